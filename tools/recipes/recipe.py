@@ -281,7 +281,7 @@ class Recipe:
 _OF_THE_RECIPE = ("producers", "edits", "needs", "note", "zone")
 
 #: What a check has whose answer the specification leaves open.
-UNDECIDED: Mapping[str, Any] = {"if_it_fails": "Answers are recorded and no engine fails.", "open": True}
+UNDECIDED: Mapping[str, Any] = {"if_it_fails": "Answers are recorded, and no engine fails.", "open": True}
 
 
 def recipe(area: str, name: str, table: Table, *steps: Step, **more: Any) -> Recipe:

@@ -171,28 +171,28 @@ def _log_files(version: str) -> Iterator[Written]:
     """One file of each type of block, with the headers that go with it."""
     partial = [{"n": 7} | meta("a")]
     blocks: dict[str, tuple[str, tuple[str, ...], tuple[Mapping[str, Any], ...]]] = {
-        "avro": ("Rows of all types as Avro.", ("BLK-018", "BLK-021", "BLK-022"), (_typed("avro"),)),
-        "parquet": ("Rows of all types as a Parquet file.", ("BLK-027", "BLK-028"), (_typed("parquet"),)),
-        "hfile": ("Rows in an HFile, by key.", ("BLK-023", "BLK-024"), (_in_hfile(),)),
-        "delete": ("Deletes with an ordering value of each type.", ("BLK-006", "BLK-009"), (_deletes(ORDERINGS),)),
-        "command": ("A rollback.", ("BLK-001", "BLK-002"), (ROLLBACK,)),
+        "avro": ("An Avro block with rows of all types is read.", ("BLK-018", "BLK-021", "BLK-022"), (_typed("avro"),)),
+        "parquet": ("A Parquet block with rows of all types is read.", ("BLK-027", "BLK-028"), (_typed("parquet"),)),
+        "hfile": ("An HFile block with rows in the order of their keys is read.", ("BLK-023", "BLK-024"), (_in_hfile(),)),
+        "delete": ("Deletes with an ordering value of each type are read.", ("BLK-006", "BLK-009"), (_deletes(ORDERINGS),)),
+        "command": ("A rollback command is read.", ("BLK-001", "BLK-002"), (ROLLBACK,)),
         "partial": (
-            "Part of a row, and the flag that says so.",
+            "A partial row with the partial flag is read.",
             ("LF-018", "BLK-022"),
             (_data("avro", PARTIAL, partial, [row | {"n": "7"} for row in partial], IS_PARTIAL="true"),),
         ),
         "compacted-times": (
-            "The instants that a log compaction merged.",
+            "The header with the instants that a log compaction merged is read.",
             ("LF-018", "BLK-022"),
             (_small("a", "b", COMPACTED_BLOCK_TIMES=f"{TARGET},{BASE_INSTANT}"),),
         ),
         "positions": (
-            "Row numbers in the base file, of rows and of deletes.",
+            "Positions of rows and of deletes in the base file are read.",
             ("LF-018", "BLK-022"),
             (_placed(_small("a", "b", "c"), ("0", "2", "5"), FEW), _placed(_deletes(ORDERINGS[:2]), ("1", "70000"), FAR)),
         ),
         "several-blocks": (
-            "Blocks of four types in one file, in the order in which they were appended.",
+            "Blocks of four types in one file are shown in the order in which they were appended.",
             ("LF-008", "LF-010"),
             (_small("a", "b"), _deletes(ORDERINGS[:1]), ROLLBACK, _data("parquet", SMALL, small_rows("c"), small_shown("c"))),
         ),
@@ -207,7 +207,7 @@ def _log_files(version: str) -> Iterator[Written]:
             says=says,
             requirements=requirements,
             needs=("inspect.log-file", "inspect.log-content"),
-            if_it_fails="Every reader must read files of Apache Hudi: compare with such a block that was built by hand.",
+            if_it_fails="Every reader must read files of Apache Hudi: compare with a handmade block of the same type.",
             blocks=content,
         )
     if version == "1.0.2":
@@ -230,10 +230,10 @@ def _change_capture(version: str) -> Written:
         area="log",
         kind="file.change-capture",
         version=version,
-        says="An insert, an update and a delete with both images, in a file of change capture.",
+        says="A change-capture file with an insert, an update and a delete, with both images, is read.",
         requirements=("BLK-018", "BLK-022"),
         needs=("inspect.log-file", "inspect.log-content"),
-        if_it_fails="A change capture block is an Avro block of another type; its schema is in its header.",
+        if_it_fails="A change-capture block is an Avro block with another type; its schema is in its header.",
         file=f"{LOG_FILE}.cdc",
         blocks=(_data("cdc", change_schema(), changes(), changes_shown()),),
     )
@@ -266,10 +266,10 @@ def _columns(version: str, extension: str, kind: str, filter_type: str, keys: Se
         area="base",
         kind=kind,
         version=version,
-        says=f"Rows, the least and the greatest key, and a {filter_type} bloom filter that holds every key.",
+        says=f"Rows, smallest and largest key, and a {filter_type} bloom filter with every key are read.",
         requirements=("BF-001", "BF-002"),
         needs=("inspect.base-file", "inspect.bloom-filter"),
-        if_it_fails="A key that is in the file and not in the filter is lost to every writer that trusts the filter.",
+        if_it_fails="A key that is in the file and not in the filter is missed by every writer that uses the filter.",
         file=file,
         schema=SMALL,
         rows=rows,

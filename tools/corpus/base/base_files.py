@@ -26,6 +26,10 @@ ROWS = [row(key, n) for n, key in enumerate(("a", "b", "é", "名前"))]
 ASKED = ["a", "é", "nobody", "z"]
 
 
+#: The formats as they are written in text.
+NAMES = {"parquet": "Parquet", "orc": "ORC"}
+
+
 def name(extension: str) -> str:
     """The name of a base file."""
     return f"{FILE_ID}_0-1-2_{at(1)}.{extension}"
@@ -95,14 +99,14 @@ def of(case_name: str, extension: str, content: bytes, rows: Sequence[Json], **m
 
 def forms(extension: str) -> Iterator[FileCase]:
     """Files as any library of the format writes them."""
-    stock = f"A file of {extension} is what every library of the format writes: open it with one."
+    stock = f"A standard {NAMES[extension]} library wrote the file: open it with one."
     packed = "gzip" if extension == "parquet" else "zlib"
     groups = {"row_group_size": 2} if extension == "parquet" else {"stripe_size": 1}
     shapes: Sequence[tuple[str, Sequence[dict[str, Any]], dict[str, Any], str]] = (
-        ("rows", ROWS, {}, "Four rows with their meta columns"),
-        ("no-rows", [], {}, "No rows"),
-        ("compressed", ROWS, {"compression": packed}, "Rows in compressed pages"),
-        ("several-parts", ROWS * 3, groups, "Rows in several parts of the file"),
+        ("rows", ROWS, {}, "four rows with meta columns"),
+        ("no-rows", [], {}, "no rows"),
+        ("compressed", ROWS, {"compression": packed}, "rows in compressed pages"),
+        ("several-parts", ROWS * 3, groups, "rows in several parts of the file"),
     )
     for shape, rows, options, meaning in shapes:
         yield of(
@@ -110,7 +114,7 @@ def forms(extension: str) -> Iterator[FileCase]:
             extension,
             encoded(extension, table(rows), **options),
             plain(ROW, rows),
-            says=f"{meaning}: a file of {extension} as its libraries write it.",
+            says=f"A file of a standard {NAMES[extension]} library is read: {meaning}.",
             if_it_fails=stock,
         )
     kinds: dict[str, pa.DataType] = {
@@ -131,8 +135,8 @@ def forms(extension: str) -> Iterator[FileCase]:
         extension,
         encoded(extension, pa.table(arrays)),
         [shown, dict.fromkeys(columns)],
-        says="A value and a null of each type.",
-        if_it_fails="Compare with what a stock library reads; times are in UTC.",
+        says="A value and a null of each type are read.",
+        if_it_fails="Compare with what a standard library reads; times are in UTC.",
         flags=("silent-wrong-values",),
     )
 
@@ -145,8 +149,8 @@ def footers(extension: str) -> Iterator[FileCase]:
         encoded(extension, table(ROWS), {MIN: "a", MAX: "名前"}),
         plain(ROW, ROWS),
         shows={"footer": {MIN: "a", MAX: "名前"}},
-        says="The footer has the least and the greatest record key of the file.",
-        if_it_fails="Entries of the footer are texts in UTF-8.",
+        says="The footer has the smallest and the largest record key of the file.",
+        if_it_fails="Entries of the footer are UTF-8 texts.",
     )
     for kind, entries, most in (("SIMPLE", 20, 0), ("DYNAMIC_V0", 3, 100)):
         bloom = Bloom(entries, 0.01, most)
@@ -165,8 +169,8 @@ def footers(extension: str) -> Iterator[FileCase]:
             keys=ASKED,
             rules=("BF-002", "IDX-004", "IDX-005", "IDX-006"),
             needs=("inspect.base-file", "inspect.bloom-filter"),
-            says="The footer has a bloom filter in Base64, which says of every key of the file that it may be there.",
-            if_it_fails="The kind is an entry of its own; see the vectors of bloom.may-hold.",
+            says="The bloom filter in the footer is Base64 text and reports every key of the file as possibly present.",
+            if_it_fails="The type of the filter is an entry of its own; see the vectors of bloom.may-hold.",
             flags=("lost-write", "silent-stale"),
         )
 
@@ -196,8 +200,8 @@ def damage(extension: str) -> Iterator[FileCase]:
         area="base",
         name=f"{extension}.damaged",
         requirements=("BF-002",),
-        says=f"A file of {extension} that is cut, has a wrong magic or a wrong length of its footer.",
-        if_it_fails="A library of the format fails; a reader that hides its error shows no rows where there were some.",
+        says=f"A damaged {NAMES[extension]} file is an error or gives its rows: truncated, wrong magic or wrong footer length.",
+        if_it_fails="A standard library reports an error; a reader that hides the error returns no rows.",
         file=name(extension),
         content=data,
         verdict="must-refuse",
@@ -217,8 +221,8 @@ def parquet_only() -> Iterator[FileCase]:
         "parquet",
         encoded("parquet", pa.table(arrays)),
         [{"p": {"x": 1, "y": ["1", None]}, "m": {"k": 1}}, {"p": None, "m": {}}],
-        says="Records, lists and maps.",
-        if_it_fails="Compare with what a stock library reads.",
+        says="Records, lists and maps are read.",
+        if_it_fails="Compare with what a standard library reads.",
         flags=("silent-wrong-values",),
     )
     bloom = Bloom(20, 0.01)
@@ -241,7 +245,7 @@ def parquet_only() -> Iterator[FileCase]:
             area="base",
             name=f"parquet.bloom-filter-that-is-none.{which}",
             requirements=("IDX-004", "IDX-005", "IDX-006"),
-            says="A bloom filter that cannot be read answers nothing: an error, or no filter, but no key is said to be absent.",
+            says="A bloom filter that cannot be decoded gives an error or no filter, and never reports a key as absent.",
             if_it_fails="Without a filter every key may be in the file.",
             file=name("parquet"),
             content=encoded("parquet", table(ROWS[:1]), {FILTER: stored, KIND: kind}),
@@ -273,7 +277,7 @@ def names() -> Iterator[FileCase]:
             file=name(other),
             rules=("BF-010",),
             or_error=True,
-            says="A file whose name indicates another format than its bytes: its rows, or an error.",
+            says="A file whose extension names another format than its bytes gives its rows or an error.",
             if_it_fails="A decoder of the wrong format must fail; it must not show an empty file.",
             flags=("lost-write", "crash"),
         )
@@ -290,6 +294,6 @@ def names() -> Iterator[FileCase]:
             rows,
             file=f"{stem}.parquet",
             rules=("BF-003", "BF-010"),
-            says="A base file's name is file id, write token and instant, joined by underscores.",
+            says="The name of a base file consists of file id, write token and instant, joined by underscores.",
             if_it_fails="Split the name at its last two underscores.",
         )

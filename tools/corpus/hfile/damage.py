@@ -78,8 +78,8 @@ def whole_files() -> Iterator[FileCase]:
         "cut",
         SUMMED,
         {f"length-{length}": data[:length] for length in lengths},
-        says="An HFile that is cut somewhere.",
-        if_it_fails="The trailer is the last 4096 bytes; without it a file is none.",
+        says="A truncated HFile gives an error or the answer of the undamaged file.",
+        if_it_fails="The trailer is the last 4096 bytes; a file without it is not an HFile.",
     )
     first, root = places["data-0"], places["root"]
     flips = [*range(first + HEADER, first + HEADER + 60), *range(root + HEADER, root + HEADER + 40)]
@@ -88,8 +88,11 @@ def whole_files() -> Iterator[FileCase]:
         "flipped-under-a-checksum",
         SUMMED,
         {f"byte-{place}": put(data, place, bytes([data[place] ^ 0x20])) for place in flips},
-        says="A byte of a payload is wrong, and the block's checksum detects it.",
-        if_it_fails="Compare CRC-32C of header and payload, chunk by chunk, before anything of a block is used.",
+        says=(
+            "A wrong byte in a payload, which the checksum of the block detects, gives an error or the answer of the "
+            "undamaged file."
+        ),
+        if_it_fails="Compare the CRC-32C of header and payload, chunk by chunk, before anything of a block is used.",
     )
     sums = {
         f"sum-of-{name}": put(data, _end(data, place) - 4, b"\x00\x01\x02\x03")
@@ -100,8 +103,8 @@ def whole_files() -> Iterator[FileCase]:
         "checksums",
         SUMMED,
         sums,
-        says="The checksum of a block is wrong.",
-        if_it_fails="Failing is right, and so is ignoring checksums if the payload is unchanged.",
+        says="A wrong checksum of a block gives an error or the answer of the undamaged file.",
+        if_it_fails="An error is right; ignoring checksums is right too if the payload is unchanged.",
     )
 
 
@@ -130,8 +133,8 @@ def trailers() -> Iterator[FileCase]:
         "trailer-fields",
         PLAIN,
         variants,
-        says="One field of the trailer has another value, or is missing.",
-        if_it_fails="Offsets must lead forward to blocks of the right kind inside the file; counts must be those of the index.",
+        says="A wrong or missing field of the trailer gives an error or the answer of the undamaged file.",
+        if_it_fails="Offsets must refer to blocks of the right type inside the file; counts must match the index.",
     )
     message = file.data[place + 8 : place + 120]
     heads = {
@@ -149,8 +152,11 @@ def trailers() -> Iterator[FileCase]:
         "trailer-head",
         PLAIN,
         heads,
-        says="Magic, message or version of the trailer are damaged; a minor version of any number is not.",
-        if_it_fails="Major version 3 with any minor one is known, other major versions are refused.",
+        says=(
+            "A damaged magic, message or major version of the trailer gives an error or the undamaged answer; any "
+            "minor version is read."
+        ),
+        if_it_fails="Major version 3 is supported with any minor version; other major versions are refused.",
     )
 
 
@@ -173,8 +179,8 @@ def headers() -> Iterator[FileCase]:
             f"block-headers.{form}",
             shape,
             variants,
-            says="One field in the header of a block has another value.",
-            if_it_fails="Sizes in a header must agree with each other, with the index and with what is left in the file.",
+            says="A wrong value in a field of a block header gives an error or the answer of the undamaged file.",
+            if_it_fails="Sizes in a header must match each other, the index and the remaining bytes of the file.",
         )
 
 
@@ -207,8 +213,11 @@ def indexes() -> Iterator[FileCase]:
         "root-index",
         PLAIN,
         variants,
-        says="An entry of the root index leads elsewhere, has another size or another key.",
-        if_it_fails="Entries must lead forward to data blocks of their size, and their keys must rise and fit the rows there.",
+        says="A wrong offset, size or key in an entry of the root index gives an error or the answer of the undamaged file.",
+        if_it_fails=(
+            "Entries must refer to data blocks of their size in ascending order, and their keys must match the "
+            "rows of the blocks."
+        ),
     )
     data, places = _made(DEEP)
     variants = {}
@@ -227,8 +236,14 @@ def indexes() -> Iterator[FileCase]:
         "leaf-index",
         DEEP,
         variants,
-        says="A leaf of the index counts wrong, has offsets that do not rise, or leads elsewhere, even to itself.",
-        if_it_fails="An index must lead down and forward; one that leads to itself must end in an error, not in a loop.",
+        says=(
+            "A leaf index with a wrong count, unsorted offsets, or a reference to a wrong block or itself is an error "
+            "or has no effect."
+        ),
+        if_it_fails=(
+            "Index entries must refer to lower levels and later offsets; an index that refers to itself is an "
+            "error, not a loop."
+        ),
     )
 
 
@@ -250,15 +265,22 @@ def payloads() -> Iterator[FileCase]:
         "entries",
         PLAIN,
         variants,
-        says="A length in an entry is wrong, or a row is in a place that the index excludes.",
-        if_it_fails="Lengths must end with the payload; rows must rise and lie between the keys of the index.",
+        says=(
+            "A wrong length in an entry, or a row outside of the key range in the index, gives an error or the "
+            "undamaged answer."
+        ),
+        if_it_fails=(
+            "The lengths must end with the payload; rows must be in ascending order and between the keys of the index."
+        ),
     )
     yield family(
         "file-info",
         PLAIN,
         _infos(file),
-        says="File info is damaged, or describes entries of another kind.",
-        if_it_fails="PBUF, a length, pairs of names and values; versions of entries other than 1 are refused.",
+        says=(
+            "Damaged file info, or file info of another kind of entries, gives an error or the answer of the undamaged file."
+        ),
+        if_it_fails="File info is PBUF, a length, and pairs of names and values; entry versions other than 1 are refused.",
     )
     data, places = _made(PRESSED)
     inside = range(places["data-0"] + HEADER, _end(data, places["data-0"]) - 4, 3)
@@ -266,7 +288,10 @@ def payloads() -> Iterator[FileCase]:
         "gzip",
         PRESSED,
         {f"byte-{place}": put(data, place, bytes([data[place] ^ 0x55])) for place in inside},
-        says="A byte of a compressed payload is wrong, and only the checksum of gzip detects it.",
+        says=(
+            "A wrong byte in a compressed payload, which only the checksum of gzip detects, gives an error or the "
+            "undamaged answer."
+        ),
         if_it_fails="A gzip member ends with a checksum and its length: compare both, and the size in the block's header.",
     )
 
@@ -287,8 +312,11 @@ def bombs() -> Iterator[FileCase]:
             area="hfile",
             name=f"damaged.bomb-{which}",
             requirements=("BF-002", "BLK-024"),
-            says="Zeros that inflate to a thousand times their size and are no entries: an error, soon and in little memory.",
-            if_it_fails="Inflate no more than the block's header says, and stop at the first entry that is none.",
+            says=(
+                "A block of zeros without entries that inflates to a thousand times its size is an error, found with "
+                "little time and memory."
+            ),
+            if_it_fails="Decompress no more than the size in the block header, and stop at the first invalid entry.",
             file=NAME,
             content=_with_first_block(
                 hfile(SIX, shape), put(bomb, FIELDS["uncompressed-size"][0], struct.pack(">i", size)), shape

@@ -73,62 +73,77 @@ def layouts() -> Iterator[FileCase]:
         (
             "gzip",
             Shape(gz=True),
-            "with every block a gzip member",
+            "whose blocks are gzip members",
             "Index and file info are compressed too; the trailer is not.",
         ),
-        ("gzip-stored", Shape(gz=True, level=0), "with gzip members that are stored", "Inflate them like any other."),
-        ("crc-32", Shape(checksum=CRC32), "with checksums of CRC-32", "The type of checksum is in each block's header."),
-        ("without-checksums", Shape(checksum=NONE), "with zeros for checksums", "Their place is there also for type 0."),
-        ("several-blocks", Shape(per_block=3), "of seven data blocks", "Follow the index, or block after block."),
-        ("one-entry-a-block", Shape(per_block=1, gz=True), "of twenty data blocks", "Follow the index, or block after block."),
+        (
+            "gzip-stored",
+            Shape(gz=True, level=0),
+            "with gzip members that are stored uncompressed",
+            "Decompress stored members like any other.",
+        ),
+        ("crc-32", Shape(checksum=CRC32), "with checksums of CRC-32", "The checksum type is in the header of each block."),
+        (
+            "without-checksums",
+            Shape(checksum=NONE),
+            "with zeros in place of checksums",
+            "The bytes of the checksums exist also for type 0.",
+        ),
+        ("several-blocks", Shape(per_block=3), "of seven data blocks", "Follow the index, or read block after block."),
+        (
+            "one-entry-a-block",
+            Shape(per_block=1, gz=True),
+            "of twenty data blocks",
+            "Follow the index, or read block after block.",
+        ),
         (
             "two-levels",
             Shape(per_block=2, per_leaf=3),
             "with an index of two levels",
-            "Root entries lead to leaf blocks between the data.",
+            "Root entries refer to leaf index blocks, which are between the data blocks.",
         ),
         (
             "two-levels-gzip",
             Shape(True, per_block=2, per_leaf=3),
             "with a compressed index of two levels",
-            "Leaves are compressed like any other block.",
+            "Leaf index blocks are compressed like any other block.",
         ),
         (
             "three-levels",
             Shape(per_block=1, per_leaf=2, per_intermediate=3),
             "with an index of three levels",
-            "Go down from the root, level by level.",
+            "Follow the index from the root, level by level.",
         ),
-        ("later-release", LATER, "as later releases write them", "No suffix in index keys, no checksums, minor version 0."),
+        ("later-release", LATER, "in the layout of later releases", "No suffix in index keys, no checksums, minor version 0."),
         (
             "bare-index-keys",
             Shape(per_block=4, index_suffix=False),
-            "with bare keys in the index",
-            "The suffix may be missing.",
+            "with index keys without suffix",
+            "Index keys may have no suffix.",
         ),
         (
             "unknown-trailer-field",
             Shape(unknown_trailer_field=True),
-            "with a field of a later release",
+            "with an unknown trailer field",
             "Ignore unknown fields.",
         ),
     )
     for name, shape, meaning, why in forms:
-        yield of(f"layout.{name}", TWENTY, shape, says=f"An HFile {meaning} holds its twenty entries.", if_it_fails=why)
+        yield of(f"layout.{name}", TWENTY, shape, says=f"An HFile {meaning} is read with its twenty entries.", if_it_fails=why)
     fake = {n: key(TWENTY[4 * n - 1][0] + b"~", FAKE) for n in range(1, 5)}
     yield of(
         "layout.shortened-index-keys",
         TWENTY,
         Shape(per_block=4, index_keys=fake),
-        says="An index may hold keys that are in no block: above the last key of one block, not above the first of the next.",
-        if_it_fails="An index key is a lower bound, recognizable by the type ff at its end, and not an entry.",
+        says="An index key may be in no block: above the last key of one block and not above the first key of the next.",
+        if_it_fails="An index key is a lower bound and not an entry; shortened keys have the type ff at their end.",
     )
     yield of(
         "worked-example",
         [(b"a", b"1"), (b"b", b"2")],
         Shape(meta={"m": b"hi"}),
-        says="Two entries and a meta block in 4557 bytes: the smallest whole file to begin with.",
-        if_it_fails="Read the trailer first: offsets of file info and index, then the blocks from there.",
+        says="A minimal HFile of 4557 bytes, with two entries and a meta block, is read.",
+        if_it_fails="Read the trailer first: it has the offsets of file info and index. Then read the blocks.",
     )
 
 
@@ -143,24 +158,29 @@ def entries() -> Iterator[FileCase]:
             [],
             Shape(gz=gz, last_key="absent"),
             says="An HFile without entries has no data block, an empty index, and offsets of 2^64 - 1 in its trailer.",
-            if_it_fails="Two base files of a common metadata table are such; no data block is not an error.",
+            if_it_fails="A typical metadata table has two such base files; a file without a data block is not an error.",
             flags=("crash",),
         )
-    yield of("entries.one", [(b"only", b"value")], says="An HFile of one entry.", if_it_fails="A root index of one entry.")
+    yield of(
+        "entries.one",
+        [(b"only", b"value")],
+        says="An HFile with one entry is read.",
+        if_it_fails="The root index has one entry.",
+    )
     texts = sorted(key_text.encode() for key_text in ("", "A", "a", "aa", "Z", "é", "\uffff", "🜁", "名前", "a\x00b"))
     yield of(
         "entries.keys-in-byte-order",
         [(row, row[::-1]) for row in texts],
         rules=(*RULES, "BLK-025"),
-        says="Keys are UTF-8 in the order of their bytes; the empty one and those beyond the basic plane too.",
-        if_it_fails="Compare unsigned bytes, not UTF-16 and not by language.",
+        says="Keys are UTF-8 in the order of their bytes, including the empty key and characters beyond the basic plane.",
+        if_it_fails="Compare unsigned bytes, not UTF-16 units and not by language.",
     )
     long = [(f"{n:03}".encode() + b"x" * n, b"v") for n in (10, 100, 113, 114, 115, 116, 124, 125, 126, 127, 128, 240, 300)]
     yield of(
         "entries.long-keys",
         long,
         Shape(per_block=1),
-        says="Keys of 13 to 303 bytes in the index: above 127 their length takes more than one byte.",
+        says="Index keys of 13 to 303 bytes are read; above 127 bytes their length takes more than one byte.",
         if_it_fails="Lengths in an index are variable-length integers of Hadoop, not of protobuf: 128 is 8f 80.",
         flags=("lost-write", "crash"),
     )
@@ -168,7 +188,7 @@ def entries() -> Iterator[FileCase]:
         "entries.values-of-all-sizes",
         [(b"a", b""), (b"b", b"\x00"), (b"c", b"\xff" * 20_000), (b"d", b"DATABLK*")],
         Shape(per_block=4),
-        says="Values from none to more than 16384 bytes, in a block with two checksums.",
+        says="Values of zero to more than 16384 bytes are read, in a block with two checksums.",
         if_it_fails="A checksum covers 16384 bytes of header and payload together; the payload ends before the checksums.",
     )
     yield of(
@@ -176,29 +196,29 @@ def entries() -> Iterator[FileCase]:
         [(b"a", b"1"), (b"b", b"2"), (b"b", b"3"), (b"c", b"4")],
         keys=["b"],
         rules=(*RULES, "BLK-026"),
-        says="A key may come twice in one block: both entries are there, in stored order.",
-        if_it_fails="A look-up goes on to the end of the equal keys.",
+        says="A key may occur twice in one block; both entries are returned in stored order.",
+        if_it_fails="A look-up continues to the last of the equal keys.",
     )
 
 
 def infos() -> Iterator[FileCase]:
     """File info."""
-    last = (("absent", "missing"), ("empty", "empty"), ("bare", "without its suffix"), ("suffix", "with its suffix"))
+    last = (("absent", "is missing"), ("empty", "is empty"), ("bare", "has no suffix"), ("suffix", "has a suffix"))
     for form, meaning in last:
         yield of(
             f"info.last-key-{form}",
             TWENTY,
             Shape(last_key=form),
-            says=f"The last key in file info is {meaning}.",
-            if_it_fails="The last key is no more than a hint; do not depend on its form.",
+            says=f"An HFile is read if the last key in its file info {meaning}.",
+            if_it_fails="The last key is only a hint; do not depend on its form.",
             flags=("crash",),
         )
     yield of(
         "info.entries-backwards",
         TWENTY,
         Shape(backwards_info=True, info={"schema": b'{"type":"string"}'}),
-        says="The entries of file info come in any order.",
-        if_it_fails="Find them by their names.",
+        says="The entries of file info may be in any order.",
+        if_it_fails="Find the entries of file info by name.",
     )
 
 
@@ -213,11 +233,11 @@ def look_ups() -> Iterator[FileCase]:
         "shortened-index-keys": Shape(per_block=4, index_keys={n: key(TWENTY[4 * n - 1][0] + b"~", FAKE) for n in range(1, 5)}),
     }
     questions: Sequence[tuple[str, dict[str, Any], str]] = (
-        ("keys", {"keys": ["k00", "k02", "k03", "k11", "k19"]}, "keys that are there"),
+        ("keys", {"keys": ["k00", "k02", "k03", "k11", "k19"]}, "stored keys"),
         (
             "absent-keys",
             {"keys": ["", "a", "k", "k03~", "k03~~", "k031", "k1", "k20", "z", "é"]},
-            "keys before, between and after those",
+            "absent keys, before, between and after the stored ones,",
         ),
         ("prefix", {"prefix": "k1"}, "a prefix of ten keys"),
         ("prefixes-of-none", {"prefix": "k03~"}, "a prefix that falls between two keys"),
@@ -230,8 +250,10 @@ def look_ups() -> Iterator[FileCase]:
                 shape,
                 **asked,
                 rules=LOOK_UPS,
-                says=f"Looking up {meaning}: what is found is what a scan finds, in the order of the file.",
-                if_it_fails="The block is that of the greatest index key not above the key; index keys may be in no block.",
+                says=f"A look-up of {meaning} finds the same entries as a scan, in the order of the file.",
+                if_it_fails=(
+                    "Read the block with the greatest index key that is not above the key; index keys may be in no block."
+                ),
                 flags=("lost-write", "silent-stale"),
             )
     yield of(
@@ -240,8 +262,8 @@ def look_ups() -> Iterator[FileCase]:
         Shape(per_block=3),
         prefix="",
         rules=LOOK_UPS,
-        says="The empty prefix is that of every key.",
-        if_it_fails="A prefix of no bytes has no next one.",
+        says="The empty prefix matches every key.",
+        if_it_fails="An empty prefix has no upper bound.",
     )
     wide = [(row.encode(), b"") for row in sorted(("a", "é", "éa", "ê", "z", "🜁"), key=str.encode)]
     yield of(
@@ -250,7 +272,7 @@ def look_ups() -> Iterator[FileCase]:
         Shape(per_block=2),
         prefix="é",
         rules=LOOK_UPS,
-        says="A prefix is compared as bytes.",
+        says="A prefix is compared by its UTF-8 bytes.",
         if_it_fails="Encode the prefix as UTF-8 first.",
     )
     for form in ("uncompressed", "gzip"):
@@ -260,8 +282,8 @@ def look_ups() -> Iterator[FileCase]:
             Shape(gz=form == "gzip", last_key="absent"),
             keys=["a"],
             rules=LOOK_UPS,
-            says="In a file without entries nothing is found.",
-            if_it_fails="There is no block to look into.",
+            says="A look-up in a file without entries finds nothing.",
+            if_it_fails="The file has no block to search.",
             flags=("crash",),
         )
 
@@ -289,14 +311,17 @@ def metas() -> Iterator[FileCase]:
                     "may_hold": [bloom.may_hold(one) for one in asked],
                 }
             },
-            says="A base file's bloom filter is a meta block of Base64 text; every key of the file may be in it.",
-            if_it_fails="File info says the kind of the filter; see the vectors of bloom.may-hold.",
+            says=(
+                "The bloom filter of an HFile base file is a meta block of Base64 text; it reports every key as possibly "
+                "present."
+            ),
+            if_it_fails="File info states the type of the filter; see the vectors of bloom.may-hold.",
             flags=("lost-write", "silent-stale"),
         )
     yield of(
         "meta.several",
         TWENTY,
         Shape(gz=True, meta={"a": b"", "bloomy": b"\x00\xff", "z": b"z" * 20_000}),
-        says="Meta blocks are found by their names, whatever they hold.",
+        says="Meta blocks are found by their names, whatever they contain.",
         if_it_fails="Names in the meta index have neither length nor suffix of their own.",
     )

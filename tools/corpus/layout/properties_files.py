@@ -10,7 +10,7 @@ from tools.corpus.case import FileCase, Variant, distinct
 
 NEEDS = ["inspect.properties"]
 NAME = "hoodie.properties"
-CURE = "Read the whole syntax of java.util.Properties; CRC-32 covers '<database>.<table>' and nothing else."
+CURE = "Read the whole syntax of java.util.Properties; the CRC-32 covers only '<database>.<table>'."
 _CHECKSUM = "hoodie.table.checksum"
 
 #: A table's properties in the order in which they stand in a file; the checksum is put between the fourth and the fifth.
@@ -51,18 +51,20 @@ def inspection(entries: Mapping[str, str], checksum: str) -> dict[str, object]:
 def cases() -> Iterator[FileCase]:
     """Files, and the damaged copies of one."""
     yield from _deployed()
-    yield _file("every-form", "Separators, continued lines, escapes, comments, repeated keys: everything that Java reads.",
+    yield _file("every-form", ("Every syntax form of Java properties is read: separators, continued lines, escapes, "
+                               "comments and repeated keys."),
                 EVERY_FORM.encode("latin-1"), inspection(SAID, "valid"), ["PROP-001", "PROP-011"])  # fmt: skip
-    yield _file("without-database", "Without a database the dot before the table's name stays in what the checksum covers.",
+    yield _file("without-database", "Without a database name, the checksum covers a dot and the table name.",
                 text_of({"hoodie.table.name": "trips", _CHECKSUM: crc(".trips")}).encode(),
                 inspection({"hoodie.table.name": "trips", _CHECKSUM: crc(".trips")}, "valid"), ["PROP-011"])  # fmt: skip
-    yield _file("names-beyond-ascii", "The checksum covers the names in UTF-8, whatever escapes the file needs for them.",
+    yield _file("names-beyond-ascii", "The checksum covers the names in UTF-8, whatever escapes the file uses for them.",
                 f"hoodie.table.name=\\u65e5\\ud83d\\udeb2\nhoodie.database.name=\xe9\n{_CHECKSUM}={crc('é.日🚲')}\n".encode("latin-1"),
                 inspection({"hoodie.table.name": "日🚲", "hoodie.database.name": "é", _CHECKSUM: crc("é.日🚲")}, "valid"),
                 ["PROP-011", "PROP-004"])  # fmt: skip
     yield FileCase(
         area="properties", name="damaged", requirements=["PROP-011"], needs=NEEDS, flags=["silent-stale"], errata=["ER-020"],
-        says="A cut or edited file shows what is left of it, and a wrong checksum where a name was hit or is not there.",
+        says=("A truncated or edited file shows its remaining properties, and a wrong checksum if a name is changed or "
+              "missing."),
         if_it_fails=CURE, file=NAME, content=text_of(complete()).encode(), verdict="must-recover",
         variants=distinct([*_cuts(), *_edits()], text_of(complete()).encode()),
     )  # fmt: skip
@@ -139,7 +141,7 @@ def _deployed() -> Iterator[FileCase]:
         "hoodie.table.format": "native", "hoodie.table.partition.fields": "", "hoodie.table.ordering.fields": "ts",
         "hoodie.table.name": "ordering_property_of_1_2_two_logs_mor",
     }  # fmt: skip
-    yield _of_hudi("1.0.2", "with a metadata table, after an update", common | with_metadata_table, ["PROP-011", "PROP-014"])
+    yield _of_hudi("1.0.2", "with a metadata table", common | with_metadata_table, ["PROP-011", "PROP-014"])
     yield _of_hudi("1.2.0", "with the newer name of the ordering field", common | of_1_2, ["PROP-011", "PROP-009"])
 
 
@@ -147,7 +149,8 @@ def _of_hudi(version: str, which: str, entries: dict[str, str], rules: list[str]
     return FileCase(
         area="properties", name=f"of-hudi-{version.replace('.', '-')}", requirements=rules, needs=NEEDS, file=NAME,
         content=None,
-        says=f"The properties that Apache Hudi {version} stores for a table {which}.", if_it_fails=CURE, verdict="valid",
+        says=f"The properties that Apache Hudi {version} stores for a table {which} are read.",
+        if_it_fails=CURE, verdict="valid",
         producer={"engine": "apache-hudi", "version": version}, flags=["silent-stale"],
         inspect=inspection(entries, "valid"), derived_by=["hand"],
     )  # fmt: skip
@@ -198,16 +201,16 @@ def _edits() -> Iterator[Variant]:
 def _refused() -> Iterator[FileCase]:
     """An escape without its digits: Java refuses the whole file."""
     for name, says, line in (
-        ("escape-of-two-digits", "only two digits", "broken=\\u12 \n"),
-        ("escape-of-letters", "letters that are not digits", "broken=\\uwxyz\n"),
-        ("escape-in-a-key", "an escape in a key", "bro\\u00gken=1\n"),
-        ("escape-at-the-end", "the end of the file", "broken=\\u"),
+        ("escape-of-two-digits", "only two digits follow", "broken=\\u12 \n"),
+        ("escape-of-letters", "other letters follow", "broken=\\uwxyz\n"),
+        ("escape-in-a-key", "the escape is in a key", "bro\\u00gken=1\n"),
+        ("escape-at-the-end", "the file ends", "broken=\\u"),
     ):
         yield FileCase(
             area="properties", name=f"broken.{name}", requirements=["PROP-011"], needs=NEEDS, file=NAME, verdict="must-refuse",
             flags=["wrong-rows"],
-            says=f"A file is refused where four hexadecimal digits must follow and there is {says}.",
-            if_it_fails="The reader drops the escape, and with it a part of a value.",
+            says=f"A \\u escape without four hexadecimal digits is refused: {says}.",
+            if_it_fails="The reader drops the escape and with it part of a value.",
             error="an escape without its four digits",
             content=(text_of(complete()) + line).encode(),
         )  # fmt: skip

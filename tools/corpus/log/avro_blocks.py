@@ -33,8 +33,8 @@ def counts() -> Iterator[FileCase]:
         avro(2, row("a", 1, 2)),
         rules=RULES,
         errata=("ER-016", "ER-040"),
-        says="A count of zero: the block holds no rows, the next one is found.",
-        if_it_fails="Eight bytes of content, a version and a count of 0, are enough.",
+        says="A block with a count of zero has no rows, and the next block is found.",
+        if_it_fails="A content of eight bytes, a version and a count of 0, is enough.",
         flags=("crash",),
     )
     yield whole(
@@ -42,16 +42,16 @@ def counts() -> Iterator[FileCase]:
         avro(1, row("a", 7)),
         rules=RULES,
         errata=("ER-013", "ER-016", "ER-040"),
-        says="Content version 3, a count, then four bytes of length before each bare datum.",
-        if_it_fails="Type 3 is Avro; the length of a record has four bytes; no container and no schema is in the content.",
+        says="An Avro block has content version 3, a count, and a length of four bytes before each datum.",
+        if_it_fails="Type 3 is Avro; the length of a record has four bytes; the content has no container and no schema.",
     )
     yield whole(
         "avro.rows-in-stored-order",
         avro(1, *(row(key, n) for n, key in enumerate("cabca"))),
         rules=RULES,
         errata=("ER-040",),
-        says="Rows are shown in the order in which they are stored, a key that comes twice too.",
-        if_it_fails="Merging comes later; a block may hold several versions of a key.",
+        says="Rows are shown in stored order, also if a key occurs twice.",
+        if_it_fails="An inspection does not merge; a block may have several versions of a key.",
         flags=("silent-stale",),
     )
     for version in (1, 2):
@@ -65,8 +65,8 @@ def counts() -> Iterator[FileCase]:
             old,
             rules=("BLK-019",),
             errata=("ER-016",),
-            says=f"Content version {version}, of releases before table version 8, differs from 3 in nothing but the number.",
-            if_it_fails="The version of the content is not that of the envelope; 1, 2 and 3 all carry a count.",
+            says=f"Content version {version}, of releases before table version 8, differs from version 3 only in the number.",
+            if_it_fails="The content version is not the log format version; versions 1, 2 and 3 all have a count.",
         )
     yield from many_rows()
 
@@ -79,8 +79,8 @@ def many_rows() -> Iterator[FileCase]:
         "avro.many-rows",
         avro(1, *few, schema=number),
         rules=RULES,
-        says="1201 rows, every seventh with a null.",
-        if_it_fails="If fewer rows are right, look at the way of decoding that is chosen for many.",
+        says="1201 rows are read, of which every seventh has a null.",
+        if_it_fails="If fewer rows are right, check the code path that is used for many rows.",
     )
     color = {"type": "enum", "name": "color", "symbols": ["red", "blue"]}
     mixed = record(
@@ -92,8 +92,8 @@ def many_rows() -> Iterator[FileCase]:
         "avro.many-rows-of-mixed-types",
         avro(1, *(stored for stored, _ in rows), schema=mixed, shows=[shown for _, shown in rows]),
         rules=RULES,
-        says="1001 rows of dates, decimals, records, lists and enumerations.",
-        if_it_fails="If fewer rows are right, look at the way of decoding that is chosen for many.",
+        says="1001 rows of dates, decimals, records, lists and enumerations are read.",
+        if_it_fails="If fewer rows are right, check the code path that is used for many rows.",
         flags=("silent-wrong-values",),
     )
 
@@ -112,8 +112,8 @@ def contents() -> Iterator[FileCase]:
         "avro.texts",
         avro(1, *({**row(f"k{n}"), "id": text} for n, text in enumerate(texts))),
         rules=("BLK-022",),
-        says="Texts of any characters are returned unchanged: empty, composed, beyond the basic plane, with a zero byte.",
-        if_it_fails="Texts are UTF-8 with a length in bytes; nothing is normalized.",
+        says="Texts are returned unchanged: empty, composed, beyond the basic plane, or with a zero byte.",
+        if_it_fails="Texts are UTF-8 with a length in bytes; they are not normalized.",
         flags=("silent-wrong-values",),
     )
     yield whole(
@@ -121,7 +121,7 @@ def contents() -> Iterator[FileCase]:
         avro(1, {"id": "x" * 66_000}, {"id": "b"}, schema=record("row", ("id", "string"))),
         rules=("BLK-021",),
         errata=("ER-040",),
-        says="A record of more than 65535 bytes.",
+        says="A record of more than 65535 bytes is read.",
         if_it_fails="The length of a record has four bytes.",
     )
     described = {**record("row", ("id", "string"), ("n", "int"), namespace="a.b.c"), "doc": "rows", "custom.property": [1]}
@@ -132,23 +132,23 @@ def contents() -> Iterator[FileCase]:
         "avro.schema-with-defaults",
         avro(1, {"id": "a", "n": 0}, schema=described),
         rules=("LF-038", "BLK-022"),
-        says="Defaults, comments and unknown properties of the schema change nothing in how a datum is read.",
-        if_it_fails="A default is for a field that the writer's schema lacks; the datum holds every field of its own schema.",
+        says="Defaults, comments and unknown properties of the schema do not change how a datum is decoded.",
+        if_it_fails="A default is for a field that the writer's schema lacks; a datum has every field of its own schema.",
     )
     yield whole(
         "avro.without-meta-columns",
         avro(1, {"id": "a"}, {"id": "b"}, schema=record("row", ("id", "string"))),
         rules=("LF-038", "BLK-022"),
-        says="The schema in the header says which columns there are, meta columns too: here are none.",
-        if_it_fails="Take columns from the header's schema alone.",
+        says="The schema in the header states all columns of a block, including meta columns; here there are none.",
+        if_it_fails="Use only the columns of the schema in the header.",
     )
     yield framed_only(
         "avro.no-schema",
         avro(1, row("a")).having(header=[(INSTANT, at(1))]),
         avro(2, row("b", 2, 2)),
         rules=("LF-038", "LF-010"),
-        says="Without a schema in the header the rows cannot be read, but the block is listed and the next one is found.",
-        if_it_fails="Framing does not need a schema; only the content does.",
+        says="Without a schema in the header the rows cannot be decoded; the block is listed and the next one is found.",
+        if_it_fails="Framing does not need a schema; decoding the content does.",
         flags=("crash",),
         or_error=True,
     )
@@ -225,8 +225,8 @@ def nested() -> Iterator[FileCase]:
         "avro.type.named-twice",
         avro(1, held, schema=twice),
         rules=("BLK-022", "LF-038"),
-        says="A named type is defined once and meant by its name the second time.",
-        if_it_fails="Keep the named types of the schema; names may be given with their namespace.",
+        says="A named type is defined once and is referred to by its name afterwards.",
+        if_it_fails="Store the named types of the schema; a reference may include the namespace.",
     )
     yield from blocked()
 
@@ -240,8 +240,8 @@ def blocked() -> Iterator[FileCase]:
         "avro.type.array-in-several-blocks",
         raw(array, [text("a") + parts], [{"id": "a", "v": [1, 2, 3, 4]}]),
         rules=("BLK-022",),
-        says="A list may come in several blocks; a negative count is followed by the size of the block in bytes.",
-        if_it_fails="Read blocks of a list until a count of 0; after a negative count comes a size.",
+        says="A list may consist of several Avro blocks; a negative count is followed by the size of the block in bytes.",
+        if_it_fails="Read the Avro blocks of a list until a count of 0; a negative count is followed by a size.",
         flags=("crash", "silent-wrong-values"),
     )
     mapping = record("row", ("id", "string"), ("v", {"type": "map", "values": "int"}))
@@ -251,8 +251,8 @@ def blocked() -> Iterator[FileCase]:
         "avro.type.map-in-several-blocks",
         raw(mapping, [text("a") + parts], [{"id": "a", "v": {"k": 5, "l": 6}}]),
         rules=("BLK-022",),
-        says="A map may come in several blocks, as a list may.",
-        if_it_fails="Read blocks of a map until a count of 0; after a negative count comes a size.",
+        says="A map may consist of several Avro blocks, like a list.",
+        if_it_fails="Read the Avro blocks of a map until a count of 0; a negative count is followed by a size.",
         flags=("crash", "silent-wrong-values"),
     )
 
@@ -267,8 +267,10 @@ def typed(name: str, avro_type: Any, values: Sequence[Value], **more: Any) -> Fi
         f"avro.{name}",
         avro(1, *rows, schema=schema, shows=shows),
         rules=("BLK-022", "BLK-030", "LF-038"),
-        says=f"Values of the type {name.partition('.')[2]} are read as the values that were written.",
-        if_it_fails="Compare the datum by hand with the binary encoding of the type; the schema in the header says the type.",
+        says=f"Values of the type {name.partition('.')[2]} are read as they were written.",
+        if_it_fails=(
+            "Decode the datum by hand with the binary encoding of the type; the schema in the header states the type."
+        ),
         flags=flags,
         **more,
     )

@@ -74,8 +74,10 @@ def avro_contents() -> Iterator[FileCase]:
         B,
         {name: records(count, *sound) for name, count in wrong_counts.items()},
         rules=("BLK-015", "BLK-020"),
-        says="The count of an Avro block is less or more than its records.",
-        if_it_fails="Read as many records as counted, and demand that the content ends there; make no room for a count unseen.",
+        says="An Avro block whose count is not the number of its records returns no rows.",
+        if_it_fails=(
+            "Read as many records as counted, and require that the content ends there; allocate nothing for an unchecked count."
+        ),
     )
     lengths = {
         "minus-one": -1,
@@ -95,8 +97,8 @@ def avro_contents() -> Iterator[FileCase]:
         damaged,
         rules=("BLK-015", "BLK-021"),
         errata=("ER-040",),
-        says="The length before a record is not that of the record.",
-        if_it_fails="A record must use up its length, and the last one must end where the content does.",
+        says="An Avro block in which the length of a record is wrong returns no rows.",
+        if_it_fails="A record must fill its length, and the last record must end with the content.",
     )
     bad = {
         "text-longer-than-record": b"\x0acc",
@@ -113,15 +115,18 @@ def avro_contents() -> Iterator[FileCase]:
         B,
         damaged | {"trailing-bytes": records(2, *sound, tail=b"\x00"), "trailing-record": records(2, *sound, sound[1])},
         rules=("BLK-015", "BLK-022"),
-        says="A record of an Avro block is not a datum of its schema, or bytes are left behind the last one.",
-        if_it_fails="A datum ends where its length says, no text is longer than what is left, and texts are UTF-8.",
+        says=(
+            "An Avro block with a record that is not a datum of its schema, or with bytes after the last record, "
+            "returns no rows."
+        ),
+        if_it_fails="A datum ends where its length ends, no text is longer than the remaining bytes, and texts are UTF-8.",
     )
     yield contents(
         "avro.cut",
         B,
         cut(B.content),
         rules=("BLK-015", "BLK-020", "BLK-021", "BLK-022"),
-        says="The content of an Avro block is truncated, and the lengths around it are adjusted.",
+        says="An Avro block with truncated content and adjusted lengths returns no rows.",
         if_it_fails="A valid envelope does not imply a valid content.",
     )
     yield contents(
@@ -129,8 +134,8 @@ def avro_contents() -> Iterator[FileCase]:
         B.having(kind="cdc"),
         cut(B.content) | {"count-one-less": records(1, *sound), "trailing-byte": B.content + b"\x00"},
         rules=("BLK-015", "BLK-031", "BLK-032"),
-        says="The content of a change-capture block is truncated, counts too few records, or continues after its end.",
-        if_it_fails="Change blocks are laid out like Avro data blocks, and damaged like them.",
+        says="A change-capture block with truncated content, a count that is too low, or additional bytes returns no rows.",
+        if_it_fails="Change-capture blocks have the layout of Avro data blocks, and can have the same damage.",
     )
     versions = {"zero": 0, "four": 4, "minus-one": -1, "greatest": 2**31 - 1, "little-endian": 3 << 24}
     yield contents(
@@ -139,8 +144,8 @@ def avro_contents() -> Iterator[FileCase]:
         {name: records(2, *sound, version=version) for name, version in versions.items()},
         rules=("BLK-019",),
         errata=("ER-016",),
-        says="The content version of an Avro block is undefined.",
-        if_it_fails="Contents are of version 1, 2 or 3; a higher one belongs to a later release.",
+        says="An Avro block with an undefined content version returns no rows.",
+        if_it_fails="Content versions are 1, 2 and 3; a higher one belongs to a later release.",
     )
     yield from rich_data()
 
@@ -175,8 +180,8 @@ def rich_data() -> Iterator[FileCase]:
         sound,
         {name: records(1, (len(data), data)) for name, data in bad.items()},
         rules=("BLK-015", "BLK-022"),
-        says="A datum has a branch or symbol that its schema does not have, or counts elements that are missing.",
-        if_it_fails="Check branches, symbols and counts against the schema and the bytes that are left before they are used.",
+        says="An Avro block with an undefined branch or symbol, or with a count of missing elements, returns no rows.",
+        if_it_fails="Check branches, symbols and counts against the schema and the remaining bytes before using them.",
     )
 
 
@@ -203,7 +208,7 @@ def delete_contents() -> Iterator[FileCase]:
         damaged,
         rules=rules,
         errata=("ER-017",),
-        says="The length in a delete block's content is not that of the list after it.",
+        says="A delete block with a wrong length before its list returns no deletes.",
         if_it_fails="The length is that of the content without its first eight bytes.",
     )
     versions = {"zero": 0, "four": 4, "minus-one": -1, "avro-called-two": 2, "avro-called-one": 1}
@@ -213,8 +218,8 @@ def delete_contents() -> Iterator[FileCase]:
         {name: int4(version) + int4(size) + body for name, version in versions.items()},
         rules=("BLK-007", "BLK-010"),
         errata=("ER-016", "ER-017"),
-        says="The content version of a delete block is undefined, or differs from that of the following bytes.",
-        if_it_fails="Version 3 is an Avro list, 1 and 2 are Kryo; nothing else is known.",
+        says="A delete block whose content version is undefined, or does not match the following bytes, returns no deletes.",
+        if_it_fails="Version 3 is an Avro list; versions 1 and 2 are Kryo arrays; no other version is defined.",
     )
     yield contents(
         "delete.cut",
@@ -223,8 +228,8 @@ def delete_contents() -> Iterator[FileCase]:
         | {"no-length": head, "nothing": b"", "half": head[:2]},
         rules=rules,
         errata=("ER-017",),
-        says="The list of a delete block is truncated, and all lengths around it are adjusted.",
-        if_it_fails="A list ends with a count of 0, and nothing may be missing before.",
+        says="A delete block with a truncated list and adjusted lengths returns no deletes.",
+        if_it_fails="A list ends with a count of 0; nothing may be missing before it.",
     )
     bad = dict(_bad_lists())
     yield contents(
@@ -233,8 +238,10 @@ def delete_contents() -> Iterator[FileCase]:
         {name: head + int4(len(data)) + data for name, data in bad.items()},
         rules=rules,
         errata=("ER-017",),
-        says="The list of a delete block has undefined branches, counts elements that are missing, or ends too early.",
-        if_it_fails="Check branches and counts before they are used, and demand that the list ends where the content does.",
+        says=(
+            "A delete block whose list has undefined branches, counts missing elements, or ends too early returns no deletes."
+        ),
+        if_it_fails="Check branches and counts before using them, and require that the list ends with the content.",
     )
 
 
@@ -280,15 +287,17 @@ def other_contents() -> Iterator[FileCase]:
         damaged,
         rules=("BLK-015", "BLK-028"),
         errata=("ER-041",),
-        says="The content of a Parquet block is not a whole Parquet file.",
-        if_it_fails="Open the content as a file of its own; what does not open is damaged.",
+        says="A Parquet block whose content is not a complete Parquet file returns no rows.",
+        if_it_fails="Open the content as a Parquet file; a content that cannot be opened is damaged.",
     )
     entries = [(f"k{n}".encode(), datum(TINY, {"k": f"k{n}"})) for n in range(3)]
     made = hfile(entries, Shape())
     hblock = tiny(2).having(kind="hfile", content=made.data, shows={"rows": [{"k": f"k{n}"} for n in range(3)]})
     yield contents("hfile", hblock, dict(_bad_hfiles(made.data, made.blocks)), rules=("BLK-015", "BLK-024"), errata=("ER-042",),
-                   says="The content of an HFile block is not a whole HFile, or its values are no data of the schema.",
-                   if_it_fails="Trailer, index and blocks must agree, and every value must be a datum.")  # fmt: skip
+                   says=("An HFile block whose content is not a complete HFile, or whose values do not match the schema, "
+                         "returns no rows."),
+                   if_it_fails="Trailer, index and blocks must match, and every value must be a datum of the schema.",
+                   )  # fmt: skip
     for version, name in ((1, "keys.several"), (2, "records.several")):
         body = (KRYO / f"{name}.bin").read_bytes()
         sound = tombstones(2).having(content=int4(version) + int4(len(body)) + body)
@@ -300,8 +309,8 @@ def other_contents() -> Iterator[FileCase]:
             damaged,
             rules=("BLK-015", "BLK-010"),
             errata=("ER-017",),
-            says=f"A delete block of content version {version} whose array in Kryo is truncated, or continues after its end.",
-            if_it_fails="Kryo has no lengths: every read must look at what is left.",
+            says=f"A delete block of content version {version} with a truncated or longer Kryo array returns no deletes.",
+            if_it_fails="Kryo has no lengths: check the remaining bytes at every read.",
         )
 
 
@@ -350,8 +359,8 @@ def positions() -> Iterator[FileCase]:
         errata=("ER-014",),
         needs=CONTENT,
         flags=("silent-stale", "crash", "memory"),
-        says="The positions of the middle block are not a bitmap: none are shown.",
-        if_it_fails="A bitmap that does not decode to its last byte is none; fall back to keys or fail.",
+        says="If the positions of the middle block are not a bitmap, no positions are shown.",
+        if_it_fails="A bitmap that does not decode to its last byte is invalid; merge by keys or report an error.",
     )
 
 

@@ -89,8 +89,8 @@ def branches() -> Iterator[FileCase]:
         yield of(
             f"ordering-{kind}",
             *(delete(f"k{n}", value) for n, value in enumerate(values)),
-            says=f"Ordering values of the type {kind}: the number of the branch, then the bare value.",
-            if_it_fails=f"Branch {BRANCHES.index(kind)} of the union is a record with one field, which costs no byte.",
+            says=f"An ordering value of type {kind} is stored as the number of its branch and the value.",
+            if_it_fails=f"Branch {BRANCHES.index(kind)} of the union is a record with one field, which takes no more bytes.",
         )
     yield of(
         "ordering-none",
@@ -99,15 +99,20 @@ def branches() -> Iterator[FileCase]:
         delete("null", NO_ORDERING),
         rules=(*RULES, "BLK-012"),
         errata=(*ERRATA, "ER-050"),
-        says="Integer 0 (no ordering value), a long 0 (a value like any other) and null are three things.",
-        if_it_fails="Keep the type of an ordering value beside the value: only Integer 0 means that there is none.",
+        says="Integer 0 (no ordering value), long 0 (an ordering value) and null are three different things.",
+        if_it_fails=(
+            "Keep the type of an ordering value with the value: only Integer 0 means that there is no ordering value."
+        ),
     )
     mixed = [values[0] for values in VALUES.values()]
     yield of(
         "ordering-mixed",
         *(delete(f"k{n}", value) for n, value in enumerate([NATURAL, *mixed, NO_ORDERING])),
-        says="One block may mix branches, as log compaction of two kinds of deletes leaves it.",
-        if_it_fails="Each entry says its branch; the first one says nothing of the others.",
+        says=(
+            "The ordering values of one delete block may have different branches, as a log compaction of two kinds of "
+            "deletes writes them."
+        ),
+        if_it_fails="Each entry states its branch; the branch of the first entry does not hold for the others.",
         flags=("crash", "silent-stale"),
     )
 
@@ -122,15 +127,17 @@ def several_fields() -> Iterator[FileCase]:
         delete("b", array(NATURAL, NO_ORDERING)),
         delete("c", array()),
         needs=SEVERAL,
-        says="Ordering values of several fields are branch 12: a list of values of the other branches, null among them.",
-        if_it_fails="Inside the list the branches are numbered as outside; the list itself is a union of null and array.",
+        says=(
+            "Several ordering values are stored as branch 12: a list of values of the other branches, which may include null."
+        ),
+        if_it_fails="The branches inside the list have the same numbers; the list itself is a union of null and array.",
     )
     yield of(
         "ordering-array-with-a-local-date",
         delete("a", array(local, VALUES["date"][0])),
         needs=SEVERAL,
-        says="Inside a list, branch 12 is a date of another Java class; both kinds of dates are days since 1970.",
-        if_it_fails="The union of a list's parts has its own branch 12.",
+        says="Branch 12 inside a list is a date of another Java class; both classes of dates count days since 1970.",
+        if_it_fails="The union of the list's items has its own branch 12.",
     )
 
 
@@ -142,7 +149,10 @@ def forms() -> Iterator[FileCase]:
         avro(2, row("z", 1, 2)),
         rules=(*RULES, "LF-017"),
         errata=ERRATA,
-        says="The block that seeds every file group of a metadata table: no entries, no schema, a content of nine bytes.",
+        says=(
+            "The block that initializes each file group of a metadata table has no entries, no schema, and a content "
+            "of nine bytes."
+        ),
         if_it_fails="An empty list is one zero byte; a delete block needs no schema in its header.",
         flags=("crash",),
     )
@@ -158,14 +168,16 @@ def forms() -> Iterator[FileCase]:
             avro(2, row("z", 1, 2)),
             rules=RULES,
             errata=ERRATA,
-            says="The list may come in several Avro blocks; a negative count is followed by the block's size in bytes.",
-            if_it_fails="Read blocks of the list until a count of 0; after a negative count comes a size.",
+            says=(
+                "The list may consist of several Avro blocks; a negative count is followed by the size of the block in bytes."
+            ),
+            if_it_fails="Read the Avro blocks of the list until a count of 0; a negative count is followed by a size.",
             flags=("silent-stale", "crash"),
         )
     yield of(
         "many-entries",
         *(delete(f"key-{n:05}", VALUES["long"][n % 2]) for n in range(1100)),
-        says="1100 entries.",
+        says="A delete block with 1100 entries is read.",
         if_it_fails="A count above 63 takes more than one byte.",
     )
 
@@ -178,8 +190,8 @@ def keys() -> Iterator[FileCase]:
         delete("k2", VALUES["long"][2], "p=1"),
         delete("k3", VALUES["string"][0], "p=2"),
         rules=(*RULES, "BLK-013"),
-        says="Key, partition path and ordering value of each deleted record.",
-        if_it_fails="Length of four bytes, then an Avro list of records of three unions, no Kryo.",
+        says="A delete block has key, partition path and ordering value of each deleted record.",
+        if_it_fails="The content is a length of four bytes and an Avro list of records of three unions, without Kryo.",
     )
     yield of(
         "partition-null-or-empty",
@@ -187,21 +199,21 @@ def keys() -> Iterator[FileCase]:
         delete("b", NATURAL, ""),
         delete("c", NATURAL, "record_index"),
         rules=(*RULES, "BLK-013"),
-        says="A partition path may be null, empty or that of a metadata table.",
-        if_it_fails="The partition path is a union with null; null and the empty text differ.",
+        says="A partition path may be null, empty, or a partition of the metadata table.",
+        if_it_fails="The partition path is a union with null; null and the empty text are different values.",
     )
     yield of(
         "keys-that-are-not-ascii",
         *(delete(key, NATURAL, "größe=ü") for key in ("é", "名前", "🜁", "", "a\x00b", "#HUDI#")),
-        says="Keys and partition paths are any text.",
+        says="Keys and partition paths may be any text.",
         if_it_fails="Texts are UTF-8 with a length in bytes.",
     )
     yield of(
         "one-key-twice",
         delete("a", VALUES["long"][0]),
         delete("a", VALUES["long"][2]),
-        says="A key that comes twice is shown twice, in stored order.",
-        if_it_fails="Merging comes later.",
+        says="A key that occurs twice is shown twice, in stored order.",
+        if_it_fails="An inspection does not merge.",
     )
 
 
@@ -223,7 +235,7 @@ def kryo() -> Iterator[FileCase]:
             accept=accept,
             rules=("BLK-007", "BLK-009", "BLK-010"),
             errata=("ER-016", "ER-017"),
-            says=f"Content version {version}: an array of {kind} in Kryo.",
+            says=f"A delete block of content version {version} is a Kryo array of {kind}.",
             if_it_fails="Kryo writes the class by its name, then its fields in the order of their names.",
             flags=("silent-stale", "lost-write"),
             producer={

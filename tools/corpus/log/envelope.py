@@ -27,8 +27,8 @@ def envelopes() -> Iterator[FileCase]:
     yield framed_only(
         "empty",
         rules=("LF-001", "LF-025"),
-        says="A log file of zero bytes has no blocks, and is not an error.",
-        if_it_fails="A writer that crashed before its first flush leaves such a file: it has no blocks.",
+        says="A log file of zero bytes has no blocks and is not an error.",
+        if_it_fails="A writer that crashed before its first flush leaves such a file; it has no blocks.",
         flags=("crash",),
     )
     yield framed_only(
@@ -36,16 +36,18 @@ def envelopes() -> Iterator[FileCase]:
         rollback(2, 1),
         rules=("LF-009", "LF-010", "LF-011", "LF-013", "LF-015", "LF-016", "LF-019", "LF-021", "LF-023", "BLK-001", "BLK-002"),
         errata=("ER-010", "ER-011", "ER-012", "ER-013"),
-        says="A command block of 105 bytes: plain big-endian integers in their order, type 0, no content, no footer.",
-        if_it_fails="Walk the fields in their order: neither header nor footer has a length of its own, types count from 0.",
+        says=(
+            "A command block of 105 bytes consists of big-endian integers in order, with type 0 and without content and footer."
+        ),
+        if_it_fails="Read the fields in their order: header and footer have no length of their own, and types count from 0.",
     )
     yield framed_only(
         "one-delete-block",
         EMPTY_LIST.having(header=[(INSTANT, at(1))]),
         rules=("LF-013", "LF-015", "LF-019", "LF-023", "BLK-006"),
         errata=("ER-012", "ER-013"),
-        says="A delete block of 80 bytes: block length 66, trailing length 72.",
-        if_it_fails="The block length leaves out the magic and itself, the trailing length leaves out itself.",
+        says="A delete block of 80 bytes has block length 66 and trailing length 72.",
+        if_it_fails="The block length does not include the magic and itself; the trailing length does not include itself.",
     )
     yield framed_only(
         "two-blocks",
@@ -54,7 +56,7 @@ def envelopes() -> Iterator[FileCase]:
         rules=("LF-001", "LF-010", "LF-011", "LF-013", "LF-023"),
         errata=("ER-012",),
         says="Blocks follow each other without padding, each with its own magic.",
-        if_it_fails="The next block begins 14 bytes plus the block length after the start of the one before.",
+        if_it_fails="A block begins 14 bytes plus the block length after the start of the block before.",
     )
     yield whole(
         "command-between-data",
@@ -62,16 +64,16 @@ def envelopes() -> Iterator[FileCase]:
         rollback(3, 2),
         B,
         rules=("BLK-002", "LF-019", "LF-013"),
-        says="A content of zero bytes still has its length field: the block after a command block is found.",
-        if_it_fails="The content length is there also where the content is empty.",
+        says="An empty content still has its length field, and the block after a command block is found.",
+        if_it_fails="The content length is present also if the content is empty.",
     )
     yield whole(
         "magic-inside-a-content",
         avro(1, row("#HUDI#"), row("x#HUDI#\x00\x00")),
         B,
         rules=("LF-010", "LF-013", "LF-019"),
-        says="A text that holds the magic is part of its record, not the start of a block.",
-        if_it_fails="The next block is found by the block length; the magic is searched only after damage.",
+        says="A text that contains the magic is part of its record, not the start of a block.",
+        if_it_fails="The block length locates the next block; search for the magic only after damage.",
         flags=("lost-write", "silent-stale"),
     )
     inner = deletes(9, delete("a")).data.decode("latin-1")
@@ -80,8 +82,8 @@ def envelopes() -> Iterator[FileCase]:
         avro(1, row(inner)),
         B,
         rules=("LF-010", "LF-013", "LF-019"),
-        says="A text that holds a whole delete block is part of its record, and deletes nothing.",
-        if_it_fails="The next block is found by the block length; nothing inside a content is a block.",
+        says="A text that contains a complete delete block is part of its record and deletes nothing.",
+        if_it_fails="The block length locates the next block; bytes inside a content are never a block.",
         flags=("lost-write", "double-apply"),
     )
     yield whole(
@@ -89,15 +91,15 @@ def envelopes() -> Iterator[FileCase]:
         A.having(header=[(INSTANT, at(1)), (SCHEMA, schema_text({**ROW, "doc": "#HUDI#"}))]),
         B,
         rules=("LF-010", "LF-018"),
-        says="A header text that holds the magic is part of its block.",
-        if_it_fails="The next block is found by the block length; the magic is searched only after damage.",
+        says="A header text that contains the magic is part of its block.",
+        if_it_fails="The block length locates the next block; search for the magic only after damage.",
     )
     yield whole(
         "magic-as-last-bytes-of-a-content",
         deletes(1, delete("a", (b"\x0e\x0c" + MAGIC, {"type": "string", "value": "#HUDI#"}))),
         B,
         rules=("LF-010", "LF-013"),
-        says="A content that ends in the letters of the magic does not end its block.",
+        says="A content that ends with the bytes of the magic does not end its block.",
         if_it_fails="Footer and trailer follow the content; the next block begins where the block length says.",
     )
     yield from version_0()
@@ -113,8 +115,8 @@ def version_0() -> Iterator[FileCase]:
         "version-0.delete-block",
         old,
         rules=rules,
-        says="A block of version 0 has magic, length, version, type, content length and content, and nothing else.",
-        if_it_fails="Take the parts from the table of flags: in version 0 the content length follows the type at once.",
+        says="A block of version 0 consists of magic, length, version, type, content length and content.",
+        if_it_fails="The log format version determines the parts: in version 0 the content length directly follows the type.",
     )
     yield whole(
         "version-0.between-blocks-of-version-1",
@@ -122,8 +124,8 @@ def version_0() -> Iterator[FileCase]:
         old,
         B,
         rules=rules,
-        says="Blocks of versions 0 and 1 in one file: the block after one of version 0 is found.",
-        if_it_fails="Behind the content of a block of version 0 the next magic follows at once.",
+        says="In a file with blocks of versions 0 and 1, the block after one of version 0 is found.",
+        if_it_fails="The next magic directly follows the content of a block of version 0.",
     )
     yield whole(
         "version-0.of-two-types",
@@ -131,7 +133,7 @@ def version_0() -> Iterator[FileCase]:
         empty,
         B,
         rules=("LF-014", "LF-027", "LF-030", "LF-031", "LF-034"),
-        says="Blocks of version 0 have their type in the same place as those of version 1.",
+        says="Blocks of version 0 have their type at the same position as blocks of version 1.",
         if_it_fails="The type follows the version in both versions.",
     )
 
@@ -155,7 +157,7 @@ def headers() -> Iterator[FileCase]:
         A,
         rules=("LF-017",),
         says="A header map without entries is four zero bytes.",
-        if_it_fails="The map begins with a count of entries, not of bytes.",
+        if_it_fails="The map begins with the number of its entries, not of its bytes.",
     )
     yield framed_only(
         "header.one-entry",
@@ -163,16 +165,16 @@ def headers() -> Iterator[FileCase]:
         A,
         rules=("LF-017", "LF-018", "LF-035"),
         errata=("ER-014", "ER-015"),
-        says="A header with the instant alone, as in the first block of a metadata table's file groups.",
-        if_it_fails="An entry is four bytes of key, four of length, and the text.",
+        says="A header with only the instant, as in the first block of a metadata table's file groups, is read.",
+        if_it_fails="An entry has four bytes of key, four bytes of length, and the text.",
     )
     yield whole(
         "header.schema-before-instant",
         A.having(header=[(SCHEMA, schema_text(ROW)), (INSTANT, at(1))]),
         rules=("LF-018", "LF-035", "LF-038"),
         errata=("ER-014", "ER-015"),
-        says="The entries of a header come in any order: writers keep them in hash maps.",
-        if_it_fails="Find header entries by their key, not by their place.",
+        says="The entries of a header may be in any order, because writers keep them in hash maps.",
+        if_it_fails="Find header entries by their key, not by their position.",
     )
     everything = [*KEYS_OF_A, (COMPACTED, at(0)), (IDENTIFIER, "0,0"), (PARTIAL, "true")]
     yield framed_only(
@@ -180,16 +182,16 @@ def headers() -> Iterator[FileCase]:
         A.having(header=everything[::-1]),
         rules=("LF-018", "LF-035", "LF-038", "LF-040", "LF-044", "LF-045"),
         errata=("ER-014",),
-        says="Five entries in falling order of their keys.",
-        if_it_fails="Find header entries by their key, not by their place.",
+        says="Five header entries in descending order of their keys are read.",
+        if_it_fails="Find header entries by their key, not by their position.",
     )
     twice = framed_only(
         "header.repeated-key",
         EMPTY_LIST.having(header=[(INSTANT, at(7)), (INSTANT, at(1))]),
         A,
         rules=("LF-017", "LF-018"),
-        says="Of two entries with one key the later counts, as in a map that is filled in order; or the block is refused.",
-        if_it_fails="Put the entries into a map in the order in which they are stored.",
+        says="Of two header entries with the same key the later one is used, or the block is refused.",
+        if_it_fails="Put the entries into a map in stored order.",
         or_error=True,
     )
     yield twice
@@ -198,8 +200,8 @@ def headers() -> Iterator[FileCase]:
         EMPTY_LIST.having(header=[(INSTANT, at(1)), (SCHEMA, "")]),
         A,
         rules=("LF-018",),
-        says="A header text may have no bytes.",
-        if_it_fails="A length of 0 is followed by the next entry at once.",
+        says="A header text may be empty.",
+        if_it_fails="A length of 0 is followed directly by the next entry.",
     )
     for key in (9, 1000, 2**31 - 1):
         yield framed_only(
@@ -208,8 +210,10 @@ def headers() -> Iterator[FileCase]:
             A,
             rules=("LF-017", "LF-018"),
             errata=("ER-014",),
-            says="An undefined header key is kept by its number, or the block is refused; the fields after it are unaffected.",
-            if_it_fails="Unknown keys have lengths too: read over the text, then go on.",
+            says=(
+                "An undefined header key is shown by its number, or the block is refused; the fields after it are unaffected."
+            ),
+            if_it_fails="Entries with unknown keys have lengths too: skip the text and continue.",
             or_error=True,
         )
     wide = schema_text(stored(("id", "string"), ("größe", ["null", "long"]), ("名前", ["null", "string"]), name="Größe"))
@@ -220,7 +224,7 @@ def headers() -> Iterator[FileCase]:
         rules=("LF-018",),
         errata=("ER-015",),
         says="The length of a header text counts bytes of UTF-8, not characters.",
-        if_it_fails="Take the length as bytes, then decode them.",
+        if_it_fails="Read the length as a number of bytes, then decode them.",
     )
     yield framed_only(
         "header.text-of-many-bytes",
@@ -229,7 +233,7 @@ def headers() -> Iterator[FileCase]:
         rules=("LF-018",),
         errata=("ER-015",),
         says="The length of a header text has four bytes.",
-        if_it_fails="A length of two bytes, as Java's writeUTF has, is too short.",
+        if_it_fails="A length of two bytes, as in Java's writeUTF, is too short.",
     )
 
 
@@ -239,10 +243,10 @@ KEYS_OF_A = [(INSTANT, at(1)), (SCHEMA, schema_text(ROW))]
 def header_keys() -> Iterator[FileCase]:
     """What each header key says. Record positions have a module of their own."""
     key_cases = (
-        ("compacted-times", COMPACTED, f"{at(9)},{at(5)},{at(2)}", "LF-040", "the instants that a log compaction joined"),
+        ("compacted-times", COMPACTED, f"{at(9)},{at(5)},{at(2)}", "LF-040", "the instants that a log compaction merged"),
         ("block-identifier", IDENTIFIER, "2,17", "LF-044", "attempt and number of the block"),
-        ("partial-true", PARTIAL, "true", "LF-045", "that its rows hold only some of the columns"),
-        ("partial-false", PARTIAL, "false", "LF-045", "that its rows hold all columns"),
+        ("partial-true", PARTIAL, "true", "LF-045", "that the rows have only some of the columns"),
+        ("partial-false", PARTIAL, "false", "LF-045", "that the rows have all columns"),
     )
     for key_name, key, value, rule, meaning in key_cases:
         yield whole(
@@ -250,16 +254,18 @@ def header_keys() -> Iterator[FileCase]:
             A.having(header=[*KEYS_OF_A, (key, value)]),
             rules=(rule, "LF-018"),
             errata=("ER-014",),
-            says=f"Header key {key} tells {meaning}.",
-            if_it_fails="Keys are stored from 0, one less than the text's encoding ids.",
+            says=f"Header key {key} states {meaning}.",
+            if_it_fails="Keys are stored from 0, one less than the encoding ids in the text of the specification.",
         )
     yield framed_only(
         "header.target-instant",
         rollback(5, 3),
         rules=("LF-037", "LF-039", "LF-035", "BLK-003"),
         errata=("ER-014", "ER-043"),
-        says="A rollback names its own instant under key 0, the instant to undo under key 1 and the command 0 under key 3.",
-        if_it_fails="Keys are stored from 0; the target is not the rollback's own instant.",
+        says=(
+            "A rollback has its own instant under key 0, the instant to roll back under key 1, and the command 0 under key 3."
+        ),
+        if_it_fails="Keys are stored from 0; the target instant is not the rollback's own instant.",
         flags=("silent-stale", "lost-write"),
     )
 
@@ -275,7 +281,7 @@ def footers() -> Iterator[FileCase]:
             rules=("LF-022",),
             errata=("ER-011",),
             says="A footer with entries is a map like the header; the fields after it are unaffected.",
-            if_it_fails="Read the footer as a map; the trailer is after its last entry.",
+            if_it_fails="Read the footer as a map; the trailer follows its last entry.",
         )
 
 
@@ -287,16 +293,16 @@ def several() -> Iterator[FileCase]:
         avro(1, row("b")),
         deletes(1, delete("c")),
         rules=("LF-001", "BLK-011"),
-        says="Data, data and deletes of one instant in one file, in the order in which they were written.",
-        if_it_fails="Show blocks in file order; deletes come last, as they were written.",
+        says="Two data blocks and a delete block of one instant are shown in the order in which they were written.",
+        if_it_fails="Show blocks in file order; the delete block is last, as it was written.",
     )
     yield whole(
         "several.instants",
         *(avro(second, row(f"k{second}", second, second)) for second in (1, 5, 3, 9)),
         rules=("LF-001", "LF-035"),
         errata=("ER-049",),
-        says="Blocks of four instants in one file keep the order of the file, not that of their instants.",
-        if_it_fails="Each block carries its own instant; sorting blocks is not the reader's business here.",
+        says="Blocks of four instants in one file are shown in file order, not in the order of their instants.",
+        if_it_fails="Each block has its own instant; an inspection does not sort blocks.",
         flags=("silent-stale",),
     )
     wider = stored(("n", ["null", "int"]), ("id", "string"), ("extra", ["null", "string"]))
@@ -306,8 +312,8 @@ def several() -> Iterator[FileCase]:
         avro(2, {**row("b", 8, 2), "extra": "new"}, schema=wider, shows=[{**row("b", 8, 2), "extra": "new"}]),
         avro(3, row("c", 9, 3)),
         rules=("LF-038", "BLK-022"),
-        says="Each block is decoded with the schema of its own header, also when fields changed places and types.",
-        if_it_fails="The schema of one block says nothing of the next one.",
+        says="Each block is decoded with the schema of its own header, also if the order and the types of fields differ.",
+        if_it_fails="The schema of one block does not hold for the next one.",
         flags=("silent-stale", "crash"),
     )
     yield framed_only(
@@ -315,8 +321,8 @@ def several() -> Iterator[FileCase]:
         *(EMPTY_LIST.having(header=[(INSTANT, at(number % 60))]) for number in range(100)),
         rules=("LF-001", "LF-013"),
         errata=("ER-049",),
-        says="A file holds any number of blocks.",
-        if_it_fails="Read until the end of the file.",
+        says="A log file may have any number of blocks.",
+        if_it_fails="Read blocks until the end of the file.",
     )
 
 
@@ -336,6 +342,8 @@ def names() -> Iterator[FileCase]:
             A,
             file=file,
             rules=("LF-002",),
-            says=f"A file of the name {file} is a log file.",
-            if_it_fails="The name is a dot, file id, underscore, instant, .log., version, mostly underscore and write token.",
+            says=f"A file named {file} is a log file.",
+            if_it_fails=(
+                "The name is a dot, file id, underscore, instant, .log., version and usually an underscore and the write token."
+            ),
         )

@@ -48,7 +48,7 @@ WHOLE = data_of(A, B, C)
 START, END = len(A.data), len(A.data + B.data)
 
 RECOVER = ("LF-012", "LF-013", "LF-024", "BLK-015", "BLK-017")
-GO_ON = "Where magic, block length and trailer do not agree, search for the next magic after this one."
+GO_ON = "If magic, block length and trailer do not match, search for the next magic after this one."
 AGREE = "Every length must lie within its block and all parts must end at the trailer; otherwise the block is corrupt."
 DANGER = ("lost-write", "silent-stale", "crash", "memory")
 
@@ -116,8 +116,10 @@ def cuts() -> Iterator[FileCase]:
             variants,
             of=data,
             rules=("BLK-015", "BLK-016", "LF-001", "LF-025"),
-            says="Every beginning of a file of two blocks: the blocks that are whole are shown, what is cut is corrupt.",
-            if_it_fails="The end of the file inside a block ends that block only; up to five bytes may be skipped.",
+            says=(
+                "If a file of two blocks is truncated at any byte, complete blocks are shown and the truncated one is corrupt."
+            ),
+            if_it_fails="The end of the file inside a block ends only that block; up to five bytes may be skipped.",
         )
     for name, torn in (("", B), ("-holding-a-magic", tiny(2, "c#HUDI#d", "#HUDI#"))):
         data = data_of(A, torn, C)
@@ -129,7 +131,7 @@ def cuts() -> Iterator[FileCase]:
             f"cut-block{name}-before-a-whole-one",
             variants,
             of=data,
-            says="A block cut at every byte, and a whole one after it, as a crashed append and the next one leave them.",
+            says="A truncated block, as a crashed append leaves it, is corrupt; the complete block after it is read.",
         )
 
 
@@ -150,15 +152,18 @@ def outer_fields() -> Iterator[FileCase]:
     yield family(
         "length",
         [middle("length", name, int8(value)) for name, value in _lengths()],
-        says="The block length of the middle block is zero, negative, too short, too long, or that of other blocks.",
+        says="If the block length of the middle block is wrong, that block is corrupt and the others are shown.",
     )
     yield family(
         "trailer",
         [middle("trailer", name, int8(value)) for name, value in _trailers()],
         rules=("LF-023", "LF-024", "BLK-015", "BLK-017"),
         errata=("ER-012", "ER-047"),
-        says="The trailing length of the middle block is not its block length plus 6.",
-        if_it_fails="Compare all eight bytes of both lengths before anything of the block is used.",
+        says=(
+            "If the trailing length of the middle block is not its block length plus 6, that block is corrupt and the "
+            "others are shown."
+        ),
+        if_it_fails="Compare all eight bytes of both lengths before using anything of the block.",
     )
     flips = [
         (part, offset, bit) for part in ("magic", "length", "trailer") for offset in range(B.place(part)[1]) for bit in range(8)
@@ -167,11 +172,11 @@ def outer_fields() -> Iterator[FileCase]:
         "one-bit",
         [_flipped(part, offset, bit) for part, offset, bit in flips],
         rules=("LF-012", "LF-013", "LF-024", "BLK-015", "BLK-017"),
-        says="One bit is wrong in magic, block length or trailer of the middle block.",
+        says="One wrong bit in magic, block length or trailer makes the middle block corrupt; the others are shown.",
     )
 
 
-MAGIC_SAYS = "A wrong byte in the magic of the first, the middle or the last block: the others are shown."
+MAGIC_SAYS = "A wrong byte in the magic makes the first, middle or last block corrupt; the others are shown."
 
 
 def _magics() -> Iterator[Variant]:
@@ -224,7 +229,10 @@ def inner_fields() -> Iterator[FileCase]:
         "header-count",
         [middle("header-count", name, int4(value), or_error=True) for name, value in counts],
         rules=("LF-010", "LF-017", "BLK-015"),
-        says="The header of the middle block counts more or fewer entries than it has.",
+        says=(
+            "If the header of the middle block counts more or fewer entries than it has, the block is corrupt or the "
+            "file is an error."
+        ),
         if_it_fails=AGREE,
     )
     lengths = (("minus-one", -1), ("greatest", 2**31 - 1), ("least", -(2**31)), ("one-more", 1), ("one-less", -1), ("zero", 0))
@@ -241,7 +249,10 @@ def inner_fields() -> Iterator[FileCase]:
         "header-text",
         texts,
         rules=("LF-010", "LF-018", "BLK-015"),
-        says="A header text of the middle block has a wrong length, or is not UTF-8.",
+        says=(
+            "If a header text of the middle block has a wrong length or is not UTF-8, the block is corrupt or the "
+            "file is an error."
+        ),
         if_it_fails=AGREE,
     )
     width = len(B.content)
@@ -256,7 +267,9 @@ def inner_fields() -> Iterator[FileCase]:
         "content-length",
         [middle("content-length", name, int8(value), or_error=True) for name, value in (*contents, *more)],
         rules=("LF-010", "LF-019", "BLK-015"),
-        says="The content length of the middle block leaves bytes before the trailer, or reaches over it.",
+        says=(
+            "If the content length of the middle block is too short or too long, the block is corrupt or the file is an error."
+        ),
         if_it_fails=AGREE,
     )
     footers = (("one", 1), ("minus-one", -1), ("greatest", 2**31 - 1), ("least", -(2**31)))
@@ -265,7 +278,9 @@ def inner_fields() -> Iterator[FileCase]:
         [middle("footer-count", name, int4(value), or_error=True) for name, value in footers],
         rules=("LF-010", "LF-021", "LF-022", "BLK-015"),
         errata=("ER-011",),
-        says="The footer of the middle block counts entries that it does not have.",
+        says=(
+            "If the footer of the middle block counts more entries than it has, the block is corrupt or the file is an error."
+        ),
         if_it_fails=AGREE,
     )
 
@@ -289,8 +304,8 @@ def unknown() -> Iterator[FileCase]:
         "unknown-version",
         versions,
         rules=("LF-014", "LF-026", "LF-027"),
-        says="A block of an unknown log format version with a valid envelope: only refusing it is right.",
-        if_it_fails="Check the version before anything after it is read; an unknown one belongs to a later release.",
+        says="A block of an unknown log format version in a valid envelope is refused.",
+        if_it_fails="Check the version before reading anything after it; an unknown version belongs to a later release.",
         **refused,
     )
     kinds = (
@@ -305,8 +320,8 @@ def unknown() -> Iterator[FileCase]:
         "unknown-type",
         [_unknown("type", name, value) for name, value in kinds],
         rules=("LF-015", "LF-031", "BLK-014"),
-        says="A block of an unknown type with a valid envelope: only refusing it is right.",
-        if_it_fails="Types are 0, 1 and 3 to 6; 2 is never written.",
+        says="A block of an unknown type in a valid envelope is refused.",
+        if_it_fails="Types 0, 1 and 3 to 6 are defined; type 2 is never written.",
         **refused,
     )
 
@@ -320,19 +335,19 @@ def _unknown(field: str, name: str, value: int) -> Variant:
 def bytes_more_or_less() -> Iterator[FileCase]:
     """A byte too few or too many anywhere in a block, or the magic of the next one missing."""
     missing = [_without(place, 1) for place in range(len(B.data))]
-    yield family("one-byte-missing", missing, says="One byte of the middle block is missing.")
+    yield family("one-byte-missing", missing, says="One missing byte makes the middle block corrupt; the others are shown.")
     added = []
     for place in range(1, len(B.data)):
         broken = B.data[:place] + b"\x7f" + B.data[place:]
         added.append(changed(f"at-{place}", data_of(A, broken, C), shown(A, broken, C)))
-    yield family("one-byte-too-many", added, says="The middle block has one byte too many.")
+    yield family("one-byte-too-many", added, says="One additional byte makes the middle block corrupt; the others are shown.")
     glued = [_without(0, width) for width in (*range(1, 7), 14, 22)]
     yield family(
         "glued",
         glued,
         rules=("LF-011", "LF-012", "BLK-015", "BLK-017"),
-        says="The magic of the middle block is missing, in part or whole: it is stuck to the one before.",
-        if_it_fails="Without its magic there is no block, whatever follows; the next magic is that of the next block.",
+        says="If the magic of the middle block is missing, in part or whole, that block is corrupt and the others are shown.",
+        if_it_fails="A block without its magic is not a block; the next magic belongs to the next block.",
     )
 
 

@@ -23,8 +23,8 @@ def cases() -> Iterator[FileCase]:
         rollback(5, 4),
         rules=("LF-001", "LF-008", "LF-015", "LF-020", "BLK-001", "BLK-006", "BLK-018", "BLK-023", "BLK-027"),
         errata=("ER-013",),
-        says="One file with a block of each kind: each is read by its own type.",
-        if_it_fails="The type of a block says nothing of the next one.",
+        says="In a file with a block of each type, each block is decoded by its own type.",
+        if_it_fails="The type of a block does not determine the type of the next one.",
     )
     yield from parquet_blocks()
     yield from hfile_blocks()
@@ -47,11 +47,11 @@ def parquet_blocks() -> Iterator[FileCase]:
     rows = [row("b", 1), row("a", None), row("é", 3)]
     rules = ("BLK-027", "BLK-028", "BLK-030", "LF-008", "LF-020")
     forms: Sequence[tuple[str, Sequence[dict[str, Any]], dict[str, Any], str]] = (
-        ("three-rows", rows, {}, "the content is a whole Parquet file and nothing else"),
-        ("no-rows", [], {}, "a Parquet file without rows is a content too"),
-        ("gzip", rows, {"compression": "gzip"}, "pages may be compressed"),
-        ("several-row-groups", rows * 3, {"row_group_size": 2}, "rows are in several row groups"),
-        ("plain-pages", rows, {"use_dictionary": False}, "pages may be without dictionary"),
+        ("three-rows", rows, {}, "has only a complete Parquet file as its content"),
+        ("no-rows", [], {}, "may have no rows"),
+        ("gzip", rows, {"compression": "gzip"}, "may have compressed pages"),
+        ("several-row-groups", rows * 3, {"row_group_size": 2}, "may have several row groups"),
+        ("plain-pages", rows, {"use_dictionary": False}, "may have pages without dictionary"),
     )
     for form, held, options, meaning in forms:
         yield whole(
@@ -60,8 +60,8 @@ def parquet_blocks() -> Iterator[FileCase]:
             avro(2, row("z", 1, 2)),
             rules=rules,
             errata=("ER-013", "ER-041"),
-            says=f"A Parquet data block: {meaning}.",
-            if_it_fails="The content is the file alone, without version and count.",
+            says=f"A Parquet data block {meaning}.",
+            if_it_fails="The content is only the file, without version and count.",
         )
     point = pa.struct([("x", pa.int32()), ("y", pa.list_(pa.int64()))])
     kinds = {"id": pa.string(), "m": pa.decimal128(10, 2), "p": point, "t": pa.timestamp("us", "UTC"), "d": pa.date32()}
@@ -82,7 +82,7 @@ def parquet_blocks() -> Iterator[FileCase]:
         parquet(1, parquet_bytes(pa.table(arrays)), shows, _typed()),
         rules=rules,
         errata=("ER-041",),
-        says="Decimals, dates, times and nested values of a Parquet block mean what they mean in an Avro block.",
+        says="Decimals, dates, times and nested values have the same meaning in a Parquet block as in an Avro block.",
         if_it_fails="Compare with log.file.avro.type.*: only the encoding differs.",
         flags=("silent-wrong-values",),
     )
@@ -112,10 +112,10 @@ def hfile_blocks() -> Iterator[FileCase]:
     """HFile data blocks."""
     rows = [row(f"k{n:02}", n) for n in range(12)]
     forms: Sequence[tuple[str, Shape, str]] = (
-        ("uncompressed", Shape(), "an HFile without compression"),
+        ("uncompressed", Shape(), "an uncompressed HFile"),
         ("gzip", Shape(gz=True), "an HFile whose blocks are gzip members"),
         ("crc-32", Shape(checksum=CRC32), "checksums of CRC-32"),
-        ("without-checksums", Shape(checksum=NONE, minor=0, index_suffix=False, last_key="bare"), "the form of later releases"),
+        ("without-checksums", Shape(checksum=NONE, minor=0, index_suffix=False, last_key="bare"), "the later layout"),
         ("several-blocks", Shape(per_block=5), "several data blocks"),
         ("two-index-levels", Shape(per_block=2, per_leaf=2), "an index of two levels"),
     )
@@ -127,8 +127,10 @@ def hfile_blocks() -> Iterator[FileCase]:
             avro(2, row("z", 1, 2)),
             rules=rules,
             errata=("ER-013", "ER-042"),
-            says=f"An HFile data block: {meaning}.",
-            if_it_fails="Offsets inside the HFile count from its own start; values are bare Avro data under the schema.",
+            says=f"An HFile data block with {meaning} is read.",
+            if_it_fails=(
+                "Offsets inside the HFile count from its own start; values are Avro data of the schema, without container."
+            ),
         )
     yield whole(
         "hfile.no-rows",
@@ -136,7 +138,7 @@ def hfile_blocks() -> Iterator[FileCase]:
         avro(2, row("z", 1, 2)),
         rules=rules,
         errata=("ER-042",),
-        says="An HFile without entries is a content too.",
+        says="An HFile data block without entries is read.",
         if_it_fails="Such a file has no data block and an empty index.",
         flags=("crash",),
     )
@@ -146,8 +148,8 @@ def hfile_blocks() -> Iterator[FileCase]:
         hfile_block(1, *wide),
         rules=("BLK-024", "BLK-025"),
         errata=("ER-042",),
-        says="Keys are raw UTF-8 in the order of their bytes, also beyond the basic plane, where UTF-16 sorts otherwise.",
-        if_it_fails="Compare keys as unsigned bytes; they have no length of their own as Avro texts have.",
+        says="Keys are UTF-8 in the order of their bytes, also beyond the basic plane, where UTF-16 has another order.",
+        if_it_fails="Compare keys as unsigned bytes; unlike Avro texts they have no length before them.",
     )
     keyed = stored(("key", "string"), ("n", "int"))
     held = [{**row(key), "key": "", "n": n} for n, key in enumerate("ab")]
@@ -158,8 +160,8 @@ def hfile_blocks() -> Iterator[FileCase]:
         hfile_block(1, *held, schema=keyed).having(shows={"rows": [one | {"key": one["_hoodie_record_key"]} for one in held]}),
         rules=("BLK-024",),
         errata=("ER-042",),
-        says="The field key of a value is stored empty; the key of the entry gives it back.",
-        if_it_fails="Fill an empty field of the name key from the entry's key.",
+        says="The key field of a value is stored empty; the reader fills it from the key of the entry.",
+        if_it_fails="Fill an empty field named key from the key of the entry.",
         flags=("silent-wrong-values", "lost-write"),
     )
 
@@ -198,8 +200,8 @@ def change_capture() -> Iterator[FileCase]:
             file=name(1, suffix=".cdc"),
             rules=("BLK-031", "BLK-032", "BLK-033", *rules),
             errata=("ER-013",),
-            says="Changes are laid out like an Avro data block; insert, update and delete are i, u and d.",
-            if_it_fails="Type 6; the schema in the header says which of key, before and after there are.",
+            says="A change-capture block has the layout of an Avro data block; insert, update and delete are i, u and d.",
+            if_it_fails="The block has type 6; the schema in the header states which of key, before and after it has.",
             flags=("lost-write", "silent-wrong-values"),
         )
 
@@ -218,8 +220,8 @@ def commands() -> Iterator[FileCase]:
         rollback(3, 2),
         rules=("BLK-001", "BLK-003", "LF-037", "LF-039"),
         errata=("ER-013", "ER-014", "ER-043"),
-        says="Two rollbacks of one instant: both are shown, and so are the blocks that they undo.",
-        if_it_fails="Inspection shows what is in the file, not what counts in a merge.",
+        says="Two rollbacks of one instant are both shown, and so are the blocks that they roll back.",
+        if_it_fails="An inspection shows all blocks of the file, not only those that a merge applies.",
     )
     unknown = [(INSTANT, at(3)), (TARGET, at(1)), (COMMAND, "1")]
     yield framed_only(
@@ -228,8 +230,8 @@ def commands() -> Iterator[FileCase]:
         Block("command", unknown),
         rules=("LF-039",),
         errata=("ER-043",),
-        says="An undefined command is shown as it is or refused; it is never treated as a rollback.",
-        if_it_fails="Read the command's number; only 0 is a rollback.",
+        says="An undefined command is shown or refused; it is never treated as a rollback.",
+        if_it_fails="Read the number of the command; only 0 is a rollback.",
         or_error=True,
     )
     yield framed_only(
@@ -238,7 +240,7 @@ def commands() -> Iterator[FileCase]:
         Block("command", [(INSTANT, at(3)), (TARGET, at(1))]),
         rules=("BLK-003", "LF-039"),
         errata=("ER-043",),
-        says="A command block that does not say which command it is: shown as it is or refused.",
-        if_it_fails="There is one kind of command, and yet it must be named.",
+        says="A command block without a command type is shown or refused.",
+        if_it_fails="Only one command is defined, and a block must still name it.",
         or_error=True,
     )

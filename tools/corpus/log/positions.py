@@ -18,34 +18,37 @@ ID_ONLY = record("row", ("id", "string"))
 def cases() -> Iterator[FileCase]:
     """All cases of this module."""
     small = {0: {0: array(0, 2, 5)}}
-    yield of("array-container", small, [0, 2, 5], "A few positions are a sorted list.")
+    yield of("array-container", small, [0, 2, 5], "A container with few positions is a sorted list.")
     yield of(
         "run-container",
         {0: {0: runs((0, 98))}},
         list(range(99)),
-        "Neighbouring positions are a run: its first, its length minus 1.",
+        "Consecutive positions are a run: the first position and the length minus 1.",
     )
     even = list(range(0, 8196, 2))
     yield of(
-        "bitmap-container", {0: {0: bits(even)}}, even, "More than 4096 positions of one container are a field of 65536 bits."
+        "bitmap-container", {0: {0: bits(even)}}, even, "A container with more than 4096 positions is a field of 65536 bits."
     )
-    yield of("two-containers", {0: {0: array(1), 1: array(4464)}}, [1, 70_000], "A container holds 65536 positions.")
+    yield of("two-containers", {0: {0: array(1), 1: array(4464)}}, [1, 70_000], "A container covers 65536 positions.")
     several = {0: {n: runs((10, 19)) for n in range(4)}}
     spans = [n * 65536 + m for n in range(4) for m in range(10, 20)]
-    yield of("four-run-containers", several, spans, "From four containers on a bitmap with runs has offsets too.")
+    yield of("four-run-containers", several, spans, "A bitmap with runs has offsets if it has four or more containers.")
     mixed = {0: {0: runs((0, 9)), 2: array(1, 5), 9: runs((0, 1), (7, 9))}}
     places = [*range(10), 131_073, 131_077, 589_824, 589_825, 589_831, 589_832, 589_833]
-    yield of("mixed-containers", mixed, places, "A flag for each container says whether it is one of runs.")
+    yield of("mixed-containers", mixed, places, "A flag for each container states whether it is a container of runs.")
     high = {0: {0: array(7)}, 1: {0: array(0)}, 256: {1: array(3)}}
     yield of(
-        "beyond-32-bits", high, [7, 2**32, 256 * 2**32 + 65_539], "Positions above 2^32 are in a bucket of their high word."
+        "beyond-32-bits",
+        high,
+        [7, 2**32, 256 * 2**32 + 65_539],
+        "Positions above 2^32 are in the bucket of their upper 32 bits.",
     )
     yield whole(
         "positions.of-deletes",
         with_positions(deletes(1, delete("a"), delete("b")), {0: {0: array(3, 9)}}, [3, 9]),
         rules=(*RULES, "BLK-006"),
         errata=("ER-014",),
-        says="Delete blocks have positions like data blocks.",
+        says="A delete block has positions like a data block.",
         if_it_fails="Header keys do not depend on the type of the block.",
     )
     yield whole(
@@ -53,7 +56,7 @@ def cases() -> Iterator[FileCase]:
         with_positions(avro(1, row("a")), {0: {0: array(4)}}, [4], base=False),
         rules=(*RULES, "LF-043"),
         errata=("ER-014",),
-        says="Positions without header key 8: they are shown, and no merge may use them.",
+        says="Positions without header key 8 are shown; no merge may use them.",
         if_it_fails="The first release of version 8 wrote such blocks: the base file of the positions is unknown.",
         flags=("silent-stale",),
     )
@@ -65,8 +68,8 @@ def cases() -> Iterator[FileCase]:
         rules=RULES,
         errata=("ER-014",),
         or_error=True,
-        says="A short bitmap of 65536000 positions before one row: the beginning of it is shown, or an error.",
-        if_it_fails="Do not unfold a bitmap before its number of positions was compared with the number of rows.",
+        says="A short bitmap with 65536000 positions before one row is an error, or only its first positions are shown.",
+        if_it_fails="Compare the number of positions with the number of rows before expanding a bitmap.",
         flags=("memory", "crash"),
     )
     yield whole(
@@ -74,8 +77,8 @@ def cases() -> Iterator[FileCase]:
         with_positions(avro(1, row("a")), {}, []),
         rules=RULES,
         errata=("ER-014",),
-        says="An empty bitmap is eight zero bytes.",
-        if_it_fails="The number of buckets has eight bytes, little-endian.",
+        says="An empty bitmap has eight zero bytes.",
+        if_it_fails="The number of buckets takes eight bytes, little-endian.",
         flags=("crash",),
     )
 
@@ -89,7 +92,7 @@ def of(name: str, buckets: Mapping[int, Containers], places: Sequence[int], says
         rules=RULES,
         errata=("ER-014",),
         says=says,
-        if_it_fails="Base64, then a 64-bit Roaring bitmap in the portable form, little-endian; positions count from 0.",
+        if_it_fails="Positions are Base64 of a 64-bit Roaring bitmap in the portable form, little-endian; they count from 0.",
         flags=("silent-stale", "lost-write"),
     )
 

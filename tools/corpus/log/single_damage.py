@@ -70,16 +70,19 @@ def cut_files() -> Iterator[FileCase]:
             A,
             B.data[:kept],
             rules=rules,
-            says=f"A file that ends {meaning}: the block before is shown, the rest is one corrupt block without rows.",
-            because="A crashed append; the end of the file inside a block ends that block only, and none of its rows count.",
+            says=f"If a file ends {meaning}, the block before is shown and the rest is one corrupt block without rows.",
+            because=(
+                "This is a crashed append: the end of the file inside a block ends only that block, and none of its "
+                "rows are read."
+            ),
             flags=("lost-write", "dirty-read", "crash"),
         )
     yield damaged(
         "cut.only-a-magic",
         MAGIC,
         rules=("BLK-015", "BLK-016", "LF-012"),
-        says="A file of nothing but a magic holds one corrupt block.",
-        because="A writer that crashed after its first six bytes.",
+        says="A file with only a magic has one corrupt block.",
+        because="The writer crashed after its first six bytes.",
         flags=("crash",),
     )
     short = inspection(A, MAGIC[:3])
@@ -90,7 +93,7 @@ def cut_files() -> Iterator[FileCase]:
         rules=("BLK-016", "LF-025"),
         errata=("ER-048",),
         accept=[without_corrupt(short)],
-        says="Fewer than six bytes after the last block: they are corrupt or skipped, the block is shown.",
+        says="Fewer than six bytes after the last block are corrupt or skipped; the block is shown.",
         because="Fewer bytes than a magic are not a block; the block before them is valid.",
     )
     yield damaged(
@@ -99,7 +102,7 @@ def cut_files() -> Iterator[FileCase]:
         B.data[:100],
         C,
         rules=("BLK-015", "BLK-017", "LF-024"),
-        says="A crashed append, and a later one after it: both whole blocks are shown.",
+        says="The block of a crashed append is corrupt; the complete blocks before and after it are shown.",
     )
     torn = avro(2, row("x#HUDI#y")).data[:-30]
     yield damaged(
@@ -108,8 +111,11 @@ def cut_files() -> Iterator[FileCase]:
         torn,
         C,
         rules=("BLK-015", "BLK-017", "LF-012", "LF-024"),
-        says="The search for the next magic stops at one inside the damaged content: two corrupt blocks, then the whole one.",
-        because="Bytes that begin with a magic by chance are checked like any block and found corrupt; the search continues.",
+        says=(
+            "The search for the next magic finds one inside the damaged content: two corrupt blocks and the complete "
+            "block are shown."
+        ),
+        because="Bytes that match the magic by chance are checked like any block and are corrupt; the search continues.",
     )
     yield damaged(
         "cut.nothing-is-whole",
@@ -117,7 +123,7 @@ def cut_files() -> Iterator[FileCase]:
         B.data[:-1],
         C.data[:-1],
         rules=("BLK-015", "BLK-017"),
-        says="Three cut blocks: each is a corrupt block of its own.",
+        says="Each of three truncated blocks is a corrupt block of its own.",
     )
 
 
@@ -125,33 +131,39 @@ def broken_frames() -> Iterator[FileCase]:
     """Magic, block length and trailer of the middle block."""
     fields: Sequence[tuple[str, str, bytes, str, tuple[str, ...]]] = (
         ("magic", "magic", b"#HUDJ#", "has a wrong byte in its magic", ("LF-012", "LF-011", "LF-028")),
-        ("length-zero", "length", int8(0), "says a length of 0", ("LF-013", "LF-024")),
-        ("length-negative", "length", int8(-1), "says a length of -1", ("LF-013", "LF-024")),
-        ("length-huge", "length", int8(2**62), "says a length of 2 to the 62", ("LF-013", "LF-024")),
+        ("length-zero", "length", int8(0), "states a length of 0", ("LF-013", "LF-024")),
+        ("length-negative", "length", int8(-1), "states a length of -1", ("LF-013", "LF-024")),
+        ("length-huge", "length", int8(2**62), "states a length of 2^62", ("LF-013", "LF-024")),
         (
             "length-of-the-whole-block",
             "length",
             int8(LENGTH + 14),
-            "counts magic and length in its length",
+            "includes magic and length in its length",
             ("LF-013", "LF-024"),
         ),
         (
             "length-over-the-next-block",
             "length",
             int8(LENGTH + len(C.data)),
-            "says a length that ends with the next block",
+            "states a length up to the end of the next block",
             ("LF-024",),
         ),
         (
             "length-with-a-high-word",
             "length",
             int8(LENGTH + 2**32),
-            "says a length that is right in its low 32 bits",
+            "states a length whose low 32 bits are right",
             ("LF-013",),
         ),
         ("trailer-zero", "trailer", int8(0), "has a trailing length of 0", ("LF-023", "LF-024")),
-        ("trailer-repeats-the-length", "trailer", int8(LENGTH), "repeats its length at its end", ("LF-023", "LF-024")),
-        ("trailer-one-more", "trailer", int8(LENGTH + 7), "has a trailing length that is one more", ("LF-023", "LF-024")),
+        (
+            "trailer-repeats-the-length",
+            "trailer",
+            int8(LENGTH),
+            "has its block length as trailing length",
+            ("LF-023", "LF-024"),
+        ),
+        ("trailer-one-more", "trailer", int8(LENGTH + 7), "has a trailing length that is one too high", ("LF-023", "LF-024")),
     )
     for case_name, field, value, meaning, rules in fields:
         yield damaged(
@@ -161,7 +173,7 @@ def broken_frames() -> Iterator[FileCase]:
             C,
             rules=(*rules, "BLK-015", "BLK-017"),
             errata=("ER-012", "ER-047"),
-            says=f"The middle block {meaning}: it is corrupt, its rows are not shown, the other blocks are.",
+            says=f"If the middle block {meaning}, it is corrupt without rows and the other blocks are shown.",
         )
     yield damaged(
         "frame.glued",
@@ -169,8 +181,8 @@ def broken_frames() -> Iterator[FileCase]:
         B.data[6:],
         C,
         rules=("LF-011", "LF-012", "BLK-015", "BLK-017"),
-        says="A block without its magic after a whole one: it is corrupt, the one before and the one after are shown.",
-        because="A writer that writes the magic once per file leaves such bytes: they are not blocks.",
+        says="A block without its magic is corrupt; the complete blocks before and after it are shown.",
+        because="A writer that writes the magic once per file leaves such bytes; they are not blocks.",
     )
     yield damaged(
         "frame.laid-out-as-the-text-says",
@@ -178,8 +190,8 @@ def broken_frames() -> Iterator[FileCase]:
         C,
         rules=("LF-013", "LF-015", "LF-016", "LF-021", "LF-023", "BLK-015"),
         errata=("ER-010", "ER-011", "ER-012", "ER-013"),
-        says="A block with lengths of header and footer and with types from 1, as no engine writes it, is corrupt.",
-        because="Follow the deployed layout; the lengths of this block do not agree under it.",
+        says="A block in the layout of the specification's text, which no engine writes, is corrupt.",
+        because="Use the deployed layout; in it the lengths of this block do not match.",
         or_error=True,
     )
 
@@ -216,7 +228,7 @@ def stray_bytes() -> Iterator[FileCase]:
         errata=("ER-048",),
         accept=[without_corrupt(inspection(b"junk!!", A, C))],
         or_error=True,
-        says="A file that does not begin with a magic: its blocks are shown after the damage, or the file is not a log file.",
+        says="If a file does not begin with a magic, the blocks after the damage are shown, or the file is not a log file.",
         because="Never treat the bytes as a block; an error is right, an empty result is not.",
     )
 
@@ -227,12 +239,18 @@ def broken_parts() -> Iterator[FileCase]:
     fields: Sequence[tuple[str, str, bytes, str, str]] = (
         ("header-count-huge", "header-count", int4(2**31 - 1), "counts 2147483647 header entries", "LF-017"),
         ("header-count-one-less", "header-count", int4(1), "counts one header entry of two", "LF-017"),
-        ("header-text-longer-than-the-block", "header-0-length", int4(2**30), "has a header text of a gigabyte", "LF-018"),
-        ("header-text-of-negative-length", "header-0-length", int4(-1), "has a header text of -1 bytes", "LF-018"),
-        ("content-length-negative", "content-length", int8(-1), "has a content of -1 bytes", "LF-019"),
-        ("content-length-one-more", "content-length", int8(width + 1), "has a content length of one more", "LF-019"),
+        (
+            "header-text-longer-than-the-block",
+            "header-0-length",
+            int4(2**30),
+            "has a header text with a length of a gigabyte",
+            "LF-018",
+        ),
+        ("header-text-of-negative-length", "header-0-length", int4(-1), "has a header text with a length of -1", "LF-018"),
+        ("content-length-negative", "content-length", int8(-1), "has a content length of -1", "LF-019"),
+        ("content-length-one-more", "content-length", int8(width + 1), "has a content length that is one too high", "LF-019"),
         ("content-length-zero", "content-length", int8(0), "has a content length of 0 before its content", "LF-019"),
-        ("footer-count", "footer-count", int4(1), "counts a footer entry that is not there", "LF-022"),
+        ("footer-count", "footer-count", int4(1), "counts a footer entry that does not exist", "LF-022"),
         ("footer-length-as-in-the-text", "footer-count", int8(4) + int4(0), "has a footer length of eight bytes", "LF-021"),
     )
     for case_name, field, value, meaning, rule in fields:
@@ -246,7 +264,7 @@ def broken_parts() -> Iterator[FileCase]:
             broken,
             C,
             rules=(rule, "LF-010", "BLK-015", "BLK-017"),
-            says=f"The middle block {meaning}, while its lengths agree: it is corrupt, or the file cannot be read.",
+            says=f"If the middle block {meaning} and its lengths match, it is corrupt or the file is an error.",
             because=AGREE,
             or_error=True,
             flags=("lost-write", "silent-wrong-values", "crash", "memory"),
@@ -258,8 +276,8 @@ def broken_parts() -> Iterator[FileCase]:
         bad_text,
         C,
         rules=("LF-018", "BLK-015"),
-        says="A header text of the middle block is not UTF-8: the block is corrupt, or the file cannot be read.",
-        because="Decode strictly: a replaced character makes another instant or schema.",
+        says="If a header text of the middle block is not UTF-8, the block is corrupt or the file is an error.",
+        because="Decode strictly: a replacement character makes another instant or schema.",
         or_error=True,
         flags=("silent-stale", "crash"),
     )
@@ -274,8 +292,8 @@ def broken_parts() -> Iterator[FileCase]:
         errata=(),
         accept=[inspection(A, talking.data, C)],
         or_error=True,
-        says="A command block with a content: shown as it is, or as a corrupt block, or an error; the next block is found.",
-        because="A command has no content; however a content is handled, the next block follows it.",
+        says="A command block with a content is shown, corrupt, or an error; the next block is found.",
+        because="A command has no content; whatever a reader does with the content, the next block follows it.",
     )
 
 
@@ -297,7 +315,7 @@ def not_to_be_read() -> Iterator[FileCase]:
             errata=("ER-013", "ER-016"),
             verdict="must-refuse",
             error=f"a block of {field} {value}, which is not defined",
-            says=f"A block of {field} {value} in a valid envelope is refused, and not skipped.",
+            says=f"A block of {field} {value} in a valid envelope is refused and not skipped.",
             because="Rows of a later release must not be dropped silently.",
         )
 
@@ -311,19 +329,19 @@ def broken_contents() -> Iterator[FileCase]:
     branch = delete_list(delete("a", (b"\x1a\x00", None))[0])
     parquet, stored = parquet_block(2, row("b", 2, 2)), hfile([(b"b", b"\x00")]).data
     broken: Sequence[tuple[str, Block, bytes, str, tuple[str, ...]]] = (
-        ("avro-count-one-more", B, framed[:4] + int4(3) + framed[8:], "an Avro block counts a record too many", ("BLK-020",)),
-        ("avro-count-one-less", B, framed[:4] + int4(1) + framed[8:], "an Avro block counts a record too few", ("BLK-020",)),
-        ("avro-count-huge", B, framed[:4] + int4(2**31 - 1) + framed[8:], "an Avro block counts 2^31 records", ("BLK-020",)),
-        ("avro-record-length", B, framed[:8] + int4(first + 1) + framed[12:], "a record's length is one more", ("BLK-021",)),
+        ("avro-count-one-more", B, framed[:4] + int4(3) + framed[8:], "the Avro count is one too high", ("BLK-020",)),
+        ("avro-count-one-less", B, framed[:4] + int4(1) + framed[8:], "the Avro count is one too low", ("BLK-020",)),
+        ("avro-count-huge", B, framed[:4] + int4(2**31 - 1) + framed[8:], "the Avro count is 2^31 - 1", ("BLK-020",)),
+        ("avro-record-length", B, framed[:8] + int4(first + 1) + framed[12:], "a record's length is 1 too high", ("BLK-021",)),
         ("avro-record-length-negative", B, framed[:8] + int4(-1) + framed[12:], "a record's length is -1", ("BLK-021",)),
-        ("avro-trailing-byte", B, framed + b"\x00", "a byte stands after the last record", ("BLK-021", "BLK-022")),
+        ("avro-trailing-byte", B, framed + b"\x00", "a byte follows the last record", ("BLK-021", "BLK-022")),
         ("avro-cut", B, framed[:-1], "the last record lacks a byte", ("BLK-021", "BLK-022")),
         ("avro-version", B, int4(4) + framed[4:], "the content version of an Avro block is 4", ("BLK-019",)),
-        ("delete-length", removal, int4(3) + int4(len(listed) + 1) + listed, "the length of deletes is one more", ("BLK-008",)),
-        ("delete-branch", removal, int4(3) + int4(len(branch)) + branch, "an ordering value is of branch 13", ("BLK-009",)),
+        ("delete-length", removal, int4(3) + int4(len(listed) + 1) + listed, "the list's length is one too high", ("BLK-008",)),
+        ("delete-branch", removal, int4(3) + int4(len(branch)) + branch, "an ordering value has branch 13", ("BLK-009",)),
         ("delete-version", removal, int4(4) + removal.content[4:], "the content version of a delete block is 4", ("BLK-007",)),
-        ("parquet-cut", parquet, parquet.content[:-1], "a Parquet file lacks its last byte", ("BLK-028",)),
-        ("hfile-cut", avro(2).having(kind="hfile"), stored[:-1], "an HFile lacks its last byte", ("BLK-024",)),
+        ("parquet-cut", parquet, parquet.content[:-1], "the Parquet file lacks its last byte", ("BLK-028",)),
+        ("hfile-cut", avro(2).having(kind="hfile"), stored[:-1], "the HFile lacks its last byte", ("BLK-024",)),
     )  # fmt: skip
     for case_name, block, content, meaning, rules in broken:
         bad = block.having(content=content, shows={HELD[block.kind]: None})
@@ -336,7 +354,7 @@ def broken_contents() -> Iterator[FileCase]:
             errata=(),
             accept=[inspection(A, bad.data, C)],
             or_error=True,
-            says=f"A block in a valid envelope, but {meaning}: none of its rows or deletes are shown.",
-            because="A content is either valid to its last byte or damaged; do not return the rows that can still be decoded.",
+            says=f"If {meaning}, none of the rows and deletes of the block are shown, although its envelope is valid.",
+            because="A content is valid to its last byte or it is damaged; do not return the rows that can still be decoded.",
             flags=("silent-wrong-values", "lost-write", "crash", "memory"),
         )

@@ -14,13 +14,14 @@ PLACES = {"before-the-first": 0, "between-the-first-and-the-middle": 1, "before-
 def cases() -> Iterator[FileCase]:
     """All cases of this module."""
     for place, index in PLACES.items():
+        where = place.replace("-", " ").replace("behind", "after")
         yield family(
             f"junk.{place}",
             list(_stray(index)),
             rules=("LF-025", "LF-012", "LF-001", "BLK-016", "BLK-017"),
             errata=("ER-048",),
-            says=f"Bytes of no block {place.replace('-', ' ')} block: blocks are shown, the bytes are corrupt or skipped.",
-            if_it_fails="Blocks are valid whatever follows them: do not judge a block by the bytes after it.",
+            says=f"If bytes of no block are {where} block, all blocks are shown and the bytes are corrupt or skipped.",
+            if_it_fails="A block is valid whatever follows it: do not judge a block by the bytes after it.",
         )
 
 

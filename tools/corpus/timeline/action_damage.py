@@ -65,7 +65,7 @@ def _cut(place: Place) -> FileCase:
     lengths |= set(range(len(head), len(data), max(7, len(content) // 12)))
     lengths |= {len(data) - back for back in (1, 2, 15, 16, 17)}
     cuts = {f"length-{length}": data[:length] for length in sorted(lengths) if length != first}
-    return family(place, "cut", "A file that ends too early is refused, wherever it ends.", data, cuts, place.empty_counts)
+    return family(place, "cut", "A truncated file is refused, wherever it ends.", data, cuts, place.empty_counts)
 
 
 def _parts(place: Place) -> FileCase:
@@ -73,7 +73,7 @@ def _parts(place: Place) -> FileCase:
     schema, head, content = _whole(place)
     one, other = block(content), block(content, marker=bytes(16))
     return family(
-        place, "parts", "A container with another number of records than one, or with a part that is wrong, is refused.",
+        place, "parts", "A container with no record, with several records, or with a damaged part is refused.",
         head + one,
         {
             "two-records": head + block(content, content),
@@ -123,7 +123,7 @@ def _numbers(place: Place) -> FileCase:
         "record-too-short": head + block(content[: len(content) // 2]),
         "branch-that-is-none": head + block(long(9) + content[1:]) if content[0] in (0, 2) else head + block(content[:-1]),
     }  # fmt: skip
-    return family(place, "numbers", "Counts, lengths and branches that do not fit what follows are refused.",
+    return family(place, "numbers", "Counts, lengths and branches that do not match the following bytes are refused.",
                   head + block(content), made, ("ER-099",))  # fmt: skip
 
 
@@ -142,7 +142,8 @@ def _schemas(place: Place) -> FileCase:
     }
     twice = {**schema, "fields": [*schema["fields"], schema["fields"][0]]}
     return family(
-        place, "schema", "A schema of something else, or of values without end, is refused.", head + block(content),
+        place, "schema", "A file with the schema of another type, or of a value without end, is refused.",
+        head + block(content),
         {
             "of-a-text": of("string", binary(b"clean")),
             "of-a-number": of("long", long(1)),
@@ -166,7 +167,7 @@ def _bombs(place: Place) -> FileCase:
     zeros = {"type": "record", "name": schema["name"], "fields": [{"name": "n", "type": {"type": "array", "items": "string"}}]}
     long_text = deflated + block(long(INFLATED) + bytes(INFLATED), deflate=True)
     return family(
-        place, "bombs", "A few bytes that claim to be very many are refused, without memory for what they claim.",
+        place, "bombs", "A small file that declares a huge size is refused, without memory for the declared size.",
         head + block(content),
         {
             "text-that-is-not-there": header({"avro.schema": text(plain)}) + block(HUGE),

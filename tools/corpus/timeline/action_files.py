@@ -54,7 +54,9 @@ def cases() -> Iterator[FileCase]:
             name=one.name,
             requirements=("TL-002", *one.requirements),
             says=one.says,
-            if_it_fails="See docs/timeline.md for what it holds; decode it under the schema in the file, not under your own.",
+            if_it_fails=(
+                "docs/timeline.md lists the contents; decode the file with the schema in the file, not with your own."
+            ),
             needs=("inspect.instant",),
             flags=("silent-stale",),
             errata=one.errata,
@@ -134,9 +136,9 @@ def _states(
                     errata=errata)  # fmt: skip
 
 
-_NO_PLAN = "A write has no plan: the requested file is empty."
-_PROFILE = "The inflight file holds what the write is about to do."
-_STARTED = "The inflight file says that the work has begun, and nothing else."
+_NO_PLAN = "A write has no plan: its requested file is empty."
+_PROFILE = "The inflight file of a write has HoodieCommitMetadata with the planned writes."
+_STARTED = "The inflight file is empty and states only that the work has begun."
 
 TAKEN = (
     *_states("commit", "timeline/clean.cow", ("TL-007",), {
@@ -146,49 +148,52 @@ TAKEN = (
         "requested": _NO_PLAN, "inflight": _PROFILE, "completed": "A deltacommit completes with HoodieCommitMetadata.",
     }),
     *_states("replacecommit", "timeline/insert-overwrite.merge-on-read", ("TL-012",), {
-        "requested": "An insert overwrite requests a replacement without a plan: every field is null.",
+        "requested": "The requested file of an insert overwrite has no plan: every field of its record is null.",
         "inflight": _PROFILE,
-        "completed": "A replacecommit completes with HoodieReplaceCommitMetadata, which names the groups it replaced.",
+        "completed": "A replacecommit completes with HoodieReplaceCommitMetadata, which names the replaced file groups.",
     }),
     Taken("replacecommit.of-a-deleted-partition", "timeline/delete-partition", "replacecommit",
-          "Deleting a partition replaces its groups by nothing.", ("TL-012",)),
+          "The deletion of a partition completes as a replacecommit without new files.", ("TL-012",)),
     *_states("clustering", "timeline/clustering.completed", ("TL-012", "TL-040"), {
-        "requested": "The plan of a clustering: its groups of slices and the strategy.", "inflight": _STARTED,
+        "requested": "A requested clustering has a plan: its groups of file slices and the strategy.", "inflight": _STARTED,
     }, errata=("ER-003",)),
     Taken("replacecommit.of-a-clustering", "timeline/clustering.completed", "replacecommit",
           "A clustering completes as a replacecommit.", ("TL-012",), beside="clustering.requested"),
     *_states("compaction", "timeline/compaction.completed-then-log", ("TL-015",), {
-        "requested": "The plan of a compaction: its slices by bare file names.", "inflight": _STARTED,
+        "requested": "A requested compaction has a plan, which has file names without folders.", "inflight": _STARTED,
     }, errata=("ER-004",)),
     Taken("commit.of-a-compaction", "timeline/compaction.completed-then-log", "commit",
           "A compaction completes as a commit, with HoodieCommitMetadata.", ("TL-007", "TL-015"),
           beside="compaction.requested", errata=("ER-004",)),
     *_states("logcompaction", "log/log-compaction", ("TL-016", "TL-017"), {
-        "requested": "The plan of a log compaction is a compaction plan that names its strategy.", "inflight": _STARTED,
+        "requested": "A requested log compaction has a compaction plan that names its strategy.", "inflight": _STARTED,
     }, errata=("ER-006",)),
     Taken("deltacommit.of-a-log-compaction", "log/log-compaction", "deltacommit",
           "A log compaction completes as a deltacommit.", ("TL-009", "TL-017"), beside="logcompaction.requested",
           errata=("ER-006",)),
     *_states("clean", "timeline/clean.mor", ("TL-014",), {
-        "requested": "The plan of a clean: which files go, and what it keeps.",
-        "inflight": "The plan of a clean once more.",
-        "completed": "A clean completes with HoodieCleanMetadata, which names what was deleted.",
+        "requested": "A requested clean has a plan: the files to delete and what is retained.",
+        "inflight": "The inflight file of a clean repeats its plan.",
+        "completed": "A clean completes with HoodieCleanMetadata, which names the deleted files.",
     }),
     *_states("rollback", "timeline/rollback.cow", ("TL-020",), {
-        "requested": "The plan of a rollback: which instant, which files.", "inflight": _STARTED,
-        "completed": "A rollback completes with HoodieRollbackMetadata, which names the instant that is gone.",
+        "requested": "A requested rollback has a plan: the instant to roll back and the files to delete.", "inflight": _STARTED,
+        "completed": "A rollback completes with HoodieRollbackMetadata, which names the instant that was rolled back.",
     }),
     *_states("restore", "timeline/restore.mor", ("TL-024",), {
-        "requested": "The plan of a restore; its schema has a default that its type does not allow.", "inflight": _STARTED,
-        "completed": "A restore completes with HoodieRestoreMetadata; its schema has a default that its type does not allow.",
+        "requested": ("A requested restore has a plan, although a default in its schema does not match the type of its "
+                      "field."), "inflight": _STARTED,
+        "completed": ("A restore completes with HoodieRestoreMetadata, although a default in its schema does not match the "
+                      "type of its field."),
     }),
     *_states("savepoint", "timeline/savepoint", ("TL-022",), {
-        "inflight": "A savepoint begins inflight, empty.",
+        "inflight": "A savepoint begins with an empty inflight file.",
         "completed": "A savepoint completes with HoodieSavepointMetadata, which names the protected files.",
     }),
     *_states("indexing", "timeline/states.indexing.completed.mor", ("TL-018",), {
-        "requested": "The plan of an index: which partition of the metadata table, up to which instant.",
-        "inflight": _STARTED, "completed": "An index completes with HoodieIndexCommitMetadata.",
+        "requested": ("A requested indexing action has a plan: the partition of the metadata table and the last instant to "
+                      "index."),
+        "inflight": _STARTED, "completed": "An indexing action completes with HoodieIndexCommitMetadata.",
     }),
 )  # fmt: skip
 

@@ -108,7 +108,10 @@ def case(place: Place, name: str, says: str, content: bytes, shows: Json | None,
         name=f"{place.name}.{name}",
         requirements=("TL-002", *place.rules),
         says=says,
-        if_it_fails=more.pop("if_it_fails", "Decode the record under the schema in the file, and take it only by its name."),
+        if_it_fails=more.pop(
+            "if_it_fails",
+            "Decode the record with the schema in the file, and accept only the record name of this action and state.",
+        ),
         needs=("inspect.instant",),
         flags=("silent-stale",),
         file=place.file,
@@ -129,14 +132,20 @@ def _of(place: Place) -> Iterator[FileCase]:
     schema = deployed(place.real)
     value, content = filled(schema)
     shows = place.shows(place.record, content)
-    yield case(place, "every-field", "Every field has a value, and is shown.", container(schema, value), shows)
+    yield case(
+        place,
+        "every-field",
+        "A record with a value in every field is shown with all of them.",
+        container(schema, value),
+        shows,
+    )
     later = extended(schema, *UNKNOWN)
     yield case(
-        place, "further-fields", "Fields that a later release has added do not stop a reader.",
+        place, "further-fields", "Fields that a later release has added are ignored.",
         container(later, value | STRANGE), shows,
     )  # fmt: skip
     yield case(
-        place, "other-order", "Fields are in the order of the schema in the file, whatever order other releases have.",
+        place, "other-order", "Fields are decoded in the order of the schema in the file, whatever order other releases use.",
         container(reordered(schema), value), shows,
     )  # fmt: skip
 
@@ -146,7 +155,7 @@ def _empty() -> Iterator[FileCase]:
     for place in PLACES:
         if place.name not in ("commit.inflight", "replacecommit.requested", "clustering.requested"):
             yield case(
-                place, "empty", f"An empty file is no {place.record}.", b"", None,
+                place, "empty", f"An empty file is refused, because it has no {place.record}.", b"", None,
                 if_it_fails="A reader that treats an empty file as an empty record loses the content of the action.",
                 errata=place.empty_counts,
             )  # fmt: skip
@@ -174,12 +183,12 @@ def _of_another_action() -> Iterator[FileCase]:
         schema = deployed(other)
         record = BY_NAME[other].record
         yield case(
-            BY_NAME[name], f"holds-a-{_dashed(record)}", f"A {record} is not what this file is for.",
+            BY_NAME[name], f"holds-a-{_dashed(record)}", f"A {record} in place of the right record is refused.",
             container(schema, sample(schema)), None, errata=("ER-099",),
         )  # fmt: skip
     plan = BY_NAME["compaction.requested"]
     names = b"f1_0-1-2_20250101000000000.parquet\n.f1_20250102000000000.log.1_0-1-2\n"
-    yield case(plan, "file-names-as-text", "A list of file names is not a plan.", names, None)
+    yield case(plan, "file-names-as-text", "A list of file names is refused as a compaction plan.", names, None)
 
 
 def _dashed(record: str) -> str:
@@ -200,14 +209,14 @@ def _of_other_releases() -> Iterator[FileCase]:
         place, schema = BY_NAME[name], without(deployed(name), *missing)
         value, content = filled(schema)
         yield case(
-            place, "of-an-older-release", f"Releases that did not know {', '.join(missing)} yet are read.",
+            place, "of-an-older-release", f"A file of an older release, without {', '.join(missing)}, is read.",
             container(schema, value), place.shows(place.record, content),
         )  # fmt: skip
     for place in (BY_NAME["compaction.requested"], BY_NAME["clean.requested"], BY_NAME["restore.requested"]):
         schema = deployed(place.real)
         value, content = filled(schema)
         yield case(
-            place, "of-a-later-version", "A plan of version 99 is shown as it is, or refused.",
+            place, "of-a-later-version", "A plan of version 99 is shown unchanged or refused.",
             container(schema, value | {"version": 99}), place.shows(place.record, content | {"version": 99}), or_error=True,
         )  # fmt: skip
     clean = BY_NAME["clean.completed"]
@@ -215,7 +224,8 @@ def _of_other_releases() -> Iterator[FileCase]:
     first = {**schema, "fields": [{"name": "policy", "type": "string"}, *schema["fields"]]}
     value, content = filled(schema)
     yield case(
-        clean, "with-a-policy-first", "A field before all others, as some snapshots of the schema have it, moves nothing.",
+        clean, "with-a-policy-first", ("An additional first field, as some snapshots of the schema have it, does not shift "
+                                       "the other fields."),
         container(first, value | {"policy": "KEEP_LATEST_COMMITS"}), clean.shows(clean.record, content),
     )  # fmt: skip
     yield from _compressed(clean, schema, value, clean.shows(clean.record, content))
@@ -225,14 +235,22 @@ def _compressed(place: Place, schema: Any, value: Json, shows: Json) -> Iterator
     """What containers allow, and deployed writers do not do."""
     for codec in ("null", "deflate"):
         yield case(
-            place, f"codec-{codec}", f"A container may name the codec {codec}.", container(schema, value, codec=codec), shows,
+            place, f"codec-{codec}", f"A container with the codec {codec} is read.",
+            container(schema, value, codec=codec), shows,
             or_error=codec != "null",
         )  # fmt: skip
     more = header({"written.by": b"somebody else", "avro.schema": text(schema)}) + block(datum(schema, value))
     yield case(place, "further-metadata", "Unknown entries of the container are ignored.", more, shows)
     datum_ = datum(schema, value)
     odd = header({"avro.schema": text(schema)}) + block() + block(datum_) + block()
-    yield case(place, "empty-blocks", "Blocks without a record around the one with it.", odd, shows, or_error=True)
+    yield case(
+        place,
+        "empty-blocks",
+        "A container may have empty blocks before and after the block with the record.",
+        odd,
+        shows,
+        or_error=True,
+    )
 
 
 def _as_json() -> Iterator[FileCase]:
@@ -255,8 +273,9 @@ def _as_json() -> Iterator[FileCase]:
     for name, action in (("clustering.inflight", "clustering"), ("replacecommit.inflight", "replacecommit")):
         place = Place(action, "inflight", "HoodieCommitMetadata", name, ("COMPAT-003",))
         yield case(
-            place, "json-of-an-upgrade", "An upgraded table may have JSON in the inflight files of its replacements.", said,
+            place, "json-of-an-upgrade", ("The inflight file of a replacecommit or clustering in an upgraded table may "
+                                          "contain JSON."), said,
             place.shows("HoodieCommitMetadata", content), or_error=True,
         )  # fmt: skip
     place = BY_NAME["commit.completed"]
-    yield case(place, "json", "A completed commit of version 8 is not JSON.", said, None)
+    yield case(place, "json", "A completed commit with JSON is refused in version 8.", said, None)

@@ -52,16 +52,16 @@ def files() -> Iterator[FileCase]:
     """Parquet files that are cut, flipped, or hold other columns."""
     yield family(
         "cut", WHOLE, FILE, {f"length-{length}": WHOLE[:length] for length in (*range(0, len(WHOLE), 97), len(WHOLE) - 1)},
-        "inspect.history-file", requirements=("LSM-003",), says="A history file that is cut somewhere.",
-        if_it_fails="Without its footer a file is not a Parquet file: say so, and name it.",
+        "inspect.history-file", requirements=("LSM-003",), says="A truncated history file is refused.",
+        if_it_fails="A file without a footer is not a Parquet file: report an error with its name.",
     )  # fmt: skip
     footer = len(WHOLE) - 8 - int.from_bytes(WHOLE[-8:-4], "little")
     flips = {f"byte-{place}": put(WHOLE, place, bytes([WHOLE[place] ^ 0xFF])) for place in range(4, len(WHOLE), 41)}
     yield family(
         "flipped", WHOLE, FILE, {name: data for name, data in flips.items() if int(name[5:]) not in range(footer, footer + 4)},
         "inspect.history-file", right=RIGHT, requirements=("LSM-003", "LSM-020"),
-        says="A history file with one byte that is another.",
-        if_it_fails="An error is right, or the answer of the whole file where the byte says nothing; other actions are not.",
+        says="A history file with one wrong byte gives an error or the actions of the undamaged file.",
+        if_it_fails="An error is right, or the undamaged answer if the byte has no meaning; other actions are wrong.",
     )  # fmt: skip
     one = [dict(ROWS[0])]
     wrong: dict[str, bytes] = {
@@ -77,8 +77,8 @@ def files() -> Iterator[FileCase]:
     }
     yield family(
         "columns", WHOLE, FILE, wrong, "inspect.history-file", requirements=("LSM-017", "LSM-018", "LSM-019"),
-        says="A Parquet file whose columns are not those of the history, or that has rows without time or action.",
-        if_it_fails="Look at names and types of the columns before their values.",
+        says="A Parquet file with other columns than the history, or with rows without time or action, is refused.",
+        if_it_fails="Check the names and types of the columns before reading their values.",
     )  # fmt: skip
 
 
@@ -101,8 +101,8 @@ def contents() -> Iterator[FileCase]:
     }
     yield family(
         "contents", WHOLE, FILE, broken, "inspect.history-file", requirements=("LSM-020", "LSM-021"), errata=("ER-038",),
-        says="Contents of archived actions that are cut, of another action, or no content at all.",
-        if_it_fails="The bytes in the columns are whole files: judge them as one judges the files of an action.",
+        says="Contents of archived actions that are truncated, empty, or of another action are refused.",
+        if_it_fails="The columns contain whole files: check them like the files of an action.",
     )  # fmt: skip
 
 
@@ -121,8 +121,8 @@ def manifests() -> Iterator[FileCase]:
     yield family(
         "manifest.cut", data, "manifest_7", {f"length-{length}": data[:length] for length in (*range(1, last, 7), last)},
         "inspect.manifest", requirements=("LSM-009", "LSM-010"), errata=("ER-005",),
-        says="A manifest that is cut somewhere, so that files at its end would be missed.",
-        if_it_fails="Parse the whole text as JSON; a cut one is none.",
+        says="A truncated manifest is refused, so that files at its end are not missed.",
+        if_it_fails="Parse the whole text as JSON; a truncated text is not JSON.",
     )  # fmt: skip
 
     def text(content: Any) -> bytes:
@@ -143,6 +143,6 @@ def manifests() -> Iterator[FileCase]:
     }
     yield family(
         "manifest.shape", data, "manifest_7", shapes, "inspect.manifest", requirements=("LSM-010", "LSM-013"),
-        says="JSON that is not a manifest, or that names a file that is not a history file.",
+        says="JSON that is not a manifest, or that names a file that is not a history file, is refused.",
         if_it_fails="A manifest names files of its own folder, each with name and length.",
     )  # fmt: skip

@@ -130,8 +130,8 @@ def hudi_files() -> Iterator[FileCase]:
         yield history_file(
             f"level-{level}.{word}.by-hudi-1-0", path.read_bytes(), shows(instants, minimum, maximum, level), file=path.name,
             requirements=("LSM-003", "LSM-013", "LSM-014", "LSM-017", "LSM-018", "LSM-019", "LSM-020", "LSM-021"),
-            says=f"A file of level {level} that Apache Hudi 1.0.2 wrote: times, actions, metadata and plans.",
-            if_it_fails="The contents of an action are the bytes of its files: Avro containers inside a column.",
+            says=f"A history file of level {level} that Apache Hudi 1.0.2 wrote is read: times, actions, metadata and plans.",
+            if_it_fails="The columns contain the bytes of the action's files: Avro containers.",
             errata=("ER-038", "ER-039"), producer=BY_HUDI, derived_by=("names of the actions' files", "recipe of the table"),
         )  # fmt: skip
 
@@ -143,8 +143,8 @@ def hudi_manifests() -> Iterator[FileCase]:
     files = [{"name": name, "length": str((folder / name).stat().st_size)} for name in _names_in(path.read_text("utf-8"))]
     yield manifest(
         "by-hudi-1-0", path.read_bytes(), files, requirements=("LSM-010", "LSM-011"), file=path.name,
-        says="A manifest that Apache Hudi 1.0.2 wrote: names and lengths of the live files.",
-        if_it_fails="The keys are files, fileName and fileLen; the length is the size of the file in bytes.",
+        says="A manifest that Apache Hudi 1.0.2 wrote is read: names and lengths of the valid files.",
+        if_it_fails="The keys are files, fileName and fileLen; fileLen is the size of the file in bytes.",
         producer=BY_HUDI, derived_by=("the files of the table",),
     )  # fmt: skip
 
@@ -164,15 +164,15 @@ def by_hand() -> Iterator[FileCase]:
             [one, three], [said(one, upsert), said(three)], COLUMNS,
         ),
         "metadata-as-json": (
-            "Completion metadata as JSON, as the text has it, is read too.",
+            "Completion metadata in JSON, as the text of the specification states, is read.",
             [row(1, metadata=json.dumps(record).encode())], [said(one, record)], COLUMNS,
         ),
         "metadata-as-a-bare-record": (
-            "Completion metadata without container and schema, as one release wrote it when it upgraded tables.",
+            "Completion metadata without container and schema, as one release wrote it in upgrades, is read.",
             [row(1, metadata=datum(deployed(COMMIT), record))], [said(one, record)], COLUMNS,
         ),
         "rows-in-no-order": (
-            "Rows are shown as they are stored, also those of an upgraded table, which are in no order.",
+            "Rows are shown in stored order, also those of an upgraded table, which are not sorted.",
             [two, one], [said(two, insert), said(one, upsert)], COLUMNS,
         ),
         "further-columns": (
@@ -180,11 +180,11 @@ def by_hand() -> Iterator[FileCase]:
             [one | {"note": "x"}], [said(one, upsert)], pa.schema([pa.field("note", pa.string()), *COLUMNS]),
         ),
         "columns-in-another-order": (
-            "Columns are known by their names and not by their places.",
+            "Columns are matched by name, not by position.",
             [one, two], [said(one, upsert), said(two, insert)], pa.schema(list(COLUMNS)[::-1]),
         ),
         "large-texts": (
-            "The types are those of Parquet, however a library calls its own.",
+            "Columns are read by their Parquet types, whatever types the writing library has in memory.",
             [one], [said(one, upsert)], LARGE,
         ),
     }  # fmt: skip
@@ -193,14 +193,15 @@ def by_hand() -> Iterator[FileCase]:
             name, parquet(rows, schema), shows(expected, at(1), at(3), 0), file=f"{at(1)}_{at(3)}_0.parquet",
             requirements=("LSM-020",) if name.startswith("metadata") else ("LSM-017", "LSM-019", "LSM-022"),
             errata=("ER-038",) if name.startswith("metadata") else (), says=says,
-            if_it_fails="Metadata is an Avro container, a JSON object, or a record without its schema, by its first bytes.",
+            if_it_fails=("Metadata is an Avro container, a JSON object or a record without its schema; the first bytes tell "
+                         "which."),
         )  # fmt: skip
     late = row(1, metadata=commit(), end=50)
     yield history_file(
         "level-of-two-digits", parquet([late, two]), shows([said(late, upsert), said(two, insert)], at(1), at(2), 12),
         file=f"{at(1)}_{at(2)}_12.parquet", requirements=("LSM-013", "LSM-018"),
-        says="The level in a name is a number of any length; an action may have completed after later ones.",
-        if_it_fails="The name is <minimum>_<maximum>_<level>.parquet, each of them digits.",
+        says="The level in a name may have several digits; an action may have completed after later actions.",
+        if_it_fails="The name is <minimum>_<maximum>_<level>.parquet; each part consists of digits.",
     )  # fmt: skip
 
 
@@ -226,12 +227,12 @@ def manifests() -> Iterator[FileCase]:
     """Manifests in the forms that JSON allows."""
     large = 2**53 + 1
     forms: dict[str, tuple[str, bytes, list[Json]]] = {
-        "one-line": ("JSON without white space says the same.", json.dumps(TWO, separators=(",", ":")).encode(), FILES),
-        "further-keys": ("Other keys than the list of files are ignored.", json.dumps({"version": 1, **TWO}).encode(), FILES),
+        "one-line": ("A manifest without white space is read.", json.dumps(TWO, separators=(",", ":")).encode(), FILES),
+        "further-keys": ("Keys other than the list of files are ignored.", json.dumps({"version": 1, **TWO}).encode(), FILES),
         "empty": ("An empty manifest lists no files.", b"", []),
-        "no-files": ("An empty list lists no files.", b'{ "files" : [ ] }', []),
+        "no-files": ("A manifest with an empty list lists no files.", b'{ "files" : [ ] }', []),
         "a-length-of-64-bits": (
-            "A length is a 64-bit number.", json.dumps(listed((LEVEL_1, large))).encode(),
+            "The length of a file in a manifest is a 64-bit number.", json.dumps(listed((LEVEL_1, large))).encode(),
             [{"name": LEVEL_1, "length": str(large)}],
         ),
     }  # fmt: skip

@@ -36,7 +36,9 @@ def cases() -> Iterator[VectorCase]:
         area="positions",
         name="encode",
         requirements=["LF-041"],
-        says="Row positions are the Base64 text of a portable 64-bit Roaring bitmap, with runs where they take fewer bytes.",
+        says=(
+            "Row positions are encoded as Base64 of a portable 64-bit Roaring bitmap, with runs where they take fewer bytes."
+        ),
         needs=["compute.positions.encode"],
         flags=["double-apply"],
         errata=["ER-014"],
@@ -44,13 +46,15 @@ def cases() -> Iterator[VectorCase]:
         derived_by=[HUDI, SECOND],
         notes={k: _NOTES[k] for k in _SHAPES},
         tests=numbered(_encoded()),
-        if_it_fails="Decode both texts: other positions are wrong, and so is a form that deployed writers do not choose.",
+        if_it_fails="Decode both texts: other positions are wrong, and so is a form that deployed writers do not use.",
     )
     yield VectorCase(
         area="positions",
         name="decode",
         requirements=["LF-041"],
-        says="Every portable 64-bit Roaring bitmap gives its positions; any other text gives an error and no positions.",
+        says=(
+            "Every portable 64-bit Roaring bitmap is decoded to its positions; any other text is an error without positions."
+        ),
         needs=["compute.positions.decode"],
         flags=["lost-write", "double-apply"],
         errata=["ER-014"],
@@ -58,7 +62,7 @@ def cases() -> Iterator[VectorCase]:
         derived_by=[HUDI, SECOND, HAND],
         notes={k: v for k, v in _NOTES.items() if k != "order"},
         tests=numbered(_decoded(), _other_forms(), _not_text(), _cut(), _inconsistent()),
-        if_it_fails="Take the text for the portable form of 64 bits, little-endian; check that it ends where its counts say.",
+        if_it_fails="Decode the text as the portable 64-bit form, little-endian; check that it ends where its counts state.",
     )
 
 

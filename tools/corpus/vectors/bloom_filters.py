@@ -55,7 +55,10 @@ def cases() -> Iterator[VectorCase]:
         area="bloom",
         name="filters-made",
         requirements=["IDX-004", "IDX-005", "IDX-006"],
-        says="A bloom filter has the same bits in every implementation: of fixed size, or growing by rows as keys are added.",
+        says=(
+            "A bloom filter has the same bits in every implementation, whether its size is fixed or grows by rows as "
+            "keys are added."
+        ),
         needs=["compute.bloom.make"],
         flags=["silent-stale"],
         function="bloom.make",
@@ -66,20 +69,24 @@ def cases() -> Iterator[VectorCase]:
             if k not in ("false-positive", "any-row", "row-count", "old-hash", "damaged", "bounded")
         },
         tests=numbered(_made()),
-        if_it_fails="Compare head, then rows: sizes first, then the bits of a key of 4 bytes, of 1, of one that is not ASCII.",
+        if_it_fails=(
+            "Compare the header first, then the rows: sizes, then the bits of keys of 4 bytes, of 1 byte, and not in ASCII."
+        ),
     )
     yield VectorCase(
         area="bloom",
         name="membership",
         requirements=["IDX-004", "IDX-005", "IDX-006"],
-        says="A bloom filter never denies a key that was added, in whatever row; one that is damaged is an error.",
+        says="A bloom filter never reports an added key as absent, whichever row has it; a damaged filter is an error.",
         needs=["compute.bloom.may-hold"],
         flags=["silent-stale", "lost-write"],
         function="bloom.may-hold",
         derived_by=[HUDI, SECOND],
         notes={k: v for k, v in _NOTES.items() if k not in ("growth", "full", "size")},
         tests=numbered(_asked(), _damaged()),
-        if_it_fails="Bit i is bit i % 8 from the least of byte i // 8; hash with the seed of the hash before; any row counts.",
+        if_it_fails=(
+            "Bit i is bit i % 8, from the lowest, of byte i // 8; each hash is the seed of the next; any row may have the key."
+        ),
     )
 
 

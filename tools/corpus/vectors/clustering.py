@@ -56,7 +56,7 @@ def cases() -> Iterator[VectorCase]:
         needs=["compute.clustering.groups"],
         function="clustering.groups",
         derived_by=DERIVED,
-        says="Eligible files are grouped by strategy, size, overlap and limits; outputs have the target size.",
+        says="Eligible files are grouped by strategy, size, overlap and limits; output files have the target size.",
         flags=["memory"],
         notes={
             "worked": "A worked case of RFC-19: eight files of 512 MB, outputs of 1 GB.",
@@ -64,7 +64,8 @@ def cases() -> Iterator[VectorCase]:
             "limit": "Groups beyond the limit wait for the next run; files beyond the size of a group open the next one.",
         },
         tests=numbered(_worked(), _overlap(), _sizes(), _strategies(), _limits()),
-        if_it_fails="Sort the files in the strategy's order, cut where the next one does not fit, divide by the target size.",
+        if_it_fails=("Sort the files in the order of the strategy, begin a group where the next file does not fit, divide "
+                     "by the target size."),
     )  # fmt: skip
     yield VectorCase(
         area="services",
@@ -73,11 +74,11 @@ def cases() -> Iterator[VectorCase]:
         needs=["compute.clustering.partitions"],
         function="clustering.partitions",
         derived_by=DERIVED,
-        says="Plans look at the partitions that a filter admits: the newest, a range, named or matching ones.",
+        says="A plan considers the partitions that its filter selects: the newest, a range, named or matching ones.",
         flags=["silent-guess"],
         notes={"recency": "Counted from the newest one, in whatever order the partitions were listed."},
         tests=numbered(_partitions()),
-        if_it_fails="Order the paths first; then skip, then count.",
+        if_it_fails="Sort the paths first, then skip, then count.",
     )
 
 

@@ -18,7 +18,7 @@ def cases() -> Iterator[VectorCase]:
         area="names",
         name="log-file-names",
         requirements=["LF-002", "LF-003", "LF-004", "LF-006"],
-        says="A log file's name says file id, requested time, version and write token; no other file is taken for one.",
+        says="The name of a log file consists of file id, requested time, version and write token; other names are rejected.",
         needs=["compute.log-file-name.parse"],
         flags=["silent-stale", "wrong-rows"],
         errata=["ER-045", "ER-046"],
@@ -40,7 +40,10 @@ def cases() -> Iterator[VectorCase]:
         area="names",
         name="log-file-order",
         requirements=["LF-005", "LF-004"],
-        says="Log files of a slice are merged by instant as text, version as number, token as text, a missing one first.",
+        says=(
+            "Log files of a slice are ordered by instant as text, version as number, and token as text, where a "
+            "missing token is first."
+        ),
         needs=["compute.log-file-names.sort"],
         flags=["silent-stale"],
         errata=["ER-021", "ER-045"],
@@ -54,13 +57,13 @@ def cases() -> Iterator[VectorCase]:
             "unreadable": "A name that is not a log file's cannot be put in order; leaving it out would lose changes.",
         },
         tests=numbered(_orders()),
-        if_it_fails="Sort by the tuple (instant text, version number, token text); completion times only choose the slice.",
+        if_it_fails="Sort by the tuple (instant text, version number, token text); completion times only select the slice.",
     )
     yield VectorCase(
         area="names",
         name="base-file-names",
         requirements=["BF-003", "BF-004", "BF-009", "BF-010"],
-        says="A base file's name says file id, write token, requested time and format.",
+        says="The name of a base file consists of file id, write token, requested time and format.",
         needs=["compute.base-file-name.parse"],
         flags=["wrong-rows"],
         function="base-file-name.parse",
@@ -73,13 +76,15 @@ def cases() -> Iterator[VectorCase]:
             "reserved-instant": "Times of bootstraps and of the metadata table's first commits are no dates.",
         },
         tests=numbered(_base_valid(), _base_lenient(), _base_invalid()),
-        if_it_fails="Split at the underscores: the file id has none, the token is three numbers, the instant is digits.",
+        if_it_fails=(
+            "Split the name at the underscores: the file id has none, the token is three numbers, and the instant is digits."
+        ),
     )
     yield VectorCase(
         area="names",
         name="write-tokens",
         requirements=["LF-006", "BF-003", "LF-002"],
-        says="The write token is three decimal numbers of any size, kept as text, in the same place of every log file's name.",
+        says="The write token is three decimal numbers of any length, kept as text, at a fixed position in log file names.",
         needs=["compute.log-file-name.parse"],
         flags=["double-apply", "lost-write"],
         function="log-file-name.parse",
@@ -90,7 +95,7 @@ def cases() -> Iterator[VectorCase]:
             "malformed": "Not three numbers: no token, and so no log file.",
         },
         tests=numbered(_tokens()),
-        if_it_fails="Take the token as the text of three groups of ASCII digits; compare and store it as text.",
+        if_it_fails="The token is the text of three groups of ASCII digits; compare and store it as text.",
     )
 
 

@@ -14,7 +14,9 @@ def cases() -> Iterator[VectorCase]:
         area="history",
         name="file-names",
         requirements=["LSM-013", "LSM-014", "LSM-016"],
-        says="The name of a history file is the lowest time, the highest time and the level; no other file is taken for one.",
+        says=(
+            "The name of a history file consists of the lowest time, the highest time and the level; other names are rejected."
+        ),
         needs=["compute.history-file-name.parse"],
         flags=["lost-write"],
         errata=["ER-039"],

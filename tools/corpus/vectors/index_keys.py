@@ -57,7 +57,10 @@ def cases() -> Iterator[VectorCase]:
         area="hashing",
         name="secondary-keys",
         requirements=[*keys, "IDX-027", "IDX-031"],
-        says="The key of a secondary index is escaped value, dollar, escaped record key, and no two pairs have one key.",
+        says=(
+            "The key of a secondary index is escaped value, dollar sign, escaped record key; different pairs have "
+            "different keys."
+        ),
         needs=["compute.secondary-key.encode"],
         flags=["silent-stale", "lost-write"],
         errata=["ER-066"],
@@ -65,26 +68,38 @@ def cases() -> Iterator[VectorCase]:
         derived_by=[HUDI, HAND],
         notes={k: _NOTES[k] for k in ("escape", "one-key-two-pairs", "empty", "case", "null", "not-ascii", "long")},
         tests=numbered(_encode()),
-        if_it_fails="Put a backslash before each dollar and backslash of both parts, then join them by a dollar; nothing else.",
+        if_it_fails=(
+            "Put a backslash before each dollar sign and backslash of both parts, join them by a dollar sign; "
+            "escape nothing else."
+        ),
     )
     yield VectorCase(
         area="hashing",
         name="secondary-keys-decoded",
         requirements=["IDX-024", "IDX-026", "IDX-027", "IDX-028", "IDX-029"],
-        says="A key of a secondary index is taken apart at the first dollar without a backslash; both parts are returned.",
+        says=(
+            "A key of a secondary index is split at the first dollar sign without a backslash before it; both parts "
+            "are returned."
+        ),
         needs=["compute.secondary-key.decode"],
         flags=["silent-stale"],
         function="secondary-key.decode",
         derived_by=[HUDI, HAND],
         notes={k: _NOTES[k] for k in ("escape", "empty", "not-ascii", "long", "no-separator", "loose")},
         tests=numbered(_decode()),
-        if_it_fails="Go through the key once; a backslash protects the character after it; the first bare dollar separates.",
+        if_it_fails=(
+            "Read the key once from the left; a backslash escapes the next character; the first unescaped dollar "
+            "sign separates."
+        ),
     )
     yield VectorCase(
         area="hashing",
         name="record-index-locations",
         requirements=["IDX-014", "IDX-015", "IDX-016", "IDX-017", "IDX-018", "IDX-019"],
-        says="The record index stores a file id of UUID and index in parts, every other as text; it is read back unchanged.",
+        says=(
+            "The record index stores a file id of UUID and index in parts and any other file id as text; both are "
+            "decoded unchanged."
+        ),
         needs=["compute.record-index.location"],
         flags=["lost-write", "silent-stale"],
         function="record-index.location",
@@ -98,7 +113,10 @@ def cases() -> Iterator[VectorCase]:
             "not-given-back": "Java reads it as a UUID, and gives another text back: file id and file name no longer agree.",
         },
         tests=numbered(_locations()),
-        if_it_fails="Take 8-4-4-4-12 small hexadecimal digits apart into two signed longs; what does not come back is text.",
+        if_it_fails=(
+            "Convert 8-4-4-4-12 lower-case hexadecimal digits to two signed longs; a file id that does not convert "
+            "back is text."
+        ),
     )
 
 

@@ -25,7 +25,7 @@ def cases() -> Iterator[VectorCase]:
         area="names",
         name="key-generators",
         requirements=["PROP-007", "PROP-008", "PROP-016", "META-007", "META-009"],
-        says="Record key and partition path of a row, by each key generator, with values of every type.",
+        says="Each key generator computes record key and partition path of a row with values of every type.",
         needs=["compute.key.generate"],
         flags=["lost-write", "double-apply"],
         function="key.generate",
@@ -40,7 +40,7 @@ def cases() -> Iterator[VectorCase]:
             "form": "The form of the key that a generator makes.",
         },
         tests=numbered(_types(), _paths(), _times(), _texts(), _custom(), _forms(), _wrong()),
-        if_it_fails="Value texts are Java's; a time-based generator's settings give unit, patterns and zones.",
+        if_it_fails="Value texts are those of Java; the settings of a time-based generator state unit, patterns and zones.",
     )
 
 

@@ -103,10 +103,13 @@ def cases() -> Iterator[VectorCase]:
         function="merge.settings",
         derived_by=[HAND],
         flags=["silent-stale"],
-        says="The settings of writers name mode, strategy, classes, payload and ordering field, each under several names.",
+        says=(
+            "Mode, strategy, classes, payload and ordering field are found under each of their names in the settings "
+            "of writers."
+        ),
         notes={"older-name": "A setting that is not seen is a table that merges by another rule."},
         tests=numbered(_settings()),
-        if_it_fails="Look under each name of the setting, the newest first.",
+        if_it_fails="Check each name of the setting, the newest first.",
     )
     yield VectorCase(
         area="merge",
@@ -116,14 +119,14 @@ def cases() -> Iterator[VectorCase]:
         function="merger.choose",
         derived_by=[HAND],
         flags=["silent-guess"],
-        says="Of several mergers the first counts that has the strategy id and works on the records of the engine.",
+        says="Of several mergers, the first one with the strategy id and the record type of the engine is used.",
         notes={
             "other-engine": "The merger works on other records.",
             "no-id": "Engine and order of the list decide alone.",
             "none-fits": "Another merger would give wrong rows silently.",
         },
         tests=numbered(_choices()),
-        if_it_fails="Compare the id that the merger gives and its record type; nothing else counts.",
+        if_it_fails="Compare only the id and the record type of the merger.",
     )
     yield VectorCase(
         area="merge",
@@ -148,7 +151,7 @@ def cases() -> Iterator[VectorCase]:
         function="merge.fold",
         derived_by=[HAND],
         flags=["silent-stale", "lost-write"],
-        says="Each built-in payload class, found by its full name, merges several versions as it is described.",
+        says="Each built-in payload class, given by its full name, merges several versions by its rule.",
         notes={
             "late": "A version that comes after one with a greater ordering value.",
             "delete": "A version that is a delete.",
@@ -157,7 +160,7 @@ def cases() -> Iterator[VectorCase]:
         },
         tests=numbered(_payloads(), _capture(), _unknown()),
         errata=["ER-094"],
-        if_it_fails="docs/merging.md has the table of each class; the name of the class is looked up, no class is loaded.",
+        if_it_fails="docs/merging.md has the rules of each class; look up the class by its name and do not load it.",
     )
     yield VectorCase(
         area="merge",
@@ -167,10 +170,10 @@ def cases() -> Iterator[VectorCase]:
         function="merge.fold",
         derived_by=[HAND],
         flags=["silent-stale"],
-        says="A merger builds a row from both versions, whole and partial; a delete remembers what it deleted.",
+        says="A merger builds a row from both versions, complete or partial; a delete keeps the data that it deleted.",
         notes={"delete": "A version that is a delete.", "partial": "A version that holds only some columns."},
         tests=numbered(_samples()),
-        if_it_fails="What a merge gives is the older side of the next one, data of deletes included.",
+        if_it_fails="The result of a merge is the older version in the next merge, including the data of deletes.",
     )
 
 

@@ -30,27 +30,27 @@ def cases() -> Iterator[VectorCase]:
     common: Json = {"area": "merge", "needs": NEEDS, "function": "merge.fold", "derived_by": [HAND]}
     yield VectorCase(
         **common, name="cells.event-time", requirements=["MRG-001", "MRG-028", "MRG-029", "MRG-003", "BLK-012"],
-        says="Event time: every pair of versions, in logs and over a base row, and what a further row shows of two deletes.",
+        says="In event-time mode every pair of versions, in log files or with a base row, is merged by the decision table.",
         flags=["silent-stale", "resurrected-row"], errata=["ER-050", "ER-051", "ER-054"], notes=CELL_NOTES,
         tests=numbered(_event_time(), _three()),
-        if_it_fails="The comment names the cell: older version, newer version, how the newer ordering value compares.",
+        if_it_fails="The comment names the cell: older version, newer version, and how the newer ordering value compares.",
     )  # fmt: skip
     yield VectorCase(
         **common, name="cells.commit-time", requirements=["MRG-001", "MRG-025"],
-        says="Commit time: of every pair of versions the later one is the result, whatever the ordering values.",
+        says="In commit-time mode the later of two versions is the result, whatever the ordering values.",
         flags=["silent-stale", "resurrected-row"], notes=CELL_NOTES, tests=numbered(_commit_time()),
-        if_it_fails="Ordering values were looked at, or deletes were applied before or after all rows.",
+        if_it_fails="Ordering values were compared, or deletes were applied before or after all rows.",
     )  # fmt: skip
     yield VectorCase(
         **common, name="cells.partial", requirements=["LF-046", "MRG-028", "MRG-025"],
-        says="A partial row that stays takes the columns it does not hold from the version before; one that loses gives none.",
+        says="A winning partial row takes the columns that it lacks from the version before; a losing one changes nothing.",
         flags=["silent-stale", "lost-write"], errata=["ER-067", "ER-068", "ER-069"],
         notes={"null": "A column that is held and null is a real null.", "nothing-before": "There is nothing to take from."},
         tests=numbered(_partial()), if_it_fails="Columns that a version does not hold are not null: they keep their value.",
     )  # fmt: skip
     yield VectorCase(
         **common, name="ordering-values", requirements=["MRG-028", "MRG-019"],
-        says="Ordering values of every type, neighbours in both directions: the greater one stays, the later of equals.",
+        says="Ordering values of every type compare by value: the greater one wins, and of equal ones the later.",
         flags=["silent-stale"], errata=["ER-055"],
         notes={"nan": "NaN is greater than every other number.", "zero": "-0.0 is below 0.0.",
                "null": "A null is the default value: the number 0, and below every text.",
@@ -60,9 +60,9 @@ def cases() -> Iterator[VectorCase]:
     )  # fmt: skip
     yield VectorCase(
         **common, name="ordering-values.several", requirements=["MRG-019", "MRG-028"],
-        says="Several ordering fields are compared one after the other, nulls as the default value of their type.",
+        says="Several ordering fields are compared in turn; a null counts as the default value of its type.",
         flags=["silent-stale"], notes={"null": "A null in one of the fields.", "missing": "A field that no column has."},
-        tests=numbered(_several()), if_it_fails="Only the first field was compared, or the values as one text.",
+        tests=numbered(_several()), if_it_fails="Only the first field was compared, or the values were compared as one text.",
     )  # fmt: skip
 
 

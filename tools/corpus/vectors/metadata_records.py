@@ -45,13 +45,13 @@ def cases() -> Iterator[VectorCase]:
         derived_by=[HUDI, SECOND, HAND],
         notes=_NOTES,
         tests=numbered(_by_hand(), _stored(), _damaged()),
-        if_it_fails="Decode the value under the schema of the file; the type says which member counts, the entry has the key.",
+        if_it_fails="Decode the value with the schema of the file; the type selects the member, and the entry has the key.",
     )
     yield VectorCase(
         area="names",
         name="metadata-partitions",
         requirements=["IDX-001", "IDX-002", "IDX-009", "IDX-023"],
-        says="An index is a partition of the metadata table, called by its type and the name that it was created under.",
+        says="An index is a partition of the metadata table, named after its type and the name that it was created under.",
         needs=["compute.metadata-partition.name"],
         flags=["silent-stale"],
         function="metadata-partition.name",
@@ -61,7 +61,7 @@ def cases() -> Iterator[VectorCase]:
             "created": "The user who creates an index names it.",
         },
         tests=numbered(_partitions()),
-        if_it_fails="Join the type and the index's name by an underscore; the name of the column plays no part.",
+        if_it_fails="Join the type and the name of the index by an underscore; the column name is not used.",
     )
 
 

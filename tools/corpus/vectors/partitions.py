@@ -32,7 +32,7 @@ def cases() -> Iterator[VectorCase]:
         area="names",
         name="partition-escaping",
         requirements=["PROP-016", "LAY-006"],
-        says="In a partition value control characters and those that mean something in a path are escaped, and no others.",
+        says="In a partition value, control characters and characters with a meaning in paths are escaped, and no others.",
         needs=["compute.partition.escape"],
         flags=["wrong-rows", "lost-write"],
         function="partition.escape",
@@ -41,13 +41,13 @@ def cases() -> Iterator[VectorCase]:
             k: NOTES[k] for k in ("default-partition", "not-ascii", "surrogates", "dots", "double-escape", "plus", "whole-path")
         },
         tests=numbered(_escaping()),
-        if_it_fails="Escape the 47 characters of the table as %XX with capitals; this is not the encoding of URLs.",
+        if_it_fails="Escape the 47 characters of the table as %XX with capital letters; this is not URL encoding.",
     )
     yield VectorCase(
         area="names",
         name="partition-unescaping",
         requirements=["PROP-016", "LAY-006"],
-        says="A folder's name decodes to the partition value: each %XX is the character of that number.",
+        says="A folder name is decoded to the partition value: each %XX is the character of that number.",
         needs=["compute.partition.unescape"],
         flags=["wrong-rows"],
         function="partition.unescape",
@@ -57,7 +57,7 @@ def cases() -> Iterator[VectorCase]:
             for k in ("not-an-escape", "bytes-of-utf8", "double-escape", "lower-case", "plus", "not-ascii", "surrogates")
         },
         tests=numbered(_unescaping()),
-        if_it_fails="Replace each % and two hexadecimal digits by that character, from left to right and once; leave the rest.",
+        if_it_fails="Replace each % and two hexadecimal digits by that character, once from left to right; keep the rest.",
     )
 
 

@@ -27,24 +27,25 @@ def cases() -> Iterator[VectorCase]:
         says="The checksum is the CRC-32 of '<database>.<table>' in UTF-8, as a decimal number.",
         function="properties.checksum", derived_by=[ENGINES, SECOND], flags=["refused-table"], errata=["ER-020"],
         notes={"no-database": "The dot stays.", "dots": "Names with dots of their own.", "unicode": "Bytes of UTF-8."},
-        tests=numbered(_checksums()), if_it_fails="zlib's CRC-32, unsigned; an absent database is an empty text.",
+        tests=numbered(_checksums()), if_it_fails="Use the unsigned CRC-32 of zlib; a missing database is an empty text.",
     )  # fmt: skip
     yield VectorCase(
         area="properties", name="merging", requirements=["MRG-017", "MRG-018", "MRG-021"], needs=["compute.properties.infer"],
-        says="Merge mode, strategy id and payload class follow from each other; contradictions are refused.",
+        says="Merge mode, strategy id and payload class are derived from each other; contradictions are refused.",
         function="properties.infer", derived_by=[ENGINES, SECOND], flags=["silent-stale"], errata=["ER-094"],
         notes={"contradiction": "Guessing either way gives silently wrong rows.", "custom": "A merger of one's own.",
                "nothing": "Nothing given: the ordering field decides."},
-        tests=numbered(_merging()), if_it_fails="The strategy id decides, then the payload class, then the mode.",
+        tests=numbered(_merging()), if_it_fails="The strategy id has priority, then the payload class, then the mode.",
     )  # fmt: skip
     yield VectorCase(
         area="times", name="in-zones", requirements=["TT-005", "TT-001"], needs=["compute.time.format"],
-        says="A moment is written as yyyyMMddHHmmssSSS in the zone of the table's timeline.", function="time.format",
+        says="An instant is written as yyyyMMddHHmmssSSS in the time zone of the table's timeline.", function="time.format",
         flags=["wrong-time"], derived_by=["the rules of each zone, by hand"],
         notes={"repeated-hour": "The same hour is there twice: later times are not larger.",
                "skipped-hour": "An hour is not there.",
                "before-the-epoch": "Negative milliseconds."},
-        tests=numbered(_times()), if_it_fails="Seconds and milliseconds round down, also before 1970; zones have minutes too.",
+        tests=numbered(_times()), if_it_fails=("Seconds and milliseconds are rounded down, also before 1970; zone offsets "
+                                               "may include minutes."),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ def cases() -> Iterator[VectorCase]:
         area="names",
         name="complex-keys",
         requirements=["PROP-007", "META-007"],
-        says="The record key of several fields is field:value joined by commas, with marks for null and empty values.",
+        says="A record key of several fields is field:value joined by commas, with placeholders for null and empty values.",
         needs=["compute.key.complex"],
         flags=["lost-write", "double-apply"],
         function="key.complex",
@@ -27,7 +27,9 @@ def cases() -> Iterator[VectorCase]:
             "not-ascii": "Any character may stand in a value.",
         },
         tests=numbered(_valid(), _invalid()),
-        if_it_fails="Join name:value by commas in the order given; __null__ for null, __empty__ for empty; escape nothing.",
+        if_it_fails=(
+            "Join name:value by commas in the given order; use __null__ for null and __empty__ for empty; escape nothing."
+        ),
     )
 
 

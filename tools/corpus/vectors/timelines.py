@@ -12,7 +12,7 @@ def cases() -> Iterator[VectorCase]:
         area="timeline",
         name="built-from-names",
         requirements=["TL-046", "TL-053", "TL-054", "TL-031", "RDR-003"],
-        says="An action is on the timeline once, in the highest of its states; what completed is in the order of completion.",
+        says="An action is on the timeline once, in its highest state; completed actions are in order of completion.",
         needs=["compute.timeline.build"],
         flags=["silent-stale", "dirty-read"],
         errata=["ER-001", "ER-002", "ER-003", "ER-004", "ER-006"],
@@ -27,13 +27,13 @@ def cases() -> Iterator[VectorCase]:
             "no-calendar": "Times are texts, also those that are no date.",
         },
         tests=numbered(_states(), _orders(), _foreign(), _wrong()),
-        if_it_fails="Group the names by requested time and the word of completion; take the highest state of each group.",
+        if_it_fails="Group the names by requested time and completed action; use the highest state of each group.",
     )
     yield VectorCase(
         area="timeline",
         name="history-files-in-range",
         requirements=["LSM-025", "LSM-013"],
-        says="A range of requested times needs the files of the history whose names touch it, and no others.",
+        says="A query for a range of requested times reads the history files whose names overlap the range, and no others.",
         needs=["compute.history.files-in-range"],
         flags=["lost-write"],
         errata=["ER-039", "ER-083"],
@@ -46,7 +46,7 @@ def cases() -> Iterator[VectorCase]:
             "levels": "Files of all levels, also with two digits, may hold a time; levels overlap.",
         },
         tests=numbered(_ranges()),
-        if_it_fails="A file may be left out if its second time is before the range or its first one after it, and only then.",
+        if_it_fails="Skip a file only if its second time is before the range or its first time is after it.",
     )
 
 

@@ -13,7 +13,7 @@ def cases() -> Iterator[VectorCase]:
         area="names",
         name="instant-times",
         requirements=["IDX-020"],
-        says="An instant time of 17 or 14 digits is a moment in milliseconds, where the record index needs one.",
+        says="An instant time of 17 or 14 digits is converted to milliseconds for the record index.",
         needs=["compute.instant.milliseconds"],
         flags=["wrong-time"],
         errata=["ER-065"],

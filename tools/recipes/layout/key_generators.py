@@ -9,7 +9,7 @@ from tools.recipes.recipe import COMMIT, COW, HUDI, MOR, Check, Recipe, Row, Tab
 GENERATOR = "org.apache.hudi.keygen."
 TIME = "hoodie.keygen.timebased."
 META = ("_hoodie_record_key", "_hoodie_partition_path")
-IN_THE_FILE = "The file has the column; the folder's name is made of it, and is not the value."
+IN_THE_FILE = "The file has the column; the folder name is made of its value and is not the value."
 
 
 def keys(name: str, table: Table, *rows: Row, checks: tuple[Check, ...], updates: tuple[Row, ...] = (), **more: Any) -> Recipe:
@@ -79,7 +79,7 @@ EVERY_TYPE = keys(
         Check(
             columns=(*META, "ts"),
             requirements=("META-007", "META-009", "PROP-007", "PROP-016", "LAY-006"),
-            says="A value of every type as part of a record key and of a partition path has its Java text; null has its marks.",
+            says="In record key and partition path a value of every type has its Java text, and null has a placeholder.",
             if_it_fails="Numbers as Java prints them, dates as ISO text, timestamps as microseconds, bytes in hexadecimal.",
             flags=("double-apply",),
             rows=tuple({META[0]: key_text(n), META[1]: path(n), "ts": 1} for n in range(3)),
@@ -88,7 +88,7 @@ EVERY_TYPE = keys(
             name="values",
             columns=("an_int", *LEVELS),
             requirements=("META-009", "LAY-006"),
-            says="Partition columns of every type have the values that are in the file.",
+            says="Partition columns of every type have the values in the files.",
             if_it_fails=IN_THE_FILE,
             flags=("wrong-value",),
             errata=("ER-111",),
@@ -115,8 +115,9 @@ def timed(name: str, table: Table, paths: dict[str, str], *rows: Row, updated: R
             Check(
                 columns=(*META, "name"),
                 requirements=("PROP-008", "PROP-016", "META-009"),
-                says="Numbers become dates in the partition path, and a null the date of the value 1.",
-                if_it_fails="The time-based key generator's settings give the unit, the pattern and the zone.",
+                says=("A custom key generator writes numbers as dates in the partition path, and null as the date of the "
+                      "value 1."),
+                if_it_fails="The settings of the time-based key generator state the unit, the pattern and the zone.",
                 flags=("double-apply",),
                 rows=tuple({META[0]: one["id"], META[1]: paths[one["id"]], "name": one["name"]} for one in left),
             ),
@@ -124,7 +125,7 @@ def timed(name: str, table: Table, paths: dict[str, str], *rows: Row, updated: R
                 name="values",
                 columns=("id", "p"),
                 requirements=("META-009", "LAY-006"),
-                says="The column of such a partition has the number that is in the file, and null where that is null.",
+                says="The partition column has the number in the file, and null where the file has null.",
                 if_it_fails=IN_THE_FILE,
                 flags=("wrong-value",),
                 errata=("ER-111",),
@@ -135,8 +136,8 @@ def timed(name: str, table: Table, paths: dict[str, str], *rows: Row, updated: R
                 columns=("id",),
                 where=(("p", ">=", 1_600_000_000),),
                 requirements=("META-009", "MRG-015"),
-                says="A comparison with the column chooses rows by the number in the file, not by the date in the path.",
-                if_it_fails="Partitions cannot be left out by comparing the value with the path.",
+                says="A filter on the partition column compares the number in the file, not the date in the path.",
+                if_it_fails="Do not skip partitions by comparing the value with the path.",
                 flags=("lost-write",),
                 rows=tuple(left),
             ),

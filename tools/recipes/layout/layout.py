@@ -46,7 +46,7 @@ def layout(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
     return recipe("layout", name, table, *steps, **more)
 
 
-FOLDERS = "Print the file groups by partition (inspect): is each data folder there, and under the right path?"
+FOLDERS = "Print the file groups by partition (inspect): each data folder must be listed, under the right path."
 #: Values that stand in a folder's name as they are, and those that only an escaped name can hold.
 AWKWARD = ("plain", "a b", "a=b", "50%", "a:b", "straße", "[x]{y}^#?")
 
@@ -59,7 +59,7 @@ PARTITIONS = [
         SECOND,
         delete({"id": "b"}),
         requirements=("LAY-010", "LAY-018", "LAY-020"),
-        says="A table without partitions has its data files in the base folder.",
+        says="The data files of a table without partitions are in its base folder.",
         if_it_fails=FOLDERS,
         flags=("lost-write",),
     ),
@@ -70,7 +70,7 @@ PARTITIONS = [
         NORTH_AND_SOUTH,
         upsert(row("a", 2, "second", p="north"), row("c", 2, "new partition", p="east")),
         requirements=("LAY-003", "LAY-018", "LAY-007", "PROP-008", "PROP-016"),
-        says="Each partition value has a folder of its name; the table is the union of all of them.",
+        says="Each partition value has a folder of its name; a query reads all of them.",
         if_it_fails=FOLDERS,
         flags=("lost-write",),
     ),
@@ -81,7 +81,7 @@ PARTITIONS = [
         NORTH_AND_SOUTH,
         upsert(row("b", 2, "second", p="south")),
         requirements=("LAY-006", "LAY-007", "LAY-008"),
-        says="Folders named field=value are folders like others; the column is in the files.",
+        says="Folders named field=value are read like other partition folders; the column is in the files.",
         if_it_fails="The value of the partition column was taken from the folder's name, or appears twice.",
         flags=("wrong-value",),
     ),
@@ -91,7 +91,7 @@ PARTITIONS = [
         upsert(row("a", 1, "first", y=2025, p="north"), row("b", 1, "first", y=2026, p="north")),
         upsert(row("a", 2, "second", y=2025, p="north"), row("c", 1, "first", y=2026, p="south")),
         requirements=("LAY-005", "LAY-008", "PROP-016"),
-        says="Two partition fields give two levels of folders; the columns keep their types.",
+        says="Two partition fields make two folder levels; the columns keep their types.",
         if_it_fails=FOLDERS,
         flags=("lost-write",),
     ),
@@ -101,7 +101,7 @@ PARTITIONS = [
         upsert(row("a", 1, "first", y=2025, p="north"), row("b", 1, "first", y=2026, p="north")),
         upsert(row("a", 2, "second", y=2025, p="north")),
         requirements=("LAY-005", "LAY-006", "LAY-008"),
-        says="Two levels of folders named field=value.",
+        says="Two folder levels with names of the form field=value are read.",
         if_it_fails=FOLDERS,
         flags=("lost-write",),
     ),
@@ -111,8 +111,8 @@ PARTITIONS = [
         upsert(*(row(f"k{n}", 1, value, p=value) for n, value in enumerate((*AWKWARD, "a/b")))),
         upsert(*(row(f"k{n}", 2, f"{value} again", p=value) for n, value in enumerate((*AWKWARD, "a/b")))),
         requirements=("LAY-008", "LAY-018", "META-009"),
-        says="Escaped folder names are names; the values come from the records.",
-        if_it_fails="Folder names were unescaped on the way to the file, or the value was taken from the name.",
+        says="Partition folders with escaped names are read; the values come from the records.",
+        if_it_fails="Folder names were unescaped before the file was opened, or the value was taken from the name.",
         flags=("lost-write",),
     ),
     layout(
@@ -120,8 +120,8 @@ PARTITIONS = [
         Table(columns=PARTED, partition=("p",), url_encode=True, hive_style=True, type=COW),
         upsert(*(row(f"k{n}", 1, value, p=value) for n, value in enumerate(("a=b", "a/b", "50%")))),
         requirements=("LAY-006", "LAY-008"),
-        says="Escaped values in folders named field=value.",
-        if_it_fails="Folder names were unescaped on the way to the file, or the value was taken from the name.",
+        says="Rows in folders with escaped names of the form field=value are read with the values of the records.",
+        if_it_fails="Folder names were unescaped before the file was opened, or the value was taken from the name.",
         flags=("lost-write",),
     ),
     layout(
@@ -130,8 +130,11 @@ PARTITIONS = [
         upsert(row("a", 1, "one level", p="x"), row("b", 1, "two levels", p="y/z"), row("c", 1, "three", p="y/u/v")),
         upsert(row("b", 2, "two levels again", p="y/z"), row("c", 2, "three again", p="y/u/v")),
         requirements=("LAY-009", "LAY-005"),
-        says="An unescaped slash in a value makes folders, so partitions of one table lie at different depths.",
-        if_it_fails="The number of partition fields was taken for the depth of the folders.",
+        says=(
+            "An unescaped slash in a partition value makes folder levels, so that partitions of one table have "
+            "different depths."
+        ),
+        if_it_fails="The reader used the number of partition fields as the depth of the folders.",
         flags=("lost-write",),
     ),
     *both_types(
@@ -152,7 +155,7 @@ PARTITIONS = [
         upsert(row("b", 2, "second", p="north")),
         producers=(HUDI,),
         requirements=("LAY-008",),
-        says="An empty text as partition value is read as an empty text, although its folder is that of null.",
+        says="An empty text as partition value is read as an empty text, although its folder is the folder of null.",
         if_it_fails="The value was taken from the folder's name; it is in the file.",
         flags=("wrong-value",),
     ),
@@ -173,7 +176,7 @@ PARTITIONS = [
         upsert(row("a", 2, "second", at=1767225600000)),
         producers=(HUDI,),
         requirements=("LAY-008", "PROP-016"),
-        says="A folder made from a time by a pattern says nothing about the column: its value stays a number of millis.",
+        says="A folder named after a formatted time does not determine the column, which stays a number of milliseconds.",
         if_it_fails="The value or the type of the partition column was taken from the folder's name.",
         flags=("wrong-value",),
     ),
@@ -183,8 +186,8 @@ PARTITIONS = [
         upsert(row("a", 1, "first", p="日本"), row("b", 1, "first", p="ÅÄÖ")),
         upsert(row("a", 2, "second", p="日本")),
         requirements=("LAY-018", "META-009"),
-        says="Partition folders may have names outside ASCII.",
-        if_it_fails="The path was escaped once too often between listing and opening the file.",
+        says="Partition folders may have names with non-ASCII characters.",
+        if_it_fails="The path was escaped twice between listing and opening the file.",
         flags=("lost-write",),
     ),
     layout(
@@ -193,7 +196,7 @@ PARTITIONS = [
         upsert(row("a", 1, "first", d=date(2026, 1, 2)), row("b", 1, "first", d=date(1969, 12, 31))),
         upsert(row("a", 2, "second", d=date(2026, 1, 2))),
         requirements=("LAY-008", "PROP-016"),
-        says="A partition column of type date is a date in the result, not the text of the folder.",
+        says="A partition column of type date is a date in the result, not the text of the folder name.",
         if_it_fails="The value of the partition column was taken from the folder's name.",
         flags=("wrong-value",),
     ),
@@ -220,8 +223,8 @@ OTHERS = [
             add("spare/data.csv", "id,ts\n"),
         ),
         requirements=("LAY-019",),
-        says="Files that are not data files, and folders that are not partitions, have no effect on the rows.",
-        if_it_fails="Match the whole name of a file against the grammar of base and log files; ignore what does not match.",
+        says="Files that are not data files, and folders that are not partitions, do not affect the rows.",
+        if_it_fails="Match the whole file name with the grammar of base and log files; ignore files that do not match.",
         flags=("lost-write",),
     ),
     layout(
@@ -231,8 +234,8 @@ OTHERS = [
         NORTH_AGAIN,
         edits=(add("north/notes/readme.txt", "not a partition\n"),),
         requirements=("LAY-019", "LAY-009"),
-        says="A folder inside a partition that is not a partition itself does not hide the files beside it.",
-        if_it_fails="Only the deepest folders were taken for partitions; the partition metadata file marks one.",
+        says="A folder inside a partition that is not itself a partition does not hide the files of the partition.",
+        if_it_fails="The reader treated only the deepest folders as partitions; a partition metadata file marks a partition.",
         flags=("lost-write",),
     ),
     layout(
@@ -242,8 +245,8 @@ OTHERS = [
         SECOND,
         edits=(copy("*_{0}.parquet", older_content_of_another_attempt),),
         requirements=("BF-008", "BF-005", "BF-006"),
-        says="A base file that a losing attempt of a completed instant left behind is not read.",
-        if_it_fails="Two base files of one instant differ in the write token; commit metadata names the right one.",
+        says="A base file of a failed attempt of a completed instant is not read.",
+        if_it_fails="Two base files of one instant differ in the write token; the commit metadata names the right one.",
         flags=("silent-stale",),
     ),
     layout(
@@ -252,7 +255,10 @@ OTHERS = [
         NORTH_AND_SOUTH,
         edits=(remove("south/.hoodie_partition_metadata"),),
         requirements=("LAY-003",),
-        says="A partition folder whose partition metadata file is gone: the commit metadata still names its files.",
+        says=(
+            "It is open whether a partition folder without a partition metadata file is read; the commit metadata "
+            "names its files."
+        ),
         **UNDECIDED,
     ),
     layout(
@@ -262,8 +268,8 @@ OTHERS = [
         insert({"ts": 2, "name": "two"}),
         producers=(HUDI,),
         requirements=("PROP-015", "PROP-007"),
-        says="A table without record key, ordering and partition fields keeps equal rows apart.",
-        if_it_fails="Keys of such a table are made by the writer and are in _hoodie_record_key.",
+        says="Equal rows of a table without record key, ordering and partition fields are separate records.",
+        if_it_fails="The writer makes the keys of such a table and stores them in _hoodie_record_key.",
         flags=("lost-write",),
     ),
     layout(
@@ -274,8 +280,8 @@ OTHERS = [
         producers=(HUDI,),
         needs=("meta-fields.absent",),
         requirements=("META-012",),
-        says="A copy-on-write table whose meta fields are not filled gives its snapshot like any other.",
-        if_it_fails="Nothing in a snapshot of base files needs the meta columns.",
+        says="A copy-on-write table whose meta fields are empty is read like any other table.",
+        if_it_fails="A snapshot of base files does not need the meta columns.",
         flags=("lost-write",),
     ),
     layout(
@@ -286,7 +292,7 @@ OTHERS = [
         producers=(HUDI,),
         needs=("meta-fields.absent",),
         requirements=("META-012", "MRG-014"),
-        says="A merge-on-read table whose meta fields are not filled merges by its key columns.",
+        says="A merge-on-read table whose meta fields are empty is merged by its key columns.",
         if_it_fails="Without _hoodie_record_key take the key from the columns that hoodie.table.recordkey.fields names.",
         flags=("lost-write",),
     ),
@@ -297,8 +303,8 @@ OTHERS = [
         NORTH_AGAIN,
         producers=(HUDI,),
         requirements=("LAY-014", "LAY-012", "RDR-018"),
-        says="The metadata table under .hoodie is not part of the data, and the rows are the same with and without it.",
-        if_it_fails="Folders below .hoodie were listed as partitions, or the index of files was misread.",
+        says="The metadata table below .hoodie is not part of the data; the rows are the same with and without it.",
+        if_it_fails="Folders below .hoodie were listed as partitions, or the files index was misread.",
         flags=("lost-write",),
     ),
     layout(
@@ -312,7 +318,7 @@ OTHERS = [
             ),
         ),
         requirements=("PROP-001", "PROP-011"),
-        says="Comments, blank lines, continued lines and unknown keys in the properties file have no effect.",
+        says="Comments, blank lines, continued lines and unknown keys of the properties file do not affect the rows.",
         if_it_fails="The file has the syntax of Java properties.",
         flags=("lost-write",),
     ),
@@ -325,7 +331,7 @@ OTHERS = [
             remove(str(PROPERTIES)),
         ),
         requirements=("PROP-001", "LAY-013"),
-        says="A writer that changes the properties leaves only a backup of them for a moment; reading it is not in the spec.",
+        says="It is open whether a reader uses the backup of the properties while a writer replaces the properties file.",
         **UNDECIDED,
     ),
     layout(
@@ -334,8 +340,8 @@ OTHERS = [
         upsert(row("a", 1, "first")),
         edits=(set_property("hoodie.table.checksum", None),),
         requirements=("PROP-011",),
-        says="A properties file without checksum is read: older writers made none.",
-        if_it_fails="A missing checksum is no wrong checksum.",
+        says="A properties file without a checksum is read, because older writers stored none.",
+        if_it_fails="A missing checksum is not a wrong checksum.",
         errata=("ER-020",),
         flags=("lost-write",),
     ),
@@ -350,7 +356,7 @@ def altered(name: str, says: str, *edits: TableEdit, kind: TableType = COW, **mo
 
 def refusal(name: str, says: str, feature: str, *edits: TableEdit, **more: Any) -> Recipe:
     """A table that resembles a supported one and must be refused."""
-    cure = "The table was read by rules that may not hold for it; look at the property first and refuse by name."
+    cure = "The table was read by rules that may not hold for it; check the property first and name it in the refusal."
     return altered(f"refuse.{name}", says, *edits, refused=feature, producers=(HUDI,), if_it_fails=cure, **more)
 
 
@@ -362,22 +368,24 @@ REFUSALS = [
         upsert(row("a", 9, "late")),
         producers=(HUDI_1_2,),
         requirements=("COMPAT-002", "COMPAT-004", "PROP-006"),
-        says="A table of version 9 is refused, unless the engine knows that version and reads it right.",
+        says="A table of version 9 is refused, unless the engine supports version 9 and returns the right rows.",
         refused="table-version",
         or_rows=True,
-        if_it_fails="The table was read by rules that may not hold for it; look at the version first and refuse by name.",
+        if_it_fails=(
+            "The table was read by rules that may not hold for it; check the version first and name it in the refusal."
+        ),
         flags=("silent-guess", "silent-stale"),
     ),
     refusal(
         "table-version-99",
-        "A table of a version that does not exist yet is refused.",
+        "A table of version 99, which does not exist, is refused.",
         "table-version",
         set_property("hoodie.table.version", "99"),
         requirements=("COMPAT-002", "COMPAT-004", "PROP-006"),
     ),
     refusal(
         "table-version-5",
-        "A version 8 layout that claims to be of version 5 is refused or at least not read by version 8 rules.",
+        "A table of version 8 layout that states version 5 is refused, or at least not read by the rules of version 8.",
         "table-version",
         set_property("hoodie.table.version", "5"),
         requirements=("COMPAT-001", "COMPAT-002", "PROP-006"),
@@ -391,7 +399,7 @@ REFUSALS = [
     ),
     refusal(
         "unknown-merge-strategy",
-        "A merge-on-read table merged by an unknown custom strategy is refused.",
+        "A merge-on-read table with an unknown custom merge strategy is refused.",
         "merge-strategy",
         set_property("hoodie.record.merge.mode", "CUSTOM"),
         set_property("hoodie.record.merge.strategy.id", "0badf00d-dead-4bad-8bad-0123456789ab"),
@@ -403,7 +411,10 @@ REFUSALS = [
 
 def broken(name: str, error: str, says: str, *edits: TableEdit, **more: Any) -> Recipe:
     """A damaged table: an error is right, and rows are wrong."""
-    about = {"producers": (REFERENCE,), "if_it_fails": "The damage was ignored; name the file, the rule and what was found."}
+    about = {
+        "producers": (REFERENCE,),
+        "if_it_fails": "The reader ignored the damage; it should report the file, the rule and the damage.",
+    }
     return altered(f"broken.{name}", says, *edits, error=error, **{**about, **more})
 
 
@@ -434,28 +445,28 @@ BROKEN = [
     broken(
         "no-table",
         "table",
-        "A folder without .hoodie is not a table; that is an error, not an empty result.",
+        "A folder without .hoodie is an error, not a table without rows.",
         without_table,
         requirements=("LAY-011", "LAY-013"),
     ),
     broken(
         "properties.missing",
         "properties",
-        "A table whose properties file is gone is an error.",
+        "A table without a properties file is an error.",
         remove(str(PROPERTIES)),
         requirements=("LAY-013", "PROP-001"),
     ),
     broken(
         "properties.cut",
         "properties",
-        "A properties file that ends in the middle is noticed.",
+        "A truncated properties file is an error.",
         edit(str(PROPERTIES), lambda content: content[: content.index(b"hoodie.table.version")]),
         requirements=("PROP-011", "PROP-006"),
     ),
     broken(
         "properties.wrong-checksum",
         "properties",
-        "A properties file whose checksum does not fit its names is noticed.",
+        "A properties file whose checksum does not match its names is an error.",
         set_property("hoodie.table.checksum", "12345"),
         requirements=("PROP-011",),
         producers=(HUDI,),
@@ -468,16 +479,16 @@ BROKEN = [
                 "type",
                 None,
                 ("PROP-005", "PROP-002"),
-                "A table without a type is not guessed to be copy-on-write or merge-on-read.",
+                "A table without a table type is an error; no type is assumed.",
             ),
             ("no-table-name", "name", None, ("PROP-004", "PROP-002"), "A table without a name is an error."),
-            ("unknown-table-type", "type", "MERGE_ON_MOON", ("PROP-005",), "A table type that does not exist is an error."),
+            ("unknown-table-type", "type", "MERGE_ON_MOON", ("PROP-005",), "An unknown table type is an error."),
         )
     ),
     broken(
         "properties.unknown-merge-mode",
         "properties",
-        "A merge mode that is none of the three is an error.",
+        "An unknown merge mode is an error.",
         set_property("hoodie.record.merge.mode", "LATEST_MOON_PHASE"),
         requirements=("MRG-016",),
         kind=MOR,
@@ -485,7 +496,7 @@ BROKEN = [
     broken(
         "commit-metadata.cut",
         "commit-metadata",
-        "A completed commit file that ends in the middle is an error; its commit is not left out.",
+        "A truncated file of a completed commit is an error; the commit is not ignored.",
         cut(LAST_COMPLETED, 0.5),
         requirements=("TL-002", "TL-007"),
         producers=(HUDI,),
@@ -500,7 +511,7 @@ BROKEN = [
     broken(
         "commit-metadata.cut.mor",
         "commit-metadata",
-        "A completed deltacommit file that ends in the middle is an error; its logs are not left out.",
+        "A truncated file of a completed deltacommit is an error; its log files are not ignored.",
         cut(".hoodie/timeline/{1}_*.deltacommit", 0.5),
         requirements=("TL-002", "TL-009"),
         producers=(HUDI,),
@@ -509,18 +520,18 @@ BROKEN = [
     broken(
         "replace-metadata.cut",
         "commit-metadata",
-        "A completed replacecommit file that ends in the middle is an error: the groups that it replaced are unknown.",
+        "A truncated file of a completed replacecommit is an error, because the replaced file groups are unknown.",
         cut(".hoodie/timeline/{1}_*.replacecommit", 0.5),
         requirements=("TL-002", "TL-012"),
         producers=(HUDI,),
         table=COW_PARTED,
         steps=(NORTH_AND_SOUTH, insert_overwrite(row("c", 1, "instead", p="north"))),
-        if_it_fails="The damage was ignored, so replaced rows come back or new ones are missing.",
+        if_it_fails="The reader ignored the damage, so that replaced rows are returned or new rows are missing.",
     ),
     broken(
         "base-file.missing",
         "base-file",
-        "A base file that a completed commit wrote and that is gone is an error; the older version is no answer.",
+        "A missing base file of a completed commit is an error; the older base file is not read in its place.",
         remove(LAST_BASE_FILE),
         requirements=("TL-036", "TYP-007"),
         producers=(HUDI,),
@@ -528,7 +539,7 @@ BROKEN = [
     broken(
         "base-file.cut",
         "base-file",
-        "A base file without its footer is an error.",
+        "A base file without a footer is an error.",
         cut(LAST_BASE_FILE, 0.7),
         requirements=("BF-002", "TL-036"),
         producers=(HUDI,),
@@ -536,7 +547,7 @@ BROKEN = [
     broken(
         "base-file.not-parquet",
         "base-file",
-        "A base file that holds something else than Parquet is an error.",
+        "A base file whose content is not Parquet is an error.",
         edit(LAST_BASE_FILE, lambda _: b"id,ts,name\na,2,second\n"),
         requirements=("BF-002", "BF-010"),
         producers=(HUDI,),
@@ -551,11 +562,11 @@ BROKEN = [
     broken(
         "path.leads-outside",
         "path",
-        "Commit metadata that names a file above the table's folder is an error for an engine that follows it.",
+        "Commit metadata that names a file outside of the table's folder is an error for an engine that reads that file.",
         escaping_file_name,
         requirements=("LAY-018",),
         open=True,
-        if_it_fails="An engine that lists folders never looks at the name, so answers are recorded and no engine fails.",
+        if_it_fails="An engine that lists folders never uses the name, so answers are recorded and no engine fails.",
     ),
 ]
 

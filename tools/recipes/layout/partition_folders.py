@@ -45,8 +45,10 @@ GENERATORS = [
         upsert(row("a", 1, "first", at=NEW_YEAR), row("b", 1, "first", at=DAY_AFTER)),
         upsert(row("a", 2, "second", at=NEW_YEAR)),
         requirements=("LAY-008", "LAY-005", "LAY-009"),
-        says="One partition field whose values become year/month/day: three folders, and the column stays a number.",
-        if_it_fails="The number of partition fields was taken for the depth of the folders, or the value from their names.",
+        says="One partition field whose values become year/month/day makes three folder levels; the column stays a number.",
+        if_it_fails=(
+            "The reader used the number of partition fields as the depth of the folders, or took the value from their names."
+        ),
         flags=("wrong-value", "lost-write"),
     ),
     layout(
@@ -55,7 +57,7 @@ GENERATORS = [
         upsert(row("a", 1, "first", at=NEW_YEAR), row("b", 1, "first", at=DAY_AFTER)),
         upsert(row("b", 2, "second", at=DAY_AFTER)),
         requirements=("LAY-006", "LAY-008"),
-        says="A folder named field=<formatted time> does not give the column its value.",
+        says="A folder named field=<formatted time> does not determine the value of the column.",
         if_it_fails="The value of the partition column was taken from the folder's name.",
         flags=("wrong-value",),
     ),
@@ -73,8 +75,8 @@ GENERATORS = [
         upsert(row("a", 1, "first", p="n", at=NEW_YEAR), row("b", 1, "first", p="s", at=DAY_AFTER)),
         upsert(row("a", 2, "second", p="n", at=NEW_YEAR)),
         requirements=("PROP-008", "LAY-008", "LAY-005"),
-        says="Partition fields of the form field:TYPE name fields; the type says how their folders came about.",
-        if_it_fails="hoodie.table.partition.fields was split at its commas only: strip what follows the colon.",
+        says="Partition fields of the form field:TYPE name the fields; the type states how the folder names are made.",
+        if_it_fails="hoodie.table.partition.fields was split only at its commas: remove the part after each colon.",
         flags=("wrong-value", "lost-write"),
     ),
     layout(
@@ -83,7 +85,7 @@ GENERATORS = [
         upsert(row("a", 1, "neither", y=None, p=None), row("b", 1, "no p", y=2026, p=None), row("c", 1, "no y", y=None, p="n")),
         upsert(row("b", 2, "still no p", y=2026, p=None)),
         requirements=("LAY-008", "LAY-006"),
-        says="Null partition values on several levels are read as null.",
+        says="Null partition values on several folder levels are read as null.",
         if_it_fails="The folder field=__HIVE_DEFAULT_PARTITION__ stands for null; the value is in the file.",
         flags=("wrong-value",),
     ),
@@ -100,7 +102,7 @@ GENERATORS = [
         ),
         upsert(row("a", 2, "second", yes=True, n=-5, x=0.5, d=Decimal("1.50"))),
         requirements=("LAY-005", "LAY-008", "PROP-016"),
-        says="Truth values, numbers and decimals that make folders keep their types and values.",
+        says="Partition values of the types boolean, number and decimal keep their types and values.",
         if_it_fails=FOLDERS,
         flags=("wrong-value",),
     ),
@@ -124,7 +126,7 @@ DROPPED_COLUMNS = [
         "text",
         (("p", "string"),),
         [row("a", 1, "first", p="north"), row("b", 1, "first", p="007")],
-        says="A partition column that is in no file is read from the folder's name, as the text that it is.",
+        says="A partition column that no file contains is read from the folder name, as text.",
     ),
     dropping(
         "of-types-that-nobody-stored",
@@ -134,7 +136,7 @@ DROPPED_COLUMNS = [
             row("b", 1, "first", y=7, d=date(1969, 12, 31), n=2**40),
         ],
         hive_style=True,
-        says="Partition columns of which neither files nor schema know are text, one folder level for each.",
+        says="Partition columns that neither files nor schema contain are text, one folder level for each.",
         read_as=(("y", "string"), ("d", "string"), ("n", "string")),
         rows=(
             row("a", 2, "changed", y="2026", d="2026-01-02", n="-1"),
@@ -146,7 +148,7 @@ DROPPED_COLUMNS = [
         (("p", "string"),),
         [row("a", 1, "first", p="a/b=c"), row("b", 1, "first", p="50%"), row("c", 1, "first", p=None)],
         url_encode=True,
-        says="Escaped folder names are unescaped to the values of a dropped column, and the default folder is null.",
+        says="The values of a dropped partition column are the unescaped folder names, and null for the default folder.",
     ),
 ]
 
@@ -233,12 +235,12 @@ def lying_about(name: str, says: str, *edits: TableEdit, rules: tuple[str, ...],
     ]
     under_way = stopped(upsert(row("a", 3, "under way", p="north"), row("c", 3, "under way", p="east")), "inflight")
     more: list[Step] = [under_way] if until else []
-    wrong = "What is part of the table is named by its timeline; any other file in its folders is ignored."
+    wrong = "The timeline names the files of the table; other files in its folders are ignored."
     table = Table(columns=PARTED, partition=("p",))
     check = Check(requirements=rules, says=says, if_it_fails=wrong, flags=("dirty-read", "lost-write"))
     timeline = replace(
         check, name="timeline", timeline=True, flags=(), requirements=("TL-033", "LAY-011", "LAY-017"),
-        says=f"{says} The timeline is that of its own files.",
+        says=f"{says} The timeline shows only its own files.",
     )  # fmt: skip
     return both_types(f"lying-about.{name}", table, *steps, *more, edits=edits, checks=(check, timeline))
 
@@ -246,7 +248,7 @@ def lying_about(name: str, says: str, *edits: TableEdit, rules: tuple[str, ...],
 LYING_ABOUT = [
     *lying_about(
         "everything",
-        "Heartbeats, locks, samples, temporary and foreign files and folders everywhere have no effect.",
+        "Heartbeats, locks, samples, temporary and foreign files and folders have no effect, wherever they are.",
         *ABOUT,
         backup_of_an_older_version,
         temporary_instant,
@@ -254,7 +256,7 @@ LYING_ABOUT = [
     ),
     *lying_about(
         "markers-of-a-write-under-way",
-        "Markers of a write that is under way, one file each, make its data files no part of the table.",
+        "The data files of a write in progress are not read, although each has a marker file.",
         direct_markers(2),
         add(".hoodie/.heartbeat/{2}"),
         rules=("LAY-011", "TL-033", "RDR-008"),
@@ -262,7 +264,7 @@ LYING_ABOUT = [
     ),
     *lying_about(
         "lists-of-markers-of-a-write-under-way",
-        "Markers of a write that is under way, as lists, make its data files no part of the table.",
+        "The data files of a write in progress are not read, although marker lists name them.",
         listed_markers(2),
         add(".hoodie/.heartbeat/{2}"),
         rules=("LAY-011", "TL-033", "RDR-008"),
@@ -284,8 +286,8 @@ METAFILES = [
         upsert(row("a", 2, "second", p="north")),
         delete({"id": "b", "p": "south"}),
         requirements=("LAY-003", "LAY-019"),
-        says="Where the file that marks a partition is a Parquet file, it marks a partition and holds no rows.",
-        if_it_fails=".hoodie_partition_metadata.parquet is not a data file, and the folder beside it is a partition.",
+        says="A partition metadata file in Parquet format marks a partition and has no rows of the table.",
+        if_it_fails=".hoodie_partition_metadata.parquet is not a data file; its folder is a partition.",
         flags=("lost-write",),
     ),
 ]

@@ -122,8 +122,15 @@ OLD_TABLES = [
         COW_6,
         *OVERWRITES,
         checks=(
-            snapshot("A copy-on-write table of version 6 with replaced file groups is read by its own timeline.", BY_LAYOUT_1),
-            time_travel(1, says="Time travel to before the replacecommits sees what they replaced.", if_it_fails=BY_LAYOUT_1),
+            snapshot(
+                "A copy-on-write table of version 6 with replaced file groups is read by the rules of its timeline.",
+                BY_LAYOUT_1,
+            ),
+            time_travel(
+                1,
+                says="Time travel to before the replacecommits reads the file groups that they replaced.",
+                if_it_fails=BY_LAYOUT_1,
+            ),
         ),
     ),
     old(
@@ -131,16 +138,22 @@ OLD_TABLES = [
         MOR_6,
         *LOGS,
         checks=(
-            snapshot("All log files of a slice have its base file's instant in their names; their blocks count each.", BY_NAME),
+            snapshot(
+                "All log files of a slice have the instant of the base file in their names; each of their blocks is read.",
+                BY_NAME,
+            ),
             time_travel(
                 1,
-                says="Time travel stops at a block, not at a file: the names of all logs have the same, earlier instant.",
-                if_it_fails="Compare the instant in the header of a block with the time that is asked for.",
+                says=(
+                    "Time travel compares the instants of blocks, because the names of all log files of a slice have the "
+                    "same, earlier instant."
+                ),
+                if_it_fails="Compare the instant in the header of each block with the read time.",
             ),
             read_optimized(
                 requirements=("COMPAT-003", "TYP-017"),
-                says="A read-optimized query of a table of version 6 sees base files only.",
-                if_it_fails="Rows of logs were merged, or base files were not found.",
+                says="A read-optimized query of a table of version 6 reads base files only.",
+                if_it_fails="Rows of log files were merged, or base files were not found.",
                 flags=("silent-stale",),
             ),
         ),
@@ -149,7 +162,10 @@ OLD_TABLES = [
         "mor.compacted",
         BY_COMMIT,
         *COMPACTIONS,
-        says="Logs that a compaction has merged are not merged again: their names have the earlier base file's instant.",
+        says=(
+            "Log files that a compaction has merged are not merged again; their names have the instant of the earlier "
+            "base file."
+        ),
         if_it_fails=BY_NAME,
         flags=("double-apply",),
     ),
@@ -168,7 +184,7 @@ OLD_TABLES = [
         *ROLLED_BACK,
         upsert(row(3, "late")),
         needs=("log.command",),
-        says="The block of a write that failed and was rolled back does not count; a command after it says so.",
+        says="A block of a failed write is ignored if a later command block rolls it back.",
         if_it_fails="Version 6 rolls back by a command block in the same slice, and leaves the failed block there.",
         flags=("resurrected-row",),
     ),
@@ -178,8 +194,8 @@ OLD_TABLES = [
             table,
             *TWO,
             invisible(upsert(row(9, "pending"), until="inflight")),
-            says="A write that did not complete is not read, though its files are there.",
-            if_it_fails="Only a file without .requested or .inflight at its end is a completed instant.",
+            says="The files of a write that did not complete are not read.",
+            if_it_fails="Only a file name without .requested or .inflight at its end is a completed instant.",
             flags=("dirty-read",),
         )
         for short, table in (("cow", COW_6), ("mor", MOR_6))
@@ -194,7 +210,7 @@ OLD_TABLES = [
         service("schedule_clustering"),
         needs=("timeline.replaced-groups",),
         says="A clustering is called replacecommit in every state; only a completed one replaces file groups.",
-        if_it_fails="The pending one has done nothing yet; the groups of the completed one are gone.",
+        if_it_fails="The pending clustering has no effect; the file groups that the completed one replaced are hidden.",
         flags=("lost-write", "double-apply"),
     ),
     old(
@@ -203,16 +219,16 @@ OLD_TABLES = [
         upsert(row(1, "a1"), row(1, "b1", "b")),
         service("savepoint", of=0),
         upsert(row(2, "a2")),
-        says="A savepoint of version 6 has the instant of the commit that it protects; both are completed.",
-        if_it_fails="Two completed actions of one instant: neither hides the other.",
+        says="In version 6, a savepoint has the instant of the commit that it protects; both are completed.",
+        if_it_fails="These are two completed actions of one instant; neither hides the other.",
     ),
     *(
         old(
             f"{short}.archived",
             table,
             *steps,
-            says="What is older than the timeline in .hoodie was archived, and so completed.",
-            if_it_fails="An instant that the active timeline begins after completed long ago; its files are committed.",
+            says="An instant older than the timeline in .hoodie is archived and therefore completed.",
+            if_it_fails="An instant older than the active timeline is completed; its files are committed.",
             flags=("lost-write",),
         )
         for short, table, steps in ARCHIVED
@@ -227,8 +243,8 @@ OLD_TABLES = [
         open=True,
         errata=("ER-084",),
         requirements=("COMPAT-003",),
-        says="A payload class that keeps the latest write, beside an ordering field: the class decides, not the field.",
-        if_it_fails="Releases of the time compared ordering values among logs, and not against base files.",
+        says="If the payload class keeps the latest write, the class decides, although the table has an ordering field.",
+        if_it_fails="Releases of that time compared ordering values between log records, but not with base rows.",
     ),
 ]
 
@@ -237,14 +253,22 @@ UPGRADED = [
         "cow",
         COW_6,
         *OVERWRITES,
-        says="After an upgrade all replacecommits are called clustering while pending; what they replaced stays replaced.",
-        if_it_fails="The completed file is a replacecommit; its earlier states hold JSON under the name of a clustering.",
+        says=(
+            "After an upgrade, pending replacecommits are named clustering; the file groups that replacecommits "
+            "replaced stay replaced."
+        ),
+        if_it_fails=(
+            "The completed file is a replacecommit; the files of its earlier states have JSON and the name of a clustering."
+        ),
     ),
     upgraded(
         "mor",
         MOR_6,
         *LOGS,
-        says="Logs with a base file's instant in their names belong to its slice after an upgrade, too.",
+        says=(
+            "After an upgrade, a log file with the instant of a base file in its name still belongs to the slice of "
+            "that base file."
+        ),
         if_it_fails=BY_NAME,
     ),
     upgraded(
@@ -253,7 +277,7 @@ UPGRADED = [
         *SCHEDULED,
         needs=("timeline.pending-compaction",),
         errata=("ER-085",),
-        says="Logs that are named after a pending compaction are not lost in an upgrade.",
+        says="After an upgrade, log files that are named after a pending compaction are still read.",
         if_it_fails="The instant in the name is pending; the blocks in the file are completed.",
     ),
     upgraded(
@@ -261,8 +285,8 @@ UPGRADED = [
         MOR_6,
         *ROLLED_BACK,
         needs=("log.command",),
-        says="The block of a write that was rolled back before the upgrade does not count afterwards.",
-        if_it_fails="The command block that rolled it back is in the same slice.",
+        says="After an upgrade, the block of a write that was rolled back before is still ignored.",
+        if_it_fails="The command block of the rollback is in the same slice.",
         flags=("resurrected-row",),
     ),
     *(
@@ -273,7 +297,7 @@ UPGRADED = [
             producers=(HUDI,),  # the archived files make these tables large, and 1.2.0 upgrades them alike
             needs=("timeline.history",),
             errata=("ER-083",),
-            says="The history that an upgrade makes of archived instants is out of order; nothing of it is lost.",
+            says="The history that an upgrade makes of archived instants is not sorted; all of its instants are read.",
             if_it_fails="Rows are not sorted, and the smallest time in a file's name may be larger than the largest.",
         )
         for short, table, steps in ARCHIVED
@@ -316,7 +340,7 @@ def refused(
         says=says,
         refused=feature,
         or_rows=or_rows,
-        if_it_fails="Version and layout say together by which rules a table is read; there is no rule for these two.",
+        if_it_fails="Version and layout together determine the rules for reading; no rules exist for this combination.",
         flags=("silent-guess",),
     )
 
@@ -326,7 +350,7 @@ COW_8 = COW_6.having(options={"hoodie.write.table.version": "8"})
 ODD_ONES = [
     refused(
         "version-7",
-        "A table of version 7, which no published release writes, is refused, or read as one of version 6.",
+        "A table of version 7, which no published release writes, is refused or read as version 6.",
         "table-version",
         set_property(VERSION, "7"),
         or_rows=True,
@@ -342,14 +366,14 @@ ODD_ONES = [
     ),
     refused(
         "version-6-with-layout-2",
-        "A table of version 6 whose timeline claims to have layout 2 is refused.",
+        "A table of version 6 whose properties state timeline layout 2 is refused.",
         "timeline-layout",
         set_property(LAYOUT, "2"),
         requirements=("PROP-010", "COMPAT-001"),
     ),
     refused(
         "version-8-with-layout-1",
-        "A table of version 8 whose timeline claims to have layout 1 is refused.",
+        "A table of version 8 whose properties state timeline layout 1 is refused.",
         "timeline-layout",
         set_property(LAYOUT, "1"),
         requirements=("PROP-010", "COMPAT-001"),
@@ -361,9 +385,9 @@ ODD_ONES = [
         *TWO,
         edits=(set_property(VERSION, None),),
         requirements=("COMPAT-002", "PROP-006"),
-        says="A table that does not say its version is an error: the rules to read it by are unknown.",
+        says="A table without a table version is an error, because the rules for reading it are unknown.",
         error="no version",
-        if_it_fails="The reader used its own latest version instead of the table's.",
+        if_it_fails="The reader used its own latest version in place of the version of the table.",
         flags=("silent-guess",),
     ),
     compatibility(
@@ -372,7 +396,7 @@ ODD_ONES = [
         *TWO,
         edits=(set_property("hoodie.table.initial.version", "SIX"),),
         requirements=("COMPAT-002", "COMPAT-003"),
-        says="The version at which a table was created says nothing about how it is read; some builds wrote it as a word.",
+        says="The version at which a table was created does not affect reading; some builds stored it as a word.",
         if_it_fails="Only hoodie.table.version decides.",
         flags=("lost-write",),
     ),
@@ -383,9 +407,12 @@ ODD_ONES = [
         edits=(half_upgraded,),
         needs=("table-version.6",),
         requirements=("COMPAT-003", "COMPAT-006"),
-        says="A table of version 6 of which an interrupted upgrade has moved some instants is an error, not part of its rows.",
+        says=(
+            "A table of version 6 in which an interrupted upgrade has moved some instants is an error; no part of its "
+            "rows is returned."
+        ),
         error="an upgrade was interrupted",
-        if_it_fails="Instants are in .hoodie/timeline which .hoodie does not have; without them committed rows are missing.",
+        if_it_fails="Some instants are in .hoodie/timeline and not in .hoodie; without them committed rows are missing.",
         flags=("lost-write",),
     ),
     compatibility(
@@ -394,8 +421,8 @@ ODD_ONES = [
         *TWO,
         edits=(back_in_place,),
         requirements=("COMPAT-006", "LAY-017"),
-        says="Instants of version 6 that a migration has not yet taken away are not read by a reader of version 8.",
-        if_it_fails="The timeline of version 8 is in its own folder; what is beside it in .hoodie is not part of it.",
+        says="A reader of version 8 ignores instants of version 6 that a migration has not yet removed.",
+        if_it_fails="The timeline of version 8 is in its own folder; files beside it in .hoodie are not part of it.",
         flags=("double-apply",),
     ),
 ]

@@ -26,8 +26,8 @@ from hudi_reference.files.log.block import HeaderKey
 
 EVENT_TABLE = Table(columns=COLUMNS, type=MOR)
 LOG = f".*_{at(10)}.log.1_*"
-BY_HEADER = "Whether a block counts is decided by the instant in its header, not by that in the file's name."
-NEWEST_INPUT = "Sort the compacted block to the place of its newest input, not to its own instant."
+BY_HEADER = "The instant in the header of a block decides whether the block is read, not the instant in the file name."
+NEWEST_INPUT = "Sort the compacted block at the position of its newest input, not at its own instant."
 NOT_ASCII = json.dumps({**STORED, "doc": "später, позже, 後で"}, ensure_ascii=False)
 
 
@@ -88,7 +88,7 @@ BLOCKS = [
         deltacommit(20, None, data_block(20, row("also pending", "z"))),
         behind_committed_bytes(10, data_block(20, row("not committed"), row("not committed", "c"))),
         requirements=("LF-036",),
-        says="A block of an instant that is still pending contributes nothing, also in the file of a completed one.",
+        says="A block of a pending instant is ignored, also in a log file of a completed instant.",
         if_it_fails=BY_HEADER,
         flags=("dirty-read",),
         rows=(row("committed"), BYSTANDER),
@@ -100,7 +100,10 @@ BLOCKS = [
         deltacommit(20, 21, data_block(20, row("later", "c"))),
         requirements=("LF-036",),
         needs=("log.avro", "log.delete", "merge.commit-time"),
-        says="A delete block of an instant that the timeline does not know removes nothing, also in a committed file.",
+        says=(
+            "A delete block of an instant that is not on the timeline deletes nothing, also in a log file of a "
+            "completed instant."
+        ),
         if_it_fails=BY_HEADER,
         flags=("dirty-read", "lost-write"),
         rows=(row("committed"), BYSTANDER, row("later", "c")),
@@ -110,8 +113,8 @@ BLOCKS = [
         deltacommit(10, 11, with_footer(data_block(10, row("first"))), data_block(10, row("added", "c"))),
         deltacommit(20, 21, data_block(20, row("second"))),
         requirements=("LF-022",),
-        says="A block whose footer has an entry is read like any other, and so is the block after it.",
-        if_it_fails="The footer is a map like the header: a count, then as many entries.",
+        says="A block with a footer entry is read, and so is the block after it.",
+        if_it_fails="The footer is a map like the header: a count, followed by that many entries.",
         flags=("lost-write",),
         rows=(row("second"), BYSTANDER, row("added", "c")),
     ),
@@ -119,7 +122,7 @@ BLOCKS = [
         "blocks.with-a-schema-that-is-not-ascii",
         deltacommit(10, 11, data_block(10, row("first"), header={HeaderKey.SCHEMA: NOT_ASCII})),
         requirements=("LF-017", "LF-018"),
-        says="The header's texts are UTF-8; a schema with other letters than those of ASCII is found whole.",
+        says="Header texts are UTF-8; a schema with non-ASCII characters is read completely.",
         if_it_fails="The length of a header text counts bytes, not characters.",
         flags=("lost-write",),
         rows=(row("first"), BYSTANDER),
@@ -132,8 +135,8 @@ BLOCKS = [
             data_block(20, row("second"), row("only in the second", "d")),
         ),
         requirements=("BLK-017", "BLK-016", "S3-004"),
-        says="The committed blocks before and after the cut block of a crashed append both count.",
-        if_it_fails="After a corrupt block look for the next #HUDI#; do not stop, and do not give the file up.",
+        says="The committed blocks before and after the truncated block of a crashed append are both read.",
+        if_it_fails="After a corrupt block search for the next #HUDI#; do not stop, and do not reject the file.",
         flags=("lost-write",),
         rows=(row("second"), BYSTANDER, row("only in the first", "c"), row("only in the second", "d")),
     ),
@@ -166,8 +169,8 @@ BLOCKS = [
         ),
         requirements=("RDR-014",),
         needs=("log.avro", "log.delete", "merge.commit-time"),
-        says="Data and delete blocks of one file are applied in their order in the file.",
-        if_it_fails="All data blocks were applied first, or all delete blocks.",
+        says="Data and delete blocks of one file are applied in file order.",
+        if_it_fails="All data blocks were applied first, or all delete blocks first.",
         flags=("lost-write", "resurrected-row"),
         rows=(row("back again"), row("new", "c")),
     ),
@@ -179,8 +182,8 @@ BLOCKS += [
         deltacommit(10, 11, data_block(10, row("first"))),
         edit(LOG, lambda content: content[:18] + int_at(2) + content[22:]),
         requirements=("BLK-014",),
-        says="A committed block of the type that is reserved for damaged ones is an error: no writer writes it.",
-        if_it_fails="A block of type 2 was skipped, and with it what its action wrote.",
+        says="A committed block of the type that is reserved for corrupt blocks is an error, because no writer writes it.",
+        if_it_fails="A block of type 2 was skipped, and with it the records of its action.",
         flags=("lost-write",),
         error="log-block-type",
     ),
@@ -197,8 +200,10 @@ BLOCKS += [
         ),
         deltacommit(20, 21, data_block(20, row("second", ts=9))),
         requirements=("LF-038",),
-        says="Each block is decoded with its own schema: fields in another order, of a narrower type, or missing.",
-        if_it_fails="A block was decoded with the schema of another one, or with that of the table.",
+        says=(
+            "Each block is decoded with its own schema, also if fields have another order or a narrower type, or are missing."
+        ),
+        if_it_fails="A block was decoded with the schema of another block, or of the table.",
         flags=("lost-write",),
         rows=(row("second", ts=9), BYSTANDER, row("first", "c", 7), {"id": "d", "ts": 8, "name": None}),
     ),
@@ -221,8 +226,10 @@ JOINED = [
         "inputs-are-not-applied-again",
         log_compaction(20, 21, joined_block(20, row("joined"), of=(10, 12, 14))),
         requirements=("LCP-003", "LF-040"),
-        says="Blocks that the header of a compacted block lists do not count beside it: first, middle and last of them.",
-        if_it_fails="Here only the small blocks hold some records, so that applying them too gives another answer.",
+        says=(
+            "Blocks that the header of a compacted block lists are not applied again, neither the first nor the last of them."
+        ),
+        if_it_fails="Only the input blocks have some of the records here, so that applying them too changes the answer.",
         flags=("double-apply",),
         rows=(row("joined"), BYSTANDER),
     ),
@@ -230,8 +237,8 @@ JOINED = [
         "others-still-count",
         log_compaction(20, 21, joined_block(20, row("joined"), of=(10, 14))),
         requirements=("LF-040",),
-        says="A block between the compacted ones that the header does not list still counts.",
-        if_it_fails="The instants in the header are a list, and not the ends of a range.",
+        says="A block between the compacted ones that the header does not list is still applied.",
+        if_it_fails="The instants in the header are a list, not the ends of a range.",
         flags=("lost-write",),
         rows=(row("joined"), BYSTANDER, row("small", "in 12")),
     ),
@@ -240,7 +247,7 @@ JOINED = [
         deltacommit(16, 30, data_block(16, row("completed last"))),
         log_compaction(20, 21, joined_block(20, row("joined"), row("joined", "c"), of=(10, 12, 14))),
         requirements=("LCP-005",),
-        says="A delta that began before a log compaction and completed after it still wins over the compacted block.",
+        says="A deltacommit that began before a log compaction and completed after it wins over the compacted block.",
         if_it_fails=NEWEST_INPUT,
         flags=("silent-stale",),
         rows=(row("completed last"), BYSTANDER, row("joined", "c")),
@@ -251,7 +258,7 @@ JOINED = [
         log_compaction(20, 21, joined_block(20, row("joined"), row("joined", "c"), of=(10, 12, 14))),
         requirements=("LCP-005",),
         needs=("log.avro", "log.delete", "merge.commit-time"),
-        says="A delete that began before a log compaction and completed after it removes what the compacted block holds.",
+        says="A delete that began before a log compaction and completed after it removes records of the compacted block.",
         if_it_fails=NEWEST_INPUT,
         flags=("resurrected-row",),
         rows=(BYSTANDER, row("joined", "c")),
@@ -263,8 +270,8 @@ JOINED = [
         deltacommit(24, 40, data_block(24, row("completed last"))),
         log_compaction(30, 31, joined_block(30, row("joined again"), row("joined again", "c"), of=(20, 22))),
         requirements=("LCP-003", "LCP-005"),
-        says="A compacted block that was compacted again no longer counts, nor do its inputs.",
-        if_it_fails="What the header of a compacted block lists stays replaced when that block is replaced itself.",
+        says="A compacted block that was compacted again is no longer applied, and neither are its inputs.",
+        if_it_fails="Blocks that the header of a compacted block lists stay replaced when that block is replaced itself.",
         flags=("double-apply",),
         rows=(row("completed last"), BYSTANDER, row("joined again", "c")),
     ),
@@ -272,8 +279,8 @@ JOINED = [
         "while-the-log-compaction-is-pending",
         log_compaction(20, None, joined_block(20, row("joined"), of=(10, 12, 14))),
         requirements=("LF-036", "LCP-004"),
-        says="The compacted block of a log compaction that did not complete replaces nothing.",
-        if_it_fails="A pending instant's block was taken to replace those that its header lists.",
+        says="The compacted block of a log compaction that did not complete replaces no block.",
+        if_it_fails="The block of a pending instant was applied in place of the blocks that its header lists.",
         flags=("lost-write",),
         rows=(row("small 14"), BYSTANDER, *(row("small", f"in {second}") for second in (10, 12, 14))),
     ),
@@ -293,15 +300,18 @@ SLICES = [
         checks=(
             Check(
                 requirements=("NBC-002", "RDR-015"),
-                says="A log under way when a compaction began belongs to the new slice; one completed before does not.",
-                if_it_fails="Compare the log's completion time with the requested time of the compaction.",
+                says=(
+                    "A log file that completes after a compaction was requested belongs to the new slice; one that "
+                    "completed before does not."
+                ),
+                if_it_fails="Compare the completion time of the log file with the requested time of the compaction.",
                 flags=("lost-write", "double-apply"),
                 rows=(row("completed after the compaction"), BYSTANDER, row("also after", "c")),
             ),
             read_optimized(
                 requirements=("CMP-005", "TYP-017", "LAY-023"),
-                says="The read-optimized answer is the base file of the compaction alone.",
-                if_it_fails="Base files are chosen by their requested times; logs take no part.",
+                says="A read-optimized query reads only the base file of the compaction.",
+                if_it_fails="Base files are selected by their requested times; log files are not read.",
                 flags=("dirty-read",),
                 rows=(row("completed before the compaction"), BYSTANDER),
             ),
@@ -314,8 +324,8 @@ SLICES = [
         compaction(30, 35, row("written back"), BYSTANDER),
         requirements=("RDR-015",),
         needs=("log.avro", "log.delete", "merge.commit-time"),
-        says="A delete that a compaction has applied is not applied again to the compaction's base file.",
-        if_it_fails="Logs that completed before the base file was requested are already in it.",
+        says="A delete that completed before a compaction is not applied again to the base file of the compaction.",
+        if_it_fails="Log files that completed before the base file was requested are already merged in it.",
         flags=("double-apply", "lost-write"),
         rows=(row("written back"), BYSTANDER),
     ),
@@ -326,7 +336,7 @@ SLICES = [
         deltacommit(30, 31, data_block(30, row("after the plan"))),
         requirements=("CMP-003", "RDR-012"),
         needs=("log.avro", "merge.commit-time", "timeline.pending-compaction"),
-        says="While a compaction runs, logs of both sides of its instant are applied to the old base file.",
+        says="While a compaction is pending, log files from before and after its instant are applied to the old base file.",
         if_it_fails="The pending compaction's base file was read, or its slice hid the logs before it.",
         flags=("dirty-read", "lost-write"),
         rows=(row("after the plan"), BYSTANDER, row("before", "c")),
@@ -339,7 +349,7 @@ SLICES = [
             data_block(10, row("no row of the table", "m")),
         ),
         requirements=("LAY-012", "LAY-011"),
-        says="What looks like a data file below .hoodie holds no rows of the table.",
+        says="A file below .hoodie with the name of a data file has no rows of the table.",
         if_it_fails="The folder .hoodie was listed like a partition.",
         flags=("dirty-read",),
         rows=(row("log"), BYSTANDER),
@@ -351,8 +361,11 @@ SLICES = [
         lambda folder, _: Group.of(folder).act("deltacommit", 10, 21, [Group.of(folder).stat(Group.of(folder).log_name(10))]),
         compaction(20, 22, row("second"), BYSTANDER),
         requirements=("TL-052",),
-        says="An action that was completed a second time stays completed when it first was: its log is in the base file.",
-        if_it_fails="Of two completed files of one action the first one counts: completed is final.",
+        says=(
+            "An action with two completed files is completed at the earlier time, so that its log file is merged in "
+            "the base file."
+        ),
+        if_it_fails="Of two completed files of one action the first one is valid: completed is final.",
         flags=("double-apply",),
         rows=(row("second"), BYSTANDER),
     ),
@@ -366,15 +379,20 @@ APPENDED = [
         checks=(
             Check(
                 requirements=("LF-001", "RDR-014"),
-                says="A log file to which two actions appended gives the blocks of both.",
-                if_it_fails="Continue after the first block; a file's name has only the first action that wrote to it.",
+                says="The blocks of both actions are read from a log file to which two actions appended.",
+                if_it_fails=(
+                    "Continue after the first block; the file name has only the instant of the first action that "
+                    "wrote to the file."
+                ),
                 flags=("silent-stale",),
             ),
             as_of(
                 1,
                 "as-of-the-first",
                 requirements=("TYP-008",),
-                says="Time travel to the first of two actions that appended to one log file leaves out the second's block.",
+                says=(
+                    "Time travel to the first of two actions that appended to one log file leaves out the block of the second."
+                ),
                 if_it_fails=BY_HEADER,
                 flags=("dirty-read",),
             ),
@@ -391,7 +409,7 @@ APPENDED = [
         ),
         deltacommit(20, 21, data_block(20, row("second instant"))),
         requirements=("LF-005",),
-        says="Versions order log files of one instant; they do not order an older instant after a later one.",
+        says="Version numbers order the log files of one instant; they do not order log files of different instants.",
         if_it_fails="Log files were ordered by version first and by instant second.",
         flags=("silent-stale",),
         rows=(row("second instant"), BYSTANDER, row("only here", "c")),

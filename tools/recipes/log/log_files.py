@@ -51,7 +51,7 @@ SOUND = [
         "base-and-log",
         upsert(row(2, "log")),
         requirements=("TYP-006", "TYP-015", "RDR-016", "BLK-018", "LF-010", "LF-011", "LF-017", "LF-018", "LF-019", "LF-022"),
-        says="A base file and one log file with an Avro data block give one row per key.",
+        says="A base file and one log file with an Avro data block are merged to one row for each key.",
         if_it_fails="The log file was not found or not decoded: inspect it block by block.",
         flags=("silent-stale",),
     ),
@@ -63,7 +63,7 @@ SOUND = [
         upsert(row(3, "second log")),
         upsert(row(4, "third log", key="c")),
         requirements=("RDR-014", "RDR-016", "LAY-023"),
-        says="Every log file of a slice is merged, not only the first or the last.",
+        says="All log files of a slice are merged, not only the first or the last.",
         if_it_fails="List all log files whose file id is that of the base file and whose instant completed.",
         flags=("silent-stale",),
     ),
@@ -73,8 +73,8 @@ SOUND = [
         upsert(*(row(1, "base", key=f"k{n:02}") for n in range(12))),
         upsert(*(row(2, "log" * n, key=f"k{n:02}") for n in range(12))),
         requirements=("BLK-019", "BLK-020", "BLK-021", "BLK-022", "RDR-016"),
-        says="A data block holds many records of different length; each is found.",
-        if_it_fails="The content begins with a version and a count; each record is preceded by its length.",
+        says="All records of a data block with many records of different lengths are read.",
+        if_it_fails="The content begins with a version and a count; a length precedes each record.",
         flags=("silent-stale",),
     ),
     log(
@@ -85,8 +85,10 @@ SOUND = [
         delete({"id": "k4"}, {"id": "k0"}),
         producers=(HUDI,),
         requirements=("LF-041", "LF-042", "LF-043"),
-        says="Blocks that name the positions of their rows in the base file give the same rows as merging by keys.",
-        if_it_fails="The header holds row positions; if they are used, they must select the right rows; else match by key.",
+        says="A merge by record positions gives the same rows as a merge by keys.",
+        if_it_fails=(
+            "The header has row positions; if a reader uses them, they must select the right rows; otherwise merge by key."
+        ),
         flags=("lost-write",),
     ),
     log(
@@ -97,7 +99,7 @@ SOUND = [
         upsert(row(2, "log of the first group"), row(2, "log of the second group", key="c")),
         delete({"id": "d"}),
         requirements=("LAY-020", "LF-003", "BF-004", "RDR-007", "MRG-006"),
-        says="Each log file belongs to the base file with its file id, also where groups share a partition.",
+        says="Each log file belongs to the base file with the same file id, also if file groups share a partition.",
         if_it_fails="Log records were matched with base files of other groups, or groups were distinguished by instant alone.",
         flags=("lost-write",),
     ),
@@ -107,7 +109,7 @@ SOUND = [
         upsert(row(1, "base"), row(1, "base", key="b"), row(1, "base", key="c")),
         upsert(row(2, "updated"), flagged(2, key="b")),
         requirements=("BLK-006", "BLK-009", "BLK-011", "BLK-012"),
-        says="A log file may hold a data block and a delete block; both count.",
+        says="The data block and the delete block of one log file are both applied.",
         if_it_fails="The reader stopped after the first block of the file.",
         flags=("resurrected-row",),
     ),
@@ -117,7 +119,7 @@ SOUND = [
         upsert(row(1, "base"), row(1, "base", key="b"), row(1, "base", key="c")),
         delete({"id": "a"}, {"id": "c"}),
         requirements=("BLK-006", "BLK-007", "BLK-008", "BLK-009", "BLK-010", "BLK-013"),
-        says="A log file with nothing but a delete block of two keys removes two rows.",
+        says="A log file with only a delete block of two keys removes two rows.",
         if_it_fails="Delete blocks were skipped.",
         flags=("resurrected-row",),
     ),
@@ -129,8 +131,8 @@ SOUND = [
         upsert(row(2, "log")),
         delete({"id": "a"}),
         requirements=("BLK-006", "RDR-014", "BLK-011"),
-        says="Delete blocks and data blocks in turn: the last change of each key counts.",
-        if_it_fails="All deletes were applied first, or last, instead of in the order of their files.",
+        says="If delete blocks and data blocks alternate, the last change of each key decides.",
+        if_it_fails="All deletes were applied first, or all last, not in the order of their files.",
         flags=("resurrected-row",),
     ),
     on_a_base_file(
@@ -139,8 +141,8 @@ SOUND = [
         upsert(row(2, "late"), options={BLOCK_FORMAT: "parquet"}),
         producers=(HUDI,),
         requirements=("BLK-027", "BLK-028", "BLK-030", "LF-008"),
-        says="Data blocks may hold Parquet; merging is the same.",
-        if_it_fails="The content of a Parquet block is a whole Parquet file, without version and count in front.",
+        says="Data blocks in Parquet format are merged like Avro data blocks.",
+        if_it_fails="The content of a Parquet block is a complete Parquet file, without version and count before it.",
         flags=("silent-stale",),
     ),
     on_a_base_file(
@@ -150,8 +152,8 @@ SOUND = [
         producers=(HUDI,),
         needs=("log.avro",),
         requirements=("LF-008", "LF-020", "BLK-030"),
-        says="Data blocks of different formats may follow one another in a slice; each has its own type.",
-        if_it_fails="The format of the first block, or a setting, was taken for all.",
+        says="The data blocks of a slice may have different formats; each block states its own type.",
+        if_it_fails="The format of the first block, or a setting, was used for all blocks.",
         flags=("silent-stale",),
     ),
     on_a_base_file(
@@ -159,8 +161,10 @@ SOUND = [
         upsert(row(2, "log"), options={BLOCK_FORMAT: "hfile"}),
         producers=(HUDI,),
         requirements=("BLK-023", "BLK-024", "LF-008"),
-        says="Data blocks may hold an HFile of Avro records; merging is the same.",
-        if_it_fails="The content of an HFile block is a whole HFile; its values are Avro records whose key field is emptied.",
+        says="Data blocks in HFile format are merged like Avro data blocks.",
+        if_it_fails=(
+            "The content of an HFile block is a complete HFile; its values are Avro records whose key field is empty."
+        ),
         flags=("silent-stale",),
     ),
     log(
@@ -173,7 +177,7 @@ SOUND = [
         ),
         producers=(HUDI,),
         requirements=("LF-001", "LF-023", "BLK-020"),
-        says="A log file may hold several data blocks; all of them count.",
+        says="All data blocks of a log file are read.",
         if_it_fails="The reader stopped after the first block, or did not find the next one after the trailing length.",
         flags=("silent-stale",),
     ),
@@ -188,23 +192,23 @@ SOUND = [
         checks=(
             Check(
                 requirements=("LAY-022", "RDR-017", "MRG-028"),
-                says="A file slice without base file is read from its logs alone.",
+                says="A file slice without base file is read from its log files.",
                 if_it_fails="File groups were found by their base files only.",
                 flags=("lost-write",),
             ),
             read_optimized(
                 rows=(),
                 requirements=("TYP-017", "LAY-022"),
-                says="A file slice without base file has no rows for a read-optimized query.",
-                if_it_fails="Logs were read although only base files were asked for.",
+                says="A file slice without base file has no rows in a read-optimized query.",
+                if_it_fails="Log files were read although only base files were requested.",
                 flags=("dirty-read",),
             ),
             as_of(
                 0,
                 "as-of",
                 requirements=("TYP-008", "LAY-022"),
-                says="Time travel into a slice of logs alone leaves later logs out.",
-                if_it_fails="Every log of the slice was read, whatever its instant.",
+                says="Time travel in a slice without base file leaves out later log files.",
+                if_it_fails="All log files of the slice were read, whatever their instants.",
                 flags=("dirty-read",),
             ),
         ),
@@ -218,7 +222,7 @@ SOUND = [
         producers=(HUDI,),
         needs=("log.only-slices", "log.avro"),
         requirements=("LAY-022", "BLK-009", "BLK-013"),
-        says="In a slice without base file too, a delete removes its row and a late flagged delete does not.",
+        says="In a slice without base file, a delete removes its row, and a late flagged delete does not.",
         if_it_fails="Deletes were applied to base rows only.",
         flags=("resurrected-row",),
     ),
@@ -231,7 +235,7 @@ SOUND = [
         producers=(HUDI,),
         kind="read-optimized",
         requirements=("CMP-004", "TYP-016"),
-        says="Compaction makes a base file for a slice that had logs only.",
+        says="A compaction writes a base file for a slice that had only log files.",
         if_it_fails="The compacted base file was not found because its group had none before.",
         flags=("lost-write",),
     ),
@@ -242,7 +246,7 @@ SOUND = [
         upsert(row(2, "updated in a log"), row(1, "only in a log", key="c")),
         producers=(HUDI,),
         requirements=("RDR-017", "RDR-016"),
-        says="Rows whose key is only in a log are returned beside those of the base file.",
+        says="Records whose keys are only in log files are returned, in addition to those of the base file.",
         if_it_fails="Log records without a base row were dropped.",
         flags=("lost-write",),
     ),
@@ -256,8 +260,11 @@ SOUND = [
         checks=(
             Check(
                 requirements=("LCP-003", "LCP-005", "TL-016", "LF-040"),
-                says="After a log compaction the compacted block and the logs after it give the same rows as all logs did.",
-                if_it_fails="The compacted block counts in place of the blocks whose instants its header lists.",
+                says=(
+                    "After a log compaction, the compacted block and later log files give the same rows as all log files "
+                    "before."
+                ),
+                if_it_fails="The compacted block is applied in place of the blocks whose instants its header lists.",
                 flags=("double-apply",),
                 errata=("ER-006",),
             ),
@@ -265,7 +272,7 @@ SOUND = [
                 2,
                 "as-of-before",
                 requirements=("LCP-004", "TYP-008"),
-                says="Time travel to before a log compaction reads the small blocks, which are still there.",
+                says="Time travel to before a log compaction reads its input blocks, which still exist.",
                 if_it_fails="Blocks that were compacted by an instant after the read time still count.",
                 flags=("lost-write",),
             ),
@@ -283,7 +290,7 @@ SOUND = [
         ),
         producers=(HUDI,),
         requirements=("LCP-001", "BLK-009", "MRG-029"),
-        says="A delete block may mix deletes with and without ordering value; each counts by its own rule.",
+        says="A delete block may have deletes with and without ordering value; each is merged by its own rule.",
         if_it_fails="The ordering values of one delete block may be of different types: an int 0 beside longs.",
         flags=("lost-write", "resurrected-row"),
     ),
@@ -299,8 +306,8 @@ SOUND = [
         upsert(row(6, "last log")),
         producers=(HUDI,),
         requirements=("LCP-003", "LCP-005", "MRG-025"),
-        says="In commit-time mode a log written after a log compaction wins over the compacted block.",
-        if_it_fails="Sort the compacted block to the place of the blocks that it replaces.",
+        says="In commit-time mode a log file written after a log compaction wins over the compacted block.",
+        if_it_fails="Sort the compacted block at the position of the blocks that it replaces.",
         flags=("silent-stale",),
     ),
     log(
@@ -315,7 +322,7 @@ SOUND = [
         delete({"id": "b"}),
         producers=(HUDI,),
         requirements=("TYP-004", "TYP-005", "TYP-002"),
-        says="Change-capture logs of a copy-on-write table take no part in a snapshot.",
+        says="A snapshot of a copy-on-write table ignores change-capture log files.",
         if_it_fails="Log files with the suffix .cdc hold changes for change queries; a snapshot reads base files only.",
         flags=("double-apply",),
     ),
@@ -351,7 +358,7 @@ def command(name: str, *steps: Step, **more: Any) -> Recipe:
 
 
 ROLLED_BACK = (invisible(upsert(row(2, "rolled back by a command block"))), upsert(row(2, "newer", key="b")))
-OF_ITS_TARGET = "The command names its target; it does not mean the block before it."
+OF_ITS_TARGET = "The command names its target; the target is not always the block before it."
 
 COMMANDS = [
     command(
@@ -359,8 +366,8 @@ COMMANDS = [
         *ROLLED_BACK,
         edits=(rollback_after((2, 1)),),
         requirements=("BLK-001", "BLK-002", "BLK-003", "BLK-004", "LF-037", "LF-039"),
-        says="A rollback command block undoes the blocks of the instant that it names.",
-        if_it_fails="Command blocks are honoured in version 8 tables too: upgraded tables hold them.",
+        says="A rollback command block rolls back the blocks of the instant that it names.",
+        if_it_fails="Command blocks are applied in version 8 tables too, because upgraded tables have them.",
         flags=("resurrected-row",),
     ),
     command(
@@ -368,7 +375,7 @@ COMMANDS = [
         *ROLLED_BACK,
         edits=(rollback_after((2, 1), (2, 1), (2, 1)),),
         requirements=("BLK-005", "LF-037"),
-        says="A rollback command that a retry wrote again undoes nothing more.",
+        says="A rollback command that a retry wrote again has no further effect.",
         if_it_fails=OF_ITS_TARGET,
     ),
     command(
@@ -379,7 +386,7 @@ COMMANDS = [
             edit(".*_{1}.log.2_*", lambda _: rollback_block("20200101000000001", "20200101000000000")),
         ),
         requirements=("BLK-005", "LF-037"),
-        says="A rollback command for an instant without blocks in the slice undoes nothing.",
+        says="A rollback command for an instant without blocks in the slice rolls back nothing.",
         if_it_fails=OF_ITS_TARGET,
     ),
 ]
@@ -392,7 +399,7 @@ HARMLESS = [
         edits=(copy(LOG_OF_STEP_1, other_attempt), edit(".*_{1}.log.1_9-9-9", lambda _: b"")),
         requirements=("LF-006", "RDR-014"),
         says="A log file of zero bytes, left by a failed attempt, does not hide the logs after it.",
-        if_it_fails="An empty log file has no block; go on with the next file.",
+        if_it_fails="An empty log file has no block; continue with the next file.",
         flags=("silent-stale",),
     ),
     on_a_base_file(
@@ -401,8 +408,8 @@ HARMLESS = [
         invisible(upsert(row(3, "not committed"))),
         edits=(uncommit(2), cut(".*_{2}.log.1_*", 0.6)),
         requirements=("BLK-016", "LF-036", "RDR-008"),
-        says="A log file that a crashed writer left half written, its instant pending, does no harm.",
-        if_it_fails="Files of pending instants need not be opened at all.",
+        says="A truncated log file of a pending instant, left by a crashed writer, does not affect the rows.",
+        if_it_fails="Files of pending instants do not have to be opened.",
         flags=("lost-write",),
     ),
     on_a_base_file(
@@ -410,8 +417,10 @@ HARMLESS = [
         upsert(row(2, "log")),
         edits=(edit(LOG_OF_STEP_1, lambda content: content[: len(content) // 2] + content),),
         requirements=("BLK-015", "BLK-017", "LF-024"),
-        says="A cut block before a whole one in a committed file: the spec goes on after it, but what it held is lost.",
-        if_it_fails="After a corrupt block look for the next #HUDI#; calling the committed file damaged is defensible too.",
+        says="It is open whether a truncated block before a complete one in a committed file is skipped or an error.",
+        if_it_fails=(
+            "After a corrupt block search for the next #HUDI#; reporting the committed file as damaged is accepted too."
+        ),
         open=True,
     ),
     on_a_base_file(
@@ -419,8 +428,10 @@ HARMLESS = [
         upsert(row(2, "log")),
         edits=(edit(LOG_OF_STEP_1, lambda content: content + b"\x00" * 7),),
         requirements=("LF-025",),
-        says="Bytes after the last block that are no block are ignored, and the block before them is not.",
-        if_it_fails="The whole file, or its last block, was taken for corrupt because of what follows its trailing length.",
+        says="Bytes after the last block that belong to no block are ignored; the block before them is read.",
+        if_it_fails=(
+            "The whole file, or its last block, was treated as corrupt because of the bytes after its trailing length."
+        ),
         flags=("silent-stale",),
     ),
 ]
@@ -436,7 +447,9 @@ def damaged(name: str, requirements: tuple[str, ...], says: str, edits: Any, err
         says=says,
         error=error,
         producers=(HUDI,),
-        if_it_fails="The log file belongs to a completed instant, so leaving its rows out silently loses a write.",
+        if_it_fails=(
+            "The log file belongs to a completed instant, so that a reader that ignores its rows silently loses a write."
+        ),
         flags=("lost-write",),
         **more,
     )
@@ -474,28 +487,28 @@ DAMAGED = [
     damaged(
         "cut-in-the-middle",
         ("BLK-015", "LF-024"),
-        "A committed log file that ends in the middle of its block is an error.",
+        "A committed log file that is truncated inside its block is an error.",
         cut(LOG_OF_STEP_1, 0.6),
         "log-block-cut",
     ),
     damaged(
         "cut-before-the-trailing-length",
         ("LF-023", "LF-024"),
-        "A committed log file whose last eight bytes are gone is an error.",
+        "A committed log file without its last eight bytes is an error.",
         cut(LOG_OF_STEP_1, -8),
         "log-block-cut",
     ),
     damaged(
         "trailing-length-differs",
         ("LF-023", "LF-024"),
-        "A committed block whose trailing length contradicts the leading one is an error.",
+        "A committed block whose trailing length contradicts its block length is an error.",
         overwrite(LOG_OF_STEP_1, -8, long_at(12345)),
         "log-block-length",
     ),
     damaged(
         "log-file-missing",
         ("TL-036", "TYP-006"),
-        "A log file that a completed instant names and that is not there is an error, or its rows are silently gone.",
+        "A missing log file that a completed instant names is an error; its rows are not left out.",
         lambda folder, instants: next(folder.glob(LOG_OF_STEP_1.format(*instants))).unlink(),
         "data-file-missing",
     ),
@@ -511,7 +524,7 @@ DAMAGED = [
         requirements=("LF-039", "BLK-003"),
         says="A command block with an unknown command is an error.",
         error="log-command",
-        if_it_fails="Rollback is the only command; another one cannot be ignored.",
+        if_it_fails="Rollback is the only defined command; another command must not be ignored.",
         flags=("lost-write",),
     ),
 ]

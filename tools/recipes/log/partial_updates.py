@@ -26,7 +26,7 @@ PLACE = {"type": "record", "fields": [("city", "string"), ("zip", "string")]}
 COLUMNS = (("id", "string"), ("ts", "long"), ("name", "string"), ("note", "string"), ("size", "long"), ("place", PLACE))
 EVENT_TABLE = Table(columns=COLUMNS, type=MOR)
 COMMIT_TABLE = EVENT_TABLE.having(merge_mode=COMMIT)
-SAYS_HOW = "A partial block's schema holds the columns that change; take the others from the version before."
+SAYS_HOW = "The schema of a partial block has the columns that change; take the others from the version before."
 BOTH_RELEASES: tuple[Producer, ...] = (HUDI, HUDI_1_2)
 
 
@@ -59,7 +59,7 @@ BY_HUDI = [
         checks=(
             Check(
                 requirements=("LF-045", "LF-046", "BLK-030"),
-                says="A partial update of two columns leaves the three others as they were, null where they were null.",
+                says="A partial update of two columns leaves the three others unchanged, including nulls.",
                 if_it_fails=SAYS_HOW,
                 flags=("lost-write",),
                 rows=(NAMED, row("b"), row("c", ts=7, name="filled")),
@@ -68,8 +68,8 @@ BY_HUDI = [
                 name="meta-columns",
                 columns=("_hoodie_record_key", "_hoodie_commit_time", "name", "note"),
                 requirements=("META-002", "LF-046"),
-                says="The commit time of a record is that of the partial update that changed it last.",
-                if_it_fails="Meta columns are among those that a partial block holds.",
+                says="The commit time of a record is that of the last partial update that changed it.",
+                if_it_fails="The partial block has the meta columns.",
                 flags=("silent-stale",),
                 rows=(
                     {"_hoodie_record_key": "a", "_hoodie_commit_time": "{1}", "name": "new", "note": None},
@@ -81,7 +81,7 @@ BY_HUDI = [
                 name="column-that-did-not-change",
                 columns=("size",),
                 requirements=("LF-046", "MRG-015"),
-                says="A projection to a column that the partial block lacks has its values.",
+                says="A projection to a column that the partial block lacks returns the stored values.",
                 if_it_fails=SAYS_HOW,
                 flags=("lost-write",),
                 rows=({"size": 5}, {"size": 5}, {"size": 5}),
@@ -99,7 +99,7 @@ BY_HUDI = [
     partial(
         "null-is-a-value",
         merge_into({"id": "a", "ts": 6, "name": None, "size": None}),
-        says="A column that a partial update sets to null is null; one that it does not name keeps its value.",
+        says="A column that a partial update sets to null is null; a column that it lacks keeps its value.",
         rows=(row(ts=6, name=None, size=None), *OTHERS),
     ),
     partial(
@@ -107,7 +107,7 @@ BY_HUDI = [
         merge_into({"id": "a", "ts": 6, "name": "new"}),
         merge_into({"id": "a", "ts": 7, "note": "noted"}, {"id": "b", "ts": 7, "note": "noted"}),
         merge_into({"id": "a", "ts": 8, "size": 8, "note": "again"}),
-        says="Partial updates of different columns add up.",
+        says="Partial updates of different columns are all applied.",
         rows=(row(ts=8, name="new", note="again", size=8), row("b", ts=7, note="noted"), row("c", name=None)),
         producers=BOTH_RELEASES,
     ),
@@ -115,14 +115,14 @@ BY_HUDI = [
         "then-whole-row",
         merge_into({"id": "a", "ts": 6, "name": "new", "note": "noted"}),
         upsert(row(ts=7, name="whole", size=None)),
-        says="A whole row after a partial update takes the place of all columns, with null where it has null.",
+        says="A complete row after a partial update replaces all columns, also with null.",
         rows=(row(ts=7, name="whole", size=None), *OTHERS),
     ),
     partial(
         "after-whole-row",
         upsert(row(ts=6, name="whole", size=6)),
         merge_into({"id": "a", "ts": 7, "note": "noted"}),
-        says="A partial update changes the row of an earlier log file, not that of the base file.",
+        says="A partial update is applied to the row of an earlier log file, not to the row of the base file.",
         rows=(row(ts=7, name="whole", note="noted", size=6), *OTHERS),
     ),
     partial(
@@ -131,7 +131,7 @@ BY_HUDI = [
         sql_delete({"id": "a"}),
         requirements=("LF-046", "BLK-006"),
         needs=("log.delete",),
-        says="A record that was deleted after a partial update is gone.",
+        says="A record that was deleted after a partial update is not returned.",
         flags=("resurrected-row",),
         rows=(row("b", ts=6, name="new"), row("c", name=None)),
     ),
@@ -142,14 +142,14 @@ BY_HUDI = [
         merge_into({"id": "a", "ts": 7, "note": "noted"}),
         requirements=("LF-046", "BLK-006"),
         needs=("log.delete",),
-        says="After a delete a partial update changes the row that was written again, not the one before the delete.",
+        says="After a delete, a partial update is applied to the row that was written again, not to the deleted row.",
         rows=(row(ts=7, name="back", note="noted", size=6), *OTHERS),
         producers=(HUDI_1_2,),
     ),
     partial(
         "struct-as-a-whole",
         merge_into({"id": "a", "ts": 6, "place": {"city": "Gent", "zip": None}}),
-        says="A struct that a partial update holds is replaced as a whole.",
+        says="A partial update of a struct replaces the whole struct.",
         rows=(row(ts=6, place={"city": "Gent", "zip": None}), *OTHERS),
     ),
     partial(
@@ -159,7 +159,7 @@ BY_HUDI = [
         table=COMMIT_TABLE,
         producers=BOTH_RELEASES,
         requirements=("LF-046", "MRG-025"),
-        says="In commit-time mode a later partial update changes its columns whatever the ordering value.",
+        says="In commit-time mode a later partial update changes its columns, whatever its ordering value.",
         rows=(row(ts=3, name="later commit", note="later still"), row("b", ts=3, note="later still"), row("c", name=None)),
     ),
     partial(
@@ -167,7 +167,7 @@ BY_HUDI = [
         merge_into({"id": "a", "ts": 7, "name": "new"}),
         merge_into({"id": "a", "ts": 6, "note": "late"}),
         requirements=("LF-046", "MRG-028"),
-        says="A partial update below an earlier one: nothing says whether what the earlier one lacks is taken from it.",
+        says="It is open whether a late partial update fills columns that an earlier partial update lacks.",
         flags=("silent-stale",),
         errata=("ER-067",),
         open=True,
@@ -181,14 +181,14 @@ BY_HUDI = [
         checks=(
             Check(
                 requirements=("LF-046", "CMP-006"),
-                says="A partial update changes the row that a compaction made of an earlier one.",
+                says="A partial update is applied to the row that a compaction made of an earlier partial update.",
                 if_it_fails=SAYS_HOW,
                 flags=("lost-write",),
                 rows=(row(ts=7, name="new", note="noted"), *OTHERS),
             ),
             read_optimized(
                 requirements=("CMP-002", "TYP-017"),
-                says="The base file of a compaction holds whole rows.",
+                says="The base file that a compaction writes has complete rows.",
                 if_it_fails=SAYS_HOW,
                 flags=("lost-write",),
                 rows=(NAMED, *OTHERS),
@@ -197,7 +197,7 @@ BY_HUDI = [
                 1,
                 "as-of-the-first",
                 requirements=("TYP-008", "LF-046"),
-                says="Time travel to a partial update shows it on the base file before the compaction.",
+                says="Time travel to a partial update before a compaction applies it to the earlier base file.",
                 if_it_fails=SAYS_HOW,
                 flags=("lost-write",),
                 rows=(NAMED, *OTHERS),

@@ -32,7 +32,7 @@ def only_positions(*numbers: int) -> dict[int, str]:
     return {HeaderKey.RECORD_POSITIONS: at_rows(*numbers)[HeaderKey.RECORD_POSITIONS]}
 
 
-BY_KEY = "Positions that do not fit the base file are not to be used: go by record keys."
+BY_KEY = "Do not use positions that do not match the base file: merge by record keys."
 
 RECIPES = [
     positions(
@@ -46,8 +46,8 @@ RECIPES = [
         deltacommit(20, 21, data_block(20, row("a", "back"), row("c", "log"), header=at_rows(0, 2))),
         needs=("log.delete",),
         requirements=("LF-041", "LF-042", "LF-043"),
-        says="Positions with gaps, of rows and of deletes, lead to the rows that the keys name.",
-        if_it_fails="The i-th smallest position belongs to the i-th record of the block; rows are counted from 0.",
+        says="Positions of rows and of deletes, with gaps, select the same rows as the keys.",
+        if_it_fails="The i-th lowest position belongs to the i-th record of the block; rows are counted from 0.",
         rows=(row("a", "back"), row("b", "log"), row("c", "log"), row("e", "log")),
     ),
     positions(
@@ -60,8 +60,8 @@ RECIPES = [
         ),
         compaction(20, 22, row("e"), row("d"), row("c"), row("b"), row("a")),
         needs=("log.delete",),
-        says="Positions in a base file that a compaction has replaced say nothing about rows of the new one.",
-        if_it_fails="A header names the instant of the base file; if it is not that of the slice, go by record keys.",
+        says="Positions in a base file that a compaction has replaced are not used for the new base file.",
+        if_it_fails="A header names the instant of the base file; if the slice has another one, merge by record keys.",
         flags=("lost-write", "resurrected-row"),
         rows=(row("b", "log"), row("c", "log"), row("d"), row("e")),
     ),
@@ -93,7 +93,7 @@ RECIPES = [
     positions(
         "behind-the-last-row",
         deltacommit(10, 11, data_block(10, row("b", "log"), row("c", "log"), header=at_rows(0, 5))),
-        says="A block that names a row after the last one of the base file is merged by keys.",
+        says="A block with a position after the last row of the base file is merged by keys.",
         if_it_fails=BY_KEY,
         errata=("ER-072",),
         rows=(row("a"), row("b", "log"), row("c", "log"), row("d"), row("e")),
@@ -104,8 +104,8 @@ RECIPES = [
         deltacommit(20, 21, delete_block(20, "b"), data_block(20, row("d", "later"), row("n", "new"))),
         deltacommit(30, 31, data_block(30, row("e", "log"), header=at_rows(4))),
         needs=("log.delete",),
-        says="A record that one block names by its position and another one by its key is one record.",
-        if_it_fails="Match all blocks of a slice in one way: by key, as soon as one of them has no positions.",
+        says="A record that one block names by position and another block by key is one record.",
+        if_it_fails="Merge all blocks of a slice in one way: by key, if any of them has no positions.",
         flags=("resurrected-row", "lost-write"),
         rows=(row("a"), row("c"), row("d", "later"), row("e", "log"), row("n", "new")),
     ),
@@ -113,8 +113,11 @@ RECIPES = [
         "of-one-row-of-two-with-a-key",
         deltacommit(10, 11, data_block(10, row("a", "log"), header=at_rows(2))),
         steps=(bulk_insert(row("a", "first"), row("b"), row("a", "second")),),
-        says="Of two base rows with one key the one that is named changes; by keys it is the first one, or both.",
-        if_it_fails="The position names a row; no way to merge gives back both rows as they were.",
+        says=(
+            "Of two base rows with one key, a merge by position changes the named row; a merge by key changes the "
+            "first or both."
+        ),
+        if_it_fails="The position selects a row; no way of merging returns both rows unchanged.",
         accept=((row("a", "log"), row("b"), row("a", "second")), (row("a", "log"), row("b"), row("a", "log"))),
         rows=(row("a", "first"), row("b"), row("a", "log")),
     ),
@@ -129,7 +132,7 @@ RECIPES = [
         upsert(row("c", "log"), row("a", "log")),
         delete({"id": "b"}),
         requirements=("LF-041", "LF-042", "LF-043", "CMP-006"),
-        says="Positions count in the base file that their block names, also after a compaction has moved rows.",
+        says="Positions refer to the base file that their block names, also after a compaction has moved rows.",
         if_it_fails=BY_KEY,
         flags=("lost-write", "resurrected-row"),
         producers=(HUDI,),

@@ -23,7 +23,7 @@ def attempts(name: str, *edits: TableEdit, **check: Any) -> Recipe:
     return recipe("log", f"attempts.{name}", TABLE, BASE, producers=(REFERENCE,), edits=edits, needs=needs, **check)
 
 
-ONCE = "Of the attempts to write one instant's blocks take the one with the most blocks, of equals the newest, and no other."
+ONCE = "Of the attempts to write the blocks of one instant, use the one with the most blocks, or the newest of equals."
 
 BY_HAND = [
     attempts(
@@ -35,7 +35,7 @@ BY_HAND = [
             delete_block(10, "a", header=identified(0, 1)),
             data_block(10, row("a", "log"), row("c", "log"), header=identified(1, 0)),
         ),
-        says="A block that a second attempt wrote again is applied once: what was deleted after it stays deleted.",
+        says="A block that a second attempt wrote again is applied once; records that were deleted after it stay deleted.",
         if_it_fails=ONCE,
         flags=("double-apply", "resurrected-row"),
         rows=(row("b"), row("c", "log")),
@@ -51,7 +51,7 @@ BY_HAND = [
             data_block(10, row("a", "log"), header=identified(5, 0)),
             versions=(1, 2, 3, 4),
         ),
-        says="Attempts are distinguished by the block, whatever file they wrote to.",
+        says="Attempts are distinguished by the identifiers in their blocks, not by their log files.",
         if_it_fails=ONCE,
         flags=("double-apply", "resurrected-row"),
         rows=(row("b", "log"),),
@@ -64,7 +64,7 @@ BY_HAND = [
             data_block(10, row("c", "first attempt"), header=identified(9, 0)),
             data_block(10, row("d", "second attempt"), header=identified(10, 0)),
         ),
-        says="Of two whole attempts one counts and not both, here the later one.",
+        says="Of two complete attempts only one is read, here the later one.",
         if_it_fails=ONCE,
         accept=((row("a"), row("b"), row("c", "first attempt")),),
         rows=(row("a"), row("b"), row("d", "second attempt")),
@@ -79,7 +79,7 @@ BY_HAND = [
         ),
         deltacommit(20, 21, data_block(20, row("a", "second"), header=identified(1, 0))),
         errata=(),
-        says="Blocks of one attempt all count, and so do blocks of other instants, whatever their identifiers.",
+        says="All blocks of one attempt are read, and so are the blocks of other instants, whatever their identifiers.",
         if_it_fails="Identifiers distinguish the blocks of one instant only.",
         flags=("lost-write",),
         rows=(row("a", "second"), row("b", "first"), row("c", "first")),
@@ -95,7 +95,7 @@ BY_HAND = [
             data_block(10, row("a", "log"), header=identified(1, 0)),
             data_block(10, row("d", "no attempt")),
         ),
-        says="Blocks that say nothing of attempts count, beside those of the attempt that does.",
+        says="Blocks without an attempt identifier are read, in addition to the blocks of the attempt that has one.",
         if_it_fails=ONCE,
         flags=("double-apply", "resurrected-row", "lost-write"),
         rows=(row("b"), row("c", "no attempt"), row("d", "no attempt")),
@@ -115,8 +115,8 @@ ROLLED = [
         upsert(row("a", "log"), row("c", "log"), row("d", "log"), options=TINY),
         delete({"id": "d"}),
         requirements=("LF-002", "LF-004", "LF-005", "RDR-014"),
-        says="One write may leave several log files of a group that differ in their versions; all of them count.",
-        if_it_fails="List every version of a log file; versions are counted from 1 for each instant.",
+        says="All log files that one write leaves in a file group, with different versions, are read.",
+        if_it_fails="List every version of a log file; versions start at 1 for each instant.",
         flags=("lost-write",),
         producers=BOTH,
         needs=("log.avro", "log.delete", "merge.commit-time"),

@@ -28,7 +28,7 @@ EVENT_TABLE = Table(columns=COLUMNS)
 FLAG_TABLE = Table(columns=FLAGGED)
 COMMIT_TABLE = Table(columns=COLUMNS, merge_mode=COMMIT)
 BYSTANDER: Row = {"id": "bystander", "ts": 1, "name": "untouched"}
-ORDER = "Compare the ordering values of both versions before the later one replaces the earlier one; a tie goes to the later."
+ORDER = "Compare the ordering values before the later version replaces the earlier one; of equal ones the later wins."
 
 
 def story(
@@ -86,7 +86,7 @@ EVENT_TIME = [
         types=(COW, MOR),
         requirements=("MRG-028", "MRG-018"),
         says="A record with a greater ordering value replaces the stored one.",
-        if_it_fails="The later write was not applied at all, or the table was taken for insert-only.",
+        if_it_fails="The later write was not applied, or the table was treated as insert-only.",
         flags=("silent-stale",),
     ),
     *story(
@@ -95,7 +95,7 @@ EVENT_TIME = [
         FIRST,
         upsert(row(10, "same ordering, later write")),
         requirements=("MRG-028",),
-        says="Of two versions with one ordering value the later write is the result.",
+        says="Of two versions with equal ordering values the later write is the result.",
         if_it_fails=ORDER,
         flags=("silent-stale",),
     ),
@@ -106,7 +106,7 @@ EVENT_TIME = [
         upsert(row(12, "newest")),
         upsert(row(11, "late, but newer than the base row")),
         requirements=("MRG-028", "MRG-029"),
-        says="A late record in a second log file does not replace the newer one of the first.",
+        says="A late record in a second log file does not replace the newer record of the first.",
         if_it_fails="The reader applies log files in order of arrival; compare ordering values before replacing.",
         flags=("silent-stale",),
     ),
@@ -126,7 +126,7 @@ EVENT_TIME = [
         FIRST,
         upsert(row(9, "late"), row(2, "newer", key="bystander")),
         requirements=("MRG-021", "MRG-023", "MRG-028"),
-        says="A table created with an explicit event-time mode keeps to it in every later write and read.",
+        says="A table created with event-time mode keeps that mode in every later write and read.",
         if_it_fails="The mode is a property of the table: read hoodie.record.merge.mode, not a setting of the job.",
         flags=("silent-stale",),
     ),
@@ -139,7 +139,7 @@ EVENT_TIME += story(
     upsert(row(9, "late"), options={"hoodie.write.record.merge.mode": COMMIT}),
     producers=(HUDI,),
     requirements=("MRG-010", "MRG-021"),
-    says="A job that was started with another merge mode does not change the mode of the table.",
+    says="The merge mode in the settings of one job does not change the merge mode of the table.",
     if_it_fails="The mode belongs to the table: read hoodie.record.merge.mode.",
     flags=("silent-stale",),
 )
@@ -152,8 +152,8 @@ COMMIT_TIME = [
         upsert(row(9, "smaller ordering value, later write")),
         types=(COW, MOR),
         requirements=("MRG-025", "MRG-016"),
-        says="In commit-time mode the later write is the result, although the table names an ordering field.",
-        if_it_fails="The merge mode was ignored; it decides whether ordering values are looked at.",
+        says="In commit-time mode the later write is the result, although the table has an ordering field.",
+        if_it_fails="The merge mode was ignored; it decides whether ordering values are compared.",
         flags=("silent-stale",),
     ),
     *story(
@@ -163,7 +163,7 @@ COMMIT_TIME = [
         upsert(row(9, "later write")),
         upsert(row(3, "last write")),
         requirements=("MRG-017", "MRG-025"),
-        says="Without ordering field and mode a table has commit-time ordering.",
+        says="A table without ordering field and merge mode has commit-time ordering.",
         if_it_fails="With no ordering field every version counts as equal, and the later write is the result.",
         flags=("silent-stale",),
     ),
@@ -174,7 +174,7 @@ COMMIT_TIME = [
         delete({"id": "a"}),
         upsert(row(1, "inserted again")),
         requirements=("MRG-025",),
-        says="In commit-time mode a row that was deleted and written again is there.",
+        says="In commit-time mode a row that was deleted and written again is returned.",
         if_it_fails="The delete won over a later write: log blocks were read newest first, or deletes applied last.",
         flags=("lost-write",),
     ),
@@ -185,7 +185,7 @@ COMMIT_TIME = [
         upsert(flagged(3)),
         requirements=("MRG-025",),
         says="In commit-time mode a flagged delete removes the row, whatever its ordering value.",
-        if_it_fails="The delete was compared by its ordering value, or the flag was not looked at.",
+        if_it_fails="The delete was compared by its ordering value, or the flag was ignored.",
         flags=("resurrected-row",),
     ),
     *story(
@@ -208,8 +208,8 @@ DELETES = [
         delete({"id": "a"}),
         types=(COW, MOR),
         requirements=("MRG-001",),
-        says="A delete by key alone removes the row although it carries no ordering value.",
-        if_it_fails="A delete without ordering value always wins over what came before it.",
+        says="A delete by key removes the row, although it has no ordering value.",
+        if_it_fails="A delete without ordering value always wins over earlier versions.",
         flags=("resurrected-row",),
     ),
     *story(
@@ -220,8 +220,8 @@ DELETES = [
         producers=(HUDI,),
         types=(COW, MOR),
         requirements=("MRG-001",),
-        says="A row removed by SQL DELETE is gone.",
-        if_it_fails="A delete without ordering value (an int 0 in the delete block) wins over what came before it.",
+        says="A row deleted by SQL DELETE is not returned.",
+        if_it_fails="A delete without ordering value (an int 0 in the delete block) wins over earlier versions.",
         flags=("resurrected-row",),
     ),
     *story(
@@ -241,7 +241,7 @@ DELETES = [
         FIRST,
         upsert(flagged(10)),
         requirements=("MRG-028",),
-        says="A flagged delete with the stored row's ordering value removes it: a tie goes to the later write.",
+        says="A flagged delete with the ordering value of the stored row removes it: of equal values the later write wins.",
         if_it_fails="Compare with >=, not with >.",
         flags=("resurrected-row",),
     ),
@@ -253,7 +253,7 @@ DELETES = [
         types=(COW, MOR),
         requirements=("MRG-029", "MRG-028"),
         says="A flagged delete with a smaller ordering value than the stored row is late and has no effect.",
-        if_it_fails="Deletes in a delete block carry an ordering value, and it counts.",
+        if_it_fails="Deletes in a delete block have an ordering value, which must be compared.",
         flags=("lost-write",),
     ),
     *story(
@@ -262,7 +262,7 @@ DELETES = [
         FIRST,
         upsert(row(11, "flag is false", _hoodie_is_deleted=False), row(2, "flag is null", key="bystander")),
         requirements=("MRG-028",),
-        says="A flag that is false or null is no delete.",
+        says="A row whose delete flag is false or null is not a delete.",
         if_it_fails="Only the value true marks a delete; the column may be null or absent.",
         flags=("lost-write",),
     ),
@@ -273,8 +273,8 @@ DELETES = [
         upsert(flagged(20)),
         upsert(row(15, "between delete and base")),
         requirements=("MRG-029", "BLK-009"),
-        says="A flagged delete in a log still defeats a later row with a smaller ordering value.",
-        if_it_fails="The tombstone was dropped with the base row; keep it, with its ordering value, while the slice lives.",
+        says="A flagged delete in a log file wins over a later row with a smaller ordering value.",
+        if_it_fails="The delete was dropped with the base row; keep it with its ordering value as long as the slice exists.",
         flags=("resurrected-row",),
     ),
     *story(
@@ -285,8 +285,8 @@ DELETES = [
         upsert(row(20, "as new as the delete")),
         upsert(flagged(19)),
         requirements=("MRG-028", "BLK-009"),
-        says="A row with the ordering value of an earlier flagged delete is back, and a late delete does not remove it.",
-        if_it_fails="Compare row and tombstone like two rows: by ordering value, ties to the later.",
+        says="A row with the ordering value of an earlier flagged delete is returned, and a late delete does not remove it.",
+        if_it_fails="Compare a row and a delete like two rows: by ordering value; of equal ones the later wins.",
         flags=("lost-write",),
     ),
     *story(
@@ -297,8 +297,8 @@ DELETES = [
         upsert(flagged(12)),
         upsert(row(15, "between the two deletes")),
         requirements=("MRG-028", "MRG-029"),
-        says="Of two flagged deletes the one with the greater ordering value counts, whichever came later.",
-        if_it_fails="The later tombstone replaced the earlier one without a comparison.",
+        says="Of two flagged deletes the one with the greater ordering value wins, whichever was written later.",
+        if_it_fails="The later delete replaced the earlier one without a comparison.",
         flags=("resurrected-row",),
     ),
     *story(
@@ -308,7 +308,7 @@ DELETES = [
         delete({"id": "a"}),
         upsert(row(11, "written again")),
         requirements=("MRG-028", "MRG-001"),
-        says="A row written after a delete by key is there.",
+        says="A row written after a delete by key is returned.",
         if_it_fails="A delete without ordering value must not be compared with ordering values of another type.",
         flags=("lost-write",),
     ),
@@ -319,8 +319,14 @@ DELETES = [
         delete({"id": "a"}),
         upsert(row(5, "written again with a smaller ordering value")),
         requirements=("MRG-001",),
-        says="A delete by key ends what was before it: a later row is there even if its ordering value is smaller.",
-        if_it_fails="The log was folded first and then compared with the base row, which a delete in between had removed.",
+        says=(
+            "A row written after a delete by key is returned, even if its ordering value is smaller than that of the "
+            "deleted row."
+        ),
+        if_it_fails=(
+            "The log records were merged with each other first and then with the base row, which a delete between "
+            "them had removed."
+        ),
         flags=("resurrected-row",),
     ),
     *story(
@@ -330,9 +336,12 @@ DELETES = [
         delete({"id": "a"}),
         upsert(row(5, "written again with a smaller ordering value")),
         requirements=("MRG-001",),
-        says="With an int ordering field too a deleted base row does not come back; the row written after it may be there.",
+        says="With an int ordering field, a row deleted by key is not returned; the row written after it may be.",
         accept=((BYSTANDER,),),
-        if_it_fails="The log was folded first and then compared with the base row, which a delete in between had removed.",
+        if_it_fails=(
+            "The log records were merged with each other first and then with the base row, which a delete between "
+            "them had removed."
+        ),
         flags=("resurrected-row",),
     ),
     *story(
@@ -342,9 +351,11 @@ DELETES = [
         delete({"id": "a"}),
         upsert(row(-1, "written again with a negative ordering value")),
         requirements=("MRG-001",),
-        says="After a delete by key a row with a negative ordering value may be there or not, but the deleted row may not.",
+        says=(
+            "After a delete by key a row with a negative ordering value may be returned or not; the deleted row must not be."
+        ),
         accept=((BYSTANDER,),),
-        if_it_fails="The deleted base row came back: fold the delete into the base row before later rows.",
+        if_it_fails="The deleted base row was returned: merge the delete with the base row before later rows.",
         flags=("resurrected-row",),
     ),
     *story(
@@ -353,7 +364,7 @@ DELETES = [
         FIRST,
         upsert(flagged(20, key="never-seen"), row(11, "newer")),
         requirements=("MRG-028",),
-        says="A flagged delete of a key that the table never held leaves no row.",
+        says="A flagged delete of a key that the table does not have adds no row.",
         if_it_fails="A row marked as deleted was inserted.",
         flags=("phantom-row",),
     ),
@@ -363,7 +374,7 @@ DELETES = [
         FIRST,
         delete({"id": "a"}, {"id": "bystander"}),
         requirements=("MRG-001",),
-        says="A table all of whose rows were deleted has columns and no rows.",
+        says="A table whose rows are all deleted has columns and no rows.",
         if_it_fails="An empty result needs the table's schema from the commit metadata.",
         flags=("resurrected-row",),
     ),
@@ -381,7 +392,7 @@ SERVICES = [
         upsert(row(10, "late again")),
         producers=(HUDI, HUDI_1_2),
         requirements=("MRG-013", "MRG-008", "CMP-002"),
-        says="Compaction merges by the same rule as a reader, and a late row loses against the compacted one too.",
+        says="Compaction merges by the same rule as a reader, and a late row does not replace the compacted row.",
         if_it_fails="The new base row must carry its ordering value; compare with it.",
         flags=("silent-stale",),
     ),
@@ -394,7 +405,7 @@ SERVICES = [
         upsert(row(3, "below the compacted delete")),
         producers=(HUDI,),
         requirements=("CMP-003", "CMP-006"),
-        says="A delete that was compacted away leaves no trace: a later row is there, whatever its ordering value.",
+        says="After a compaction a delete has no effect: a later row is returned, whatever its ordering value.",
         if_it_fails="Log files of the slice before the compaction were applied again.",
         flags=("double-apply",),
     ),
@@ -406,8 +417,8 @@ SERVICES = [
         compact(),
         producers=(HUDI,),
         requirements=("CMP-006", "CMP-001"),
-        says="A deleted record does not come back by compaction.",
-        if_it_fails="The base file of the older slice was read beside the new one.",
+        says="A deleted record is not returned after a compaction.",
+        if_it_fails="The base file of the older slice was read in addition to the new one.",
         flags=("resurrected-row",),
     ),
     *story(
@@ -420,7 +431,7 @@ SERVICES = [
         producers=(HUDI,),
         types=(COW, MOR),
         requirements=("MRG-008", "TL-011"),
-        says="Clustering changes no row, and a late row loses against the clustered one.",
+        says="Clustering changes no row, and a late row does not replace the clustered row.",
         if_it_fails="Rows of the replaced file groups were read, or the clustered row lost its ordering value.",
         flags=("silent-stale",),
         needs=("timeline.replaced-groups",),
@@ -437,7 +448,7 @@ KEYS = [
         upsert(row(5, "late in the north", p="n")),
         types=(COW, MOR),
         requirements=("PROP-017", "META-007"),
-        says="Equal keys in two partitions are two records; neither update nor delete of one touches the other.",
+        says="Equal keys in two partitions are two records; an update or delete of one does not affect the other.",
         if_it_fails="Records were matched by key alone; match by partition and key.",
         flags=("lost-write",),
         needs=("partition.plain",),
@@ -449,7 +460,7 @@ KEYS = [
         insert(row(1, "third")),
         types=(COW, MOR),
         requirements=("TYP-007",),
-        says="Rows of one key that were written by insert, which does not look keys up, are all returned.",
+        says="Rows with the same key that insert wrote, which does not look up keys, are all returned.",
         if_it_fails="Rows of base files were merged with each other; only log records are merged with base rows.",
         flags=("lost-write",),
     ),
@@ -469,8 +480,8 @@ KEYS = [
         delete({"region": "n,id:2", "id": 1}),
         types=(COW, MOR),
         requirements=("META-008", "PROP-007", "MRG-028"),
-        says="A key of two fields identifies a record by both, also with separators in a value.",
-        if_it_fails="Take the key from _hoodie_record_key; do not take it apart.",
+        says="A key of two fields identifies a record by both, also if values contain separators.",
+        if_it_fails="Use _hoodie_record_key as the key; do not split it.",
         flags=("lost-write",),
         needs=("key.complex",),
     ),
@@ -487,7 +498,7 @@ KEYS = [
         delete({"id": "e\u0301"}),
         types=(COW, MOR),
         requirements=("META-007", "MRG-028"),
-        says="Keys are texts compared code point by code point, without normalization.",
+        says="Keys are compared as texts, code point by code point, without normalization.",
         if_it_fails="Keys were normalized or went through an encoding other than UTF-8.",
         flags=("lost-write",),
     ),

@@ -36,7 +36,7 @@ def flag_table(kind: str) -> Table:
     return FLAG_TABLE.having(columns=(("id", "string"), ("ts", kind), *FLAGGED[2:]))
 
 
-OTHER_CLASSES = "The delete block and the row hold ordering values of different classes; convert before comparing."
+OTHER_CLASSES = "The delete block and the row have ordering values of different classes; convert them before comparing."
 
 ORDERING_TYPES = [
     *late_and_newer("int", "int", -2, 10),
@@ -81,7 +81,10 @@ ORDERING_TYPES = [
         upsert(row(5, "stays if the delete's 0 is an ordering value"), BYSTANDER),
         upsert(flagged(0)),
         requirements=("MRG-029", "BLK-009"),
-        says="A flagged delete with int ordering 0 is late; in a delete block it looks the same as a delete without ordering.",
+        says=(
+            "It is open whether a flagged delete with int ordering 0 is late: its bytes are those of a delete without "
+            "ordering value."
+        ),
         if_it_fails="The bytes of the two deletes are equal, so the answer is recorded and no engine fails.",
         open=True,
     ),
@@ -91,8 +94,8 @@ ORDERING_TYPES = [
         upsert(row(5, "stays"), BYSTANDER),
         upsert(flagged(0)),
         requirements=("MRG-029", "BLK-009"),
-        says="A flagged delete with long ordering 0 is late: a long 0 is a real ordering value.",
-        if_it_fails="Only an int 0 in a delete block means that there is no ordering value; a long 0 is one.",
+        says="A flagged delete with long ordering 0 is late, because a long 0 is an ordering value.",
+        if_it_fails="Only an int 0 in a delete block means that there is no ordering value; a long 0 is an ordering value.",
         flags=("lost-write",),
     ),
     *story(
@@ -101,8 +104,8 @@ ORDERING_TYPES = [
         insert(row(None, "without ordering value"), BYSTANDER),
         upsert(row(3, "with ordering value")),
         requirements=("MRG-028",),
-        says="A null ordering value is the default 0, so a row with 3 replaces it.",
-        if_it_fails="Null and a value must compare: null counts as the default ordering value.",
+        says="A null ordering value counts as the default 0, so that a row with 3 replaces it.",
+        if_it_fails="Null must be comparable with a value: it counts as the default ordering value.",
         flags=("silent-stale",),
     ),
     *story(
@@ -112,7 +115,7 @@ ORDERING_TYPES = [
         upsert(row(-3, "with a negative ordering value")),
         types=(COW, MOR),
         requirements=("MRG-028",),
-        says="Whether a null ordering value counts as 0 against a negative one is not settled.",
+        says="It is open whether a null ordering value counts as 0 against a negative one.",
         **UNDECIDED,
     ),
     *story(
@@ -125,9 +128,11 @@ ORDERING_TYPES = [
         upsert({"id": "a", "meta": {"ts": 9}, "name": "late"}),
         producers=(HUDI,),
         requirements=("MRG-028", "MRG-029"),
-        says="The ordering field may lie inside a struct.",
+        says="The ordering field may be a field of a struct.",
         rows=({"id": "a", "meta": {"ts": 10}, "name": "stored"},),
-        if_it_fails="The path of the ordering field was looked up as the name of a top-level column and not found.",
+        if_it_fails=(
+            "The reader looked up the path of the ordering field as the name of a top-level column and did not find it."
+        ),
         flags=("silent-stale",),
         needs=("types.nested",),
     ),
@@ -139,8 +144,11 @@ ORDERING_TYPES = [
         upsert(flagged(9), flagged(9, key="b")),
         producers=(HUDI,),
         requirements=("MRG-028", "MRG-029"),
-        says="After the ordering field was widened from int to long, deletes with a long compare with rows of an int.",
-        if_it_fails="Numbers of different width must compare by value.",
+        says=(
+            "After the ordering field was widened from int to long, deletes with a long are compared with rows that "
+            "have an int."
+        ),
+        if_it_fails="Numbers of different widths must compare by value.",
         flags=("lost-write",),
         needs=("schema.evolution",),
     ),
@@ -149,7 +157,7 @@ ORDERING_TYPES = [
 
 def by_1_2(name: str, table: Table, *steps: Step, **more: Any) -> list[Recipe]:
     """A table of version 8 by release 1.2, which gives the property of the ordering fields another name."""
-    cure = "Accept hoodie.table.ordering.fields beside hoodie.table.precombine.field."
+    cure = "Accept hoodie.table.ordering.fields in addition to hoodie.table.precombine.field."
     about = {"producers": (HUDI_1_2,), "if_it_fails": cure, "flags": ("silent-stale",)}
     return story(f"ordering-property-of-1-2.{name}", table, FIRST, *steps, **{**about, **more})
 
@@ -160,15 +168,20 @@ BY_1_2 = [
         EVENT_TABLE,
         upsert(row(9, "late")),
         requirements=("MRG-019", "MRG-028", "PROP-001"),
-        says="A version 8 table of release 1.2 names its field hoodie.table.ordering.fields, and late rows lose.",
-        if_it_fails="Accept hoodie.table.ordering.fields beside hoodie.table.precombine.field; without either, refuse.",
+        says=(
+            "A version 8 table of release 1.2 names its ordering field in hoodie.table.ordering.fields, and late rows "
+            "have no effect."
+        ),
+        if_it_fails=(
+            "Accept hoodie.table.ordering.fields in addition to hoodie.table.precombine.field; without either, refuse."
+        ),
     ),
     *by_1_2(
         "flagged-delete",
         FLAG_TABLE,
         upsert(flagged(9), flagged(5, key="bystander")),
         requirements=("MRG-019", "MRG-028", "MRG-029", "PROP-001"),
-        says="A version 8 table of release 1.2: a late flagged delete loses, a newer one removes its row.",
+        says="In a version 8 table of release 1.2, a late flagged delete has no effect and a newer one removes its row.",
         flags=("lost-write",),
     ),
     *by_1_2(
@@ -177,7 +190,10 @@ BY_1_2 = [
         upsert(row(12, "newest"), row(3, "newer", key="bystander")),
         upsert(row(11, "late")),
         requirements=("MRG-019", "MRG-028", "PROP-001"),
-        says="A version 8 table of release 1.2: the greatest ordering value of base and logs is the result.",
+        says=(
+            "In a version 8 table of release 1.2, the version with the greatest ordering value in base and log files "
+            "is the result."
+        ),
     ),
     *by_1_2(
         "copy-on-write",
@@ -185,8 +201,8 @@ BY_1_2 = [
         upsert(row(9, "late")),
         types=(COW,),
         requirements=("MRG-029",),
-        says="A copy-on-write table of release 1.2 is merged already when it is written.",
-        if_it_fails="Base files of copy-on-write hold the result; nothing is left to merge.",
+        says="The base files of a copy-on-write table of release 1.2 have merged rows.",
+        if_it_fails="The base files of a copy-on-write table have merged rows; a reader does not merge them.",
     ),
     *story(
         "two-ordering-fields",
@@ -199,7 +215,7 @@ BY_1_2 = [
         producers=(HUDI_1_2, REFERENCE),
         requirements=("MRG-019", "MRG-028"),
         says="Several ordering fields are compared in turn; the first that differs decides.",
-        if_it_fails="Only the first field was compared, or the list was taken for the name of one column.",
+        if_it_fails="Only the first field was compared, or the list was used as the name of one column.",
         flags=("silent-stale",),
         needs=("merge.multiple-ordering-fields",),
     ),
@@ -225,7 +241,9 @@ OPEN = [
             deltacommit(20, 21, data_block(20, row(5, "began last, completed first"))),
         ),
         requirements=("MRG-028", "RDR-014"),
-        says="Of two overlapping delta commits with one ordering value the later one counts: by request, or by completion.",
+        says=(
+            "It is open which of two overlapping deltacommits with equal ordering values is later: by request or by completion."
+        ),
         rows=(row(5, "began last, completed first"), BYSTANDER),
         errata=("ER-021", "ER-054"),
     ),
@@ -233,7 +251,7 @@ OPEN = [
         "tie-of-a-row-and-a-delete-in-one-write",
         edits=(deltacommit(10, 11, delete_block(10, "a", ordering=5), data_block(10, row(5, "row"))),),
         requirements=("MRG-028", "BLK-011"),
-        says="A delete and a row of one write with one ordering value: the later block counts, or deletes come last.",
+        says="It is open whether the later block or the delete wins if one write has both with equal ordering values.",
         rows=(row(5, "row"), BYSTANDER),
         errata=("ER-054",),
     ),
@@ -244,7 +262,7 @@ OPEN = [
             deltacommit(20, 21, data_block(20, row(-1, "negative"), {"id": "c", "ts": None, "name": "null"})),
         ),
         requirements=("MRG-028",),
-        says="Whether a null ordering value in a log counts as 0 against negative ones is not settled.",
+        says="It is open whether a null ordering value in a log file counts as 0 against negative values.",
         rows=(row(1, "base"), {"id": "c", "ts": None, "name": "null"}, BYSTANDER),
         errata=("ER-055",),
     ),
@@ -256,7 +274,10 @@ OPEN = [
             deltacommit(30, 31, data_block(30, row(10, "after the delete, with a lower value"))),
         ),
         requirements=("MRG-028", "MRG-003"),
-        says="A delete without ordering value between two log rows: the later row is there, or hidden by the one before.",
+        says=(
+            "It is open whether a delete without ordering value lets a later log row win over an earlier one with a "
+            "greater value."
+        ),
         rows=(row(10, "after the delete, with a lower value"), BYSTANDER),
         errata=("ER-050", "ER-051"),
     ),
@@ -264,7 +285,9 @@ OPEN = [
         "ordering-values-of-two-types",
         edits=(deltacommit(10, 11, data_block(10, row(5, "row"))), deltacommit(20, 21, text_delete(20, "a", "9"))),
         requirements=("MRG-028",),
-        says="A delete whose ordering value is a text is merged with a row with a number: an error, or either of them wins.",
+        says=(
+            "It is open how a delete with a text as ordering value is merged with a row with a number; an error is accepted."
+        ),
         rows=(row(5, "row"), BYSTANDER),
         errata=("ER-053",),
     ),

@@ -76,7 +76,7 @@ def flagged(*cells: Cell) -> tuple[Cell, ...]:
 
 CLASSES = (
     Class(
-        "OverwriteWithLatestAvroPayload", "The incoming record replaces the stored one, late or not.",
+        "OverwriteWithLatestAvroPayload", "The incoming record replaces the stored one, whatever the ordering values.",
         ("PAY-004", "PAY-007", "PAY-009"), flagged(OVERWRITES, NEWER, TIE, NEW, GONE), (*COLUMNS, FLAG), mode=COMMIT,
     ),
     Class(
@@ -84,7 +84,7 @@ CLASSES = (
         ("PAY-004", "PAY-008", "PAY-010"), flagged(LATE, NEWER, TIE, NEW, BATCH, GONE, BACK), (*COLUMNS, FLAG), mode=EVENT,
     ),
     Class(
-        "DefaultHoodieRecordPayload", "A column that the settings name marks deletes, which are compared like other records.",
+        "DefaultHoodieRecordPayload", "Records with the delete marker are deletes, which are compared like other records.",
         ("PAY-004", "PAY-008"),
         (
             LATE,
@@ -101,7 +101,7 @@ CLASSES = (
     ),
     Class(
         "OverwriteNonDefaultsWithLatestAvroPayload",
-        "Columns of the incoming record that differ from their default replace those of the stored one, late or not.",
+        "Columns of the incoming record that differ from their default replace those of the stored one.",
         ("PAY-004", "PAY-014", "PAY-015"),
         flagged(
             OVERWRITES, NEW, TIE, GONE,
@@ -113,7 +113,7 @@ CLASSES = (
     ),
     Class(
         "PartialUpdateAvroPayload",
-        "The record with the greater ordering value stays, and nulls in it are filled from the other one.",
+        "The record with the greater ordering value stays, and its nulls are filled from the other one.",
         ("PAY-004", "PAY-016", "PAY-017", "PAY-018"),
         (
             Cell("fills-late", (2, "name_1", None), (1, None, "price_1"), (2, "name_1", "price_1")),
@@ -126,10 +126,10 @@ CLASSES = (
         ),
     ),
     Class(
-        "FirstValueAvroPayload", "The record with the greater ordering value stays, of equals the one that was there first.",
+        "FirstValueAvroPayload", "The record with the greater ordering value stays, or the stored one of equals.",
         ("PAY-004",), (LATE, NEWER, TIE_STAYS, NEW), types=(MOR,),
     ),
-    Class("HoodieAvroPayload", "The incoming record replaces the stored one, late or not.", ("PAY-004",),
+    Class("HoodieAvroPayload", "The incoming record replaces the stored one, whatever the ordering values.", ("PAY-004",),
           (OVERWRITES, NEWER, TIE, NEW), types=(MOR,)),
     Class(
         "AWSDmsAvroPayload", "The incoming record replaces the stored one, and the operation D deletes it.",
@@ -195,8 +195,8 @@ def recipe(payload: Class, kind: TableType) -> Recipe:
                 requirements=rules,
                 says=f"{payload.name}: {payload.says}",
                 rows=tuple(right),
-                if_it_fails="The key names the merged versions: look up the payload class by its full name, merge as it does; "
-                "never load a class, and never use another mode instead.",
+                if_it_fails=("The key names the merged versions: look up the payload class by its full name and merge by "
+                             "its rule; never load a class, and never use another mode in its place."),
                 flags=("silent-stale",),
                 errata=payload.errata,
             ),
@@ -230,11 +230,16 @@ def own_merger() -> Recipe:
         checks=(
             Asked(
                 requirements=("MRG-031", "MRG-032", "API-008"),
-                says="A table with its own merger is merged by it, or refused by an engine that does not know its strategy id.",
+                says=(
+                    "A table with a custom merger is merged by it, or refused by an engine that does not support its "
+                    "strategy id."
+                ),
                 rows=(order("a", 2, "cancelled", "two books", "card"), order("b", 2, "cancelled", "two books", "card")),
                 refused="merge-strategy",
                 or_rows=True,
-                if_it_fails="The table was merged by rules that are not its own; look at its strategy id, and refuse by name.",
+                if_it_fails=(
+                    "The table was merged by rules of another merger; check its strategy id, and name it in the refusal."
+                ),
                 flags=("silent-guess",),
             ),
         ),

@@ -121,8 +121,8 @@ def _newer(found: Steps, key: str, kind: Kind, order: Order | None) -> None:
 
 
 SAYS = {
-    EVENT: "Event time: the greater ordering value stays, the later of equals, and a delete by key wins over all before it",
-    COMMIT: "Commit time: the later version stays, whatever the ordering values",
+    EVENT: "In event-time mode the greater ordering value wins, or the later of equals, and a delete by key always wins",
+    COMMIT: "In commit-time mode the later version wins, whatever the ordering values",
 }
 RULES = {EVENT: ("MRG-001", "MRG-028", "MRG-029"), COMMIT: ("MRG-001", "MRG-025")}
 
@@ -138,7 +138,7 @@ class Arrangement:
 
 
 ARRANGEMENTS = {
-    "cow": Arrangement("where a writer merged them into base files", ("TYP-002", "RDR-012"), COW),
+    "cow": Arrangement("merged by a writer into base files", ("TYP-002", "RDR-012"), COW),
     "compacted": Arrangement("after a compaction", ("MRG-008", "MRG-013"), more=(compact(),)),
     "log-compacted": Arrangement("after a log compaction", ("MRG-008", "LCP-003"), more=(service("log_compact"),)),
 }
@@ -151,14 +151,16 @@ def truth_table(mode: MergeMode, arrangement: str) -> Recipe:
     found = ARRANGEMENTS[arrangement]
     asked = Asked(
         requirements=found.rules if found.type == COW else (*RULES[mode], *found.rules),
-        says=f"{SAYS[mode]}: every pair of versions, {found.where}.",
-        if_it_fails="The key names the wrong cell: where two versions were merged, the kinds of the older and the newer "
-        "one, and how the newer ordering value compares; docs/merging.md has the table.",
+        says=f"{SAYS[mode]}. Every pair of versions is tested, {found.where}.",
+        if_it_fails=(
+            "The key names the wrong cell: where two versions were merged, their kinds, and how the newer ordering "
+            "value compares; docs/merging.md has the table."
+        ),
         flags=("silent-stale", "lost-write", "resurrected-row"),
     )
     checks: tuple[Asked, ...] = (asked,)
     if arrangement == "compacted":
-        before = f"{SAYS[mode]}: every pair of versions, base rows merged with log entries."
+        before = f"{SAYS[mode]}. Every pair of versions is tested, merged by a reader."
         as_of = AsOf(step=len(steps(mode)) - 1)
         rules = (*RULES[mode], *READER)
         checks += (replace(asked, name="before", kind="as-of", as_of=as_of, says=before, requirements=rules),)
@@ -202,8 +204,8 @@ NO_MARKS: dict[str, Row] = {
 }
 MARKER = (set_property("hoodie.payload.delete.field", "op"), set_property("hoodie.payload.delete.marker", "D"))
 FORMS_FAIL = (
-    "The key names the delete mark that was missed or wrongly found, and its cell: a delete that is stored "
-    "as a row has the row's ordering value."
+    "The key names the cell and the delete mark that was missed or wrongly applied: a delete that is stored "
+    "as a row has the ordering value of the row."
 )
 
 
@@ -244,7 +246,10 @@ def deletes_as_rows(mode: MergeMode) -> Recipe:
         checks=(
             Asked(
                 requirements=RULES[mode],
-                says="Rows of data blocks are deletes by the flag, by the marker of the table, and by the operation column.",
+                says=(
+                    "Rows of data blocks are deletes by the delete flag, by the delete marker of the table, or by the "
+                    "operation column."
+                ),
                 if_it_fails=FORMS_FAIL,
                 flags=("resurrected-row", "lost-write"),
                 rows=tuple(right),
@@ -288,13 +293,13 @@ RECIPES = [
     *map(deletes_as_rows, (EVENT, COMMIT)),
     marker_of_hudi(
         "marker-of-the-table",
-        "Rows with the value that the table's delete marker names are deletes, also where their writer did not know of it.",
+        "Rows with the delete marker value of the table are deletes, also if their writer did not apply the marker.",
         edits=MARKER,
         options={},
     ),
     marker_of_hudi(
         "marker-of-the-writer",
-        "A writer that knows the delete marker makes delete entries of marked rows, with the ordering values of the rows.",
+        "A writer that applies the delete marker writes marked rows as delete entries with the ordering values of the rows.",
         options={"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "D"},
     ),
 ]

@@ -72,8 +72,8 @@ HISTORY: tuple[Step, ...] = (
     upsert(row("b", 4, "back")),
 )
 BY_COMPLETION = (
-    "Take the instants that completed after the begin and up to the end; a row counts if its _hoodie_commit_time is the "
-    "requested time of one of them, in the state that the window's end left."
+    "Select the instants that completed after the begin and up to the end; return a row if its "
+    "_hoodie_commit_time is the requested time of one of them, in its state at the end of the window."
 )
 EVERY = [
     series(
@@ -81,8 +81,10 @@ EVERY = [
         Table(columns=FEW, type=kind),
         *HISTORY,
         windows=(*windows_of(*range(len(HISTORY))), Window(at(0), at(3)), Window(at(1), at(4)), Window(at(0), at(2))),
-        says="A window that begins or ends at any request or completion gives each record that was written in it once, as it "
-        "was at the window's end; deletes and late rows that lost are in none.",
+        says=(
+            "A window returns each record that was written in it once, as of its end, without deletes and without "
+            "late rows that lost."
+        ),
         if_it_fails=BY_COMPLETION,
         requirements=("TYP-009", "TYP-010", "RDR-005") + (("RDR-007",) if kind == COW else ("MRG-029",)),
         flags=("lost-write", "silent-stale"),
@@ -118,8 +120,10 @@ LATE = [
         *OVERLAPPING,
         windows=(*windows_of(0, 2, 3, 1), Window(at(1), at(2))),
         edits=(completes_late(1, 3),),
-        says="A write that was requested early and completed late is in the window in which it completed, in no earlier one.",
-        if_it_fails="Both the instants of a window and the state at its end go by completion times, not by requested times.",
+        says="A write that was requested early and completed late is in the window of its completion, not in an earlier one.",
+        if_it_fails=(
+            "Select both the instants of a window and the state at its end by completion times, not by requested times."
+        ),
         requirements=("TYP-009", "RDR-006", "TL-054"),
         flags=("lost-write", "dirty-read"),
         producers=(REFERENCE,),
@@ -155,7 +159,9 @@ SERVED = [
             Window(at(3)),
         ),
         says="A compaction adds no record to a window and removes none.",
-        if_it_fails="Rows that a compaction copied keep their _hoodie_commit_time; go by that, not by the file they are in.",
+        if_it_fails=(
+            "Rows that a compaction copied keep their _hoodie_commit_time; use that time, not the time of their file."
+        ),
         requirements=("TYP-011", "TYP-009"),
         flags=("double-apply", "lost-write"),
         producers=(HUDI,),
@@ -178,7 +184,9 @@ SERVED = [
             Window(at(3)),
         ),
         says="A clustering adds no record to a window and removes none.",
-        if_it_fails="Rows that a clustering copied keep their _hoodie_commit_time; groups it replaced still count before it.",
+        if_it_fails=(
+            "Rows that a clustering copied keep their _hoodie_commit_time; groups that it replaced are still read before it."
+        ),
         requirements=("TYP-011", "TYP-009", "RDR-011"),
         flags=("double-apply", "lost-write"),
         producers=(HUDI,),
@@ -192,8 +200,12 @@ SERVED = [
         upsert(row("b", 2, "second", p="s")),
         delete_partition({"p": "s"}),
         windows=windows_of(0, 1, 2, 3),
-        says="Rows that an overwrite or a dropped partition hid are in the windows that end before it, and in none after.",
-        if_it_fails="A replacecommit hides file groups from its own completion on, and its new groups are what it wrote.",
+        says=(
+            "Rows that an overwrite or a dropped partition replaced are in the windows that end before it, and in none after."
+        ),
+        if_it_fails=(
+            "A replacecommit hides file groups from its own completion on; its new groups have the rows that it wrote."
+        ),
         requirements=("TYP-009", "RDR-011", "TL-039"),
         flags=("resurrected-row", "lost-write"),
         producers=(HUDI,),
@@ -216,9 +228,13 @@ SERVED = [
             Window(at(0), at(1), error="the files of the window's end were cleaned, and a changed again since"),
             Window(None, at(0), error="the files of the window's end were cleaned, and a changed again since"),
         ),
-        says="A window whose end is still there is answered after a clean; one whose end was cleaned is an error: what is left "
-        "lacks the records that changed again.",
-        if_it_fails="Scanning the present table with the window's filter loses each record that was written again since.",
+        says=(
+            "After a clean, a window with a retained end is answered; if the end was cleaned, it is an error, because "
+            "records are missing."
+        ),
+        if_it_fails=(
+            "A scan of the current table with the filter of the window misses each record that was written again since."
+        ),
         requirements=("TYP-009", "CLN-003", "TYP-010"),
         flags=("lost-write",),
         errata=("ER-101", "ER-103"),
@@ -239,8 +255,10 @@ SERVED = [
             Window(at(7), at(8)),
             Window(at(2), at(4), error="the files of the window's end were cleaned"),
         ),
-        says="A window may begin at an instant that was archived: the history has the times at which rows were written.",
-        if_it_fails="Look requested times of rows up in the history too; what is older than the active timeline completed.",
+        says="A window may begin at an archived instant, because the history has the times of the writes.",
+        if_it_fails=(
+            "Look up the requested times of rows in the history too; an instant older than the active timeline is completed."
+        ),
         requirements=("TYP-009", "LSM-025", "TL-055"),
         flags=("lost-write",),
         errata=("ER-101", "ER-103"),
@@ -267,8 +285,8 @@ CHANGED = (
 ALL_CHANGES = (Window(), Window(None, at(0)), Window(at(0), at(1)), Window(at(1), at(2)), Window(at(2)), Window(at(0)),
                Window(at(1)), Window(at(3)), Window(at(0), at(2)))  # fmt: skip
 IMAGES = (
-    "What the change-capture file lacks by its mode is in the base files before and after; without such a file compare the "
-    "rows of the file group just before and after the write."
+    "If the mode of the change-capture file leaves out a value, take it from the base files before and after; "
+    "without such a file compare the rows of the file group before and after the write."
 )
 CHANGES = [
     series(
@@ -277,8 +295,10 @@ CHANGES = [
         *CHANGED,
         windows=ALL_CHANGES,
         kind="cdc",
-        says="Every change in a window with its kind and its images before and after: an insert has none before, a delete none "
-        "after.",
+        says=(
+            "A change query returns each change in its window with operation, value before (none for inserts) and "
+            "after (none for deletes)."
+        ),
         if_it_fails=IMAGES,
         requirements=("TYP-012", "TYP-013") + (("TYP-004", "BLK-033") if kind == COW else ("BLK-035",)),
         flags=("lost-write", "wrong-value"),
@@ -298,8 +318,8 @@ CHANGES += [
         upsert(row("a", 11, "newer"), row("b", 12, "newer delete", _hoodie_is_deleted=True)),
         windows=(Window(), Window(at(0)), Window(at(0), at(1)), Window(at(1))),
         kind="cdc",
-        says="A late row or delete that loses by the merge mode changes nothing, so no change is reported for it.",
-        if_it_fails="Report what happened to the table's rows: compare merged rows, and not incoming ones.",
+        says="A late row or delete that loses by the merge mode is not reported as a change.",
+        if_it_fails="Report changes of the table's rows: compare merged rows, not incoming rows.",
         requirements=("TYP-012", "MRG-029"),
         flags=("phantom-row",),
         errata=("ER-101", "ER-104", "ER-105"),
@@ -319,8 +339,11 @@ CHANGES += [
         delete_partition({"p": "s"}),
         windows=(Window(), Window(at(0)), Window(at(0), at(1)), Window(at(1))),
         kind="cdc",
-        says="An overwrite deletes all rows of the groups it replaces and inserts its own; a dropped partition deletes its.",
-        if_it_fails="Each row of a replaced file group is a delete, those after the first too.",
+        says=(
+            "An overwrite reports the rows of the replaced groups as deletes and its own as inserts; a dropped "
+            "partition, its rows as deletes."
+        ),
+        if_it_fails="Each row of a replaced file group is a delete, not only the first.",
         requirements=("TYP-012", "TYP-013", "TL-039"),
         flags=("lost-write",),
         errata=("ER-104",),
@@ -337,8 +360,8 @@ CHANGES += [
         delete({"id": "a"}),
         windows=(Window(), Window(at(1), at(2)), Window(at(2), at(3)), Window(at(0)), Window(at(3))),
         kind="cdc",
-        says="A compaction changes nothing; changes after it have the rows that it wrote as their images before.",
-        if_it_fails="The image before is the merged row, whichever slice holds it; a compaction is not a change.",
+        says="A compaction is not a change; later changes have the compacted rows as their values before.",
+        if_it_fails="The value before is the merged row, whichever slice has it; a compaction is not a change.",
         requirements=("TYP-012", "TYP-011", "BLK-035"),
         flags=("double-apply", "wrong-value"),
         errata=("ER-104",),
@@ -351,9 +374,11 @@ CHANGES += [
         windows=(Window(), *(Window(None, at(n)) for n in range(4)), *(Window(at(n)) for n in range(4))),
         kind="cdc",
         edits=(completes_late(1, 3),),
-        says="The changes of a write that completed late are in the window in which it completed.",
-        if_it_fails="Windows of changes go by completion times as those of incremental queries do: by requested times a reader "
-        "that goes from window to window never sees what completes late.",
+        says="The changes of a write that completed late are in the window that contains its completion.",
+        if_it_fails=(
+            "Select the changes of a window by completion time, as in incremental queries: by requested time, a "
+            "reader of successive windows misses writes that complete late."
+        ),
         requirements=("TYP-012", "RDR-006"),
         flags=("lost-write",),
         errata=("ER-104",),

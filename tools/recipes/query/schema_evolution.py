@@ -5,7 +5,7 @@ from typing import Any
 from tools.recipes.recipe import COMMIT, COW, EVENT, HUDI, MOR, Check, Recipe, Row, Step, Table, as_of, upsert
 
 SHORT = {COW: "cow", MOR: "mor"}
-BY_NAME = "Resolve each file and block from its own schema to the table's latest one, by name."
+BY_NAME = "Project each file and block from its own schema to the latest schema of the table, by name."
 NULLS = {"hoodie.write.set.null.for.missing.columns": "true"}
 DROPS = {"hoodie.datasource.write.schema.allow.auto.evolution.column.drop": "true"}
 
@@ -63,7 +63,7 @@ PROMOTED = evolution(
     upsert(narrow("b", 2)),
     upsert(NOW, columns=WIDE),
     requirements=("LF-038", "TYP-007"),
-    says="Each step of a type that a write may take: what was stored before is the same number, or its Java text.",
+    says="After each type promotion that a write may make, stored values are the same number, or its Java text.",
     rows=(widened("a", 1), widened("b", 2), NOW, {"id": "n", "ts": 1}),
     # Java before 19 prints more digits of some floats than tell them apart.
     accept=(({**widened("a", 1), **OLD_DIGITS}, {**widened("b", 2), **OLD_DIGITS}, NOW, {"id": "n", "ts": 1}),),
@@ -79,7 +79,7 @@ FLOAT_TO_DOUBLE = evolution(
     upsert({"id": "b", "ts": 2, "x": 0.1}),
     upsert({"id": "c", "ts": 3, "x": 0.1}, columns=DOUBLES),
     requirements=("LF-038", "TYP-007"),
-    says="A float that became a double is one number wherever it is stored: the one that its decimal text says.",
+    says="A float that was promoted to double is the double of its decimal text, wherever it is stored.",
     errata=("ER-108",),
     rows=({"id": "a", "ts": 1, "x": 0.1}, {"id": "b", "ts": 2, "x": 0.1}, {"id": "c", "ts": 3, "x": 0.1}),
     accept=(({"id": "a", "ts": 1, "x": TENTH}, {"id": "b", "ts": 2, "x": TENTH}, {"id": "c", "ts": 3, "x": 0.1}),),
@@ -110,7 +110,7 @@ NESTED_STEPS = evolution(
     upsert(nested("b", 2, 4)),
     upsert({**nested("c", 3, 2**40, z=0.5), "added": "added"}, columns=NESTED_LATER),
     requirements=("LF-038", "TYP-007"),
-    says="Fields are added and widened inside of structs, of arrays and of maps as columns are.",
+    says="Fields inside structs, arrays and maps are added and widened like columns.",
     rows=(
         {**nested("a", 1, 1, z=None), "added": None},
         {**nested("b", 2, 4, z=None), "added": None},
@@ -135,7 +135,7 @@ REORDERED = evolution(
     upsert(plain("b", 2, "new order", 7, added="x"), columns=MORE),
     upsert(plain("c", 3, "old order", 8), columns=PLAIN, options=NULLS),
     requirements=("LF-038", "LAY-002"),
-    says="Rows whose columns come in another order, with a new one in the middle: columns are matched by name, not by place.",
+    says="Columns are matched by name, not by position, if rows have another column order and a new column in the middle.",
     flags=("wrong-column",),
     read_as=(("added", "string"),),
     columns=("id", "ts", "name", "size", "added"),
@@ -155,7 +155,7 @@ WINNERS = evolution(
     upsert(plain("a", 3, "narrow"), plain("c", 1, "late and narrow"), columns=PLAIN, options=NULLS),
     mode=EVENT,
     requirements=("LF-038", "MRG-028"),
-    says="The whole row of the winner counts: a column that its writer did not know is null, and not that of the loser.",
+    says="The winning row replaces the other as a whole: a column that its writer lacked is null.",
     flags=("silent-stale",),
     read_as=(("added", "string"),),
     columns=("id", "ts", "name", "size", "added"),
@@ -182,8 +182,8 @@ DROPPED = evolution(
             columns=("id", "ts", "name", "size"),
             read_as=(("size", "int"),),
             requirements=("TYP-008", "LF-038"),
-            says="Time travel to before a column was dropped has the columns of then.",
-            if_it_fails="Take the schema of the last commit that the query sees.",
+            says="Time travel to before a column was dropped returns the columns of that time.",
+            if_it_fails="Use the schema of the last commit that the query reads.",
             flags=("silent-stale",),
             rows=(plain("a", 1, "old"), plain("b", 1, "old")),
         ),

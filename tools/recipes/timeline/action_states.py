@@ -30,7 +30,7 @@ STATES: tuple[State, ...] = ("requested", "begun", "inflight", "completed")
 #: What each state means, for people. Between `begun` and `inflight` lies all the work of the action.
 MEANS: dict[State, str] = {
     "requested": "is only requested",
-    "begun": "was started and has done nothing yet",
+    "begun": "was started and has done no work",
     "inflight": "has done all its work but is not completed",
     "completed": "is completed",
 }
@@ -72,7 +72,10 @@ def with_a_failed_write(_: State) -> tuple[Step, ...]:
 
 @dataclass(frozen=True)
 class Act:
-    """An action: the steps before it, its step, its effect, and the rules. `word` is part of the id, `named` of the text."""
+    """An action: the steps before it, its step, its effect, and the rules. `word` is part of the id, `named` of the text.
+
+    `pending` is the effect on rows before the state `done_from`, `done` the effect in that state and after it.
+    """
 
     word: str
     step: Step
@@ -83,7 +86,9 @@ class Act:
     options: tuple[tuple[str, str], ...] = ()
     needs: tuple[str, ...] = ()
     errata: tuple[str, ...] = ()
-    then: str = "changes no row"
+    pending: str = "changes no row"
+    done: str = "changes no row"
+    done_from: State = "completed"
     flag: str = "lost-write"
     named: str = ""
 
@@ -92,11 +97,13 @@ OVERWRITE = insert_overwrite(row(1, "instead", key="d", p="n"))
 
 ACTS = [
     Act("write", upsert(row(3, "third", p="n"), row(1, "new", key="e", p="n")), rules=("TL-033", "RDR-008"), flag="dirty-read",
-        states=("requested", "begun", "inflight"), then="neither adds nor changes a row"),
+        states=("requested", "begun", "inflight"), pending="neither adds nor changes a row"),
     Act("insert-overwrite", OVERWRITE, rules=("TL-010", "TL-039"), needs=("timeline.replaced-groups",),
-        then="hides and adds rows only when it is completed", flag="dirty-read"),
+        pending="neither hides nor adds a row",
+        done="hides the replaced rows and adds its own", flag="dirty-read"),
     Act("delete-partition", delete_partition({"p": "s"}), rules=("TL-010", "TL-039"), needs=("timeline.replaced-groups",),
-        then="hides rows only when it is completed"),
+        pending="hides no row",
+        done="hides the rows of its partition", named="deletion of a partition"),
     Act("clustering", service("cluster"), with_small_groups, rules=("TL-040", "TL-042", "RDR-010"),
         needs=("timeline.replaced-groups",), errata=("ER-003",), flag="double-apply"),
     Act("compaction", compact(), with_two_logs, ("mor",), rules=("TL-042", "RDR-012"), needs=("timeline.pending-compaction",),
@@ -104,18 +111,19 @@ ACTS = [
     Act("log-compaction", service("log_compact"), with_two_logs, ("mor",), rules=("TL-042", "TL-016"), flag="double-apply"),
     Act("clean", service("clean"), states=STATES, rules=("TL-033", "TL-013")),
     Act("rollback", service("rollback", of=2), rolled_back_by_work(FIRST, SECOND), states=STATES, rules=("TL-033", "TL-019"),
-        then="removes the rows of its target when it does its work", flag="resurrected-row"),
+        pending="removes no row", done="removes the rows of its target", done_from="inflight", flag="resurrected-row"),
     Act("rollback-of-a-dead-write", service("rollback_pending", of=1), with_a_failed_write, rules=("TL-033", "TL-019"),
         flag="dirty-read", named="rollback of a failed write"),
     Act("restore", service("restore", of=0), rolled_back_by_work(FIRST, service("savepoint", of=0), invisible(SECOND)),
         rules=("TL-033", "TL-023"), states=("inflight", "completed"),
-        then="removes rows when it does its work", flag="resurrected-row"),
+        pending="removes no row", done="removes the rows after its savepoint", done_from="inflight", flag="resurrected-row"),
     Act("restore", service("restore", of=0), rolled_back_by_work(FIRST, service("savepoint", of=0), SECOND),
         rules=("TL-033", "TL-023"), states=("requested", "begun"),
-        then="removes rows when it does its work", flag="resurrected-row"),
+        pending="removes no row", done="removes the rows after its savepoint", done_from="inflight", flag="resurrected-row"),
     Act("savepoint", service("savepoint", of=1), states=("inflight", "completed"), rules=("TL-033", "TL-022"),
         errata=("ER-001",)),
-    Act("indexing", service("create_index"), types=("mor",), options=tuple(METADATA.items()), rules=("TL-033", "TL-037")),
+    Act("indexing", service("create_index"), types=("mor",), options=tuple(METADATA.items()), rules=("TL-033", "TL-037"),
+        named="indexing action"),
 ]  # fmt: skip
 
 #: Where another release writes other plans, files or rows.
@@ -137,6 +145,7 @@ def recipe_of(act: Act, state: State, short: str) -> Recipe:
     step = act.step if state == "completed" else stopped(act.step, until[state])
     what = act.named or act.word.replace("-", " ")
     article = "An" if what[0] in "aeiou" else "A"
+    effect = act.done if STATES.index(state) >= STATES.index(act.done_from) else act.pending
     shows: dict[str, Any] = {"errata": act.errata} if act.errata and state == "completed" else {}
     name = f"{act.word}.{state}.{short}"
     return timeline(
@@ -149,7 +158,7 @@ def recipe_of(act: Act, state: State, short: str) -> Recipe:
         checks=(
             Check(
                 requirements=(*act.rules, "TYP-007"),
-                says=f"{article} {what} that {MEANS[state]}: it {act.then}.",
+                says=f"{article} {what} that {MEANS[state]} {effect}.",
                 if_it_fails=SLICES,
                 flags=(act.flag,),
             ),

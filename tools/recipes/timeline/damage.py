@@ -13,7 +13,7 @@ from tools.recipes.table_edits import TIMELINE, copy, cut, edit, only, remove
 from tools.recipes.timeline.handmade_histories import ACTIONS, FIRST_ONLY, OTHERWISE, PART, WHOLE, handmade
 from tools.recipes.timeline.timeline import COW_TABLE, shown
 
-NOT_ANOTHER = "The damage changed the rows silently: report the file, the rule and what was found."
+NOT_ANOTHER = "The damage changed the rows silently: report the file, the rule and the damage."
 HOME = HISTORY.as_posix()
 SINGLE = f"{at(1)}_{at(1)}_0.parquet"
 LATER = f"{at(10)}_{at(20)}_0.parquet"
@@ -126,7 +126,10 @@ BY_COMPLETION = f"{at(1)}_{at(40)}_0.parquet"
 NAMES = [
     archived(
         "name-backwards",
-        "A file whose name has its times in reverse order is read: the upgrade from version 6 writes such names.",
+        (
+            "A history file whose name has its times in reverse order is read, because the upgrade from version 6 "
+            "writes such names."
+        ),
         requirements=("LSM-013", "RDR-009"),
         files={BACKWARDS: IN_NO_ORDER},
         errata=("ER-083",),
@@ -134,31 +137,33 @@ NAMES = [
     ),
     archived(
         "name-by-completion",
-        "A file is read whose name ends with the largest completion time, as the text has it.",
+        "A history file whose name ends with the largest completion time, as the specification states, is read.",
         requirements=("LSM-013", "LSM-015"),
         files={BY_COMPLETION: ACTIONS},
         errata=("ER-039",),
     ),
     archived(
         "level-of-two-digits",
-        "A level is a number, also one of several digits.",
+        "The level of a history file may have several digits.",
         requirements=("LSM-013",),
         files={f"{at(1)}_{at(20)}_10.parquet": ACTIONS},
         told=True,
-        if_it_fails="The level was taken for one digit. With small batches or a long history there are more than ten levels.",
+        if_it_fails="The level was read as one digit. Small batches or a long history make more than ten levels.",
     ),
     archived(
         "late-finisher-in-an-old-file",
-        "An action that completed long after it was requested is found in the old file that holds it.",
+        "An action that completed long after its requested time is found in the old history file that has it.",
         requirements=("RDR-009", "LSM-018", "LSM-025"),
         files={f"{at(1)}_{at(10)}_1.parquet": ACTIONS[:2], f"{at(20)}_{at(20)}_0.parquet": ACTIONS[2:]},
         errata=("ER-039",),
         told=True,
-        if_it_fails="Old files were left out by the second time in their names, which is a requested time and no completion.",
+        if_it_fails=(
+            "Old files were skipped by the second time in their names, which is a requested time and not a completion time."
+        ),
     ),
     archived(
         "rows-in-no-order",
-        "Rows of a level file may be in any order.",
+        "Rows of a history file may be in any order.",
         requirements=("RDR-009", "LSM-018"),
         files={WHOLE: IN_NO_ORDER},
         errata=("ER-083",),
@@ -168,7 +173,7 @@ NAMES = [
 VERSION_FILE = [
     archived(
         "damaged.version-file-empty",
-        "An empty version file is what an interrupted switch leaves: the newest manifest counts, or it is an error.",
+        "With an empty version file, as an interrupted update leaves it, the newest manifest is read or it is an error.",
         edit(f"{HOME}/_version_", lambda _: b""),
         requirements=("LSM-005", "LSM-007"),
         files={WHOLE: ACTIONS, PART: FIRST_ONLY},
@@ -187,7 +192,7 @@ VERSION_FILE = [
     ),
     archived(
         "damaged.version-file-names-no-manifest",
-        "A version file that names a manifest which is not there is never treated as an empty history.",
+        "A version file that names a manifest that does not exist is never treated as an empty history.",
         edit(f"{HOME}/_version_", lambda _: b"7"),
         requirements=("LSM-007", "LSM-009"),
         or_error=True,
@@ -205,7 +210,7 @@ VERSION_FILE = [
 MANIFEST = [
     archived(
         "damaged.manifest-cut",
-        "A manifest that ends in the middle is an error.",
+        "A truncated manifest is an error.",
         cut(f"{HOME}/manifest_1", 0.6),
         requirements=("LSM-009", "LSM-010"),
         error="manifest",
@@ -226,7 +231,7 @@ MANIFEST = [
     ),
     archived(
         "damaged.manifest-names-a-foreign-file",
-        "A manifest that lists a name that is not of a history file is an error, whatever the file contains.",
+        "A manifest that lists a name that is not the name of a history file is an error, whatever the file contains.",
         change_manifest(lambda entries: [entry.update(fileName="../1.parquet") for entry in entries]),
         requirements=("LSM-010", "LSM-013"),
         error="manifest",
@@ -236,7 +241,7 @@ MANIFEST = [
 FILES = [
     archived(
         "damaged.file-missing",
-        "A file of the manifest that is not there is an error.",
+        "A history file that the manifest lists and that is missing is an error.",
         remove(f"{HOME}/{LATER}"),
         requirements=("LSM-012",),
         files={SINGLE: FIRST_ONLY, LATER: ACTIONS[1:]},
@@ -244,21 +249,21 @@ FILES = [
     ),
     archived(
         "damaged.file-cut",
-        "A file of the history that ends in the middle is an error.",
+        "A truncated history file is an error.",
         cut(f"{HOME}/{WHOLE}", 0.7),
         requirements=("LSM-003",),
         error="history-file",
     ),
     archived(
         "damaged.file-junk",
-        "A file of the history that is not Parquet is an error.",
+        "A history file that is not Parquet is an error.",
         edit(f"{HOME}/{WHOLE}", lambda content: b"x" * len(content)),
         requirements=("LSM-003",),
         error="history-file",
     ),
     archived(
         "damaged.file-of-another-length",
-        "A whole file with another length than in the manifest is not the published file, and that is an error.",
+        "A history file with another length than in the manifest is not the published file and is an error.",
         edit(f"{HOME}/{WHOLE}", lambda _: level_file(*OTHERWISE, (22, 23, "clean"))),
         requirements=("LSM-011",),
         error="history-file",
@@ -267,7 +272,7 @@ FILES = [
     ),
     archived(
         "damaged.length-of-the-manifest-wrong",
-        "Where the length in the manifest alone is wrong, the rows are right and so is an error.",
+        "If only the length in the manifest is wrong, the rows are right or it is an error.",
         change_manifest(longer),
         requirements=("LSM-011",),
         or_error=True,
@@ -275,7 +280,7 @@ FILES = [
     ),
     archived(
         "damaged.file-is-a-folder",
-        "A folder in place of a file of the history is an error.",
+        "A folder in place of a history file is an error.",
         as_folder(f"{HOME}/{WHOLE}"),
         requirements=("LSM-012",),
         error="history-file",
@@ -311,28 +316,28 @@ def backwards(path: str, instants: Sequence[str]) -> str:
 INSTANTS = [
     written(
         "completed-file-empty",
-        "A completed file without content is not taken for an action that did not complete.",
+        "An action whose completed file is empty is not treated as incomplete.",
         edit(SECOND, lambda _: b""),
         requirements=("TL-002", "TL-007"),
         or_error=True,
     ),
     written(
         "completed-file-is-a-folder",
-        "A folder in place of a completed file is not taken for an action that did not complete.",
+        "An action with a folder in place of its completed file is not treated as incomplete.",
         as_folder(SECOND),
         requirements=("TL-046",),
         or_error=True,
     ),
     written(
         "contents-of-two-commits-swapped",
-        "Two completed files with each other's content do not hide what either wrote.",
+        "Swapped contents of two completed files do not hide the rows of either commit.",
         swapped(FIRST, SECOND),
         requirements=("TL-007", "BF-004"),
         or_error=True,
     ),
     written(
         "times-backwards",
-        "A completed file whose completion time is before its requested time does not hide an action.",
+        "A completed file whose completion time is before its requested time does not hide its action.",
         copy(FIRST, backwards),
         requirements=("TL-004",),
         or_error=True,
@@ -346,7 +351,7 @@ INSTANTS = [
     ),
     written(
         "pending-files-junk",
-        "What is in requested and inflight files of a commit that completed changes no row.",
+        "The contents of requested and inflight files of a completed commit do not affect the rows.",
         edit(".hoodie/timeline/{1}.commit.requested", lambda _: b"junk"),
         edit(".hoodie/timeline/{1}.inflight", lambda _: b"junk"),
         requirements=("TL-053",),

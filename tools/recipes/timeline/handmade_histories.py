@@ -50,7 +50,11 @@ def archived(
         rows=(row("completed after the compaction"), BYSTANDER, row("also after", "c"), row("last", "d")),
         **check,
     )
-    told = shown(*rows.requirements, says="The history has both times of each archived action.", errata=rows.errata)
+    told = shown(
+        *rows.requirements,
+        says="The history has the requested time and the completion time of each archived action.",
+        errata=rows.errata,
+    )
     return handmade(
         f"history.{name}",
         COMMIT_TABLE,
@@ -68,7 +72,7 @@ HISTORY = [
         {WHOLE: ACTIONS},
         1,
         requirements=("RDR-009", "LSM-018", "NBC-002"),
-        says="The completion time of an archived log, from the history, decides to which slice it belongs.",
+        says="The completion time of an archived action, from the history, decides to which slice its log file belongs.",
     ),
     archived(
         "several-files",
@@ -76,7 +80,7 @@ HISTORY = [
         {PART: FIRST_ONLY, f"{at(10)}_{at(20)}_0.parquet": ACTIONS[1:]},
         3,
         requirements=("LSM-010", "LSM-017"),
-        says="Every file that the manifest lists is read, not only the first.",
+        says="All files that the manifest lists are read, not only the first.",
     ),
     archived(
         "an-older-manifest-is-valid",
@@ -84,7 +88,7 @@ HISTORY = [
         {WHOLE: ACTIONS, PART: FIRST_ONLY},
         1,
         requirements=("LSM-005", "LSM-007"),
-        says="The manifest that the version file names is read, and not the one with the greatest number.",
+        says="The manifest that the version file names is read, not the one with the highest number.",
     ),
     archived(
         "a-newer-manifest-is-valid",
@@ -92,7 +96,7 @@ HISTORY = [
         {WHOLE: ACTIONS, PART: FIRST_ONLY},
         10,
         requirements=("LSM-005", "LSM-007"),
-        says="The manifest that the version file names is read, and not the first of the folder.",
+        says="The manifest that the version file names is read, not the first one in the folder.",
     ),
     archived(
         "no-version-file-and-ten-manifests",
@@ -101,7 +105,7 @@ HISTORY = [
         None,
         requirements=("LSM-005", "RDR-009"),
         errata=("ER-005",),
-        says="Without a version file the manifest with the greatest number counts: 10, not 9.",
+        says="Without a version file the manifest with the highest number is read: 10, not 9.",
     ),
     archived(
         "an-unlisted-file",
@@ -109,7 +113,7 @@ HISTORY = [
         {WHOLE: ACTIONS, f"{at(1)}_{at(20)}_0.parquet": OTHERWISE},
         1,
         requirements=("LSM-012",),
-        says="A file that the manifest does not list is ignored, although it has other times of the same actions.",
+        says="A history file that the manifest does not list is ignored, although it has other times of the same actions.",
     ),
 ]
 
@@ -127,17 +131,21 @@ AS_OF_BESIDE_PENDING = [
                 3,
                 "past-it",
                 requirements=("TYP-008",),
-                says="Time travel past a write that is still pending is an error: the answer would change when it completes.",
+                says=(
+                    "Time travel past a pending write is an error, because the answer would change when the write completes."
+                ),
                 error="pending-write",
-                if_it_fails="The same query has two answers, before and after the pending write completes; say so instead.",
+                if_it_fails=(
+                    "The same query would have two answers, before and after the pending write completes; report an error."
+                ),
                 flags=("silent-stale",),
             ),
             as_of(
                 1,
                 "before-it",
                 requirements=("TYP-008", "RDR-005"),
-                says="Time travel to before a pending write sees what a snapshot saw then.",
-                if_it_fails="A pending write after the time asked for does not matter.",
+                says="Time travel to before a pending write returns the snapshot of that time.",
+                if_it_fails="A pending write after the read time does not matter.",
                 flags=("silent-stale",),
             ),
         ),
@@ -156,7 +164,7 @@ TIMES = [
         ),
         needs=("log.avro", "merge.commit-time"),
         requirements=("TT-001",),
-        says="Instants are compared as texts: one that is not a calendar time counts like any other.",
+        says="Instants are compared as text: one that is not a calendar time is treated like any other.",
         if_it_fails="Instants were parsed as dates. They may come from a logical clock; only their order matters.",
         flags=("lost-write",),
         rows=(row("in second 98"), BYSTANDER, row("also there", "c")),
@@ -178,13 +186,13 @@ REPLACED = [
         checks=(
             Check(
                 requirements=("TL-010", "TL-039", "RDR-010"),
-                says="All groups that a replacecommit names are gone, with their logs, also a log that came later.",
+                says="All file groups that a replacecommit names are hidden with their log files, including a later one.",
                 if_it_fails="The metadata names file ids by partition; hide every one of them.",
                 flags=("resurrected-row",),
                 rows=(row("instead", "z"),),
             ),
             before_replacement(
-                2, "Time travel to before a replacecommit reads all groups that it replaced, and not the new one."
+                2, "Time travel to before a replacecommit reads all file groups that it replaced, and not the new one."
             ),
         ),
     ),

@@ -28,8 +28,8 @@ WITHOUT_CLEANS = {**ARCHIVING, "hoodie.clean.automatic": "false"}
 FOLDERS = {"hoodie.timeline.path": "instants/active", "hoodie.timeline.history.path": "older"}
 UTC = {"hoodie.table.timeline.timezone": "UTC"}
 
-LOST = "An instant older than the active timeline is archived and so completed; the history says when."
-ZONES = "Instants are texts: compare them as they are, and never convert them between zones."
+LOST = "An instant older than the active timeline is archived and therefore completed; the history has its completion time."
+ZONES = "Instants are texts: compare them unchanged, and never convert them between zones."
 
 
 def timeline(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
@@ -63,11 +63,12 @@ LEVELS = [
         checks=(
             rows_are_right(
                 "RDR-009", "LSM-010", "ARC-002",
-                says="A record of a commit that lies two levels deep in the history is still committed.",
+                says="A commit whose record is two levels deep in the history is still completed.",
             ),
             listed(
                 "LSM-001", "LSM-003", "LSM-010", "LSM-012", "ARC-002",
-                says="A history merged to levels 1 and 2 holds every archived action once, whatever older files are beside it.",
+                says=("A history compacted to levels 1 and 2 has every archived action once, whatever older files are in "
+                      "the folder."),
             ),
         ),
     )
@@ -92,13 +93,14 @@ ALL_ACTIONS = [
         checks=(
             rows_are_right(
                 "RDR-009", "RDR-010", "TL-042",
-                says="Groups that an archived replacecommit replaced stay replaced, and what it wrote stays committed.",
+                says=("File groups that an archived replacecommit replaced stay replaced, and its new file groups stay "
+                      "committed."),
                 flags=("resurrected-row", "lost-write"),
             ),
             listed(
                 "LSM-001", "LSM-002", "ARC-002", "TL-042",
-                says="Commits, replacecommits, clusterings, compactions, cleans and rollbacks in the history are told by "
-                "their completed action.",
+                says=("Commits, replacecommits, clusterings, compactions, cleans and rollbacks in the history are named by "
+                      "their completed action."),
             ),
         ),
     )
@@ -112,14 +114,14 @@ TRAVEL = [
         8,
         WITHOUT_CLEANS,
         checks=(
-            rows_are_right("RDR-009", says="Where nothing was cleaned the latest slice of many is read."),
+            rows_are_right("RDR-009", says="Without cleaning, the latest of many slices is read."),
             at(
                 2,
                 "an-archived-instant",
                 "RDR-009",
-                says="Time travel to an archived instant whose files are there.",
+                says="Time travel to an archived instant whose files exist returns the snapshot of that time.",
             ),
-            at(7, "an-active-instant", "RDR-009", says="Time travel to an instant that is not archived yet."),
+            at(7, "an-active-instant", "RDR-009", says="Time travel to an active instant returns the snapshot of that time."),
         ),
     )
     for short, table in TYPES
@@ -134,12 +136,12 @@ OTHER_FOLDERS = [
         checks=(
             rows_are_right(
                 "LAY-017", "PROP-001",
-                says="A table whose timeline is in other folders reads like any other.",
-                if_it_fails="hoodie.timeline.path is below .hoodie, hoodie.timeline.history.path below that.",
+                says="A table whose timeline is in other folders is read like any other table.",
+                if_it_fails="hoodie.timeline.path is below .hoodie, and hoodie.timeline.history.path is below that.",
             ),
             listed(
                 "LAY-017", "PROP-001", "LSM-001",
-                says="Active timeline and history are in the folders that the properties name.",
+                says="Active timeline and history are read from the folders that the properties name.",
             ),
         ),
     )
@@ -157,10 +159,12 @@ def zoned(name: str, zone: str, table: Table, says: str, **options: str) -> Reci
         upsert(row(3, "third")),
         zone=zone,
         checks=(
-            rows_are_right("TT-001", says=says, if_it_fails=ZONES, flags=("silent-stale",)),
-            at(1, "as-of", "TT-001", says=f"Time travel takes the digits as they are. {says}", if_it_fails=ZONES,
+            rows_are_right(
+                "TT-001", says=f"A snapshot is the same in every time zone. {says}", if_it_fails=ZONES, flags=("silent-stale",)
+            ),
+            at(1, "as-of", "TT-001", says=f"Time travel compares the digits unchanged. {says}", if_it_fails=ZONES,
                flags=("silent-stale",)),
-            shown("TT-001", "TL-031", says=f"Requested and completion times are shown as their digits. {says}"),
+            shown("TT-001", "TL-031", says=f"Requested and completion times are shown unchanged. {says}"),
         ),
     )  # fmt: skip
 
@@ -169,10 +173,10 @@ COW_ALONE, MOR_ALONE = (table.having(columns=table.columns[:3], partition=()) fo
 
 #: In each zone the table in UTC comes first: a machine's clock must not go back while it makes tables.
 OTHER_ZONES = [
-    zoned("utc-from-a-machine-ahead", "Asia/Kolkata", MOR_ALONE, "The timeline is in UTC, the machine is ahead of it.", **UTC),
-    zoned("local-ahead.cow", "Asia/Kolkata", COW_ALONE, "Instants lie five hours and a half in the future of UTC."),
-    zoned("local-ahead.mor", "Asia/Kolkata", MOR_ALONE, "Instants lie five hours and a half in the future of UTC."),
-    zoned("local-behind", "America/Caracas", MOR_ALONE, "Instants lie four hours in the past of UTC."),
+    zoned("utc-from-a-machine-ahead", "Asia/Kolkata", MOR_ALONE, "The timeline is in UTC, behind the machine.", **UTC),
+    zoned("local-ahead.cow", "Asia/Kolkata", COW_ALONE, "Instants are in local time, five and a half hours ahead of UTC."),
+    zoned("local-ahead.mor", "Asia/Kolkata", MOR_ALONE, "Instants are in local time, five and a half hours ahead of UTC."),
+    zoned("local-behind", "America/Caracas", MOR_ALONE, "Instants are in local time, four hours behind UTC."),
 ]
 
 RECIPES = [*LEVELS, *ALL_ACTIONS, *TRAVEL, *OTHER_FOLDERS, *OTHER_ZONES]

@@ -63,26 +63,34 @@ SERVICES = [
         checks=(
             Check(
                 requirements=("NBC-002", "CMP-003", "TYP-007"),
-                says="While a compaction is only planned, logs before and after the plan are merged with the old base file.",
+                says=(
+                    "While a compaction is only requested, log files from before and after it are merged with the old "
+                    "base file."
+                ),
                 if_it_fails="The planned compaction opens a slice without base file; merge it with the slice before it. "
                 + SLICES,
                 flags=("silent-stale", "lost-write"),
             ),
             read_optimized(
                 requirements=("TYP-017", "RDR-012"),
-                says="While a compaction is only planned, the old base files are the read-optimized answer.",
-                if_it_fails="The slice of the planned compaction has no base file yet; the one before it counts.",
+                says="While a compaction is only requested, a read-optimized query reads the old base files.",
+                if_it_fails="The slice of the requested compaction has no base file yet; use the slice before it.",
                 flags=("silent-stale",),
             ),
             as_of(
                 1,
                 "as-of-before-the-plan",
                 requirements=("TYP-008", "RDR-012"),
-                says="Time travel to before a planned compaction sees base file and log of that time.",
+                says="Time travel to before a requested compaction reads the base file and the log file of that time.",
                 if_it_fails=SLICES,
                 flags=("silent-stale",),
             ),
-            shown("TL-027", "TL-047", "TL-025", says="A planned compaction is pending in requested state under its own word."),
+            shown(
+                "TL-027",
+                "TL-047",
+                "TL-025",
+                says="A requested compaction is on the timeline under the action compaction, in the state requested.",
+            ),
         ),
     ),
     timeline(
@@ -97,13 +105,13 @@ SERVICES = [
         checks=(
             Check(
                 requirements=("RDR-012", "RDR-008", "RDR-015"),
-                says="The base file of a compaction that is still running is not read; old base file and logs are.",
+                says="The base file of an inflight compaction is not read; the old base file and the log files are.",
                 if_it_fails="The running compaction's base file was taken, and with it logs lost or applied twice. " + SLICES,
                 flags=("lost-write",),
             ),
             read_optimized(
                 requirements=("RDR-012", "RDR-008"),
-                says="The base file of a compaction that is still running is not the read-optimized answer.",
+                says="A read-optimized query does not read the base file of an inflight compaction.",
                 if_it_fails=NOT_DONE,
                 flags=("dirty-read",),
             ),
@@ -120,21 +128,23 @@ SERVICES = [
         checks=(
             Check(
                 requirements=("TL-044", "RDR-015", "CMP-005"),
-                says="After a compaction the new base file and the logs after it are read, and no older file.",
+                says="After a compaction the new base file and later log files are read, and no older file.",
                 if_it_fails=SLICES,
                 flags=("double-apply",),
             ),
             read_optimized(
                 requirements=("TYP-017", "CMP-001"),
-                says="The read-optimized answer is the state of the compaction.",
-                if_it_fails="A completed compaction is a commit on the timeline whose requested file says compaction.",
+                says="A read-optimized query returns the rows at the time of the compaction.",
+                if_it_fails=(
+                    "A completed compaction is a commit on the timeline; its requested file has the action compaction."
+                ),
                 flags=("silent-stale",),
             ),
             as_of(
                 1,
                 "as-of-before-the-compaction",
                 requirements=("TYP-008", "CMP-005", "BF-009"),
-                says="Time travel to before a compaction reads the older slice, which is still there.",
+                says="Time travel to before a compaction reads the older slice, which still exists.",
                 if_it_fails=SLICES,
                 flags=("silent-stale",),
             ),
@@ -142,14 +152,14 @@ SERVICES = [
                 2,
                 "as-of-the-compaction",
                 requirements=("TYP-008", "RDR-013", "LF-004"),
-                says="Time travel to the instant of a compaction does not see the log written after it.",
+                says="Time travel to the instant of a compaction leaves out the log file written after it.",
                 if_it_fails=SLICES,
                 flags=("dirty-read",),
             ),
             shown(
                 "TL-044",
                 "TL-042",
-                says="A finished compaction is a completed commit, and nothing of it is pending.",
+                says="A completed compaction is a completed commit, and none of its instants is pending.",
                 errata=("ER-004",),
             ),
         ),
@@ -166,18 +176,20 @@ SERVICES = [
             Check(
                 requirements=("TL-043", "TL-042", "RDR-010", "TL-011"),
                 says="After a clustering the new file groups are read and the replaced ones are not.",
-                if_it_fails="Old and new file groups were read, or the replacecommit was not tied to its pending clustering.",
+                if_it_fails=(
+                    "Old and new file groups were read, or the replacecommit was not matched with its pending clustering."
+                ),
                 flags=("double-apply",),
             ),
             before_replacement(
                 1,
-                "Time travel to before a clustering still reads the replaced file groups.",
+                "Time travel to before a clustering reads the replaced file groups.",
                 name="as-of-before-the-clustering",
             ),
             shown(
                 "TL-043",
                 "TL-042",
-                says="A finished clustering is a completed replacecommit, and nothing of it is pending.",
+                says="A completed clustering is a completed replacecommit, and none of its instants is pending.",
                 errata=("ER-003",),
             ),
         ),
@@ -189,7 +201,7 @@ SERVICES = [
         insert(row(1, "north too", key="b", p="n")),
         service("schedule_clustering"),
         requirements=("TL-040", "RDR-010"),
-        says="A clustering that is only planned hides no file group.",
+        says="A clustering that is only requested hides no file group.",
         if_it_fails="Only a completed replacecommit replaces file groups.",
         flags=("lost-write",),
     ),
@@ -201,7 +213,7 @@ SERVICES = [
         service("cluster"),
         edits=(uncommit(2),),
         requirements=("TL-040", "RDR-008", "TL-010"),
-        says="The new file groups of a clustering that is still running are not read; the old ones are.",
+        says="The new file groups of an inflight clustering are not read; the old ones are.",
         if_it_fails=NOT_DONE,
         flags=("double-apply",),
     ),
@@ -215,11 +227,11 @@ SERVICES = [
         checks=(
             Check(
                 requirements=("TL-039", "TL-010", "RDR-010"),
-                says="An insert overwrite replaces all rows of its partitions and leaves the others.",
-                if_it_fails="The completed replacecommit names the replaced file ids by partition; leave those groups out.",
+                says="An insert overwrite replaces all rows of its partitions and leaves the other partitions unchanged.",
+                if_it_fails="The completed replacecommit names the replaced file ids by partition; do not read those groups.",
                 flags=("resurrected-row",),
             ),
-            before_replacement(0, "Time travel to before an insert overwrite sees the replaced rows and not the new ones."),
+            before_replacement(0, "Time travel to before an insert overwrite returns the replaced rows and not the new ones."),
             shown("TL-039", says="An insert overwrite is a replacecommit in all its states."),
         ),
     ),
@@ -231,8 +243,8 @@ SERVICES = [
         insert_overwrite(row(1, "instead", key="d", p="n")),
         needs=("timeline.replaced-groups",),
         requirements=("TL-039", "RDR-010"),
-        says="An insert overwrite replaces base files and logs of its partitions.",
-        if_it_fails="Logs of a replaced file group were read.",
+        says="An insert overwrite replaces the base files and log files of its partitions.",
+        if_it_fails="Log files of a replaced file group were read.",
         flags=("resurrected-row",),
     ),
     timeline(
@@ -257,11 +269,11 @@ SERVICES = [
         checks=(
             Check(
                 requirements=("TL-039", "RDR-010"),
-                says="The rows of a deleted partition are gone.",
-                if_it_fails="A replacecommit without new files still replaces the groups it names.",
+                says="The rows of a deleted partition are not returned.",
+                if_it_fails="A replacecommit without new files still replaces the file groups that it names.",
                 flags=("resurrected-row",),
             ),
-            before_replacement(1, "Time travel to before a partition was deleted still sees its rows."),
+            before_replacement(1, "Time travel to before a partition was deleted returns its rows."),
         ),
     ),
     *(
@@ -274,8 +286,8 @@ SERVICES = [
             service("clean"),
             upsert(row(3, "after the clean")),
             requirements=("CLN-001", "TL-013", "TYP-007"),
-            says="Files that a clean deleted are not missed by a snapshot.",
-            if_it_fails="Take files from the latest slices; metadata of older commits may name files that are gone.",
+            says="A snapshot does not need files that a clean deleted.",
+            if_it_fails="Select files by the latest slices; the metadata of older commits may name deleted files.",
             flags=("lost-write",),
         )
         for short, table in BOTH_TYPES
@@ -291,8 +303,8 @@ SERVICES = [
         kind="as-of",
         as_of=AsOf(0),
         requirements=("TL-041", "TL-021", "CLN-002"),
-        says="Time travel to a savepointed instant works after a clean: its files are still there.",
-        if_it_fails="The clean's limit was applied to all earlier instants, savepointed ones too.",
+        says="Time travel to a savepointed instant works after a clean, because its files are retained.",
+        if_it_fails="The limit of the clean was applied to all earlier instants, including savepointed ones.",
         flags=("lost-write",),
     ),
     timeline(
@@ -305,9 +317,9 @@ SERVICES = [
         kind="as-of",
         as_of=AsOf(0),
         requirements=("CLN-003",),
-        says="Time travel to an instant whose files were cleaned is an error, and not an empty or partial answer.",
+        says="Time travel to an instant whose files were cleaned is an error, not an empty or partial answer.",
         error="cleaned",
-        if_it_fails="The commit's files are gone; say so instead of answering with what is left.",
+        if_it_fails="The files of the commit are deleted; report an error, not a partial answer.",
         flags=("lost-write",),
     ),
     *both_types(
@@ -319,8 +331,8 @@ SERVICES = [
         service("rollback", of=1),
         upsert(row(1, "added later", key="c")),
         requirements=("TL-019", "TL-033", "TYP-007"),
-        says="A commit that was rolled back has no effect.",
-        if_it_fails="The rollback removed the instant's files; what is left is the state before it.",
+        says="The rows of a commit that was rolled back are not returned.",
+        if_it_fails="The rollback removed the files of the instant; the remaining files have the state before it.",
         flags=("resurrected-row",),
         producers=(HUDI,),
     ),
@@ -333,8 +345,8 @@ SERVICES = [
         checks=(
             Check(
                 requirements=("TL-021", "TL-022"),
-                says="A savepoint changes no row; it shares its requested time with the commit that it protects.",
-                if_it_fails="Savepoint and commit of one requested time are two actions; do not let one hide the other.",
+                says="A savepoint changes no row; it has the requested time of the commit that it protects.",
+                if_it_fails="The savepoint and the commit of one requested time are two actions; neither hides the other.",
                 flags=("lost-write",),
                 errata=("ER-001",),
             ),
@@ -342,14 +354,14 @@ SERVICES = [
                 0,
                 "as-of",
                 requirements=("TL-021", "TYP-008"),
-                says="Time travel to a savepointed instant shows its rows.",
-                if_it_fails="Savepoint and commit of one requested time are two actions; do not let one hide the other.",
+                says="Time travel to a savepointed instant returns its rows.",
+                if_it_fails="The savepoint and the commit of one requested time are two actions; neither hides the other.",
                 flags=("silent-stale",),
             ),
             shown(
                 "TL-022",
                 "TL-045",
-                says="A savepoint and the commit that it protects are two completed instants of one requested time.",
+                says="A savepoint and the commit that it protects are two completed instants with the same requested time.",
                 errata=("ER-001",),
             ),
         ),
@@ -365,8 +377,8 @@ SERVICES = [
         service("restore", of=0),
         upsert(row(1, "after the restore", key="c")),
         requirements=("TL-023", "TYP-007"),
-        says="After a restore the table is as at its savepoint, with what was written since the restore.",
-        if_it_fails="The restore removed later instants and their files; a reader must not remember them.",
+        says="After a restore the table has the rows of its savepoint and of the writes after the restore.",
+        if_it_fails="The restore removed later instants and their files; a reader must not use what it read before.",
         flags=("resurrected-row",),
         producers=(HUDI,),
     ),
@@ -396,8 +408,11 @@ HISTORY = [
         checks=(
             Check(
                 requirements=("RDR-009", "ARC-002", "TL-055"),
-                says="Files of instants that were moved to the history still count as committed.",
-                if_it_fails="An instant older than the active timeline is archived and so completed; the history says when.",
+                says="The files of archived instants are still committed.",
+                if_it_fails=(
+                    "An instant older than the active timeline is archived and therefore completed; the history "
+                    "has its completion time."
+                ),
                 flags=("lost-write",),
             ),
             shown(
@@ -411,7 +426,7 @@ HISTORY = [
                 "LSM-018",
                 "LSM-019",
                 "ARC-002",
-                says="Active timeline and history together hold every completed action once, with both its times.",
+                says="Active timeline and history together have every completed action once, with both of its times.",
                 needs=("timeline.history",),
             ),
         ),
@@ -427,8 +442,8 @@ HISTORY = [
             add(".hoodie/timeline/history/20200101000000000_20200101000000001_0.parquet", b"PAR1 cut short"),
         ),
         requirements=("LSM-012", "LSM-009", "RDR-009"),
-        says="A left-over temporary manifest and an unlisted file in the history folder have no effect.",
-        if_it_fails="The current manifest is the one that _version_ names, and only files it lists count.",
+        says="A temporary manifest and an unlisted file that were left in the history folder have no effect.",
+        if_it_fails="The valid manifest is the one that _version_ names, and only files that it lists are read.",
         flags=("lost-write",),
     ),
     archived(
@@ -437,8 +452,10 @@ HISTORY = [
         8,
         edits=(lambda folder, _: only(folder, ".hoodie/timeline/history/_version_").unlink(),),
         requirements=("LSM-005", "RDR-009"),
-        says="If the version file of the history is gone for a moment, the manifest with the highest number counts.",
-        if_it_fails="The version file is deleted and created again by deployed writers; fall back to the largest manifest.",
+        says="If the version file of the history is missing during an update, the manifest with the highest number is read.",
+        if_it_fails=(
+            "Deployed writers delete the version file and create it again; use the manifest with the highest number meanwhile."
+        ),
         flags=("lost-write",),
     ),
 ]

@@ -32,10 +32,7 @@ BOTH_TYPES = (("cow", COW_TABLE), ("mor", MOR_TABLE))
 BYSTANDER = row(1, "bystander", key="b")
 BASE, COMMITTED, FIRST = (upsert(row(1, name), BYSTANDER) for name in ("base", "committed", "first"))
 
-NOT_DONE = (
-    "Files of an instant that is not completed were read: take the list of files from completed instants, never from "
-    "the folder alone."
-)
+NOT_DONE = "Files of an instant that is not completed were read: select files by completed instants, never by the folder alone."
 SLICES = "Print the file slices (inspect) and compare base instant and log files with the timeline."
 
 
@@ -58,7 +55,7 @@ def before_replacement(step: int, says: str, name: str = "as-of-before") -> Chec
         name,
         requirements=("RDR-011", "TYP-008"),
         says=says,
-        if_it_fails="Replaced groups are hidden from the replacing instant on, not for ever.",
+        if_it_fails="Replaced file groups are hidden from the replacing instant on, and not before.",
         flags=("lost-write",),
     )
 
@@ -83,7 +80,7 @@ PENDING = [
             invisible(upsert(row(2, "not committed"), row(2, "not committed either", key="c"))),
             edits=(edits,),
             requirements=("TL-033", "TL-034", "RDR-008"),
-            says=f"The files of an instant that is {words} contribute nothing.",
+            says=f"The files of an instant that is {words} are not read.",
         )
         for state, words, edits in (
             ("inflight", "inflight", uncommit(1)),
@@ -100,8 +97,8 @@ PENDING = [
             invisible(upsert(row(2, "not committed", p="n"))),
             upsert(row(3, "south again", key="b", p="s")),
             requirements=("TL-033", "RDR-008", "TL-030"),
-            says="An instant that is still inflight counts for nothing although a later one has completed.",
-            if_it_fails="Everything up to the latest completed instant was taken for completed.",
+            says="The files of an inflight instant are not read, although a later instant has completed.",
+            if_it_fails="Everything up to the latest completed instant was treated as completed.",
         )
         for short, table in (("cow", COW_PARTED), ("mor", MOR_PARTED))
     ),
@@ -116,12 +113,12 @@ PENDING = [
             flags=("lost-write", "dirty-read"),
         )
         for short, table, rule, says in (
-            ("mor", MOR_TABLE, "LF-036", "A delete whose instant did not complete removes nothing."),
+            ("mor", MOR_TABLE, "LF-036", "A delete whose instant did not complete removes no row."),
             (
                 "cow",
                 COW_TABLE,
                 "RDR-012",
-                "A base file without a row, written by a delete that did not complete, removes nothing.",
+                "A base file without a row, written by a delete that did not complete, does not remove the row.",
             ),
         )
     ),
@@ -133,8 +130,10 @@ PENDING = [
         upsert(row(3, "in a log behind the uncommitted base file")),
         producers=(HUDI,),
         requirements=("RDR-012", "RDR-013", "RDR-008"),
-        says="A committed log counts although an uncommitted base file is between it and its own base file.",
-        if_it_fails="A base file of a pending instant opened a slice and took the log with it; leave it out before slicing.",
+        says="A committed log file is read, although an uncommitted base file is between it and its own base file.",
+        if_it_fails=(
+            "A base file of a pending instant began a slice that took the log file; remove it before building slices."
+        ),
         flags=("lost-write",),
     ),
     not_completed(
@@ -158,13 +157,13 @@ AS_OF_STEPS = (
 
 def as_of_checks() -> tuple[Check, ...]:
     """Time travel to each instant in its exact form, and to the other forms of a time."""
-    asked = "The filter is: requested times, compared as text, no later than the one asked for."
+    asked = "Select instants whose requested time, compared as text, is not after the read time."
     checks = [
         as_of(
             step,
             f"step-{step + 1}",
             requirements=("TYP-008", "RDR-005", "LAY-024"),
-            says=f"Time travel to the requested time of commit {step + 1} shows what a snapshot showed then.",
+            says=f"Time travel to the requested time of commit {step + 1} returns the snapshot of that time.",
             if_it_fails=asked,
             flags=("silent-stale",),
         )
@@ -177,8 +176,8 @@ def as_of_checks() -> tuple[Check, ...]:
             kind="as-of",
             as_of=AsOf(0, "before"),
             requirements=("TYP-008", "RDR-006"),
-            says="Time travel to a time before the first commit is refused, or shows no rows.",
-            if_it_fails="Instants after the read time took part.",
+            says="Time travel to before the first commit is refused or returns no rows.",
+            if_it_fails="Files of instants after the read time were read.",
             flags=("dirty-read",),
             or_error=True,
             errata=("ER-137",),
@@ -188,8 +187,8 @@ def as_of_checks() -> tuple[Check, ...]:
             kind="as-of",
             as_of=AsOf(2, "14"),
             requirements=("TYP-008",),
-            says="A time of 14 digits compares as text: it lies before the instants of its own second.",
-            if_it_fails=asked + " Fourteen digits are not extended.",
+            says="A read time of 14 digits is compared as text: it is before the instants of its own second.",
+            if_it_fails=asked + " A time of 14 digits is not extended.",
             flags=("dirty-read",),
         ),
         *(
@@ -199,19 +198,21 @@ def as_of_checks() -> tuple[Check, ...]:
                 as_of=form,
                 requirements=("TYP-008",),
                 says=says,
-                if_it_fails="Which texts a time may have is not in the spec; answers are recorded and no engine fails.",
+                if_it_fails=(
+                    "The specification does not state the forms of a read time; answers are recorded and no engine fails."
+                ),
                 open=True,
             )
             for name, form, says in (
                 (
                     "date-and-time",
                     AsOf(1, "text"),
-                    "A time written as yyyy-MM-dd HH:mm:ss.SSS means the instant of the same digits.",
+                    "It is open whether a read time of the form yyyy-MM-dd HH:mm:ss.SSS is the instant with the same digits.",
                 ),
                 (
                     "date",
                     AsOf(0, "date"),
-                    "A bare date means its midnight, before all commits of that day: as before the first commit.",
+                    "It is open whether a read time that is only a date is its midnight, before all commits of that day.",
                 ),
             )
         ),
@@ -225,7 +226,7 @@ def two_times(rule_of_the_action: str) -> Check:
         "TL-004",
         rule_of_the_action,
         "LAY-017",
-        says="A completed instant is known by requested time, completion time and action, all from its file's name.",
+        says="Requested time, completion time and action of a completed instant are all in its file name.",
     )
 
 
@@ -260,7 +261,7 @@ FOREIGN = [
         ),
         requirements=("TL-033", "TL-037", "LAY-011"),
         says="Files in the timeline folder that are not instants, markers, heartbeats and temporary files are ignored.",
-        if_it_fails="Match the whole file name against the grammar of instants; ignore what does not match.",
+        if_it_fails="Match the whole file name with the grammar of instants; ignore files that do not match.",
         flags=("lost-write",),
     )
     for short, table in BOTH_TYPES
@@ -272,8 +273,8 @@ FOREIGN = [
         upsert(row(2, "second")),
         edits=(copy(".hoodie/timeline/{1}_*", twice_completed),),
         requirements=("TL-052", "TL-053"),
-        says="Two completed files of one instant count once.",
-        if_it_fails="Group timeline files by requested time and action before anything else.",
+        says="An instant with two completed files counts once.",
+        if_it_fails="Group timeline files by requested time and action before any other step.",
         flags=("double-apply",),
     ),
     timeline(
@@ -286,8 +287,8 @@ FOREIGN = [
             lambda folder, _: [f.unlink() for f in sorted((folder / ".hoodie/timeline").glob("*.inflight"))] and None,
         ),
         requirements=("TL-053", "TL-031"),
-        says="A completed file alone makes an instant completed; its earlier states need not be there any more.",
-        if_it_fails="The state of an instant is the highest of the files found.",
+        says="An instant with only a completed file is completed; the files of its earlier states may be missing.",
+        if_it_fails="The state of an instant is the highest state of its files.",
         flags=("lost-write",),
     ),
     timeline(
@@ -296,7 +297,7 @@ FOREIGN = [
         upsert(row(1, "first")),
         edits=(add(".hoodie/timeline/2026112109150.commit.requested", ""),),
         requirements=("TL-027",),
-        says="A file that claims to be an instant, with a begin time of 13 digits, may be an error or be ignored.",
+        says="It is open whether a timeline file with a requested time of 13 digits is ignored or an error.",
         **UNDECIDED,
     ),
     timeline(
@@ -308,7 +309,7 @@ FOREIGN = [
         checks=(
             Check(
                 requirements=("TT-001",),
-                says="A table whose timeline is in UTC reads like any other: times are compared as text.",
+                says="A table with a UTC timeline is read like any other: times are compared as text.",
                 if_it_fails="Instants must not be converted between zones.",
                 flags=("silent-stale",),
             ),
@@ -316,7 +317,7 @@ FOREIGN = [
                 0,
                 "as-of",
                 requirements=("TT-001", "TYP-008"),
-                says="Time travel on a table whose timeline is in UTC takes the digits as they are.",
+                says="Time travel on a table with a UTC timeline compares the digits unchanged.",
                 if_it_fails="Instants must not be converted between zones.",
                 flags=("silent-stale",),
             ),
@@ -341,7 +342,10 @@ OVERLAP = [
         upsert(row(3, "began last, completed first")),
         edits=(completing_in_reverse,),
         requirements=("RDR-014", "MRG-027", "TL-054"),
-        says="Of two overlapping delta commits the last one completed wins by the spec, the last one requested in engines.",
+        says=(
+            "It is open which of two overlapping deltacommits wins: by the specification the last completed, in "
+            "engines the last requested."
+        ),
         rows=(row(2, "began first, completed last"), row(1, "bystander", key="b")),
         **UNDECIDED,
     ),
@@ -353,8 +357,8 @@ OVERLAP = [
         upsert(row(2, "began last, completed first")),
         edits=(completing_in_reverse,),
         requirements=("NBC-001", "MRG-030"),
-        says="In event-time mode the greatest ordering value wins in whatever order overlapping writers complete.",
-        if_it_fails="Compare ordering values; neither requested nor completion time decides.",
+        says="In event-time mode the greatest ordering value wins, in whatever order overlapping writers complete.",
+        if_it_fails="Compare ordering values; neither the requested time nor the completion time decides.",
         flags=("silent-stale",),
     ),
 ]
