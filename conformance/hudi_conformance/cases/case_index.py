@@ -4,7 +4,6 @@ Golden cases are listed in `fixtures/index.json`, which is generated from their 
 without the runner. Python cases are found by parsing the test files of the suite; nothing is imported.
 """
 
-import ast
 import json
 import os
 import re
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hudi_conformance.cases.schema import PACKAGE, CaseError, fixtures_root, read_json
+from hudi_conformance.cases.suite_marks import Modules, read_suite_module
 from hudi_conformance.requirements.chapters import chapter_of_golden_case, chapter_of_test, chapters
 
 #: Name of the index of the golden cases, in the folder of the fixtures.
@@ -126,34 +126,22 @@ def python_cases(folder: Path = SUITE) -> tuple[IndexedCase, ...]:
 
 
 def python_cases_of(path: Path) -> Iterator[IndexedCase]:
-    """The tests of one file."""
-    module = ast.parse(path.read_text(encoding="utf-8"))
-    assigned = [node for node in module.body if isinstance(node, ast.Assign)]
-    names = {target.id: node.value for node in assigned for target in node.targets if isinstance(target, ast.Name)}
-    of_module = [names["pytestmark"]] if "pytestmark" in names else []
-    for node in module.body:
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-            rules, more = _rules([*node.decorator_list, *of_module], names)
-            text = " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split())
-            chapter = chapter_of_test(path, rules)
-            where = f"{path}::{node.name}"
-            yield IndexedCase(f"{path.stem}::{node.name}", chapter, rules, (), (), (), where, text, more_rules=more)
-
-
-def _rules(marks: list[ast.expr], names: dict[str, ast.expr]) -> tuple[tuple[str, ...], bool]:
-    """The rules that `pytest.mark.requirements` names, directly or through names of the module; whether others are computed."""
-    found: dict[str, None] = {}
-    computed, followed, waiting = False, set[str](), list[ast.AST](marks)
-    while waiting:
-        for node in ast.walk(waiting.pop(0)):
-            if isinstance(node, ast.Name) and node.id in names and node.id not in followed:
-                followed.add(node.id)
-                waiting.append(names[node.id])
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "requirements":
-                rules = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
-                found |= dict.fromkeys(map(str, rules))
-                computed |= len(rules) < len(node.args)
-    return tuple(found), computed
+    """The tests of one file. Rules that marks name through another module are known only when the test is collected."""
+    facts = read_suite_module(path.read_text(encoding="utf-8"))
+    module = Modules({path.stem: facts})
+    for test in facts["tests"]:
+        rules = module.texts(path.stem, test["requirements"])
+        yield IndexedCase(
+            id=f"{path.stem}::{test['name']}",
+            chapter=chapter_of_test(path, rules),
+            requirements=rules,
+            errata=(),
+            needs=(),
+            flags=(),
+            node=f"{path}::{test['name']}",
+            description=test["description"],
+            more_rules=test["computed"] or module.lacks(path.stem, test["requirements"]),
+        )
 
 
 def python_case(id_: str, folder: Path = SUITE) -> IndexedCase | None:

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hudi_conformance.cases import suite_marks
 from hudi_conformance.cases.renames import current_case
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants.harness.score import Kill, recorded_kills
@@ -190,8 +191,8 @@ def suite_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
     """The tests written in Python in `hudi_conformance.suite`, with what their marks `requirements` and `needs` name."""
     files = files or _uncached()
     paths = {module: (shown, path) for module, shown, path in _modules(_PACKAGE / "suite", "hudi_conformance.")}
-    read = {module: files.read(path, source_facts.read_suite_module) for module, (_, path) in paths.items()}
-    modules = source_facts.Modules(read)
+    read = {module: files.read(path, suite_marks.read_suite_module) for module, (_, path) in paths.items()}
+    modules = suite_marks.Modules(read)
     return tuple(
         CitedCase(
             f"{module.rpartition('.')[2]}::{test['name']}",
