@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from hudi_reference.errors import (
     InvalidProperty,
@@ -226,14 +226,20 @@ def _loaded(storage: Storage, path: str) -> tuple[TableProperties | None, Malfor
     except FileNotFoundError:
         return None, None
     try:
-        entries = load(text)
-        is_ended = "hoodie.table.checksum" in entries and text.endswith((b"\n", b"\r"))
-        found = TableProperties(entries, path, is_ended)
-        _check(found, path)
+        return _parsed(text, path), None
     except MalformedProperties as error:
         error.path = path
         return None, error
-    return found, None
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: bytes, path: str) -> TableProperties:
+    """The properties in a file, cached because every operation reads the file and few change it."""
+    entries = load(text)
+    is_ended = "hoodie.table.checksum" in entries and text.endswith((b"\n", b"\r"))
+    found = TableProperties(entries, path, is_ended)
+    _check(found, path)
+    return found
 
 
 def _nothing_there(storage: Storage) -> MalformedProperties | TableNotFound:

@@ -9,6 +9,7 @@ import difflib
 import importlib
 import inspect
 import pkgutil
+import sys
 import textwrap
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
@@ -200,6 +201,15 @@ def apply_mutant(name: str) -> Iterator[Mutant]:
     patch = Patch()
     try:
         known[name].apply(patch)
+        clear_caches()
         yield known[name]
     finally:
         patch.undo()
+        clear_caches()
+
+
+def clear_caches() -> None:
+    """Empty the caches of functions of the reference, whose results were computed without the mutant."""
+    ours = [module for name, module in sys.modules.items() if name.startswith("hudi_reference")]
+    for function in (value for module in ours for value in vars(module).values() if hasattr(value, "cache_clear")):
+        function.cache_clear()

@@ -13,7 +13,7 @@ from typing import Any
 
 import fastavro
 
-from hudi_reference.errors import MalformedMetadata, Misuse
+from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedSchema
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, check_schema
 from hudi_reference.schema.avro_codec import DAMAGE
@@ -50,11 +50,13 @@ def read_record(data: bytes, path: str) -> Record:
         raise _malformed(path, f"the file starts with {data[:4].hex()}", 0)
     try:
         reader = fastavro.block_reader(io.BytesIO(data))
-        check_schema(reader.writer_schema, path)
+        schema = _parsed(reader.metadata["avro.schema"])
         if reader.codec not in _CODECS:
             raise _malformed(path, f"compression {reader.codec}", None)
         records = [record for block in reader for record in _records(block, path)]
-        schema = _parsed(reader.metadata["avro.schema"])
+    except UnsupportedSchema as error:
+        error.path = path
+        raise
     except (*DAMAGE, RecursionError, zlib.error, fastavro.schema.UnknownType) as error:
         raise _malformed(path, f"{type(error).__name__}: {error}", None) from error
     if len(records) != 1 or not isinstance(records[0], dict):
@@ -81,7 +83,7 @@ def write_record(schema: AvroSchema, record: Mapping[str, Any], sync_marker: byt
     text = json.dumps(schema, separators=(",", ":"))
     out = io.BytesIO()
     try:
-        fastavro.schemaless_writer(out, fastavro.parse_schema(json.loads(text)), record)
+        fastavro.schemaless_writer(out, _compiled(text), record)
     except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
         raise Misuse("the record does not fit its schema", rule="TL-002", found=f"{type(error).__name__}: {error}") from error
     datum = out.getvalue()
@@ -91,9 +93,16 @@ def write_record(schema: AvroSchema, record: Mapping[str, Any], sync_marker: byt
 
 @lru_cache(maxsize=64)
 def _parsed(schema: str) -> AvroSchema:
-    """The schema of this text, cached because the files of a table share few schemas. Callers must not change it."""
+    """The checked schema of this text, cached because the files of a table share few schemas. Callers must not change it."""
+    check_schema(fastavro.parse_schema(json.loads(schema)), "")
     parsed: AvroSchema = json.loads(schema)
     return parsed
+
+
+@lru_cache(maxsize=64)
+def _compiled(schema: str) -> Any:
+    """The schema of this text in the form in which the Avro library encodes."""
+    return fastavro.parse_schema(json.loads(schema))
 
 
 def _long(value: int) -> bytes:

@@ -6,6 +6,7 @@ Records are read with the schema in the file. The classes have the fields that r
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, PathOutsideTable
@@ -111,7 +112,16 @@ def read_commit_metadata(data: bytes, path: str, *, legacy: bool = False) -> Com
 
     Raises MalformedMetadata for other records, PathOutsideTable for a path outside the table.
     """
+    return (_decode_small if len(data) <= _SMALL else _decode)(data, path, legacy=legacy)
+
+
+def _decode(data: bytes, path: str, *, legacy: bool) -> CommitMetadata:
     return commit_metadata_of((read_json_record if legacy else read_record)(data, path), path)
+
+
+#: Bytes of commit metadata that is kept after decoding: a process reads the files of the active timeline again and again.
+_SMALL = 32 << 10
+_decode_small = lru_cache(maxsize=256)(_decode)
 
 
 def commit_metadata_of(record: Mapping[str, Any], path: str) -> CommitMetadata:
