@@ -25,7 +25,6 @@ SECTIONS: dict[Outcome, str] = {
     Outcome.CRASH: "Crashes",
     Outcome.TIMEOUT: "Hangs",
     Outcome.ERROR: "Errors instead of answers",
-    Outcome.REFUSED: "Refusals of declared features",
 }
 
 #: An engine's entry about one case.
@@ -61,7 +60,8 @@ class Difference:
 
 def engines_page() -> str:
     """The page's text."""
-    lists = [expected_failures.load(path.stem, path) for path in sorted(expected_failures.root().glob("*.toml"))]
+    loaded = [expected_failures.load(path.stem, path) for path in sorted(expected_failures.root().glob("*.toml"))]
+    lists = [known for known in loaded if known.entries]
     engines = [known.engine for known in lists]
     cases = {case.id: case for case in gather().cases}
     parts = [HEAD, _overview(lists)]

@@ -36,16 +36,22 @@ class Outcome(StrEnum):
     ERROR = "error"
     CRASH = "crash"
     TIMEOUT = "timeout"
+    NOT_RUN = "not-run"
 
     @property
     def words(self) -> str:
         """The word in reports."""
-        return {"fail": "wrong", "unsupported": "not offered"}.get(self.value, self.value)
+        return {"fail": "wrong", "unsupported": "not offered", "not-run": "not run"}.get(self.value, self.value)
 
     @property
     def is_failure(self) -> bool:
-        """Whether a list of expected failures must hold it. A refusal of what was declared belongs there too."""
-        return self not in (Outcome.PASS, Outcome.OPEN, Outcome.UNSUPPORTED)
+        """Whether a list of expected failures must hold it. A refusal is reported separately and is not a failure."""
+        return self in (Outcome.FAIL, Outcome.CRASH, Outcome.TIMEOUT, Outcome.ERROR)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the engine was asked a question that has a right answer."""
+        return self not in (Outcome.OPEN, Outcome.UNSUPPORTED, Outcome.NOT_RUN)
 
 
 #: Pairs of expected and found values that a report shows of a case of many small questions.
@@ -57,11 +63,15 @@ WORST_FIRST = (
     Outcome.CRASH,
     Outcome.TIMEOUT,
     Outcome.ERROR,
+    Outcome.NOT_RUN,
     Outcome.REFUSED,
     Outcome.OPEN,
     Outcome.UNSUPPORTED,
     Outcome.PASS,
 )
+
+#: Begins the message about features that an engine does not declare; their names follow.
+NOT_OFFERED = "not offered: "
 
 
 @dataclass(frozen=True)
@@ -79,8 +89,8 @@ class Result:
     """One case on one engine, complete enough for every report.
 
     `message` is one line that is the same on every run; `detail` is the rest of what the engine reported. `pairs` are rows that
-    differ, expected and found side by side. `listed` is the reason in the engine's list of expected failures;
-    `surprise` is the difference to the expected result, None if there is none.
+    differ, expected and found side by side. `listed` is the reason in the engine's list of expected failures, `flaky` the
+    reason why the case may pass or fail; `surprise` is the difference to the expected result, None if there is none.
     """
 
     case: str
@@ -99,6 +109,7 @@ class Result:
     node: str = ""
     listed: str | None = None
     surprise: str | None = None
+    flaky: str | None = None
     #: Counters of a Python test (`counters.MEANINGS`), if it passed.
     counts: Mapping[str, int] = field(default_factory=dict)
 
@@ -106,6 +117,23 @@ class Result:
     def rerun(self) -> str:
         """The command that runs this case on this engine again."""
         return shlex.join(["hudi-conformance", "run", self.engine, "--only", self.case])
+
+    @property
+    def danger(self) -> tuple[str, ...]:
+        """The flags of the case, if the engine gave a wrong answer. An error or a refusal does not have this danger."""
+        return self.flags if self.outcome is Outcome.FAIL else ()
+
+    @property
+    def cause(self) -> str:
+        """The probable cause of a wrong answer; empty if the engine did not answer."""
+        return self.because if self.outcome is Outcome.FAIL else ""
+
+    @property
+    def missing(self) -> frozenset[str]:
+        """The features that the case needs and the engine does not declare."""
+        if self.outcome is not Outcome.UNSUPPORTED or not self.message.startswith(NOT_OFFERED):
+            return frozenset()
+        return frozenset(self.message.removeprefix(NOT_OFFERED).split(", "))
 
     def having(self, found: Judgement) -> Self:
         """The result with this judgement."""
@@ -155,7 +183,7 @@ def empty_result(case: Case, engine: str) -> Result:
 def lacking(needs: tuple[str, ...], hello: Hello) -> str | None:
     """The features that an engine does not declare, as a message; None if it declares all."""
     missing = [f for f in needs if f not in hello.features]
-    return f"not offered: {', '.join(missing)}" if missing else None
+    return f"{NOT_OFFERED}{', '.join(missing)}" if missing else None
 
 
 def _judge(case: Case, hello: Hello, answer: Answer) -> Judgement:

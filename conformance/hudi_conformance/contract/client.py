@@ -48,6 +48,10 @@ class Transport(Protocol):
         """Stop the engine; whether it exited by itself within `grace` seconds."""
 
 
+#: Receives each message ("sent"), each answer ("received"), and the text of an error in place of an answer ("failed").
+Trace = Callable[[str, Any], None]
+
+
 class Client:
     """A client of one engine, with the methods of `Engine`.
 
@@ -56,8 +60,17 @@ class Client:
     affect later ones.
     """
 
-    def __init__(self, name: str, start: Callable[[], Transport], *, start_timeout: float, message_timeout: float) -> None:
+    def __init__(
+        self,
+        name: str,
+        start: Callable[[], Transport],
+        *,
+        start_timeout: float,
+        message_timeout: float,
+        trace: Trace | None = None,
+    ) -> None:
         self.name = name
+        self._trace: Trace = trace or (lambda direction, value: None)
         self._start = start
         self._start_timeout = start_timeout
         self._message_timeout = message_timeout
@@ -184,11 +197,14 @@ class Client:
     def _exchange(self, message: dict[str, Any], timeout: float) -> dict[str, Any]:
         assert self._transport is not None
         check_message(message)
+        self._trace("sent", message)
         try:
             answer = self._transport.ask(message, timeout)
-        except (ProtocolFault, EngineCrash, EngineTimeout):
+        except (ProtocolFault, EngineCrash, EngineTimeout) as error:
             self._transport = None
+            self._trace("failed", f"{type(error).__name__}: {error}")
             raise
+        self._trace("received", answer)
         return self._judge(message, answer)
 
     def _judge(self, message: dict[str, Any], answer: Any) -> dict[str, Any]:

@@ -205,8 +205,9 @@ class Smoke:
         if self._client is not None and not self._client.is_running:
             self._end(grace=0)
         if self._client is None:
-            limits: dict[str, float] = {"start_timeout": self._start_timeout, "message_timeout": self._message_timeout}
-            self._client = Client(self._name, self._begin, **limits)
+            self._client = Client(
+                self._name, self._begin, start_timeout=self._start_timeout, message_timeout=self._message_timeout
+            )
         return self._client
 
     def _begin(self) -> Transport:

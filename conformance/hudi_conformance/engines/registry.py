@@ -9,7 +9,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from shutil import which
 
-from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.client import Client, Trace
 from hudi_conformance.contract.engine import Engine
 from hudi_conformance.engines.support.info import EngineInfo, UnknownEngine
 
@@ -110,6 +110,7 @@ def connect(
     message_timeout: float | None = None,
     progress: Callable[[str], None] | None = None,
     variables: Mapping[str, str] | None = None,
+    trace: Trace | None = None,
 ) -> Client:
     """Start an engine.
 
@@ -119,6 +120,7 @@ def connect(
         message_timeout: seconds; None is the engine's own limit.
         progress: receives one line for each step while the environment of the engine is created.
         variables: environment variables, such as endpoint and keys of an object store. With them the engine is a process.
+        trace: receives each message and each answer.
 
     Raises:
         UnknownEngine: the name is neither an engine nor a command line.
@@ -130,4 +132,5 @@ def connect(
         info.starter(progress or (lambda _: None), variables),
         start_timeout=info.start_timeout if start_timeout is None else start_timeout,
         message_timeout=info.message_timeout if message_timeout is None else message_timeout,
+        trace=trace,
     )

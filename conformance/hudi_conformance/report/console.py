@@ -16,7 +16,9 @@ from rich.text import Text
 
 from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
 from hudi_conformance.report.failure_text import facts
+from hudi_conformance.report.folding import Fault, by_reason, faults
 from hudi_conformance.report.matrix import STYLES, table, worst_first
+from hudi_conformance.report.next_features import next_features
 from hudi_conformance.report.run import Run
 
 
@@ -96,40 +98,82 @@ def show(console: Console, run: Run, results: Sequence[Result]) -> None:
     console.print(f"hudi-conformance {run.suite} · table version {run.table_version}{seed} · {cases}\n")
     console.print(table(run, results))
     console.print()
-    surprises = [r for r in worst_first(results) if r.surprise is not None]
-    known = [r for r in worst_first(results) if r.surprise is None]
+    _show_next(console, run, results)
+    shown = worst_first(results)
+    surprises = [r for r in shown if r.surprise is not None]
+    known = [r for r in shown if r.surprise is None and r.flaky is None]
     if surprises:
-        console.rule(Text("wrong answers first"), align="left", style="dim")
-        for result in surprises:
-            _show_block(console, result)
+        console.rule(Text("not as expected, wrong answers first"), align="left", style="dim")
+        for fault in faults(surprises):
+            _show_fault(console, fault)
     if known:
         console.rule(Text("known failures, with the reasons in the list"), align="left", style="dim")
-        for result in known:
-            console.print(_known(result), overflow="ellipsis", no_wrap=True)
-    for complaint in run.stale:
-        console.print(Text(f"stale entry  {complaint}", style="bold red"))
+        for fault in by_reason(known):
+            _show_known(console, fault, fault.first.listed or "")
+    flaky = [r for r in results if r.flaky is not None and r.outcome.is_asked]
+    if flaky:
+        console.rule(Text("flaky cases, which may pass or fail"), align="left", style="dim")
+        for fault in by_reason(flaky):
+            _show_known(console, fault, fault.first.flaky or "")
+    for complaint in (*(f"stale entry  {stale}" for stale in run.stale), *run.stopped):
+        console.print(Text(complaint, style="bold red"))
 
 
-def _show_block(console: Console, result: Result) -> None:
-    """Print one case. Long texts wrap beside their labels; the command to copy does not wrap."""
-    head = Text.assemble((result.case, "bold"), f"   {result.engine}   ")
-    head.append(result.outcome.words, style=STYLES[result.outcome])
-    if result.flags:
-        head.append(f"   {', '.join(result.flags).upper()}", style="bold red")
-    console.print(head)
+#: So many ids of cases with one fault are printed; the report has all.
+SHOWN_CASES = 30
+
+
+def _show_next(console: Console, run: Run, results: Sequence[Result]) -> None:
+    """Print which features each engine may declare next."""
+    for engine in run.engines:
+        found = next_features(results, engine.name)
+        if found:
+            console.print(Text.assemble(("to declare next", "bold"), f"   {engine.title}"))
+            for one in found:
+                console.print(Text(f"  {one}"), overflow="fold")
+            console.print()
+
+
+def _show_fault(console: Console, fault: Fault) -> None:
+    """Print one fault. Long texts wrap beside their labels; the command to copy does not wrap."""
+    result = fault.first
+    console.print(_head(fault, result.danger))
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style="dim", width=10)
     grid.add_column(overflow="fold")
     for name, value in facts(result):
         if name != "repeat":
             grid.add_row(f"  {name}", Text(value, style={"expected": "green", "found": "red"}.get(name, "")))
+    if len(fault.cases) > 1:
+        grid.add_row("  same in", Text(_ids(fault.cases[1:])))
     console.print(grid)
     console.print(Text.assemble(("  repeat    ", "dim"), result.rerun), soft_wrap=True)
     console.print()
 
 
-def _known(result: Result) -> Text:
-    text = Text(f"{result.case}   {result.engine}   ")
-    text.append(result.outcome.words, style=STYLES[result.outcome])
-    text.append(f"   {result.listed}", style="dim")
-    return text
+def _show_known(console: Console, fault: Fault, reason: str) -> None:
+    """Print the reason and the cases of a known failure; both wrap."""
+    console.print(_head(fault))
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="dim", width=10)
+    grid.add_column(overflow="fold")
+    grid.add_row("  reason", Text(reason))
+    if len(fault.cases) > 1:
+        grid.add_row("  same in", Text(_ids(fault.cases[1:])))
+    console.print(grid)
+
+
+def _head(fault: Fault, danger: Sequence[str] = ()) -> Text:
+    result, more = fault.first, len(fault.cases) - 1
+    head = Text.assemble((result.case, "bold"), f"   {result.engine}   ")
+    head.append(result.outcome.words, style=STYLES[result.outcome])
+    if danger:
+        head.append(f"   {', '.join(danger).upper()}", style="bold red")
+    if more:
+        head.append(f"   and {more} more {'case' if more == 1 else 'cases'}", style="dim")
+    return head
+
+
+def _ids(cases: Sequence[str]) -> str:
+    rest = len(cases) - SHOWN_CASES
+    return "\n".join([*cases[:SHOWN_CASES], *([f"... and {rest} more, in report.jsonl"] if rest > 0 else [])])

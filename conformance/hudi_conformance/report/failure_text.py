@@ -13,7 +13,7 @@ SHOWN = 6
 
 def block(result: Result) -> str:
     """Several lines about a result that is not the expected one."""
-    flags = f"   {', '.join(result.flags).upper()}" if result.flags else ""
+    flags = f"   {', '.join(result.danger).upper()}" if result.danger else ""
     lines = [f"{result.case}   {result.engine}   {result.outcome.words}{flags}"]
     lines += [f"  {name:<10}{value}" for name, value in facts(result)]
     return "\n".join(lines)
@@ -28,8 +28,8 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     if result.message:
         yield "message" if not result.pairs else "summary", result.message
     yield from (("detail", line) for line in result.detail.splitlines()[1 : SHOWN + 1])
-    if result.because:
-        yield "cause", result.because
+    if result.cause:
+        yield "cause", result.cause
     yield from (("erratum", erratum(e)) for e in result.errata)
     if result.surprise is not None:
         yield "list", result.surprise

@@ -15,6 +15,7 @@ from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
 from hudi_conformance.report.evidence import figures
 from hudi_conformance.report.failure_text import erratum, rule
 from hudi_conformance.report.matrix import Cell, matrix
+from hudi_conformance.report.next_features import next_features
 from hudi_conformance.report.run import EngineRun, Run
 from hudi_conformance.requirements import chapters
 
@@ -23,11 +24,12 @@ MEANINGS = {
     Outcome.PASS: "the right answer",
     Outcome.FAIL: "a wrong answer, given as if it were right",
     Outcome.ERROR: "the engine reported an error",
-    Outcome.REFUSED: "the engine declares the feature, then refuses the case; reported separately",
+    Outcome.REFUSED: "the engine declares the features and refuses the case; reported separately, not a failure",
     Outcome.UNSUPPORTED: "the engine does not declare a feature that the case needs; it was not asked",
     Outcome.CRASH: "the process of the engine crashed",
     Outcome.TIMEOUT: "no answer in time",
     Outcome.OPEN: "the specification leaves it open: answers are recorded and do not fail",
+    Outcome.NOT_RUN: "the run of this engine was stopped before the case, after too many time-outs",
 }
 
 
@@ -63,6 +65,11 @@ class CaseView:
         return tuple(r for r in self.results if r.outcome is not Outcome.PASS or r.surprise is not None)
 
     @property
+    def wrong(self) -> Result | None:
+        """The first wrong answer, which has danger and probable cause; None if no engine gave one."""
+        return next((r for r in self.results if r.outcome is Outcome.FAIL), None)
+
+    @property
     def tags(self) -> str:
         """Engine and outcome of each result, for the filter of the page."""
         words = [f"{r.engine}={r.outcome.value}" for r in self.results]
@@ -77,10 +84,12 @@ def page(run: Run, results: Sequence[Result]) -> str:
         run=run,
         cases=len({r.case for r in results}),
         matrix=matrix(results, run.engines),
+        next_features=[(e, found) for e in run.engines if (found := next_features(results, e.name))],
         chapters=[(chapter, chapters.title(chapter), views) for chapter, views in by_chapter(results, run.engines)],
         outcomes=present,
         meanings=MEANINGS,
         surprises=sum(r.surprise is not None for r in results),
+        concurrent=run.complete or bool(counts),
         figures=figures.lines(counts),
         mutants=figures.mutants(),
         requests=figures.requests(counts),

@@ -20,6 +20,7 @@ STYLES = {
     Outcome.ERROR: "yellow",
     Outcome.REFUSED: "cyan",
     Outcome.UNSUPPORTED: "dim",
+    Outcome.NOT_RUN: "bold yellow",
     Outcome.OPEN: "magenta",
 }
 
@@ -36,9 +37,14 @@ class Cell:
         return self.counts.get(Outcome.PASS, 0)
 
     @property
-    def total(self) -> int:
-        """Cases that have a right answer: all but the open ones."""
-        return sum(self.counts.values()) - self.counts.get(Outcome.OPEN, 0)
+    def asked(self) -> int:
+        """Cases with a right answer that the engine was asked: it declares the features that they need."""
+        return sum(number for outcome, number in self.counts.items() if outcome.is_asked)
+
+    @property
+    def all_right(self) -> bool:
+        """Whether each case that the engine answered is right; refusals are no answers."""
+        return bool(self.passed) and self.passed + self.counts.get(Outcome.REFUSED, 0) == self.asked
 
     @property
     def others(self) -> list[tuple[Outcome, int]]:
@@ -46,8 +52,13 @@ class Cell:
         return [(o, self.counts[o]) for o in WORST_FIRST if o is not Outcome.PASS and self.counts.get(o)]
 
     def __str__(self) -> str:
-        """As in `59/61  2 wrong`."""
-        return "  ".join([f"{self.passed}/{self.total}", *(f"{n} {o.words}" for o, n in self.others)])
+        """As in `59 of 61  2 wrong`."""
+        return "  ".join([self.score, *(f"{n} {o.words}" for o, n in self.others)])
+
+    @property
+    def score(self) -> str:
+        """Right answers of the cases that the engine was asked."""
+        return f"{self.passed} of {self.asked}" if self.asked else "-"
 
 
 @dataclass(frozen=True)
@@ -84,21 +95,40 @@ def worst_first(results: Iterable[Result]) -> list[Result]:
 
 
 def table(run: Run, results: Sequence[Result]) -> Table:
-    """The matrix for a terminal."""
+    """The matrix for a terminal: engines side by side, or a column for each outcome if there is one engine."""
     found = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     found.add_column("", no_wrap=True)
+    lines = matrix(results, run.engines)
+    if len(run.engines) == 1:
+        outcomes = [outcome for outcome, _ in lines[-1].cells[0].others]
+        found.add_column("right of asked")
+        for outcome in outcomes:
+            found.add_column(outcome.words, justify="right")
+        for line in lines:
+            found.add_row(*_columns(line, outcomes), style="bold" if line.chapter is None else "")
+        return found
     for engine in run.engines:
         found.add_column(engine.title)
-    for line in matrix(results, run.engines):
+    for line in lines:
         style = "bold" if line.chapter is None else ""
         found.add_row(Text(line.title, style=style), *map(_cell, line.cells), style=style)
     return found
 
 
+def _columns(line: Line, outcomes: Sequence[Outcome]) -> list[Text]:
+    (cell,) = line.cells
+    numbers = ((outcome, cell.counts.get(outcome, 0)) for outcome in outcomes)
+    return [Text(line.title), _score(cell), *(Text(str(n), STYLES[o]) if n else Text("") for o, n in numbers)]
+
+
+def _score(cell: Cell) -> Text:
+    return Text(cell.score, style="dim" if not cell.asked else "green" if cell.all_right else "")
+
+
 def _cell(cell: Cell) -> Text:
     if not cell.counts:
         return Text("-", style="dim")
-    text = Text(f"{cell.passed}/{cell.total}", style="green" if cell.passed == cell.total else "")
+    text = _score(cell)
     for outcome, number in cell.others:
         text.append("  ")
         text.append(f"{number} {outcome.words}", style=STYLES[outcome])

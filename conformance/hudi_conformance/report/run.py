@@ -34,6 +34,7 @@ class Run:
     complete: bool
     stale: tuple[str, ...] = ()
     rewritten: tuple[str, ...] = ()
+    stopped: tuple[str, ...] = ()
     suite: str = __version__
     table_version: int = 8
 

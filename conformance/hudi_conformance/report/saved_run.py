@@ -24,6 +24,6 @@ def read(folder: Path) -> tuple[Run, list[Result]]:
     """A report as `write` left it."""
     raw = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     engines = tuple(EngineRun(**(e | {"features": tuple(e["features"])})) for e in raw["engines"])
-    lists = {name: tuple(raw[name]) for name in ("stale", "rewritten")}
+    lists = {name: tuple(raw.get(name, ())) for name in ("stale", "rewritten", "stopped")}
     lines = (folder / "report.jsonl").read_text(encoding="utf-8").splitlines()
     return Run(**(raw | lists | {"engines": engines})), [Result.from_json(json.loads(line)) for line in lines]

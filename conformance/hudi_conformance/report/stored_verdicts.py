@@ -20,6 +20,8 @@ def record(report: Path, results: Path = RESULTS) -> list[Path]:
     found: dict[str, dict[str, str]] = {}
     counts: dict[str, dict[str, Counter[str]]] = {}
     for result in read(report)[1]:
+        if result.outcome is Outcome.NOT_RUN:
+            continue
         known, case = found.setdefault(result.engine, {}), case_of(result)
         known[case] = _worse(known.get(case), result.outcome)
         counts.setdefault(result.engine, {}).setdefault(case, Counter()).update(result.counts)
@@ -33,7 +35,7 @@ def case_of(result: Result) -> str:
 
 def _worse(known: str | None, found: Outcome) -> str:
     """The outcome of two results of one case: the failure if there is one, else the one that is not "unsupported"."""
-    if known is None or known == Outcome.UNSUPPORTED or found.is_failure:
+    if known is None or known == Outcome.UNSUPPORTED or found.is_failure or found is Outcome.REFUSED:
         return found.value
     return known
 

@@ -1,15 +1,18 @@
 """The known failures of an engine: `expected-failures/<engine>.toml`.
 
-A list has an entry for each known failure, with the reason. These fail the run: a failure that is not listed, a listed case
-that passes, a listed case that fails with another outcome or message, and an entry whose case does not exist or is no longer
-asked.
+A list has a `[[failure]]` entry for each known failure, with the reason. These fail the run: a failure that is not listed, a
+listed case that passes, a listed case that fails with another outcome or message, and an entry whose case does not exist or is
+no longer asked. A `[[flaky]]` entry names cases that may pass or fail; they are shown and never fail the run. A refusal fails
+the run only if the list has `refusals = "fail"`.
 """
 
 import json
 import re
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +26,12 @@ UNEXPLAINED = "not explained yet"
 
 HEADER = """\
 # Known failures of {engine}. A failure that is not listed here fails the run, and so does an entry that is out of date.
-# Rewrite: hudi-conformance run {engine} --expected-failures FILE --update (reasons are kept).
+# Rewrite: hudi-conformance run {engine} --expected-failures {path} --update (reasons are kept).
 """
+
+
+#: Outcomes other than a pass that make an entry out of date.
+_NO_FAILURES = (Outcome.UNSUPPORTED, Outcome.OPEN, Outcome.REFUSED)
 
 
 class ListError(ValueError):
@@ -49,6 +56,19 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Flaky:
+    """Cases that may pass or fail: an id or a pattern with `*`, and the reason."""
+
+    case: str
+    reason: str
+
+
+def flaky_reason(flaky: Iterable[Flaky], case: str) -> str | None:
+    """The reason of the first entry that matches the case; None if there is none."""
+    return next((entry.reason for entry in flaky if case == entry.case or fnmatchcase(case, entry.case)), None)
+
+
+@dataclass(frozen=True)
 class ExpectedFailures:
     """The list of one engine; `path` is None for an engine that has none."""
 
@@ -56,14 +76,26 @@ class ExpectedFailures:
     path: Path | None
     entries: Mapping[str, Entry]
     comment: str = ""
+    flaky: tuple[Flaky, ...] = ()
+    #: Flaky cases of the run, which are not in the list.
+    known_flaky: tuple[Flaky, ...] = ()
+    refusals_fail: bool = False
 
     def settle(self, result: Result) -> Result:
         """The result with `listed`, if it is an expected failure, or with `surprise`, if it is not as expected."""
+        if (reason := flaky_reason((*self.flaky, *self.known_flaky), result.case)) is not None:
+            return replace(result, flaky=reason)
         entry = self.entries.get(result.case)
-        if entry is None:
-            unknown = "not in the list of expected failures" if result.outcome.is_failure else None
-            return replace(result, surprise=unknown)
-        if entry.matches(result):
+        return replace(result, surprise=self._unlisted(result)) if entry is None else self._compared(entry, result)
+
+    def _unlisted(self, result: Result) -> str | None:
+        if result.outcome is Outcome.REFUSED and self.refusals_fail:
+            return "a declared feature is refused, and the list does not permit refusals"
+        return "not in the list of expected failures" if result.outcome.is_failure else None
+
+    @staticmethod
+    def _compared(entry: Entry, result: Result) -> Result:
+        if entry.matches(result) or result.outcome is entry.outcome is Outcome.REFUSED:
             return replace(result, listed=entry.reason)
         if result.outcome is Outcome.PASS:
             return replace(result, surprise=f"listed as an expected failure, and passes ({entry.reason})")
@@ -79,11 +111,11 @@ class ExpectedFailures:
         """
         found = {r.case: r.outcome for r in results}
         complaints = []
-        for case in self.entries:
+        for case, entry in self.entries.items():
             relay = re.search(r"\[by ([^],]+)", case)
             if case not in found and complete and (relay is None or relay[1] in engines):
                 complaints.append(f"{case}: there is no such case")
-            elif found.get(case) in (Outcome.UNSUPPORTED, Outcome.OPEN):
+            elif found.get(case) is not entry.outcome and found.get(case) in _NO_FAILURES:
                 complaints.append(f"{case}: is {found[case].words} now and does not fail")
         return complaints
 
@@ -91,8 +123,11 @@ class ExpectedFailures:
         """The list that has these results as expected; entries that still match, and reasons, are kept."""
         kept = {} if complete else dict(self.entries)
         for result in sorted(results, key=lambda r: r.case):
-            kept.pop(result.case, None)
-            if result.outcome.is_failure:
+            if result.outcome is Outcome.NOT_RUN or result.flaky is not None:
+                continue
+            known = kept.pop(result.case, None)
+            listed = known is not None and known.outcome is Outcome.REFUSED
+            if result.outcome.is_failure or (result.outcome is Outcome.REFUSED and (listed or self.refusals_fail)):
                 kept[result.case] = self._entry(result)
         return replace(self, entries=dict(sorted(kept.items())))
 
@@ -110,14 +145,15 @@ class ExpectedFailures:
         if self.path is None:
             raise ListError(f"{self.engine} has no list to update; name one with --expected-failures")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        comment = self.comment or HEADER.format(engine=self.engine)
-        self.path.write_text("\n".join([comment, *map(_toml, self.entries.values())]), encoding="utf-8")
+        comment = self.comment or HEADER.format(engine=shlex.quote(self.engine), path=shlex.quote(str(self.path)))
+        parts = [*map(_toml, self.flaky), *map(_toml, self.entries.values())]
+        self.path.write_text("\n".join([comment, *parts]), encoding="utf-8")
 
 
-def _toml(entry: Entry) -> str:
+def _toml(entry: Entry | Flaky) -> str:
     values = {f.name: getattr(entry, f.name) for f in fields(entry)}
     lines = [f"{name} = {json.dumps(str(v), ensure_ascii=False)}" for name, v in values.items() if v is not None]
-    return "\n".join(["[[failure]]", *lines, ""])
+    return "\n".join([f"[[{'failure' if isinstance(entry, Entry) else 'flaky'}]]", *lines, ""])
 
 
 def root() -> Path:
@@ -144,18 +180,39 @@ def load(engine: str, path: Path | None = None) -> ExpectedFailures:
         path = default_path(engine)
     if path is None or not path.is_file():
         return ExpectedFailures(engine, path, {})
-    text = path.read_text(encoding="utf-8")
-    comment = "".join(line for line in text.partition("[[failure]]")[0].splitlines(keepends=True) if line.strip())
-    return ExpectedFailures(engine, path, _entries(path, text), comment)
+    raw, text = _read(path)
+    before = text.partition("\n[[")[0] + "\n"
+    comment = "" if before.startswith("[[") else "".join(x for x in before.splitlines(keepends=True) if x.strip())
+    refusals_fail = raw.get("refusals", "allowed") == "fail"
+    return ExpectedFailures(engine, path, _entries(path, raw), comment, _flaky(path, raw), refusals_fail)
 
 
-def _entries(path: Path, text: str) -> dict[str, Entry]:
+def _read(path: Path) -> tuple[dict[str, Any], str]:
+    """The values of a list and its text; raises ListError unless it is TOML with the known members."""
     try:
+        text = path.read_text(encoding="utf-8")
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ListError(f"{path}: is not TOML: {error}") from None
-    if strange := raw.keys() - {"failure"}:
-        raise ListError(f"{path}: expected [[failure]] entries, found {', '.join(sorted(strange))}")
+    if strange := raw.keys() - {"failure", "flaky", "refusals"}:
+        raise ListError(f"{path}: expected [[failure]] and [[flaky]] entries, found {', '.join(sorted(strange))}")
+    for name in ("failure", "flaky"):
+        entries = raw.get(name, [])
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            raise ListError(f"{path}: {name} must be a list of tables, [[{name}]]")
+    if raw.get("refusals", "allowed") not in ("allowed", "fail"):
+        raise ListError(f'{path}: refusals must be "allowed" or "fail", found {raw["refusals"]!r}')
+    return raw, text
+
+
+def _flaky(path: Path, raw: Mapping[str, Any]) -> tuple[Flaky, ...]:
+    for number, entry in enumerate(raw.get("flaky", []), start=1):
+        if entry.keys() != {"case", "reason"} or not all(isinstance(v, str) and v.strip() for v in entry.values()):
+            raise ListError(f"{path}: flaky entry {number}: expected case and reason, found {', '.join(entry) or 'nothing'}")
+    return tuple(Flaky(current_case(entry["case"]), entry["reason"]) for entry in raw.get("flaky", []))
+
+
+def _entries(path: Path, raw: Mapping[str, Any]) -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     for number, fields_ in enumerate(raw.get("failure", []), start=1):
         entry = _entry(fields_, f"{path}: entry {number}")
@@ -172,7 +229,7 @@ def _entry(raw: Mapping[str, Any], where: str) -> Entry:
     for key in ("case", "outcome", "message", "reason"):
         if not isinstance(raw.get(key), str) or (key == "reason" and not raw[key].strip()):
             raise ListError(f"{where}: {key} is missing")
-    failures = [o.value for o in Outcome if o.is_failure]
+    failures = [o.value for o in Outcome if o.is_failure or o is Outcome.REFUSED]
     if raw["outcome"] not in failures:
         raise ListError(f"{where}: outcome is {raw['outcome']!r}, expected one of {', '.join(failures)}")
     return Entry(**{**raw, "case": current_case(raw["case"]), "outcome": Outcome(raw["outcome"])})

@@ -12,7 +12,7 @@ import pytest
 from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.case import Case
 from hudi_conformance.cases.schema import CaseError
-from hudi_conformance.cases.verdict import Answer, Result, empty_result, judge, judge_exception, lacking
+from hudi_conformance.cases.verdict import Answer, Judgement, Outcome, Result, empty_result, judge, judge_exception, lacking
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError, EngineCrash, EngineTimeout
 from hudi_conformance.runner.session import Session
@@ -49,6 +49,9 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Ask the engine and judge the answer."""
+        if (stopped := self.run.why_stopped(self.name)) is not None:
+            self.result = empty_result(self.case, self.name).having(Judgement(Outcome.NOT_RUN, stopped))
+            return
         try:
             client = self.run.client(self.name)
         except ContractError as error:

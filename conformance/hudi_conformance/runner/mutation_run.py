@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.mutants.harness.mutant import Mutant
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence.evidence import ROOT, CitedCase
@@ -58,7 +59,7 @@ def _run_one(mutant: Mutant, cases: Sequence[CitedCase]) -> Kill:
 
 
 def failing(mutant: str | None, cases: Sequence[CitedCase], *, stop_early: bool = False) -> frozenset[str]:
-    """The cases that the reference fails with this mutant applied (None: as it is)."""
+    """The cases that the reference fails or refuses with this mutant applied (None: as it is)."""
     if not cases:
         return frozenset()
     with tempfile.TemporaryDirectory(prefix="hudi-conformance-mutant-") as scratch:
@@ -68,7 +69,7 @@ def failing(mutant: str | None, cases: Sequence[CitedCase], *, stop_early: bool 
             _, results = read(Path(scratch))
         except FileNotFoundError:
             raise SuiteError(f"no report with {mutant or 'no mutant'}:\n{found[-3000:]}") from None
-    return frozenset(case_of(r) for r in results if r.outcome.is_failure)
+    return frozenset(case_of(r) for r in results if r.outcome.is_failure or r.outcome is Outcome.REFUSED)
 
 
 def _pytest(options: Iterable[str], cases: Iterable[CitedCase]) -> str:

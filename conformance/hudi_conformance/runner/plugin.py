@@ -40,6 +40,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--mutant", metavar="NAME", help="apply a mutant to the reference (hudi-conformance mutants)")
     group.addoption("--seed", metavar="N", type=int, help="seed of drawn data")
     group.addoption("--programs", metavar="N", type=int, help="programs that each model-based test draws")
+    group.addoption("--message-timeout", metavar="S", type=float, help="time limit of each message, in seconds")
+    group.addoption("--max-timeouts", metavar="N", type=int, help="time-outs after which an engine is not asked any more")
+    group.addoption("--known-flaky", metavar="FILE", type=Path, help="cases that may pass or fail: a pattern a line, # reason")
+    group.addoption("--trace-messages", metavar="FILE", help="write every message of each case; -: to the terminal")
     group.addoption("--plain", action="store_true", help="run the reference without its fast paths (HUDI_REFERENCE_PLAIN=1)")
 
 
@@ -47,10 +51,24 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register marks, and what collects the results."""
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
+    if config.getoption("engine") or config.getoption("expected_failures"):
+        _check_lists(config)
     if config.getoption("plain"):
         os.environ["HUDI_REFERENCE_PLAIN"] = "1"  # workers and engines that are started later inherit it
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Results(config), "hudi-conformance-results")
+
+
+def _check_lists(config: pytest.Config) -> None:
+    """A list of expected failures, or of flaky cases, that cannot be used is a usage error."""
+    from hudi_conformance.runner.expected_failures import ListError
+
+    try:
+        session = session_of(config)
+        for engine in session.engines:
+            session.list_of(engine)
+    except ListError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -98,6 +116,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Set the seed of drawn data, and skip a test of an engine that does not declare what the test needs."""
+    if _is_ours(item) and (log := session_of(item.config).log) is not None:
+        log.start()
     seed = item.config.getoption("seed")
     if seed is not None and "hypothesis" in sys.modules:  # importing it takes long, and few cases need it
         from hypothesis import core
@@ -123,6 +143,9 @@ def pytest_runtest_makereport(
 
         if python_cases.NO_RESULT not in item.stash:
             results.settle(report, item, results.result_of(item, call), session_of(item.config))
+    if call.when == "teardown" and _is_ours(item) and (log := session_of(item.config).log) is not None:
+        facts = dict(item.user_properties)
+        log.end(f"{facts.get('case', item.nodeid)}   {facts.get('engine', '')}   {facts.get('outcome', '')}")
     return report
 
 

@@ -1,5 +1,6 @@
 """The session of the suite in this process of pytest."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,13 +15,20 @@ def session_of(config: pytest.Config) -> "Session":
     """The engines and lists of this process, made on first use."""
     found = config.stash.get(SESSION, None)
     if found is None:
+        from hudi_conformance.runner.exchange_log import ExchangeLog
+        from hudi_conformance.runner.patterns import read_flaky
         from hudi_conformance.runner.session import Session
 
+        flaky, trace = config.getoption("known_flaky"), config.getoption("trace_messages")
         found = config.stash[SESSION] = Session(
             engines=tuple(dict.fromkeys(config.getoption("engine") or ("reference",))),
             list_path=config.getoption("expected_failures"),
             update=config.getoption("update_expected_failures"),
             mutant=config.getoption("mutant"),
             programs=config.getoption("programs"),
+            message_timeout=config.getoption("message_timeout"),
+            max_timeouts=config.getoption("max_timeouts") or None,
+            flaky=() if flaky is None else read_flaky(flaky),
+            log=None if trace is None else ExchangeLog(None if trace == "-" else Path(trace)),
         )
     return found

@@ -100,9 +100,17 @@ def _engine_mark(item: pytest.Item) -> pytest.Mark:
 NO_RESULT = pytest.StashKey[bool]()
 
 
+#: Set on a case that is not run, because the run of its engine was stopped: the reason.
+STOPPED = pytest.StashKey[str]()
+
+
 def skip_unless_offered(item: pytest.Item, session: Session) -> None:
     """Skip a test whose engines do not declare what its `needs` marks name."""
     mark = _engine_mark(item)
+    for engine_name in (mark.args[0], mark.kwargs.get("writer", mark.args[0])):
+        if (stopped := session.why_stopped(engine_name)) is not None:
+            item.stash[STOPPED] = stopped if engine_name == mark.args[0] else f"{engine_name}, which writes: {stopped}"
+            pytest.skip(item.stash[STOPPED])
     for needs in item.iter_markers("needs"):
         writer, features = mark.kwargs.get("writer"), needs.kwargs.get("writer", ())
         if writer is not None and (lack := lacking(tuple(features), session.client(writer).hello)) is not None:
@@ -115,7 +123,7 @@ def skip_unless_offered(item: pytest.Item, session: Session) -> None:
 def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
     """The result of a Python test, from its exception."""
     text = (getattr(item, "function", item).__doc__ or "").strip().split("\n\n")[0]
-    name = case_id(item)
+    name, stopped = case_id(item), item.stash.get(STOPPED, None)
     return Result(
         case=name,
         engine=_engine_mark(item).args[0],
@@ -124,7 +132,7 @@ def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
         requirements=rules_of(item),
         description=" ".join(text.split()),
         seconds=call.duration,
-    ).having(_judgement(call.excinfo))
+    ).having(Judgement(Outcome.NOT_RUN, stopped) if stopped is not None else _judgement(call.excinfo))
 
 
 def _judgement(excinfo: pytest.ExceptionInfo[BaseException] | None) -> Judgement:

@@ -36,14 +36,14 @@ def settle(report: pytest.TestReport, item: pytest.Item, result: Result, session
     }
     facts = {"case": result.case, "engine": result.engine, "outcome": result.outcome.value}
     item.user_properties += [*facts.items(), ("requirements", " ".join(result.requirements))]
-    if result.outcome is Outcome.UNSUPPORTED:
+    if result.surprise is not None:
+        _fail(report, result)
+    elif result.outcome in (Outcome.UNSUPPORTED, Outcome.REFUSED, Outcome.NOT_RUN):
         report.outcome = "skipped"
         report.longrepr = (result.node, 0, f"Skipped: {result.message}")
-    elif result.surprise is not None:
-        _fail(report, result)
     elif result.outcome.is_failure:
         report.outcome = "skipped"
-        report.wasxfail = result.listed or ""
+        report.wasxfail = result.listed or f"flaky: {result.flaky}"
     else:
         report.outcome = "passed"
         report.longrepr = None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hudi_conformance.cases.schema import PACKAGE, fixtures_root
-from hudi_conformance.cases.verdict import Result
+from hudi_conformance.cases.verdict import Outcome, Result
 from hudi_conformance.report.run import EngineRun, Run
 from hudi_conformance.report.saved_run import write
 from hudi_conformance.runner.session import Session
@@ -27,7 +27,7 @@ class Ending:
     def messages(self) -> list[str]:
         """Messages about lists and reports, one a line."""
         page = [] if self.page is None else [f"report: {self.page}"]
-        return [*self.run.stale, *(f"rewritten: {path}" for path in self.run.rewritten), *page]
+        return [*self.run.stale, *self.run.stopped, *(f"rewritten: {path}" for path in self.run.rewritten), *page]
 
 
 def finish(
@@ -39,10 +39,11 @@ def finish(
 ) -> Ending:
     """Check the lists and write the reports that were requested."""
     results = [Result.from_json(line) for line in lines]
-    complete = is_complete(session)
+    stopped = _stopped(results)
+    complete = is_complete(session) and not stopped
     stale = [] if ours.update else ours.stale(results, complete=complete)
     written = ours.rewrite(results, complete=complete) if ours.update else []
-    if stale and session.exitstatus == pytest.ExitCode.OK:
+    if (stale or stopped) and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     run = Run(
         engines=tuple(engine_run(name, hellos.get(name)) for name in ours.engines),
@@ -52,9 +53,23 @@ def finish(
         complete=complete,
         stale=tuple(stale),
         rewritten=tuple(map(str, written)),
+        stopped=tuple(stopped),
     )
     folder = session.config.getoption("report")
     return Ending(run, tuple(results), None if folder is None else write(folder, run, results))
+
+
+def _stopped(results: Sequence[Result]) -> list[str]:
+    """For each engine that was not asked to the end: how many cases were not run, and why. The run is not as expected then."""
+    left: dict[str, list[Result]] = {}
+    for result in results:
+        if result.outcome is Outcome.NOT_RUN:
+            left.setdefault(result.engine, []).append(result)
+    return [f"{engine}: {len(cases)} {_cases(len(cases))} {cases[0].message}" for engine, cases in left.items()]
+
+
+def _cases(number: int) -> str:
+    return "case" if number == 1 else "cases"
 
 
 def is_complete(session: pytest.Session) -> bool:

@@ -1,17 +1,20 @@
 """The state of one pytest process: started engines, lists of expected failures, the mutant."""
 
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from hudi_conformance.cases.verdict import Result
+from hudi_conformance.cases.verdict import Outcome, Result
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.contract.messages import Hello
 from hudi_conformance.engines.registry import connect
 from hudi_conformance.runner import expected_failures
-from hudi_conformance.runner.expected_failures import ExpectedFailures
+from hudi_conformance.runner.exchange_log import ExchangeLog
+from hudi_conformance.runner.expected_failures import ExpectedFailures, Flaky
 
 
 class EngineDidNotStart(ContractError):
@@ -28,6 +31,14 @@ class Session:
     mutant: str | None = None
     #: Random programs of each model-based test; None: as many as the engine can run in a short time.
     programs: int | None = None
+    #: Time limit of messages in seconds; None: that of each engine.
+    message_timeout: float | None = None
+    #: Unexpected time-outs of one engine after which it is not asked any more; None: no limit.
+    max_timeouts: int | None = None
+    #: Cases that may pass or fail, in addition to those of the lists.
+    flaky: tuple[Flaky, ...] = ()
+    log: ExchangeLog | None = None
+    _timeouts: Counter[str] = field(default_factory=Counter)
     _clients: dict[str, Client | ContractError] = field(default_factory=dict)
     _lists: dict[str, ExpectedFailures] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
@@ -57,7 +68,8 @@ class Session:
 
     def _start(self, engine: str) -> Client | ContractError:
         try:
-            client = connect(engine)
+            trace = None if self.log is None else partial(self.log.note, engine)
+            client = connect(engine, message_timeout=self.message_timeout, trace=trace)
         except ContractError as error:
             return error
         except Exception as error:
@@ -78,15 +90,24 @@ class Session:
     def list_of(self, engine: str) -> ExpectedFailures:
         """The engine's list of expected failures."""
         if engine not in self._lists:
-            self._lists[engine] = expected_failures.load(engine, self.list_path)
+            found = expected_failures.load(engine, self.list_path)
+            self._lists[engine] = replace(found, known_flaky=self.flaky)
         return self._lists[engine]
 
     def settle(self, result: Result) -> Result:
         """The result compared with the engine's list; when the list is rewritten, every result is as expected."""
         settled = self.list_of(result.engine).settle(result)
+        if result.outcome is Outcome.TIMEOUT and settled.listed is None:
+            self._timeouts[result.engine] += 1
         if self.update and settled.surprise is not None:
             return replace(settled, surprise=None, listed="recorded" if result.outcome.is_failure else None)
         return settled
+
+    def why_stopped(self, engine: str) -> str | None:
+        """Why the engine is not asked any more: it had too many time-outs; None if it is asked."""
+        if self.max_timeouts is None or self._timeouts[engine] < self.max_timeouts:
+            return None
+        return f"not run: {self.max_timeouts} time-outs before (--max-timeouts {self.max_timeouts})"
 
     def stale(self, results: Iterable[Result], *, complete: bool) -> list[str]:
         """Messages about entries of lists that are out of date."""

@@ -1,5 +1,6 @@
 """Reports say the same as the results, in the order of what matters."""
 
+import io
 import json
 import re
 from dataclasses import replace
@@ -7,8 +8,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from rich.console import Console
-from sample_report import ENGINES, RESULTS, RUN, result
+from sample_report import ENGINES, GONE, LATE, RESULTS, RUN, result
 
+from hudi_conformance.cases.verdict import Result
 from hudi_conformance.explorer.s3.diagram import Drawing, Line
 from hudi_conformance.report import saved_run
 from hudi_conformance.report.console import show
@@ -16,14 +18,15 @@ from hudi_conformance.report.evidence import figures
 from hudi_conformance.report.failure_text import block, sides
 from hudi_conformance.report.html import page
 from hudi_conformance.report.matrix import matrix, worst_first
+from hudi_conformance.report.next_features import next_features
 
 
 def test_the_matrix_counts_right_answers_by_chapter_and_engine():
-    """Open questions have no right answer, so they do not count in the total; what is not offered does."""
+    """The score is right of asked: open questions have no right answer, and what is not offered was not asked."""
     lines = matrix(RESULTS, ENGINES)
     assert [line.title for line in lines] == ["log format", "merge modes and payloads", "model", "all"]
-    assert [str(cell) for cell in lines[0].cells] == ["1/1  1 open", "0/2  1 refused  1 not offered", "0/0"]
-    assert str(lines[-1].cells[1]) == "0/5  1 wrong  1 crash  1 error  1 refused  1 not offered"
+    assert [str(cell) for cell in lines[0].cells] == ["1 of 1  1 open", "0 of 1  1 refused  1 not offered", "-"]
+    assert str(lines[-1].cells[1]) == "0 of 4  1 wrong  1 crash  1 error  1 refused  1 not offered"
 
 
 def test_surprises_come_first_and_wrong_answers_before_all():
@@ -32,7 +35,6 @@ def test_surprises_come_first_and_wrong_answers_before_all():
         ("merge.late", "fail"),
         ("model.program", "crash"),
         ("model.program", "timeout"),
-        ("log.block", "refused"),
         ("merge.known", "error"),
     ]
 
@@ -76,7 +78,7 @@ def test_the_terminal_shows_matrix_surprises_known_failures_and_stale_entries():
     console.file.close()
     text = console.export_text()
     order = [
-        "seed 20261121 · 5 cases", "reference", "log format", "1/1  1 open", "wrong answers first", "merge.late",
+        "seed 20261121 · 5 cases", "reference", "log format", "1 of 1  1 open", "to declare next", "log.hfile: 1 more case", "wrong answers first", "merge.late",
         "SILENT-STALE", "known failures, with", "merge.known", "stale entry",
     ]  # fmt: skip
     assert sorted(order, key=text.index) == order
@@ -126,7 +128,7 @@ def test_values_are_escaped_on_the_page():
 
 def test_the_page_says_whether_all_is_as_expected():
     """The first thing on the page is the verdict on the run."""
-    assert "4 results not as expected" in page(RUN, RESULTS)
+    assert "3 results not as expected" in page(RUN, RESULTS)
     calm = [replace(r, surprise=None) for r in RESULTS]
     assert "All results are as expected" in page(replace(RUN, stale=()), calm)
     assert "broken did not start" in page(RUN, RESULTS)
@@ -170,3 +172,83 @@ def test_the_page_has_what_engines_did_on_an_object_store(monkeypatch):
     text = page(RUN, RESULTS)
     assert '<b class="o-fail">broken</b>: 1 of 30' in text and '<b class="o-pass">kept</b>' in text
     assert "put &lt;x&gt; → 412" in text and "<svg" in text
+
+
+def test_danger_and_cause_belong_to_wrong_answers_only():
+    """An error, a crash, a time-out or a refusal returns no rows, so that nothing is silent or stale."""
+    for outcome in ("error", "crash", "timeout", "refused"):
+        found = block(result("merge.late", "reference", outcome, flags=("silent-stale",), surprise="not in the list"))
+        assert "SILENT-STALE" not in found and "cause" not in found
+    text = page(RUN, [result("merge.late", "reference", "refused", flags=("silent-stale",))])
+    assert "silent-stale" not in text and "Compare before replacing" not in text
+
+
+def shown(*results: Result) -> str:
+    """What the terminal shows at 80 columns."""
+    console = Console(width=80, record=True, file=io.StringIO())
+    show(console, replace(RUN, stale=()), results)
+    return "\n".join(line.rstrip() for line in console.export_text().splitlines())
+
+
+def test_equal_failures_of_an_engine_are_folded():
+    """The same wrong rows in several cases are one block with all ids; other rows, or another engine, are another block."""
+    wrong = {"message": "1 changed (id=1)", "pairs": (LATE,), "surprise": "not in the list of expected failures"}
+    same = [result(case, "reference", "fail", **wrong) for case in ("merge.late", "merge.late.by-reference", "log.other")]
+    other = [
+        result("merge.a", "reference", "fail", **(wrong | {"pairs": (GONE,)})),
+        result("merge.b", "broken", "fail", **wrong),
+    ]
+    text = shown(*same, *other)
+    assert text.count("  repeat  ") == 3
+    assert "and 2 more cases" in text and "  same in   merge.late\n            merge.late.by-reference" in text
+
+
+def test_reasons_of_known_failures_are_not_cut():
+    """At 80 columns a long reason wraps, and cases with one reason are listed below it."""
+    reason = " ".join(f"word{n}" for n in range(40))
+    text = shown(*(result(f"merge.{n}", "reference", "fail", listed=reason) for n in "ab"))
+    assert all(f"word{n}" in text for n in range(40)) and "same in   merge.b" in text
+
+
+def test_a_flaky_case_is_shown_apart_from_failures():
+    """It may fail or pass; both are shown with the reason."""
+    text = shown(*(result(f"merge.{o}", "reference", o, flaky="depends on the load") for o in ("fail", "pass")))
+    assert (
+        text.index("flaky cases") < text.index("merge.fail") and "depends on the load" in text and "not as expected" not in text
+    )
+
+
+def test_one_engine_has_a_column_for_each_outcome():
+    """Refusals stand in a column of their own, beside right of asked."""
+    console = Console(width=120, record=True, file=io.StringIO())
+    show(console, replace(RUN, engines=ENGINES[1:2]), [r for r in RESULTS if r.engine == "apache-hudi@1.0.2"])
+    head, row = console.export_text().splitlines()[2:4]
+    assert head.split("  ")[-1].strip() == "not offered" and "right of asked" in head and "refused" in head
+    assert row.split() == ["log", "format", "0", "of", "1", "1", "1"]
+
+
+def test_features_to_declare_next_are_counted():
+    """For each feature the cases that need only this one more; then sets that open many cases together."""
+    lacking = [
+        "read.filter",
+        "read.filter",
+        "read.cdc",
+        "read.cdc, merge-on-read",
+        "merge-on-read, log.avro",
+        "merge-on-read, log.avro",
+    ]
+    results = [result(f"merge.{n}", "reference", "unsupported", message=f"not offered: {f}") for n, f in enumerate(lacking)]
+    assert [str(one) for one in next_features(results, "reference")] == [
+        "read.filter: 2 more cases",
+        "read.cdc: 1 more case",
+        "log.avro + merge-on-read: 2 more cases",
+        "merge-on-read + read.cdc: 2 more cases",
+    ]
+    assert "<code>read.filter</code>: 2 more cases" in page(RUN, results)
+
+
+def test_own_cases_come_before_figures_of_the_project():
+    """A report begins with the matrix and the cases of the run; figures of concurrent writers follow, if there are any."""
+    text = page(RUN, RESULTS)
+    assert text.index('id="matrix-title"') < text.index('id="cases"') < text.index('id="concurrent-writers"')
+    assert "concurrent-writers" not in page(replace(RUN, complete=False), RESULTS)

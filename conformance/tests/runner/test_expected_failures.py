@@ -50,7 +50,10 @@ def result(case: str, outcome: str, message: str = "") -> Result:
         (result("merge.a", "pass"), None, "listed as an expected failure, and passes"),
         (result("merge.b", "error", "boom"), "a known fault", None),
         (result("merge.c", "fail", "1 changed"), None, "not in the list"),
-        (result("merge.c", "refused", "no"), None, "not in the list"),
+        (result("merge.c", "refused", "no"), None, None),
+        (result("merge.a", "refused", "no"), None, None),
+        (result("merge.c", "not-run"), None, None),
+        (result("merge.a", "not-run"), None, None),
         (result("merge.c", "pass"), None, None),
         (result("merge.c", "open"), None, None),
         (result("merge.c", "unsupported"), None, None),
@@ -85,8 +88,9 @@ def test_an_update_keeps_reasons_and_comments(path: Path):
     results = [
         result("merge.a", "fail", "1 changed (id=z)"),
         result("merge.b", "error", "bang"),
-        result("merge.c", "refused", 'no "way"'),
+        result("merge.c", "error", 'no "way"'),
         result("merge.d", "pass"),
+        result("merge.e", "refused", "no"),
     ]
     found.updated(results, complete=True).save()
     again = lists.load("tiny", path)
@@ -95,6 +99,7 @@ def test_an_update_keeps_reasons_and_comments(path: Path):
     assert again.entries["merge.b"] == replace(found.entries["merge.b"], message="bang")
     assert (again.entries["merge.c"].message, again.entries["merge.c"].reason) == ('no "way"', lists.UNEXPLAINED)
     assert all(r.surprise is None for r in map(again.settle, results))
+    assert "merge.e" not in again.entries
 
 
 def test_an_update_drops_what_passes_and_what_is_gone(path: Path):
@@ -115,6 +120,9 @@ def test_an_update_drops_what_passes_and_what_is_gone(path: Path):
         (LIST.replace('"error"', '"pass"'), "entry 2: outcome is 'pass'"),
         (LIST.replace("merge.b", "merge.a"), "entry 2: merge.a is listed twice"),
         (LIST.replace("recipe", "receipt"), "entry 1: no key 'receipt'"),
+        ("failure = 3", "failure must be a list of tables"),
+        ("[[flaky]]\ncase = 'x'", "flaky entry 1: expected case and reason, found case"),
+        ("refusals = 'ignored'", 'refusals must be "allowed" or "fail"'),
     ],
 )
 def test_a_list_that_cannot_be_used_names_its_entry(path: Path, text: str, message: str):
@@ -137,3 +145,39 @@ def test_shipped_lists_can_be_used_and_explain_themselves():
     """Each entry of the lists in the repository has a written reason."""
     shipped = [lists.load(path.stem, path) for path in lists.root().glob("*.toml")]
     assert not [(s.engine, e.case) for s in shipped for e in s.entries.values() if e.reason == lists.UNEXPLAINED]
+
+
+def test_a_refusal_fails_only_if_the_list_says_so(path: Path):
+    """By default a refusal is no failure; an owner whose engine must not refuse says so in the list."""
+    refused = result("merge.c", "refused", "no")
+    assert lists.load("tiny", path).settle(refused).surprise is None
+    path.write_text('refusals = "fail"\n' + LIST)
+    assert "does not permit refusals" in (lists.load("tiny", path).settle(refused).surprise or "")
+    assert lists.load("reference").refusals_fail and lists.load("spark").refusals_fail
+
+
+def test_an_entry_whose_case_is_refused_now_is_out_of_date(path: Path):
+    """The failure is gone; the list is not."""
+    assert lists.load("tiny", path).stale([result("merge.a", "refused")], complete=False) == [
+        "merge.a: is refused now and does not fail"
+    ]
+
+
+def test_a_flaky_case_never_fails_the_run(path: Path):
+    """Whatever its outcome is; its entry is kept by an update, and is no known failure."""
+    path.write_text('# Mine.\nrefusals = "fail"\n\n[[flaky]]\ncase = "race.*"\nreason = "depends on the load"\n\n' + LIST[15:])
+    found = lists.load("tiny", path)
+    results = [result("race.one", "fail", "x"), result("race.two", "pass"), result("merge.c", "fail", "y")]
+    settled = [found.settle(r) for r in results]
+    assert [(r.flaky, r.surprise is None) for r in settled] == [("depends on the load", True)] * 2 + [(None, False)]
+    found.updated(settled, complete=True).save()
+    again = lists.load("tiny", path)
+    assert (again.flaky, set(again.entries), again.refusals_fail) == (found.flaky, {"merge.c"}, True)
+
+
+def test_the_command_in_a_new_list_can_be_copied(tmp_path: Path):
+    """Engine and file are quoted for the shell."""
+    found = lists.load("node my adapter.mjs", tmp_path / "my list.toml")
+    found.updated([result("merge.a", "fail", "x")], complete=False).save()
+    text = (tmp_path / "my list.toml").read_text()
+    assert f"hudi-conformance run 'node my adapter.mjs' --expected-failures '{tmp_path}/my list.toml' --update" in text

@@ -38,13 +38,13 @@ def test_a_case_is_one_item_per_engine(pytester: pytest.Pytester, book: Casebook
 
 
 def test_outcomes_become_pytests_own(pytester: pytest.Pytester, book: Casebook):
-    """Right answers pass, wrong ones fail, what is not offered is skipped, open questions pass."""
+    """Right answers pass, wrong ones fail, what is not offered or refused is skipped, open questions pass."""
     book.add("merge.one")
     book.add("merge.two", needs=["read.cdc"])
     book.add("merge.three", expected={"open": True})
     run(pytester, "--engine=tiny").assert_outcomes(passed=2, skipped=1)
     run(pytester, "--engine=liar").assert_outcomes(passed=1, failed=1, skipped=1)
-    run(pytester, "--engine=coward").assert_outcomes(passed=1, failed=1, skipped=1)
+    run(pytester, "--engine=coward").assert_outcomes(passed=1, skipped=2)
 
 
 def test_a_failure_teaches(pytester: pytest.Pytester, book: Casebook):

@@ -34,7 +34,7 @@ RESULTS = [
     result("merge.known", "reference", "pass"),
     result("merge.known", "apache-hudi@1.0.2", "error", message="boom", detail="boom\nat Some.java", listed="a known fault"),
     result("log.block", "reference", "open", message="2 rows"),
-    result("log.block", "apache-hudi@1.0.2", "refused", message="refused log.hfile: no", surprise="not in the list"),
+    result("log.block", "apache-hudi@1.0.2", "refused", message="refused log.hfile: no"),
     result("log.other", "reference", "pass"),
     result("log.other", "apache-hudi@1.0.2", "unsupported", message="not offered: log.hfile"),
     result("model.program", "reference", "timeout", message="30 s", surprise="not in the list"),

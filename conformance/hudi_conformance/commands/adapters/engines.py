@@ -38,9 +38,9 @@ def greet(info: EngineInfo) -> Hello | str:
     diagnosis = diagnose(info)
     if not diagnosis.ready:
         return f"not installed: {diagnosis.remedy}"
-    limits = {"start_timeout": info.start_timeout, "message_timeout": info.message_timeout}
+    start = info.starter(lambda _: None)
     try:
-        with Client(info.name, info.starter(lambda _: None), **limits) as client:
+        with Client(info.name, start, start_timeout=info.start_timeout, message_timeout=info.message_timeout) as client:
             return client.hello
     except ContractError as e:
         return f"does not start: {str(e).splitlines()[0]}"
