@@ -144,9 +144,8 @@ def _show_fault(console: Console, fault: Fault) -> None:
     for name, value in facts(result):
         if name != "repeat":
             grid.add_row(f"  {name}", Text(value, style={"expected": "green", "found": "red"}.get(name, "")))
-    if len(fault.cases) > 1:
-        grid.add_row("  same in", Text(_ids(fault.cases[1:])))
     console.print(grid)
+    _show_same(console, fault)
     console.print(Text.assemble(("  repeat    ", "dim"), result.rerun), soft_wrap=True)
     console.print()
 
@@ -158,9 +157,8 @@ def _show_known(console: Console, fault: Fault, reason: str) -> None:
     grid.add_column(style="dim", width=10)
     grid.add_column(overflow="fold")
     grid.add_row("  reason", Text(reason))
-    if len(fault.cases) > 1:
-        grid.add_row("  same in", Text(_ids(fault.cases[1:])))
     console.print(grid)
+    _show_same(console, fault)
 
 
 def _head(fault: Fault, danger: Sequence[str] = ()) -> Text:
@@ -174,6 +172,10 @@ def _head(fault: Fault, danger: Sequence[str] = ()) -> Text:
     return head
 
 
-def _ids(cases: Sequence[str]) -> str:
-    rest = len(cases) - SHOWN_CASES
-    return "\n".join([*cases[:SHOWN_CASES], *([f"... and {rest} more, in report.jsonl"] if rest > 0 else [])])
+def _show_same(console: Console, fault: Fault) -> None:
+    """Print the other cases with this fault; their ids do not wrap."""
+    others = fault.cases[1:]
+    rest = len(others) - SHOWN_CASES
+    lines = [*others[:SHOWN_CASES], *([f"... and {rest} more, in report.jsonl"] if rest > 0 else [])]
+    for number, line in enumerate(lines):
+        console.print(Text.assemble(("  same in   " if number == 0 else " " * 12, "dim"), line), soft_wrap=True)

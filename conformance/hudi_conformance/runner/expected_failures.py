@@ -184,7 +184,8 @@ def load(engine: str, path: Path | None = None) -> ExpectedFailures:
     before = text.partition("\n[[")[0] + "\n"
     comment = "" if before.startswith("[[") else "".join(x for x in before.splitlines(keepends=True) if x.strip())
     refusals_fail = raw.get("refusals", "allowed") == "fail"
-    return ExpectedFailures(engine, path, _entries(path, raw), comment, _flaky(path, raw), refusals_fail)
+    entries, flaky = _entries(path, raw), _flaky(path, raw)
+    return ExpectedFailures(engine, path, entries, comment, flaky, refusals_fail=refusals_fail)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], str]:
