@@ -37,8 +37,10 @@ class ExchangeLog:
         self._lines += [f"{at}  {engine}  {SIGNS[direction]} {first}", *(f"{'':15}{line}" for line in rest)]
 
     def end(self, heading: str) -> None:
-        """Write the messages of the case below a heading."""
-        text = "\n".join([heading, *(self._lines or ["            (no message)"]), "", ""])
+        """Write the messages of the case below a heading; nothing if the engine was not asked."""
+        if not self._lines:
+            return
+        text = "\n".join([heading, *self._lines, "", ""])
         self._lines.clear()
         if self.path is None:
             print(text, file=sys.__stderr__, flush=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hudi_conformance.report import junit_names
 from hudi_conformance.runner.pytest_session import SESSION, session_of
 
 if TYPE_CHECKING:
@@ -167,10 +168,12 @@ class Results:
         self.hellos: dict[str, dict[str, Any]] = {}
         self.ending: Ending | None = None
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the result that a report carries, if it is the report of a case."""
         line = getattr(report, "hudi_result", None)
         if line is not None:
+            junit_names.rename(self.config, report, line)
             self.lines.append(line)
             self.hellos[line["engine"]] = getattr(report, "hudi_hello")  # noqa: B009 - no field of pytest's class
 

@@ -1,18 +1,16 @@
 """`hudi-conformance run`: the suite on one or several engines, as one pytest session with its own output."""
 
-import difflib
 import os
-import shlex
-import shutil
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import pytest
 import typer
 from rich.console import Console
 
 from hudi_conformance.cases.schema import PACKAGE, fixtures_root
+from hudi_conformance.commands.suite.run_usage import Chosen, WrongUsage, check, patterns
 from hudi_conformance.engines import registry
 from hudi_conformance.report.console import ProgressDisplay, own_console, show
 from hudi_conformance.runner.run_report import Ending
@@ -39,7 +37,9 @@ def run(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            "--only", metavar="PATTERN", help="Run cases by id, chapter, area, rule or erratum; * matches any text; repeatable."
+            "--only",
+            metavar="PATTERN",
+            help="Run cases by id, chapter, area, rule or erratum; * matches any text; @FILE: one pattern a line; repeatable.",
         ),
     ] = None,
     skip: Annotated[
@@ -49,6 +49,27 @@ def run(
         Path | None, typer.Option("--expected-failures", metavar="FILE", help="List of known failures, or a folder of lists.")
     ] = None,
     update: Annotated[bool, typer.Option("--update", help="Rewrite the list; reasons are kept.")] = False,
+    known_flaky: Annotated[
+        Path | None,
+        typer.Option(
+            "--known-flaky", metavar="FILE", help="Cases that may pass or fail: one pattern a line, # before a reason."
+        ),
+    ] = None,
+    message_timeout: Annotated[
+        float | None, typer.Option(metavar="S", min=0.1, help="Seconds for each answer; default: 120, longer for JVM engines.")
+    ] = None,
+    max_timeouts: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Stop asking an engine after N unexpected time-outs; 0: never.")
+    ] = 10,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Write every message of each case, in both directions, to trace.txt of the report.")
+    ] = False,
+    trace_to: Annotated[
+        str | None, typer.Option("--trace-to", metavar="FILE", help="The same to another file; - is the terminal.")
+    ] = None,
+    format_: Annotated[
+        Literal["text", "github"], typer.Option("--format", help="github: with annotations and a summary for GitHub Actions.")
+    ] = "text",
     report: Annotated[Path, typer.Option("--report", metavar="DIR", help="Folder of the reports.")] = Path("report"),
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of random data; default: the date.")] = None,
     jobs: Annotated[
@@ -62,11 +83,14 @@ def run(
     """Run the suite on engines and print the matrix."""
     names = list(dict.fromkeys(engine or ["reference"]))
     console = own_console()
-    if (complaint := _wrong_usage(names, expected_failures)) is not None:
-        raise _stop(console, complaint, USAGE)
+    try:
+        check(Chosen(names, expected_failures, update, known_flaky))
+        only, skip = patterns(only or [], skip or [])
+    except WrongUsage as error:
+        raise _stop(console, str(error), USAGE) from None
     seed = int(time.strftime("%Y%m%d")) if seed is None else seed
     jobs = (os.cpu_count() or 1 if not only else 1) if jobs is None else jobs
-    chosen = _chosen(console, only or [], skip or [], jobs)
+    chosen = _chosen(console, only, skip, jobs)
     for name in names:
         if (complaint := _prepare(console, name)) is not None:
             raise _stop(console, complaint, BROKEN)
@@ -75,8 +99,39 @@ def run(
     arguments += [f"--expected-failures={expected_failures}"] if expected_failures is not None else []
     arguments += ["--update-expected-failures"] if update else []
     arguments += [f"--programs={programs}"] if programs is not None else []
+    arguments += [f"--known-flaky={known_flaky}"] if known_flaky is not None else []
+    arguments += [f"--message-timeout={message_timeout}"] if message_timeout is not None else []
+    arguments += [f"--max-timeouts={max_timeouts}"]
+    traced = _traced(trace, trace_to, report)
+    arguments += [f"--trace-messages={traced}"] if traced is not None else []
     code = pytest.main(arguments, plugins=[display, catcher])
-    raise typer.Exit(_conclude(console, display, catcher.ending, int(code)))
+    if traced is not None and traced != "-":
+        console.print(f"messages: {traced}", markup=False, soft_wrap=True)
+    result = _conclude(console, display, catcher.ending, int(code))
+    if format_ == "github" and catcher.ending is not None:
+        _annotate(catcher.ending, expected_failures)
+    raise typer.Exit(result)
+
+
+def _traced(trace: bool, trace_to: str | None, report: Path) -> str | None:
+    """Where messages are written, "-" for the terminal; None if nowhere. A file of an earlier run is replaced."""
+    if trace_to == "-":
+        return "-"
+    if trace_to is None and not trace:
+        return None
+    path = (report / "trace.txt" if trace_to is None else Path(trace_to)).resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("", encoding="utf-8")
+    return str(path)
+
+
+def _annotate(ending: Ending, lists: Path | None) -> None:
+    """Print annotations for GitHub Actions, and write the summary of the step."""
+    from hudi_conformance.report import github
+
+    for line in github.annotations(ending.run, ending.results, lists):
+        typer.echo(line)
+    github.write_summary(ending.run, ending.results)
 
 
 def _chosen(console: Console, only: list[str], skip: list[str], jobs: int) -> list[str]:
@@ -95,7 +150,7 @@ def _chosen(console: Console, only: list[str], skip: list[str], jobs: int) -> li
 
 
 def _stop(console: Console, complaint: str, code: int) -> typer.Exit:
-    console.print(complaint, style="red", markup=False)
+    console.print(complaint, style="red", markup=False, soft_wrap=True)
     return typer.Exit(code)
 
 
@@ -109,24 +164,6 @@ class _Catcher:
         """After the plugin's own."""
         results = session.config.pluginmanager.getplugin("hudi-conformance-results")
         self.ending = getattr(results, "ending", None)
-
-
-def _wrong_usage(names: list[str], expected_failures: Path | None) -> str | None:
-    """The first mistake in the arguments, in one line; None if there is none."""
-    if expected_failures is not None and expected_failures.is_file() and len(names) > 1:
-        return f"{expected_failures} is the list of one engine; with several engines give a folder of <engine>.toml"
-    for name in names:
-        try:
-            info = registry.find(name)
-        except ValueError as error:
-            return str(error)
-        program = shlex.split(name)[0]
-        if info.summary.startswith("an adapter") and shutil.which(program) is None:
-            known = [i.name for i in registry.shipped()]
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"engines are {', '.join(known)}, or a command line"
-            return f"{name!r} is not an engine, and there is no program {program!r}; {hint}"
-    return None
 
 
 def _prepare(console: Console, name: str) -> str | None:
