@@ -23,9 +23,9 @@ TABLE = Path(__file__).with_suffix(".toml")
 SUFFIXES = (".py", ".md", ".toml", ".j2")
 #: A word inside text or an identifier: `LockHeld`, `lock_held` and `lock-held` have two each. An acronym is one word.
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-#: Names that are not ours and have such a word in them.
+#: Names of other projects that contain such a word.
 NAMES = re.compile(r"zoo_?keeper|is_alive", re.IGNORECASE)
-#: What may stand between two words of a phrase: spaces, a line break, the marks of a comment.
+#: The text that may separate two words of a phrase: spaces, a line break, comment marks.
 GAP = r"[\s#|>]+"
 
 
@@ -86,7 +86,7 @@ class Rules:
         return next((f"{prefix}*" for prefix in self._prefixes if word.startswith(prefix)), None)
 
     def uses(self, path: str, text: str) -> Iterator[Use]:
-        """Every use in a file, quotations included, in order of lines."""
+        """All uses in a file in the order of lines, including quotations."""
         found = [*self._word_uses(path, text), *self._phrase_uses(path, text)]
         return iter(sorted(found, key=lambda use: use.line))
 
@@ -102,7 +102,7 @@ class Rules:
             yield Use(path, text.count("\n", 0, match.start()) + 1, phrase, self.phrases[phrase])
 
     def wrong(self, path: str, text: str) -> Iterator[Use]:
-        """Every use in a file that is not a quotation."""
+        """All uses in a file that are not quotations."""
         for one in self.allowed:
             text = one.mask(path, text)
         return self.uses(path, text)

@@ -1,4 +1,4 @@
-"""Rewrite stored ids of Python cases and stored names of mutants to those of today.
+"""Replace former ids of Python cases and former names of mutants in stored files by the current ones.
 
     python -m tools.rename_stored_ids [--check]
 
@@ -21,15 +21,15 @@ from hudi_conformance.requirements import errata
 
 LISTS = ROOT / "conformance" / "expected-failures"
 
-#: Counters that have another name today.
+#: Counters that were renamed.
 COUNTERS = {"deaths": "crashes", "s3_gate_milliseconds": "s3_proxy_milliseconds"}
 
-#: What decides when several stored outcomes are of one case now.
+#: Outcomes from the worst: the first one is kept if several stored outcomes belong to one case.
 WORST_FIRST = ("fail", "crash", "timeout", "error", "refused", "pass", "open", "unsupported")
 
 
 def rewritten() -> Iterator[tuple[Path, str]]:
-    """Each file that holds ids, with its content in the ids of today."""
+    """Each file that contains ids, with its content in current ids."""
     for path in sorted(RESULTS.glob("*.json")):
         yield path, _dump(verdicts(_load(path)))
     yield score.FILE, _dump(kills(_load(score.FILE)))
@@ -40,7 +40,7 @@ def rewritten() -> Iterator[tuple[Path, str]]:
 
 
 def verdicts(stored: dict[str, Any]) -> dict[str, Any]:
-    """Outcomes and counts of one engine. If two ids are one case today, its outcome is the worse of the two."""
+    """Outcomes and counts of one engine. If two former ids are one case now, the worse of the two outcomes is kept."""
     outcomes: dict[str, str] = {}
     for case, outcome in stored["cases"].items():
         found = [outcome, *filter(None, [outcomes.get(current_case(case))])]
@@ -64,7 +64,7 @@ def kills(stored: dict[str, list[str]]) -> dict[str, list[str]]:
 
 
 def expected_failures(text: str) -> str:
-    """A list of expected failures, its entries in the order of their ids."""
+    """A list of expected failures, with its entries sorted by id."""
     head, *entries = re.split(r"(?m)^(?=\[\[failure\]\]$)", text)
     renamed = [re.sub(r"(?m)^case = (.+)$", lambda m: f"case = {_quoted(current_case(json.loads(m[1])))}", e) for e in entries]
     blocks = sorted((entry.rstrip("\n") for entry in renamed), key=lambda e: json.loads(re.search(r"(?m)^case = (.+)$", e)[1]))
@@ -76,7 +76,7 @@ def _quoted(case: str) -> str:
 
 
 def in_text(text: str) -> str:
-    """A text with the ids of Python cases in it."""
+    """A text in which ids of Python cases are replaced."""
     return re.sub(r"\btest_\w+::test_\w+(\[[^\]\n]*\])?", lambda m: current_case(m[0]), text)
 
 

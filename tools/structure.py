@@ -17,13 +17,13 @@ PACKAGES = ("hudi_reference", "hudi_spark", "hudi_conformance")
 
 
 def package_of(graph: grimp.ImportGraph, module: str) -> str:
-    """The package that a module is in; a package counts for itself, a package `fast` for the one that it speeds up."""
+    """The package of a module, or the module itself if it is a package; a package `fast` counts for its parent."""
     package = module if graph.find_children(module) else module.rpartition(".")[0] or module
     return package.removesuffix(".fast")
 
 
 def imports_between(graph: grimp.ImportGraph) -> Counter[tuple[str, str]]:
-    """How often a module of one package imports a module of another one."""
+    """The number of imports from one package to another."""
     found: Counter[tuple[str, str]] = Counter()
     for module in graph.modules:
         here = package_of(graph, module)
@@ -35,7 +35,7 @@ def imports_between(graph: grimp.ImportGraph) -> Counter[tuple[str, str]]:
 
 
 def circles(edges: Mapping[str, set[str]]) -> Iterator[tuple[str, ...]]:
-    """Import circles, one at a time: after each the last edge of the circle is taken out, until none is left."""
+    """Yield import circles. After each circle its last edge is removed, until no circle is left."""
     rest = {node: set(targets) for node, targets in edges.items()}
     while True:
         try:
@@ -54,7 +54,7 @@ def of_modules(graph: grimp.ImportGraph) -> dict[str, set[str]]:
 
 
 def of_packages(graph: grimp.ImportGraph) -> dict[str, set[str]]:
-    """Package -> the packages that it imports, without the root package, which only offers names of the others."""
+    """Package -> the packages that it imports, without the root package, which only exports names of the others."""
     found: dict[str, set[str]] = {}
     for here, there in imports_between(graph):
         if "." in here and "." in there:

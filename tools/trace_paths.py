@@ -22,7 +22,7 @@ ROOT = str(Path(hudi_reference.__file__).parent)
 
 
 def passed(call: Callable[[], Any]) -> set[tuple[str, str]]:
-    """(file, function) of everything of the reference that a call passes."""
+    """(file, function) of all functions of the reference that a call executes."""
     found: set[tuple[str, str]] = set()
 
     def look(frame: FrameType, event: str, _: Any) -> None:
@@ -41,7 +41,7 @@ def passed(call: Callable[[], Any]) -> set[tuple[str, str]]:
 
 
 def rows(start: int, ts: int) -> pa.Table:
-    """Four rows, of which two have the keys of the rows before."""
+    """Four rows, two of them with keys of the previous rows."""
     ids = [f"k{n}" for n in range(start, start + 4)]
     return pa.table({"id": ids, "name": [f"n{ts}"] * 4, "ts": [ts] * 4})
 
@@ -61,7 +61,7 @@ def table_of_three_writes(folder: str) -> str:
 
 
 def paths(uri: str) -> dict[str, set[tuple[str, str]]]:
-    """What each of the paths passes. Decoding and merging are the parts of a snapshot that lie in their packages."""
+    """The functions of each operation. Decoding and merging are the functions of a snapshot in their packages."""
     snapshot = passed(lambda: open_table(uri).snapshot())
     upsert = passed(lambda: open_table(uri).upsert(rows(1, 4)))
     compaction = passed(lambda: compact(open_table(uri)))

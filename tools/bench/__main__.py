@@ -1,10 +1,10 @@
 """Measure tables: `python -m tools.bench [reads] [writes] [--rows N] [--rounds N] [--engines NAME,NAME] [--json FILE]`.
 
 reads     snapshots, projections and read-optimized reads of tables of every kind
-writes    upserts of 10 % and compaction of three rounds of them, each a complete commit on a fresh copy of its table
+writes    upserts of 10 %, and a compaction of three rounds of upserts, each a complete commit on a new copy of its table
 
-First each engine does every task once, and the answers are compared; after a write, each engine reads the tables of the others.
-Then the tasks are measured, in rounds in which the engines take turns.
+First each engine runs each task once, and the answers are compared; after a write, each engine reads the tables of the others.
+Then the tasks are measured in rounds, in which the engines take turns.
 """
 
 import json
@@ -27,12 +27,12 @@ from tools.bench.workers import Worker
 
 console = Console()
 TASKS = {"reads": READS, "writes": WRITES}
-#: Peak memory of a merge-on-read snapshot in a fresh process, as a multiple of the result's size in Arrow.
+#: Goal for the peak memory of a merge-on-read snapshot in a new process, as a multiple of the size of the result in Arrow.
 MEMORY_GOAL = 2.8
 
 
 class Tables:
-    """The tables of one run: each is made where it is missing, writes are given copies."""
+    """The tables of one run: missing tables are created, and each write gets a copy."""
 
     def __init__(self, folder: Path, kept: Path, rows: int) -> None:
         self.folder, self.kept, self.rows = folder, kept, rows
@@ -47,7 +47,7 @@ class Tables:
         return folder
 
     def message(self, task: Task, worker: Worker) -> dict[str, Any]:
-        """The task as a worker is told it: a write is of a fresh copy of its table."""
+        """The task as a message for a worker; a write gets a new copy of its table."""
         table = self.of(task.kind)
         if task.writes:
             table = Path(shutil.copytree(table, self._copy(worker)))
@@ -63,9 +63,9 @@ class Tables:
 
 
 def digests(found: Tables, workers: Sequence[Worker], task: Task) -> dict[str, Any]:
-    """What each engine answers; of a write what each reads of what the others have written.
+    """The answer of each engine; for a write, what each engine reads from the tables of the others.
 
-    The raw scan merges nothing: where there are logs it is not asked.
+    The engine `arrow` merges nothing, and is left out for tables with log files.
     """
     if not task.writes:
         merging = task.do == "read" and task.kind in tables.MERGE_ON_READ
@@ -82,7 +82,7 @@ def digests(found: Tables, workers: Sequence[Worker], task: Task) -> dict[str, A
 
 
 def measure(found: Tables, workers: Sequence[Worker], task: Task, rounds: int) -> None:
-    """The answers must be the same; then `rounds` rounds in which the engines take turns."""
+    """Compare the answers, then run `rounds` rounds in which the engines take turns."""
     answers = digests(found, workers, task)
     if len({json.dumps(answer, sort_keys=True) for answer in answers.values()}) > 1:
         console.print(f"[red]{task.title}: the rows are not the same[/red]", answers)
@@ -96,7 +96,7 @@ def measure(found: Tables, workers: Sequence[Worker], task: Task, rounds: int) -
 
 
 def peak_memory(found: Tables) -> dict[str, float]:
-    """Peak resident size of a fresh process that reads a merge-on-read snapshot, and the size of its result, in bytes."""
+    """Peak resident size of a new process that reads a merge-on-read snapshot, and the size of its result, in bytes."""
     worker = Worker.start("reference")
     task = next(task for task in READS if task.kind in tables.MERGE_ON_READ)
     cost = worker.do({**found.message(task, worker), "columns": None, "compare": False})
@@ -132,7 +132,7 @@ def main(
     kept: Annotated[Path | None, typer.Option("--tables", help="folder of the tables: kept, and made where missing")] = None,
     output: Annotated[Path | None, typer.Option("--json", help="file for the figures")] = None,
 ) -> None:
-    """Make the tables, compare the answers, measure, print ratios."""
+    """Create the tables, compare the answers, measure, print ratios."""
     tasks = [task for part in parts or TASKS for task in TASKS[part]]
     peers = [name for name in engines.split(",") if any(name.startswith(task.peers) for task in tasks)]
     with ExitStack() as stack:

@@ -12,7 +12,7 @@ VERSION = "1.0.2"
 
 
 def run(*arguments: str, program: str = "ApacheHudi") -> dict[str, Any]:
-    """What the program says: medians of CPU seconds of its thread after a warm-up."""
+    """The output of the program: medians of CPU seconds of its thread after a warm-up."""
     ensure_java()
     (jars,) = python_for("apache-hudi").parents[1].glob("lib/python*/site-packages/pyspark/jars")
     source = Path(__file__).with_name(f"{program}.java")

@@ -1,4 +1,4 @@
-"""Bloom filters: keys added and asked for each second of CPU, by the reference and by Apache Hudi."""
+"""Bloom filters: keys added and looked up per CPU second, by the reference and by Apache Hudi."""
 
 import time
 from collections.abc import Callable
@@ -12,12 +12,12 @@ from tools.bench import apache_hudi
 
 from hudi_reference.files.bloom.bloom import RATE, FilterType, make_filter
 
-#: Keys of one file; a growing filter looks at all of its rows for each key.
+#: Keys of one file. A dynamic filter reads all of its rows for each key.
 MOST = 100_000
 
 
 def measure(console: Console, folder: Path, rows: int, rounds: int) -> dict[str, Any]:
-    """Both kinds of filters, made for as many keys as they get."""
+    """Measure both kinds of filters, created for the number of keys that are added."""
     keys = pa.array([f"key-{number:09}" for number in range(min(rows, MOST))])
     (folder / "keys").write_text("\n".join(keys.to_pylist()))
     found = {}

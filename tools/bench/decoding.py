@@ -1,4 +1,4 @@
-"""Rows of Avro log blocks: the reference on a log file, its peers on the same records in an Avro container."""
+"""Rows of Avro log blocks: the reference reads a log file, other readers the same records in an Avro container."""
 
 import json
 import struct
@@ -20,14 +20,14 @@ from hudi_reference.schema.avro import AvroSchema, arrow_schema, with_meta_colum
 
 BLOCKS = 4
 PEERS = ("polars", "datafusion", "fastavro")
-#: Ratio of CPU seconds to the fastest of the peers, at most.
+#: Goal: CPU seconds of the reference divided by those of the fastest other reader, at most.
 GOAL = 1.2
-#: fastavro's CPU seconds to the reference's, at least.
+#: Goal: CPU seconds of fastavro divided by those of the reference, at least.
 FASTAVRO_GOAL = 10
 
 
 def measure(console: Console, folder: Path, rows: int, rounds: int) -> dict[str, Any]:
-    """Both comparisons; medians of CPU seconds."""
+    """Run both comparisons; return medians of CPU seconds."""
     task = {"do": "decode", "log": f"{folder}/{LOG}", "container": f"{folder}/records.avro"}
     _write(folder, rows)
     decoded = _in_turn(("reference", *PEERS), {**task, "columns": None}, rounds)
@@ -48,7 +48,7 @@ LOG = ".f0000000-0000-4000-8000-000000000001-0_20260101000000000.log.1_0-0-0"
 
 
 def _write(folder: Path, rows: int) -> None:
-    """The log file, and the container whose blocks hold the same records without the lengths between them."""
+    """Write the log file, and a container with the same records without the lengths between them."""
     schema = with_meta_columns(tables.SCHEMA)
     header = {HeaderKey.INSTANT_TIME: "20260101000000000", HeaderKey.SCHEMA: json.dumps(schema)}
     with (folder / LOG).open("wb") as log, (folder / "records.avro").open("wb") as container:
@@ -61,7 +61,7 @@ def _write(folder: Path, rows: int) -> None:
 
 
 def with_meta(rows: pa.Table, schema: AvroSchema) -> pa.Table:
-    """Meta columns as a writer fills them."""
+    """The rows with meta columns as a writer fills them."""
     count = rows.num_rows
     keys = rows.column("id")
     meta = {
@@ -89,7 +89,7 @@ def _container_head(schema: AvroSchema) -> bytes:
 
 
 def _in_turn(engines: tuple[str, ...], task: dict[str, Any], rounds: int) -> dict[str, float]:
-    """Digests of all must agree; then one warm-up and `rounds` rounds in turn; medians of CPU seconds."""
+    """Compare the digests, then run one warm-up and `rounds` rounds in turns; return medians of CPU seconds."""
     workers = [Worker.start(name) for name in engines]
     digests = {w.name: w.do({**task, "compare": True})["digest"] for w in workers}
     if len({json.dumps(found, sort_keys=True) for found in digests.values()}) > 1:

@@ -1,9 +1,9 @@
 """Measure files: `python -m tools.bench.files [decode] [look-up] [memory] [bloom] [--rows N] [--rounds N] [--json FILE]`.
 
-decode    rows of Avro log blocks: the reference against readers of Avro on the same records, and slices against hudi-rs
-look-up   keys of an HFile: bytes that are read, against the size of the file and the computed minimum
-memory    a log file of 2 GB: the peak of anonymous memory, against the largest block
-bloom     bloom filters: keys added and asked each second, against Apache Hudi's classes
+decode    rows of Avro log blocks: the reference compared with Avro readers on the same records, and slices with hudi-rs
+look-up   keys of an HFile: bytes that are read, compared with the size of the file and the computed minimum
+memory    a log file of 2 GB: the peak of anonymous memory, compared with the largest block
+bloom     bloom filters: keys added and looked up per second, compared with Apache Hudi's classes
 """
 
 import json
@@ -32,7 +32,7 @@ def main(
     rounds: Annotated[int, typer.Option(help="measured rounds")] = 5,
     output: Annotated[Path | None, typer.Option("--json", help="file for the figures")] = None,
 ) -> None:
-    """Measure the parts one after the other."""
+    """Measure the selected parts one after the other."""
     figures = {}
     for part in parts or list(PARTS):
         with tempfile.TemporaryDirectory(prefix="hudi-bench-") as folder:

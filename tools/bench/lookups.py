@@ -1,8 +1,8 @@
-"""Keys of an HFile: how many bytes a look-up reads, and the computed minimum.
+"""Keys of an HFile: the number of bytes that a lookup reads, and the computed minimum.
 
-Of N entries in blocks of B, a look-up of k keys spread by chance touches 1 - (1 - k/N)^B of the blocks: for one key in a
-hundred and a twentieth of the file B must be 5 or less, and the index of so small blocks is itself a tenth of the file. Keys
-that lie together, as those of one partition or of one prefix do, touch k/B blocks and little more.
+In a file of N entries in blocks of B entries, a lookup of k random keys reads a fraction of 1 - (1 - k/N)^B of the blocks. To
+read a twentieth of the file for one key in a hundred, B must be 5 or less, and the index of such small blocks is itself a
+tenth of the file. A range of k keys, such as those of one partition or one prefix, reads about k/B blocks.
 """
 
 import time
@@ -22,21 +22,21 @@ from hudi_reference.files.hfile.reader import hfile_of, open_hfile
 from hudi_reference.files.hfile.writer import Layout, encode_hfile
 from hudi_reference.storage import LocalStorage
 
-#: How many times fewer bytes than the file has.
+#: Goal for the size of the file divided by the bytes that are read.
 GOAL = 20
-#: One key in so many is looked up.
+#: One key in this many is looked up.
 SHARE = 100
 BLOCK_SIZES = (4 << 10, 64 << 10, 1 << 20)
 RUNS = 10
 
 
-#: Rows of a table instead of entries of an index: one to a block, and index blocks of which a key needs few.
+#: A layout for large values: one entry in a block, and small index blocks.
 WIDE_VALUE = 1000
 WIDE = Layout(Compression.NONE, 1 << 10, index_block_size=4 << 10)
 
 
 class Counting(LocalStorage):
-    """Counts the bytes and requests that are read of a folder's files."""
+    """Storage of a folder that counts requests and the bytes that are read."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
@@ -51,7 +51,7 @@ class Counting(LocalStorage):
 
 
 def measure(console: Console, folder: Path, rows: int, rounds: int) -> list[dict[str, Any]]:
-    """Each block size, with and without compression; keys by chance, in runs, one alone."""
+    """Measure each block size, with and without compression: random keys, ranges of keys, single keys."""
     found = []
     for layout in (*(Layout(compression, size) for compression in Compression for size in BLOCK_SIZES), WIDE):
         (folder / "f.hfile").write_bytes(encode_hfile(_entries(rows, WIDE_VALUE if layout is WIDE else 55), layout=layout))
@@ -87,7 +87,7 @@ def _of_file(folder: Path, rows: int, block: int, rounds: int) -> dict[str, Any]
 
 
 def _look_up(folder: Path, numbers: Sequence[int]) -> dict[str, float]:
-    """Open the file and find these keys: bytes and requests of all of it, CPU seconds."""
+    """Open the file and look up these keys; return the bytes, the requests and the CPU seconds."""
     storage, started = Counting(folder), time.process_time()
     found = list(open_hfile(storage, "f.hfile").get(*(f"key-{number:09}" for number in numbers)))
     cost = time.process_time() - started
@@ -107,7 +107,7 @@ def _show(console: Console, rows: int, found: Sequence[dict[str, Any]]) -> None:
 
 
 def _against_apache_hudi(console: Console, folder: Path, rows: int, rounds: int) -> None:
-    """CPU of keys by chance in the last file, which is in memory, by the native reader of Apache Hudi and by the reference."""
+    """CPU time of random lookups in the last file, which is in memory, by Apache Hudi's native reader and by the reference."""
     keys = sorted(f"key-{number:09}" for number in Random(7).sample(range(rows), rows // SHARE))
     (folder / "keys").write_text("\n".join(keys))
     theirs = apache_hudi.run("look-up", str(folder / "f.hfile"), str(folder / "keys"), str(rounds))

@@ -1,4 +1,4 @@
-"""A log file of 2 GB: the peak of anonymous memory while it is read, against the largest block.
+"""A log file of 2 GB: the peak of anonymous memory while it is read, compared with the largest block.
 
 Anonymous memory does not include pages of a mapped file, which the kernel may drop.
 """
@@ -21,12 +21,12 @@ from hudi_reference.schema.avro import with_meta_columns
 
 SIZE = 2 * 10**9
 BLOCK_ROWS = 60_000
-#: Anonymous memory beyond that of the process before it read, as a multiple of the largest block's content.
+#: Goal for the growth of anonymous memory while reading, as a multiple of the content of the largest block.
 GOALS = {"framing": 1, "rows": 10}
 
 
 def measure(console: Console, folder: Path, rows: int, rounds: int) -> dict[str, Any]:
-    """Framing alone, then rows block by block, each in a fresh process."""
+    """Measure reading of the block envelopes, then of the rows block by block, each in a new process."""
     path = folder / decoding.LOG
     content = _write(path)
     found: dict[str, Any] = {"file": path.stat().st_size, "block": content}
@@ -42,7 +42,7 @@ def measure(console: Console, folder: Path, rows: int, rounds: int) -> dict[str,
 
 
 def _write(path: Path) -> int:
-    """One block again and again up to the size; the length of its content."""
+    """Write copies of one block up to the size; return the length of its content."""
     schema = with_meta_columns(tables.SCHEMA)
     header = {HeaderKey.INSTANT_TIME: "20260101000000000", HeaderKey.SCHEMA: json.dumps(schema)}
     numbers = np.arange(BLOCK_ROWS)
@@ -55,7 +55,7 @@ def _write(path: Path) -> int:
 
 
 class Watch:
-    """The greatest anonymous memory of this process, looked at every few milliseconds."""
+    """The peak of anonymous memory of this process, sampled every few milliseconds."""
 
     def __init__(self) -> None:
         self.peak, self.running = anonymous(), True
@@ -82,7 +82,7 @@ def anonymous() -> int:
 
 
 def read(task: str, path: Path) -> dict[str, Any]:
-    """Read the file; what it cost."""
+    """Read the file; return its costs."""
     from hudi_reference.files.log.content import decode_rows
     from hudi_reference.files.log.reader import read_log_file
     from hudi_reference.storage import storage_of

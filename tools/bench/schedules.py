@@ -1,4 +1,4 @@
-"""Schedules: the cost of a step, and the number of interleavings of two real writers in a second of CPU.
+"""Schedules: the cost of a step, and the number of interleavings of two writers per CPU second.
 
 `python -m tools.bench.schedules [--rounds N] [--runs N] [--json FILE]`
 """
@@ -26,18 +26,18 @@ from hudi_reference.storage import MemoryStorage
 
 console = Console(highlight=False)
 SCENARIO = "two-writers-of-one-group"
-#: Ways to look that come down to single orders: nothing is shared between them, so two processes look at twice as many.
+#: Searches that run single orders independently of each other, so that two processes run twice as many.
 ON_TWO_CORES = {"one by one": "every order, one by one", "drawn": "drawn orders"}
 
 
 def notes(actor: Actor) -> None:
-    """Six steps that cost the world nothing: what is left is the scheduler."""
+    """A program of six steps without effect, so that only the scheduler is measured."""
     for number in range(6):
         actor.note("", number)
 
 
 def cost(task: Callable[[], Explored], rounds: int) -> tuple[float, Explored]:
-    """Median CPU seconds of a task, after one round that is not counted, and what it looked at."""
+    """Median CPU seconds of a task after one warm-up round, and the number of runs."""
     costs, found = [], task()
     for _ in range(rounds):
         gc.collect()
@@ -48,16 +48,16 @@ def cost(task: Callable[[], Explored], rounds: int) -> tuple[float, Explored]:
 
 
 def step_cost(rounds: int) -> dict[str, float]:
-    """Microseconds of CPU a step, of all orders of two programs of six steps each, each followed to its end."""
+    """CPU microseconds per step, for all orders of two programs of six steps each."""
     simulated = SimulatedStore.of(MemoryStorage())
     processes = [Process(name, notes) for name in "ab"]
-    # A round takes 20 ms: many of them, so that the median tells of the scheduler and not of the moment.
+    # A round takes 20 ms; many rounds reduce the effect of other load on the median.
     seconds, found = cost(lambda: exhaustive(lambda: simulated, processes, preemptions=12, merge=False), 40 * rounds)
     return {"steps": found.steps, "orders": found.runs, "microseconds": seconds / found.steps * 1e6}
 
 
 def writers(rounds: int, runs: int) -> dict[str, dict[str, float]]:
-    """Two real writers of one file group, from nothing known to the end: orders a second of CPU, in five ways to look."""
+    """Orders per CPU second of two writers of one file group, without memoized steps at the start, for five searches."""
     scenario = SCENARIOS[SCENARIO].scenario(SCENARIO)
     simulated, processes = scenario.make_store(), scenario.processes()
 
@@ -87,7 +87,7 @@ def main(
     output: Annotated[Path | None, typer.Option("--json", help="file for the figures")] = None,
     record: Annotated[bool, typer.Option("--record", help="keep the figures for reports")] = False,
 ) -> None:
-    """Measure, and print medians beside the goals."""
+    """Measure, and print medians and goals."""
     step, found = step_cost(rounds), writers(rounds, runs)
     micro = step["microseconds"]
     console.print(

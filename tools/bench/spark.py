@@ -1,10 +1,10 @@
 """Measure the Spark engine: `python -m tools.bench.spark [--rows N] [--rounds N] [--peers NAME,NAME] [--only KIND]`.
 
 merge-on-read     a snapshot of every column, for both standard merge modes and both formats of log blocks, to Spark's `noop`
-                  sink: against the datasource of Apache Hudi, whose session has the same settings
-copy-on-write     slices without log files: against Spark's own Parquet reader, in one session
+                  sink, compared with the datasource of Apache Hudi in a session with the same settings
+copy-on-write     slices without log files, compared with Spark's own Parquet reader in the same session
 
-Engines take turns. CPU is that of the whole tree of processes: driver, JVM and Python workers. Rows are compared first.
+Rows are compared first, then the engines take turns. CPU time includes all processes: driver, JVM and Python workers.
 """
 
 import json
@@ -24,19 +24,19 @@ from tools.bench.workers import Worker
 
 console = Console()
 COLUMNS = [field["name"] for field in tables.SCHEMA["fields"]]
-#: Our CPU seconds at most, as a ratio of the peer's.
+#: Goals: CPU seconds of the Spark engine divided by those of the other reader, at most.
 GOALS = {"apache-hudi@1.0.2": 0.7, "apache-hudi@1.2.0": 0.6, "parquet": 1.1}
-#: Rounds that are not counted, beside the comparison: a JVM compiles what it runs often.
+#: Warm-up rounds, in addition to the comparison: a JVM compiles code that runs often.
 WARM_UP = 1
 
 
 def made_once(folder: Path, kind: str, rows: int) -> str:
-    """The URI of the table in a folder, which is made if it is not there."""
+    """The URI of the table in a folder; the table is created if it does not exist."""
     return folder.as_uri() if folder.exists() else tables.make(folder, kind, rows).uri
 
 
 def take_turns(title: str, table: str, peers: dict[str, Worker], rounds: int) -> dict[str, Any]:
-    """Compare the rows of all, then let them read in turn; medians of CPU and wall seconds by peer, and our ratios."""
+    """Compare the rows of all readers, then let them read in turns; return medians of CPU and wall seconds, and ratios."""
     tasks = {name: {"by": name.partition("@")[0], "table": table, "columns": COLUMNS} for name in peers}
     sums = {name: peers[name].do({**task, "compare": True})["checksum"] for name, task in tasks.items()}
     if len(set(map(tuple, sums.values()))) > 1:
@@ -55,7 +55,7 @@ def take_turns(title: str, table: str, peers: dict[str, Worker], rounds: int) ->
 
 
 def measure(folder: Path, rows: int, rounds: int, names: Sequence[str], only: str) -> dict[str, Any]:
-    """Every table whose kind contains `only`, each with the peers that it is compared with."""
+    """Measure every table whose kind contains `only`, with the readers that it is compared with."""
     found: dict[str, Any] = {}
     ours, others = Worker.start("spark", "tools.bench.spark_worker"), {}
     try:
@@ -92,7 +92,7 @@ def main(
     only: Annotated[str, typer.Option(help="tables whose kind contains this text")] = "",
     output: Annotated[Path | None, typer.Option("--json", help="file for the figures")] = None,
 ) -> None:
-    """Make the tables, compare the rows, measure, print ratios."""
+    """Create the tables, compare the rows, measure, print ratios."""
     folder = Path(tempfile.mkdtemp(prefix="hudi-bench-"))
     try:
         figures = measure(kept or folder, rows, rounds, [name for name in peers.split(",") if name], only)

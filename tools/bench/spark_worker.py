@@ -1,7 +1,7 @@
-"""One engine on a Spark session of its own: reads tasks as JSON lines, does them, answers when they are done.
+"""One engine in a Spark session: reads tasks as JSON lines, runs them, and answers after each.
 
 `python -m tools.bench.spark_worker spark` is the Spark engine of the project, `apache-hudi VERSION` Apache Hudi's
-datasource. All sessions have the same settings; the session of Apache Hudi also has those that it requires.
+datasource. All sessions have the same settings; the session of Apache Hudi also has the settings that Hudi requires.
 """
 
 import json
@@ -56,7 +56,7 @@ def with_hudi(version: str) -> SparkSession:
 
 
 def frame_of(spark: SparkSession, task: Task) -> DataFrame:
-    """The DataFrame of a task: what the reference on Spark, Apache Hudi or, of base files, Spark alone makes of a table."""
+    """The DataFrame of a task, read by the reference on Spark, by Apache Hudi, or by Spark's Parquet reader."""
     if task["by"] == "apache-hudi":
         return spark.read.format("hudi").load(task["table"]).select(*task["columns"])
     import hudi_spark
@@ -77,7 +77,7 @@ def _base_files(spark: SparkSession, uri: str) -> DataFrame:
 
 
 def checksum(frame: DataFrame) -> list[str]:
-    """What must be equal between engines: the number of rows, and the sum of a hash of each."""
+    """The number of rows and the sum of their hashes, which must be equal for all engines."""
     of_rows = F.sum(F.xxhash64(*sorted(frame.columns)).cast("decimal(20,0)"))
     (found,) = frame.agg(F.count(F.lit(1)), of_rows).collect()
     return [str(value) for value in found]

@@ -1,6 +1,6 @@
-"""The tables that are measured: 1 M rows of ten columns, and on merge-on-read three rounds of updates and deletes in logs.
+"""The tables of the benchmarks: 1,000,000 rows of ten columns, and on merge-on-read three rounds of updates and deletes.
 
-On merge-on-read there is one for each way of merging and each format of log blocks.
+There is one merge-on-read table for each merge mode and each format of log blocks.
 """
 
 import shutil
@@ -34,7 +34,7 @@ SCHEMA = {
 
 
 def rows(numbers: np.ndarray, ts: np.ndarray, seed: int) -> pa.Table:
-    """Rows of these record numbers with these ordering values."""
+    """The rows with these record numbers and ordering values."""
     random = np.random.default_rng(seed)
     count = len(numbers)
     text = pc.cast(pa.array(numbers), pa.string())
@@ -57,7 +57,7 @@ def rows(numbers: np.ndarray, ts: np.ndarray, seed: int) -> pa.Table:
 
 
 def make(folder: Path, kind: str, count: int) -> WritableTable:
-    """The table of one kind (of KINDS, or `logs`) with `count` rows, made anew.
+    """Create the table of one kind (of KINDS, or `logs`) with `count` rows.
 
     In `logs` every row was updated, so that log files hold as many rows as base files.
     """
@@ -83,13 +83,13 @@ def make(folder: Path, kind: str, count: int) -> WritableTable:
     return table
 
 
-#: Every so many-th record is deleted in one of the rounds and never updated: what a late update of a deleted record means
-#: is a question on which engines differ, and not one of speed.
+#: One record in this many is deleted in one of the rounds and never updated, because engines differ in the result of a late
+#: update of a deleted record.
 DELETED = 75
 
 
 def updates(count: int, share: float, seed: int) -> pa.Table:
-    """Changes of a share of the records, a quarter of them older than what they meet."""
+    """Changes of a share of the records; a quarter of the changes are late."""
     random = np.random.default_rng(seed)
     living = np.arange(count)[np.arange(count) % DELETED != 0]
     numbers = np.sort(random.choice(living, int(count * share), replace=False))

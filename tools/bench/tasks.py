@@ -1,4 +1,4 @@
-"""The tasks that are measured on tables, with the kind of table and the goals of each."""
+"""The tasks of the benchmark of tables, with the kind of table and the goals of each task."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ Operation = Literal["read", "read-optimized", "upsert", "compact"]
 
 @dataclass(frozen=True)
 class Task:
-    """One task. `kind` is one of `tables.KINDS`; `goals` are CPU seconds of the reference as a ratio of each peer's, at most.
+    """One task. `kind` is one of `tables.KINDS`; `goals` are upper limits of the ratio of CPU seconds to those of each engine.
 
-    `options` are settings of a writer by Hudi's names, `peers` how the names of those begin that take part.
+    `options` are settings of a writer by their Hudi names; `peers` are the first parts of the names of the engines that run it.
     """
 
     title: str
@@ -34,7 +34,7 @@ class Task:
 
 
 def _reads(kind: str) -> Iterator[Task]:
-    """All columns and two of them, and on merge-on-read the base files alone."""
+    """Queries of all columns and of two columns, and on merge-on-read also the read-optimized query."""
     if kind not in tables.MERGE_ON_READ:
         yield Task(f"snapshot {kind}", kind, "read", {"arrow": 1.1})
         yield Task(f"two columns {kind}", kind, "read", columns=("id", "seats"))
@@ -45,7 +45,7 @@ def _reads(kind: str) -> Iterator[Task]:
 
 
 def _write(title: str, kind: str, do: Operation, most: float, **options: str) -> Task:
-    """A write, against Apache Hudi with the same settings."""
+    """A write, compared with Apache Hudi with the same settings."""
     named = {f"hoodie.{key.replace('_', '.')}": value for key, value in options.items()}
     return Task(title, kind, do, {"apache-hudi@1.0.2": most}, options=named, peers=("apache-hudi",))
 
@@ -54,7 +54,7 @@ _ZSTD = {"parquet_compression_codec": "zstd"}
 _AVRO, _PARQUET = "merge-on-read event-time avro", "merge-on-read event-time parquet"
 
 READS = tuple(task for kind in tables.KINDS for task in _reads(kind))
-#: Upserts of 10 % of the rows and the compaction of three rounds of them, each a complete commit.
+#: Upserts of 10 % of the rows, and the compaction of three rounds of upserts, each a complete commit.
 WRITES = (
     _write("upsert copy-on-write zstd", "copy-on-write", "upsert", 0.15, **_ZSTD),
     _write("upsert copy-on-write gzip", "copy-on-write", "upsert", 0.4, parquet_compression_codec="gzip"),

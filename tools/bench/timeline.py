@@ -1,11 +1,11 @@
 """Measure timelines: `python -m tools.bench.timeline [--rounds N] [--large N] [--json FILE]`.
 
-active      opening a table with 2,000 completed actions on its active timeline: against listing the folder and parsing the
-            names in plain Python, and against Apache Hudi's meta client in a warm JVM
-history     2,000 archived actions: against pyarrow reading the three columns, and against Apache Hudi's archived timeline
+active      opening a table with 2,000 completed actions on its active timeline, compared with listing the folder and
+            parsing the names in plain Python, and with Apache Hudi's meta client in a warm JVM
+history     2,000 archived actions, compared with pyarrow reading the three columns, and with Apache Hudi's archived timeline
 large       100,000 of each: all of the history, its newest 1,000 actions, one action; the active timeline
 
-Reference, plain Python and pyarrow take turns in one fresh process; Apache Hudi has a JVM of its own.
+Reference, plain Python and pyarrow take turns in one new process; Apache Hudi runs in its own JVM.
 """
 
 import json
@@ -22,7 +22,7 @@ from tools.bench import apache_hudi, timeline_tables
 
 console = Console()
 INSTANTS = 2000
-#: What is measured -> against what -> ratio of CPU seconds at most.
+#: Measured task -> compared reader -> goal for the ratio of CPU seconds, at most.
 GOALS = {
     "active": {"plain": 3.0, "apache-hudi@1.0.2": 0.15},
     "history": {"pyarrow": 3.0, "apache-hudi@1.0.2": 1.0},
@@ -30,14 +30,14 @@ GOALS = {
 
 
 def measured(task: str, table: Path, rounds: int) -> dict[str, Any]:
-    """Medians of CPU seconds by peer, from a fresh process."""
+    """Medians of CPU seconds of each reader, from a new process."""
     argv = [sys.executable, "-m", "tools.bench.timeline_worker", task, str(table), str(rounds)]
     found: dict[str, Any] = json.loads(subprocess.run(argv, stdout=subprocess.PIPE, check=True).stdout)
     return found
 
 
 def against_apache_hudi(task: str, table: Path, rounds: int, count: int) -> float:
-    """Its median of CPU seconds; the answer must have as many instants."""
+    """The median of CPU seconds of Apache Hudi; its answer must have the same number of instants."""
     kind = {"active": "active", "history": "archived"}[task]
     found = apache_hudi.run(kind, table.as_uri(), str(rounds), program="ApacheHudiTimeline")
     if found["found"] != count:
@@ -46,7 +46,7 @@ def against_apache_hudi(task: str, table: Path, rounds: int, count: int) -> floa
 
 
 def measure(folder: Path, rounds: int) -> dict[str, Any]:
-    """Both kinds of 2,000 actions."""
+    """Measure an active and an archived timeline of 2,000 actions."""
     figures: dict[str, Any] = {}
     for task, make in (("active", timeline_tables.active), ("history", timeline_tables.archived)):
         table = make(folder / task, INSTANTS)
@@ -57,7 +57,7 @@ def measure(folder: Path, rounds: int) -> dict[str, Any]:
 
 
 def measure_large(folder: Path, count: int, rounds: int) -> dict[str, Any]:
-    """Large timelines, the reference alone."""
+    """Measure large timelines with the reference only."""
     history = timeline_tables.archived(folder / "large-history", count)
     active = timeline_tables.active(folder / "large-active", count)
     return {"history": measured("parts", history, rounds), "active": measured("active", active, max(1, rounds // 5))}
@@ -83,7 +83,7 @@ def main(
     large: Annotated[int, typer.Option(help="actions of the large timelines, 0 for none")] = 100_000,
     output: Annotated[Path | None, typer.Option("--json", help="file for the figures")] = None,
 ) -> None:
-    """Make the tables, compare the answers, measure, print ratios."""
+    """Create the tables, compare the answers, measure, print ratios."""
     with tempfile.TemporaryDirectory(prefix="hudi-bench-") as name:
         figures = measure(Path(name), rounds)
         show(figures)

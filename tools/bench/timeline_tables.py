@@ -1,4 +1,4 @@
-"""Tables without data whose timelines are long."""
+"""Tables without data and with long timelines."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -15,13 +15,13 @@ from hudi_reference.timeline.instants.states import State
 
 SCHEMA = {"type": "record", "name": "bench", "fields": [{"name": "id", "type": "string"}]}
 HISTORY = ".hoodie/timeline/history"
-#: Files of one level that a merge makes into one of the next.
+#: Number of files of one level that are merged into one file of the next level.
 BATCH = 10
 _BEGIN, _STEP = datetime(2020, 1, 1), timedelta(seconds=40)
 
 
 def instants(count: int) -> Iterator[Instant]:
-    """Completed commits, one each forty seconds, each of a second."""
+    """Completed commits, one every forty seconds, each of which took a second."""
     for number in range(count):
         begin = _BEGIN + number * _STEP
         requested, completion = (f"{time:%Y%m%d%H%M%S}000" for time in (begin, begin + timedelta(seconds=1)))
@@ -36,7 +36,7 @@ def content(instant: Instant) -> bytes:
 
 
 def active(folder: Path, count: int) -> Path:
-    """A table with so many completed commits on its active timeline, three files each."""
+    """A table with this number of completed commits on its active timeline, three files each."""
     create_table(str(folder), name="bench", schema=SCHEMA, record_key=("id",))
     timeline = folder / ".hoodie" / "timeline"
     timeline.mkdir()
@@ -48,11 +48,11 @@ def active(folder: Path, count: int) -> Path:
 
 
 def archived(folder: Path, count: int) -> Path:
-    """A table whose so many commits are in the history, in files as merging leaves them: few large ones, then smaller ones."""
+    """A table with this number of commits in the history, in files as merging leaves them: large ones first."""
     create_table(str(folder), name="bench", schema=SCHEMA, record_key=("id",))
     storage, files = LocalStorage(folder), []
     first = next(instants(1))
-    pattern, time = content(first), first.requested.encode()  # times are of one length, so they can be replaced
+    pattern, time = content(first), first.requested.encode()  # all times have the same length and can be replaced in place
     rest = [ArchivedAction(instant, pattern.replace(time, instant.requested.encode())) for instant in instants(count)]
     for level, size in _shape(count):
         part, rest = rest[:size], rest[size:]

@@ -1,6 +1,6 @@
 """One process of the benchmark of timelines: `python -m tools.bench.timeline_worker TASK TABLE ROUNDS`; prints JSON.
 
-CPU seconds. The candidates of a task take turns, after a round that is not counted; all must find the same number of instants.
+Figures are CPU seconds. The readers of a task take turns after one warm-up round; all must find the same number of instants.
 """
 
 import json
@@ -24,26 +24,26 @@ COLUMNS = ["instantTime", "completionTime", "action"]
 
 
 def plain(folder: Path) -> int:
-    """The least that a timeline costs: list the folder, take the names apart, count what completed."""
+    """The minimal reader of a timeline: list the folder, parse the names, count the completed actions."""
     names = os.listdir(folder)  # noqa: PTH208 - the fastest there is
     found = [match.groups() for name in names if (match := _NAME.fullmatch(name))]
     return sum(completion is not None for _, completion, _ in found)
 
 
 def pyarrow(folder: Path) -> int:
-    """The least that a history costs: the three columns of the files of the manifest."""
+    """The minimal reader of a history: read three columns of the files of the manifest."""
     files = json.loads((folder / "manifest_1").read_text())["files"]
     tables = [pq.ParquetFile(folder / file["fileName"], memory_map=True).read(COLUMNS, use_threads=False) for file in files]
     return sum(table.num_rows for table in tables)
 
 
 def timeline(table: Path) -> Timeline:
-    """The reference, from nothing."""
+    """The timeline as the reference reads it, without a cache."""
     return open_table(str(table)).timeline
 
 
 def candidates(task: str, table: Path) -> dict[str, Candidate]:
-    """What is compared."""
+    """The readers that are compared."""
     home = table / ".hoodie" / "timeline"
     if task == "active":
         return {"reference": lambda: len(timeline(table).completed), "plain": lambda: plain(home)}

@@ -1,4 +1,4 @@
-"""One engine in a process of its own: reads tasks as JSON lines, does them, answers when they are done."""
+"""One engine in one process: reads tasks as JSON lines, runs them, and answers after each."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ Task = dict[str, Any]
 
 
 def digest(rows: pa.Table) -> dict[str, Any]:
-    """What must be equal between engines: the number of rows, and a hash of each column in the order of the ids."""
+    """The number of rows and a hash of each column in the order of the ids, which must be equal for all engines."""
     ordered = rows.sort_by("id")
     return {"rows": rows.num_rows, **{name: _hash(ordered.column(name)) for name in sorted(rows.column_names)}}
 
@@ -31,7 +31,7 @@ def _hash(column: pa.ChunkedArray) -> str:
 
 
 def reference(task: Task) -> Any:
-    """Ours, plain Python and Arrow."""
+    """The reference, on plain Python and Arrow."""
     from hudi_reference import open_table
     from hudi_reference.services.compaction.compaction import compact
 
@@ -60,21 +60,21 @@ def _decoded(path: str) -> pa.Table:
 
 
 def polars(task: Task) -> Any:
-    """The same records in an Avro container, through polars."""
+    """Read the same records from an Avro container with polars."""
     import polars as pl
 
     return pl.read_avro(task["container"]).to_arrow()
 
 
 def datafusion(task: Task) -> Any:
-    """The same records in an Avro container, through DataFusion."""
+    """Read the same records from an Avro container with DataFusion."""
     from datafusion import SessionContext
 
     return pa.Table.from_batches(SessionContext().read_avro(task["container"]).collect())
 
 
 def fastavro(task: Task) -> Any:
-    """The same records in an Avro container, through fastavro, as Python dictionaries: it makes no columns."""
+    """Read the same records from an Avro container with fastavro, as Python dictionaries."""
     import fastavro
 
     with Path(task["container"]).open("rb") as file:
@@ -83,7 +83,7 @@ def fastavro(task: Task) -> Any:
 
 
 def arrow(task: Task) -> Any:
-    """The limit: the base files of the table as a plain Arrow dataset, nothing merged."""
+    """Read the base files of the table as an Arrow dataset, without merging: a lower limit."""
     from hudi_reference import open_table
 
     table = open_table(task["table"])
@@ -101,7 +101,7 @@ def hudi_rs(task: Task) -> Any:
 
 
 class ApacheHudi:
-    """Apache Hudi on Spark; a read goes to Spark's `noop` sink, so that no row has to leave the JVM."""
+    """Apache Hudi on Spark; a read writes to Spark's `noop` sink, so that no row leaves the JVM."""
 
     def __init__(self, version: str) -> None:
         from hudi_conformance.engines.apache_hudi.jvm.session import Session
@@ -110,7 +110,7 @@ class ApacheHudi:
         self.spark = self.session.spark
 
     def __call__(self, task: Task) -> Any:
-        """Do one task."""
+        """Run one task."""
         match task["do"]:
             case "upsert":
                 return self._upsert(task)

@@ -1,4 +1,4 @@
-"""Worker processes: one engine each, in its own environment, whose CPU time is measured from outside."""
+"""Worker processes: one engine each, in its own environment; the CPU time is measured from outside."""
 
 import json
 import subprocess
@@ -12,13 +12,13 @@ import uv
 
 from hudi_conformance.engines.support.environments import python_for
 
-#: Peers that no engine of the suite is: fetched for the run alone.
+#: Packages of readers that are not engines of the suite; they are installed for the run only.
 _FETCHED = {"datafusion": "datafusion==55.0.0", "polars": "polars==2.1.0"}
 
 
 @dataclass
 class Worker:
-    """A worker process of one engine and what its tasks cost so far."""
+    """A worker process of one engine, and the costs of its tasks so far."""
 
     name: str
     process: subprocess.Popen[str]
@@ -32,7 +32,7 @@ class Worker:
         return cls(name, subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
 
     def do(self, task: dict[str, Any]) -> dict[str, Any]:
-        """Send one task and wait; its answer, with the wall and CPU seconds that it took the worker and all its children."""
+        """Send one task and wait; return the answer, with the wall and CPU seconds of the worker and all its children."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         cpu, wall = self.cpu(), time.perf_counter()
@@ -44,7 +44,7 @@ class Worker:
         return {**json.loads(line), "wall": time.perf_counter() - wall, "cpu": self.cpu() - cpu}
 
     def cpu(self) -> float:
-        """CPU seconds of the worker so far, those of all that it started among them, also where they ended."""
+        """CPU seconds of the worker so far, including all processes that it started, also those that have ended."""
         process = psutil.Process(self.process.pid)
         times = [p.cpu_times() for p in (process, *process.children(recursive=True))]
         return float(sum(t.user + t.system + t.children_user + t.children_system for t in times))

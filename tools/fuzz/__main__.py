@@ -22,7 +22,7 @@ _INPUTS = re.compile(r"stat::number_of_executed_units: *(\d+)|#(\d+)\s")
 
 
 def fuzz(target: str, folder: Path, seconds: int, seed: int) -> Figures:
-    """Run one target for so many seconds, starting it again whenever an input ends it."""
+    """Run one target for this number of seconds; start it again if an input ends the process."""
     figures, until = Figures(), time.monotonic() + seconds
     while (left := int(until - time.monotonic())) > 0:
         before, started = _cpu(), time.monotonic()
@@ -41,7 +41,7 @@ def fuzz(target: str, folder: Path, seconds: int, seed: int) -> Figures:
 
 
 def _keep_fatal(folder: Path, status: int, text: str) -> None:
-    """What the process said last, beside the input that ended it, whose name libFuzzer gave, or `current`."""
+    """Store the last output of the process next to the input that ended it, which libFuzzer names, or `current`."""
     inputs = [
         path for path in (folder / "findings").iterdir() if path.name.startswith(("crash-", "timeout-", "oom-", "current"))
     ]

@@ -9,11 +9,11 @@ from typing import Any
 from tools.corpus.avro_bytes import long
 from tools.fuzz.structure_aware.parts import Explode, json_text
 
-#: Numbers on which decoders stumble.
+#: Numbers that often make decoders fail.
 NUMBERS = (
     0, 1, -1, 2, 3, 7, 8, 127, 128, 255, 2**15, 2**16, 2**24, 2**31 - 1, 2**31, -(2**31), 2**32, 2**40, 2**63 - 1, -(2**63),
 )  # fmt: skip
-#: Values that mean something in schemas and metadata.
+#: Values with a meaning in schemas and metadata.
 VALUES: tuple[Any, ...] = (
     None, True, "", "null", "string", "bytes", "long", "int", "double", "boolean", "r", "\ud800", "/", "..", 1.5, [], {}, [[]],
     ["null", "long"], {"type": "array", "items": "null"}, {"type": "map", "values": "string"},
@@ -26,7 +26,7 @@ Change = Callable[[bytes], bytes]
 
 
 def mutate(data: bytes, explode: Explode, random: Random, change: Change | None = None) -> bytes:
-    """The input with one to three changes, in leaves as often as in the whole; `change` is what changes bytes otherwise."""
+    """The input with one to three changes, half of them in leaves; `change` mutates the bytes in all other cases."""
     for _ in range(random.randint(1, 3)):
         parts = explode(data) if random.random() < 0.7 else None
         if parts is None or not parts.leaves:
@@ -83,7 +83,7 @@ def _flip(data: bytes, random: Random) -> bytes:
 
 
 def _overwrite(data: bytes, random: Random) -> bytes:
-    """A number of one, two, four or eight bytes in either order, or an Avro long, over what is there."""
+    """Overwrite bytes with a number of one, two, four or eight bytes in either byte order, or with an Avro long."""
     at, number = random.randint(0, len(data)), random.choice(NUMBERS) + random.choice((0, 0, 1, -1))
     width = random.choice("bhiq")
     size = struct.calcsize(width)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Figures:
-    """Inputs tried, seconds of the wall clock and of the CPU, and the most edges of the reference's code that were reached."""
+    """Number of inputs, wall seconds, CPU seconds, and the largest number of covered edges of the reference's code."""
 
     inputs: int = 0
     wall: float = 0.0
@@ -21,7 +21,7 @@ class Figures:
         return f"{self.inputs:,} inputs, {self.wall:.0f} s, {self.cpu:.0f} s of CPU, {self.edges} edges"
 
     def cells(self) -> list[str]:
-        """For a row of a table."""
+        """The cells of a row of the table."""
         return [
             f"{self.inputs:,}",
             f"{self.cpu / 3600:.2f}",
@@ -31,7 +31,7 @@ class Figures:
 
     @staticmethod
     def add_to(path: Path, target: str, found: "Figures") -> None:
-        """Add a run to the sums that a file keeps."""
+        """Add a run to the sums in a file."""
         sums = json.loads(path.read_text()) if path.exists() else {}
         sums[target] = asdict(Figures(**sums.get(target, {})) + found)
         path.write_text(json.dumps(sums, indent=1) + "\n")

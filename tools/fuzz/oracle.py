@@ -9,20 +9,20 @@ from pathlib import Path
 
 from hudi_reference.errors import HudiError
 
-#: What an input may cost beside what its size explains, in bytes: libraries that load, pools that grow by steps.
+#: Bytes that an input may use in addition to a multiple of its size: libraries are loaded, memory pools grow in steps.
 CONSTANT = 64 << 20
-#: CPU seconds for one input of at most 64 KiB; by far more than any needs.
+#: CPU seconds for one input of at most 64 KiB; far more than any input needs.
 SECONDS = 5.0
 
-# A library that panics is asked not to look up names for its backtrace, for which it takes far more memory than for the input.
+# Libraries in Rust print no backtrace after a panic, because resolving its names uses far more memory than the input.
 os.environ["RUST_BACKTRACE"] = "0"
 
-#: Linux forgets the peak when asked; elsewhere only what goes beyond the greatest peak so far is seen.
+#: Linux can reset the peak of memory; elsewhere only growth beyond the largest peak so far is measured.
 _CLEAR = Path("/proc/self/clear_refs")
 
 
 class Broken(Exception):
-    """An input broke a property."""
+    """A property does not hold for an input."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,15 @@ class Limits:
 
 
 def require(holds: object, what: str) -> None:
-    """Raise Broken unless it holds."""
+    """Raise Broken if the property does not hold."""
     if not holds:
         raise Broken(what)
 
 
 def guarded(decode: Callable[[bytes], object], data: bytes, limits: Limits) -> None:
-    """Decode, and raise Broken where memory or time exceed the limits, or an error says too little.
+    """Decode, and raise Broken if memory or time exceed the limits, or if an error does not name rule and file.
 
-    Anything that is no HudiError comes out as it is.
+    Exceptions other than HudiError are not caught.
     """
     resident, started = _reset_peak(), time.process_time()
     try:
@@ -60,12 +60,12 @@ def guarded(decode: Callable[[bytes], object], data: bytes, limits: Limits) -> N
 
 
 def forgets_peaks() -> bool:
-    """Whether the kernel forgets the peak of memory when asked, so that each input is measured alone."""
+    """Whether the kernel can reset the peak of memory, so that each input is measured on its own."""
     return _CLEAR.exists()
 
 
 def _reset_peak() -> int:
-    """Make the kernel forget the peak of resident memory; the peak from now on, in bytes."""
+    """Reset the peak of resident memory; return the peak after that, in bytes."""
     if forgets_peaks():
         _CLEAR.write_text("5")
     return _peak()

@@ -39,7 +39,7 @@ def main(
     corpus = folder / "corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     for data in chosen.inputs():
-        with contextlib.suppress(Exception):  # libraries load and fill their pools now, not while memory is measured
+        with contextlib.suppress(Exception):  # libraries are loaded and fill their pools before memory is measured
             chosen.decode(data)
         (corpus / hashlib.sha256(data).hexdigest()[:16]).write_bytes(data)
     if guided:
@@ -49,7 +49,7 @@ def main(
 
 
 def import_everything() -> None:
-    """Every module of the reference, so that all of it is instrumented."""
+    """Import every module of the reference, so that all modules are instrumented."""
     import importlib
     import pkgutil
 
@@ -60,14 +60,14 @@ def import_everything() -> None:
 
 
 class Findings:
-    """Runs inputs, and keeps the first one of each failure."""
+    """Runs inputs, and stores the first input of each failure."""
 
     def __init__(self, check: object, folder: Path) -> None:
         self.check, self.folder, self.seen = check, folder, set[str]()
         folder.mkdir(parents=True, exist_ok=True)
 
     def __call__(self, data: bytes) -> None:
-        """Check an input; keep it if it breaks a property in a new place."""
+        """Check an input; store it if a property fails in a new place."""
         try:
             self.check(data)  # type: ignore[operator]
         except (KeyboardInterrupt, SystemExit):
@@ -89,7 +89,7 @@ class Findings:
 
 
 def signature(error: BaseException) -> str:
-    """The kind of the failure and where it was raised: failures of one signature count as one finding."""
+    """The kind of the failure and the place where it was raised; failures with the same signature are one finding."""
     frames = [
         f for f in traceback.extract_tb(error.__traceback__) if "hudi_reference" in f.filename or "tools/fuzz" in f.filename
     ]
@@ -122,7 +122,7 @@ def _guided(target: object, findings: Findings, folder: Path, seconds: int, seed
 
 
 def _unguided(target: object, findings: Findings, folder: Path, seconds: int, seed: int) -> None:
-    """Inputs drawn by chance from the seeds; prints the same figures as libFuzzer."""
+    """Run random mutations of the seeds; print the same figures as libFuzzer."""
     from tools.fuzz.edits import mutate
     from tools.fuzz.targets.target import Target
 

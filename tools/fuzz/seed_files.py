@@ -11,12 +11,12 @@ KEPT = Path(__file__).with_name("seeds")
 
 
 def kept(target: str) -> list[bytes]:
-    """What a decoder once failed on."""
+    """Inputs on which a decoder once failed."""
     return [path.read_bytes() for path in sorted((KEPT / target).glob("*"))]
 
 
 def golden(*patterns: str, longest: int = 1 << 14, most: int = 60) -> list[bytes]:
-    """Different contents of the files below `fixtures/` that match, the short ones first; nothing longer than `longest`."""
+    """Distinct contents of the files below `fixtures/` that match, short ones first, and none longer than `longest`."""
     paths = {path for pattern in patterns for path in FIXTURES.rglob(pattern) if path.is_file()}
     sized = sorted((path.stat().st_size, str(path)) for path in paths)
     found: dict[bytes, None] = {}
@@ -27,12 +27,12 @@ def golden(*patterns: str, longest: int = 1 << 14, most: int = 60) -> list[bytes
 
 
 def names(*patterns: str) -> Iterator[bytes]:
-    """Different names of files below `fixtures/`."""
+    """Distinct names of files below `fixtures/`."""
     found = {path.name for pattern in patterns for path in FIXTURES.rglob(pattern)}
     return (name.encode() for name in spread(sorted(found), 200))
 
 
 def spread(values: list[T], most: int) -> list[T]:
-    """At most so many of the values, evenly over them."""
+    """At most this number of the values, evenly distributed."""
     step = max(1, -(-len(values) // most))
     return values[::step]

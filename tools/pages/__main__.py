@@ -29,7 +29,7 @@ PAGES = {
 
 
 def main() -> int:
-    """Return 0 if every page is up to date or was written, 1 if --check found one that is not."""
+    """Return 0, or 1 if --check found a page that is out of date."""
     parser = argparse.ArgumentParser(prog="tools.pages", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing, report differences")
     asked = parser.parse_args()

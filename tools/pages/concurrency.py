@@ -1,4 +1,4 @@
-"""`docs/concurrency.md`: which concurrent actions conflict, from the tables in `write.concurrency.conflict_resolution`."""
+"""`docs/concurrency.md`: concurrent actions that conflict, from the tables in `write.concurrency.conflict_resolution`."""
 
 from collections.abc import Iterator
 
@@ -28,8 +28,8 @@ _HEAD = """# Concurrent writers and services
 This page describes how a write is checked for conflicts, which actions conflict, and the settings that change this.
 
 A write is based on the actions that had completed when it read the table. It writes its data files without a lock. Then it
-acquires the lock of the table, reads the timeline again, and checks each action that completed in the meantime, which is each
-one with a later completion time than the latest one it had read. If both modified a file group, the later committer aborts.
+acquires the lock of the table, reads the timeline again, and checks each action whose completion time is later than the latest
+one that it had read. If both modified a file group, the later committer aborts.
 The check, the completion time and the completed file happen under one acquisition of the lock.
 
 ```mermaid
@@ -80,10 +80,10 @@ def concurrency_page() -> str:
 def _lines() -> Iterator[str]:
     yield _HEAD
     yield "## Which actions conflict\n"
-    yield "The action of the row is about to complete. The action of the column has completed since the snapshot of the first."
-    yield "Both modified the same file group. Clean, savepoint, rollback and indexing modify no file group. An overwrite and a"
-    yield "deletion of a partition modify the file groups that the partition had when they began; file groups that other"
-    yield "writers create in the meantime are kept.\n"
+    yield "The row is the action that is about to complete. The column is an action that completed since the snapshot of"
+    yield "the row. Both modified the same file group. Clean, savepoint, rollback and indexing modify no file group. An"
+    yield "overwrite and a deletion of a partition modify the file groups that the partition had when they began; file groups"
+    yield "that other writers create in the meantime are kept.\n"
     reasons = list(dict.fromkeys(cell.because for cell in MATRIX.values()))
     yield f"| | {' | '.join(_TOUCHES[other] for other in WriteKind)} |"
     yield f"|{'---|' * (len(WriteKind) + 1)}"
@@ -101,8 +101,9 @@ def _lines() -> Iterator[str]:
     yield "|---|---|---|"
     for key, default, words in _settings():
         yield f"| `{key}` | {default} | {words} |"
-    yield "\nA writer without a concurrency mode checks for conflicts like an optimistic one, ignores compactions, and rolls no"
-    yield "failed writes of other writers back. It sends no heartbeats: do not run it together with writers that clean lazily."
+    yield "\nA writer without a concurrency mode checks for conflicts like an optimistic one, ignores compactions, and does not"
+    yield "roll back failed writes of other writers. It sends no heartbeats: do not run it together with writers that clean"
+    yield "lazily."
     yield "\nRead next: [locks.md](locks.md), [explore.md](explore.md)."
 
 
@@ -124,7 +125,7 @@ def _settings() -> Iterator[tuple[str, str, str]]:
     yield (
         EARLY_KEY,
         "false",
-        "check the markers of active, earlier writers before a data file is written; the check at the end stays",
+        "check the markers of active, earlier writers before a data file is written, in addition to the check at the end",
     )
     yield SCHEMAS_KEY, "true", "a write aborts if another writer has committed a column in the meantime that its schema lacks"
     yield KEYS_KEY, "false", "a write aborts if another writer has written a record with the same key, in any file group"

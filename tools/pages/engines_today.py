@@ -12,11 +12,11 @@ from hudi_conformance.runner import expected_failures
 HEAD = """\
 # What engines do today
 
-The known failures of each engine, from the lists of expected failures. A run of the suite fails if one of them no longer
-occurs, or if another one occurs. This page is written by `python -m tools.pages`.
+This page lists the known failures of each engine, from the lists of expected failures. A run of the suite fails if one of them
+no longer occurs, or if another failure occurs. This page is written by `python -m tools.pages`.
 
-A *wrong answer* was given without an error. Wrong answers are the dangerous failures and are listed first. An *error* was
-given where an answer is expected. The numbers count the cases that fail for a reason. `hudi-conformance explain CASE`
+A *wrong answer* is an answer without an error; these failures are dangerous and are listed first. An *error* is reported
+where an answer is expected. The numbers count the cases that fail for the same reason. `hudi-conformance explain CASE`
 explains a case, and `hudi-conformance run ENGINE --only CASE` runs it.
 """
 
@@ -33,18 +33,18 @@ Listed = tuple[str, expected_failures.Entry]
 
 @dataclass(frozen=True)
 class Difference:
-    """What one or several engines do, for one reason."""
+    """The failures of one or several engines for one reason."""
 
     reason: str
     listed: tuple[Listed, ...]
 
     def cases_of(self, engine: str) -> list[str]:
-        """The cases of an engine that show it."""
+        """The cases in which an engine fails for this reason."""
         return sorted(entry.case for name, entry in self.listed if name == engine)
 
     @property
     def shortest(self) -> str:
-        """The case to look at first."""
+        """The case with the shortest id, as an example."""
         return min((entry.case for _, entry in self.listed), key=lambda case: (len(case), case))
 
     @property
@@ -54,7 +54,7 @@ class Difference:
 
     @property
     def errata(self) -> list[str]:
-        """Where the project's own decision is explained."""
+        """The errata that explain the decision of the project."""
         return sorted({entry.erratum for _, entry in self.listed if entry.erratum})
 
 
@@ -82,7 +82,7 @@ def _overview(lists: Sequence[expected_failures.ExpectedFailures]) -> str:
 
 
 def _differences(listed: Iterable[Listed]) -> list[Difference]:
-    """One for each reason, those that most engines and cases show first."""
+    """One for each reason; first those of most engines, then of most cases."""
     by_reason: dict[str, list[Listed]] = defaultdict(list)
     for engine, entry in listed:
         by_reason[entry.reason].append((engine, entry))
@@ -92,10 +92,10 @@ def _differences(listed: Iterable[Listed]) -> list[Difference]:
 
 def _table(found: Sequence[Difference], engines: Sequence[str], cases: Mapping[str, CitedCase]) -> str:
     names = " | ".join(f"`{engine}`" for engine in engines)
-    lines = [f"| what happens | {names} | danger | look at |", "|---" * (len(engines) + 3) + "|"]
+    lines = [f"| what happens | {names} | danger | example, errata |", "|---" * (len(engines) + 3) + "|"]
     for one in found:
         counts = " | ".join(str(len(one.cases_of(engine)) or "") for engine in engines)
-        lines.append(f"| {_what(one)} | {counts} | {_danger(one, cases)} | {_look(one)} |")
+        lines.append(f"| {_what(one)} | {counts} | {_danger(one, cases)} | {_example(one)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -109,7 +109,7 @@ def _danger(one: Difference, cases: Mapping[str, CitedCase]) -> str:
     return ", ".join(sorted({flag for case in known for flag in case.flags}))
 
 
-def _look(one: Difference) -> str:
+def _example(one: Difference) -> str:
     where = {found.id: found.reference for found in errata.errata()}
     told = " ".join(f'<abbr title="{where[id_]}">{id_}</abbr>' if id_ in where else id_ for id_ in one.errata)
     return f"`{one.shortest}` {told}".strip().replace("|", "\\|")

@@ -56,6 +56,6 @@ def locks_page() -> str:
 
 def _row(one: LockSetting) -> str:
     default = f"`{one.default}`" if one.default is not None else one.otherwise or ""
-    older = f" Older name: `{'`, `'.join(one.alternatives)}`." if one.alternatives else ""
+    older = f". Older name: `{'`, `'.join(one.alternatives)}`." if one.alternatives else ""
     whose = ", ".join(f"`{name}`" for name in one.providers) or "all"
     return f"| `{one.key}` | {default} | {one.unit or ''} | {whose} | {one.meaning}{older} |"

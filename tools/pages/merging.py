@@ -90,7 +90,7 @@ def _lines() -> Iterator[str]:
         yield from _table(f"`{name}`", table)
     yield from _partial()
     yield "## Payload classes\n"
-    yield "The merge of tables with mode `CUSTOM` and without a merger of their own, by `hoodie.compaction.payload.class`."
+    yield "The merge of tables with mode `CUSTOM` and without a custom merger, by `hoodie.compaction.payload.class`."
     yield "*In one input* is the merge of two records of the same write, where it differs.\n"
     for name, table in PAYLOAD_TABLES.items():
         yield from _table(name, table)
@@ -119,18 +119,18 @@ def _matrix(decisions: Decisions) -> Iterator[str]:
 
 
 def _cells(found: Mapping[Order | None, Cell]) -> str:
-    """The outcomes of one pair of kinds, orders of one outcome together; what holds of nulls everywhere is not repeated."""
+    """The outcomes of one pair of kinds, grouped by outcome; outcomes of nulls that hold everywhere are not repeated."""
     orders: dict[str, list[str]] = {}
     for order in (None, *_WORDS):
-        if order in found and not _goes_without_saying(found[order], found):
+        if order in found and not _is_default(found[order], found):
             orders.setdefault(_outcome(found[order]), []).append(_WORDS.get(order, "") if order else "")
     parts = [f"{', '.join(told)}: {outcome}" if all(told) else outcome for outcome, told in orders.items()]
     notes = sorted({text for cell in found.values() for text in (cell.note, cell.erratum or "") if text})
     return "<br>".join(parts) + (f"<br>*{'; '.join(notes)}*" if notes else "")
 
 
-def _goes_without_saying(cell: Cell, found: Mapping[Order | None, Cell]) -> bool:
-    """Whether a null counts as the default value here, and values of other types are refused."""
+def _is_default(cell: Cell, found: Mapping[Order | None, Cell]) -> bool:
+    """Whether the cell follows the general rule: a null counts as the default value, values of other types are refused."""
     if cell.order is Order.BOTH_NULL and Order.EQUAL in found:
         return _outcome(cell) == _outcome(found[Order.EQUAL])
     return cell.result is Result.BY_DEFAULT or (cell.order is Order.INCOMPARABLE and cell.result is Result.REFUSED)
@@ -141,14 +141,14 @@ def _outcome(cell: Cell) -> str:
         return str(cell.result.value)
     stays = cell.newer if cell.result is Result.NEWER else cell.older
     word = "newer" if cell.result is Result.NEWER else "older"
-    fill = "" if cell.fill is Fill.NOTHING else f"; {cell.fill.value} come from the other"
-    return f"**{word}**{fill}" if stays is Kind.ROW else f"gone ({word})"
+    fill = "" if cell.fill is Fill.NOTHING else f"; columns taken from the other version: {cell.fill.value}"
+    return f"**{word}**{fill}" if stays is Kind.ROW else f"deleted ({word})"
 
 
 def _partial() -> Iterator[str]:
     yield "## Partial rows\n"
     yield "A row of a partial block (header `IS_PARTIAL`) is compared with others like a whole row. If it wins, the columns"
-    yield "that it lacks come from the other version, nested columns as a whole; if it loses, no column is taken from it"
+    yield "that it lacks come from the other version, nested columns as a whole. If it loses, no column is taken from it"
     yield "(ER-067). A null in a column that it has is a value. After a delete, or without an older row, a column that no"
     yield "version has is null (ER-068, ER-069).\n"
     yield "| column in the newer row, which wins | in the older row | result |"
@@ -215,7 +215,7 @@ def _version(name: str, place: int) -> Version:
     return Version(Kind.ROW if name[0] == "d" else Kind.DELETE, int(name[1:]), place)
 
 
-def _seen(found: Version, names: Sequence[str]) -> tuple[str, int]:
+def _outcome_of(found: Version, names: Sequence[str]) -> tuple[str, int]:
     """The result of a merge; rows are distinguished by their position."""
     return (names[found.position], found.position) if found.kind is Kind.ROW else ("nothing", -1)
 
@@ -224,7 +224,7 @@ def _grouping(mode: MergeMode, domain: Sequence[str]) -> str | None:
     merge = merger_of(mode)
     for names in product(domain, repeat=3):
         a, b, c = _versions(names)
-        one, other = _seen(merge(merge(a, b), c), names), _seen(merge(a, merge(b, c)), names)
+        one, other = _outcome_of(merge(merge(a, b), c), names), _outcome_of(merge(a, merge(b, c)), names)
         if one != other:
             return (
                 f"no: ({names[0]} ⊕ {names[1]}) ⊕ {names[2]} is {one[0]}, {names[0]} ⊕ ({names[1]} ⊕ {names[2]}) is {other[0]}"
@@ -248,7 +248,7 @@ def _order(mode: MergeMode, domain: Sequence[str]) -> str | None:
 
 
 def _compaction(mode: MergeMode, domain: Sequence[str]) -> str | None:
-    """A base row and two log entries, merged at once and with a compaction between the two, which drops deletes."""
+    """Merge a base row and two log entries: all at once, and with a compaction between the two entries, which drops deletes."""
     for names in product([name for name in domain if name[0] == "d"], domain, domain):
         kept = left_of(mode, names[:2])
         compacted = left_of(mode, (*(() if kept == "nothing" else (kept,)), names[2]))

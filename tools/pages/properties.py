@@ -35,7 +35,8 @@ def _merging() -> str:
     lines += [f"| `{mode}` | `{strategy}` | `{payload}` |" for mode, (strategy, payload) in MERGE_CONFIGURATION.items()]
     lines += [f"| `CUSTOM` | any other; `{PAYLOAD_STRATEGY}` where only a class is given | any other |", ""]
     lines += [
-        "A known strategy id decides, then the payload class, then the stored mode, then whether there is an ordering field."
+        "The mode follows from the strategy id if it is known; then from the payload class; then from the stored mode; then",
+        "from whether the table has an ordering field.",
     ]
     lines += ["Properties that contradict this are refused. Classes that imply a mode:", ""]
     lines += [f"* `{payload}`: `{mode}`" for payload, mode in MODE_OF_PAYLOAD.items()]
@@ -45,7 +46,5 @@ def _merging() -> str:
 
 def _generators() -> str:
     lines = ["", "## Key generator types", "", "| type | class |", "|---|---|"]
-    lines += [
-        f"| `{kind}` | {f'`{name}`' if name else 'the class stored beside it'} |" for kind, name in KEY_GENERATORS.items()
-    ]
+    lines += [f"| `{kind}` | {f'`{name}`' if name else 'the stored class'} |" for kind, name in KEY_GENERATORS.items()]
     return "\n".join(lines) + "\n"

@@ -20,15 +20,15 @@ requested. `C` is the completion time, generated when it completes. Both are gen
 """
 
 _WORDS = {
-    "request": "the plan is published",
-    "begin": "there is no plan",
-    "start": "the work begins",
-    "start again": "another process continues",
-    "complete": "the work is done",
-    "revert": "put back to requested",
+    "request": "publish the plan",
+    "begin": "start without a plan",
+    "start": "begin the work",
+    "start again": "continue in another process",
+    "complete": "publish the result",
+    "revert": "set back to requested",
     "withdraw": "rollback, restore, deleted savepoint",
-    "remove": "rolled back",
-    "archive": "moved to the history",
+    "remove": "rollback",
+    "archive": "move to the history",
 }
 _STATES = {None: "[*]", State.REQUESTED: "requested", State.INFLIGHT: "inflight", State.COMPLETED: "completed"}
 
@@ -42,12 +42,12 @@ def _lines() -> Iterator[str]:
     yield _HEAD
     yield "## Files\n"
     yield from _table(("action", "requested", "inflight", "completed"), map(_names, ACTIONS.values()))
-    yield "\nThe inflight file of a commit has no action in its name. An action that completes under another name is"
-    yield "that action afterwards."
+    yield "\nThe inflight file of a commit has no action in its name. If the completed file has another"
+    yield "action in its name, the action has that name after its completion."
     yield "The files of a schemacommit are in `.hoodie/.schema/`.\n"
     yield "## What the files hold\n"
     yield "Avro containers with one record. The schema in the file is used, not the schema of the reader. *empty* is a file"
-    yield "of no bytes; parentheses list the forms that other releases write, or that tables upgraded from version 6 have.\n"
+    yield "without content. Parentheses list the forms that other releases write or that tables upgraded from version 6 have.\n"
     yield from _table(("action", "requested", "inflight", "completed"), map(_contents, ACTIONS.values()))
     yield "\n## Steps\n"
     yield "All steps:\n"
@@ -55,7 +55,7 @@ def _lines() -> Iterator[str]:
     yield "\nThe steps of each action:\n"
     named = list(_WORDS)
     yield from _table(("action", *named), (_steps(action, named) for action in ACTIONS.values()))
-    yield "\nA completed action changes only by the steps that roll back the whole action."
+    yield "\nA completed action is changed only by steps that roll back the whole action."
     kept = [action.name for action in ACTIONS.values() if not action.archived]
     yield f"Never archived: {', '.join(kept)}.\n"
     yield "## Records\n"

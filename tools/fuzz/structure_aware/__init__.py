@@ -1,1 +1,1 @@
-"""Inputs taken apart and put together again, so that a mutation changes one part and lengths and checksums stay valid."""
+"""Inputs parsed into parts and built again, so that a mutation changes one part and lengths and checksums stay valid."""

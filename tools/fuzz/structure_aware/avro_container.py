@@ -1,4 +1,4 @@
-"""Avro containers taken apart: schema, codec, count and records."""
+"""Parts of Avro containers: schema, codec, count and records."""
 
 import io
 import zlib

@@ -1,4 +1,4 @@
-"""HFiles taken apart: the payload of each block. Offsets and sizes in indexes and trailer are computed again."""
+"""Parts of HFiles: the payload of each block. Offsets and sizes in indexes and trailer are computed again."""
 
 import struct
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _PLACE = struct.Struct(">qi")
 def hfile(data: bytes) -> Parts | None:
     """The payloads of an HFile's blocks and the numbers of its trailer; None for a file that is not an HFile.
 
-    When the parts are put together, sizes, checksums, offsets and the trailer are computed again.
+    When the file is built from the parts, sizes, checksums, offsets and the trailer are computed again.
     """
     try:
         return _explode(data)
@@ -58,7 +58,7 @@ def _is_place(name: str) -> bool:
 
 
 def _moved(block: Block, leaf: bytes, places: dict[Place, Place]) -> bytes:
-    """An index payload with the new places of the blocks that were put before it."""
+    """An index payload with the new offsets of the blocks before it."""
     if block.kind in (BlockType.ROOT_INDEX, BlockType.LEAF_INDEX, BlockType.INTERMEDIATE_INDEX):
         for old, new in places.items():
             leaf = leaf.replace(_PLACE.pack(*old), _PLACE.pack(*new))

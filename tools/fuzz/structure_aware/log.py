@@ -1,4 +1,4 @@
-"""Log files taken apart: headers, footers and content of each block."""
+"""Parts of log files: headers, footers and content of each block."""
 
 import struct
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from tools.fuzz.structure_aware.parts import Explode, Parts, nested
 
 
 def log_file(data: bytes) -> Parts | None:
-    """Each block of a log file: version and type, header values, content, footer, and whatever lies between whole blocks."""
+    """Each block of a log file: version and type, header values, content, footer; and the bytes between whole blocks."""
     pieces = list(_log_pieces(data))
     if not pieces:
         return None
@@ -89,14 +89,14 @@ def _log_content(kind: int, content: bytes) -> Parts:
 
 
 def sized_content(content: bytes) -> Parts | None:
-    """A version, a length and so many bytes: a delete block's content."""
+    """A version, a length and that number of bytes: the content of a delete block."""
     if len(content) < 8:
         return None
     return nested([_one(content[:4]), _one(content[8:])], lambda parts: parts[0] + _sized(parts[1]))
 
 
 def counted_content(content: bytes) -> Parts | None:
-    """A version, a count and so many byte strings behind their lengths: an Avro block's content."""
+    """A version, a count and that number of byte strings with their lengths: the content of an Avro block."""
     position, leaves = 8, []
     while position + 4 <= len(content) and len(leaves) < 4096:
         length = int.from_bytes(content[position : position + 4], "big")

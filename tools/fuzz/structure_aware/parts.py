@@ -1,7 +1,7 @@
-"""Inputs taken apart into leaves, and put together again with correct lengths, trailers and checksums.
+"""Inputs parsed into leaves, and built again with correct lengths, trailers and checksums.
 
 A random change of a framed file is usually rejected at the first length that no longer fits. A mutation of one leaf, with
-the frame computed again around it, reaches the code behind these checks.
+the frame computed again, reaches the code after these checks.
 """
 
 import base64
@@ -15,23 +15,23 @@ Build = Callable[[Sequence[bytes]], bytes]
 
 @dataclass(frozen=True)
 class Parts:
-    """The leaves of an input and how they become an input again."""
+    """The leaves of an input, and a function that builds an input from leaves."""
 
     leaves: tuple[bytes, ...]
     build: Build
 
 
-#: None where the input is not whole enough to be taken apart.
+#: None if the input cannot be parsed into parts.
 Explode = Callable[[bytes], Parts | None]
 
 
 def whole(data: bytes) -> Parts | None:
-    """One leaf: texts, and files without a frame."""
+    """The whole input as one leaf, for texts and files without a frame."""
     return Parts((data,), lambda leaves: leaves[0])
 
 
 def line_and_rest(rest: Explode = whole) -> Explode:
-    """A first line, and behind it what `rest` takes apart."""
+    """The first line as a leaf, and the parts of the remaining bytes by `rest`."""
 
     def explode(data: bytes) -> Parts | None:
         line, _, body = data.partition(b"\n")
@@ -44,7 +44,7 @@ def line_and_rest(rest: Explode = whole) -> Explode:
 
 
 def nested(parts: Sequence[Parts], join: Build) -> Parts:
-    """The leaves of all parts, one part behind the other; `join` makes the whole of the parts that were built."""
+    """The leaves of all parts in order; `join` combines the built parts."""
     ends = [sum(len(part.leaves) for part in parts[:i]) for i in range(len(parts) + 1)]
 
     def build(leaves: Sequence[bytes]) -> bytes:
@@ -54,7 +54,7 @@ def nested(parts: Sequence[Parts], join: Build) -> Parts:
 
 
 def base64_text(data: bytes) -> Parts | None:
-    """The bytes that a text of Base64 stands for."""
+    """The bytes that a Base64 text encodes."""
     try:
         return Parts((base64.b64decode(data, validate=True),), lambda leaves: base64.b64encode(leaves[0]))
     except ValueError:
@@ -62,7 +62,7 @@ def base64_text(data: bytes) -> Parts | None:
 
 
 def json_text(data: bytes) -> object | None:
-    """The JSON value that a leaf is, if it is a list or an object."""
+    """The JSON value of a leaf, if it is a list or an object."""
     if data[:1] not in (b"{", b"["):
         return None
     try:

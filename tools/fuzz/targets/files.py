@@ -29,7 +29,7 @@ from hudi_reference.storage import MemoryStorage
 
 
 def hfile(data: bytes) -> None:
-    """Scan, look-ups, meta blocks; properties: each key is found, alone and by prefix; encoded again it is the same."""
+    """Scan, lookups, meta blocks. Properties: each key is found alone and by prefix; encoding returns the same entries."""
     file = hfile_of(data, "x.hfile")
     entries = list(file)
     for name in file.metas:
@@ -47,7 +47,7 @@ def hfile(data: bytes) -> None:
 
 
 def look_up(file: HFile, entry: Entry) -> None:
-    """Property: an entry of the scan is found by its key."""
+    """Property: each entry of the scan is found by its key."""
     try:
         key = entry.row.decode()
     except UnicodeDecodeError:
@@ -58,7 +58,7 @@ def look_up(file: HFile, entry: Entry) -> None:
 
 
 def hfile_seeds() -> list[bytes]:
-    """Files of Apache Hudi, and small ones of each layout."""
+    """Files that Apache Hudi wrote, and small files of each layout."""
     written = [path.read_bytes() for path in sorted((ROOT / "reference/tests/data/hfile").glob("*.hfile"))]
     entries = [Entry(f"k{i:03}".encode(), bytes([i]) * 3) for i in range(12)]
     layouts = [Layout(compression, 80, checksum) for compression in Compression for checksum in ChecksumType]
@@ -88,7 +88,7 @@ def hfile_base(data: bytes) -> None:
 
 
 def base_file(path: str, data: bytes) -> None:
-    """Footer with its bloom filter, rows, rows of one column, inspection; one failure does not hide the others."""
+    """Footer with its bloom filter, rows, rows of one column, inspection; all of them run even if one fails."""
     storage = MemoryStorage()
     storage.put(path, data)
     asked = (
@@ -126,7 +126,7 @@ _SCHEMA: dict[str, object] = {
 
 
 def parquet_seeds() -> list[bytes]:
-    """Base files of golden tables, and one without compression, whose pages a change reaches."""
+    """Base files of golden tables, and one without compression, so that mutations change the content of pages."""
     out = io.BytesIO()
     pq.write_table(_rows(), out, compression="none", store_schema=False)
     return [
@@ -144,7 +144,7 @@ def orc_seeds() -> list[bytes]:
 
 
 def bloom(data: bytes) -> None:
-    """A filter from its kind and its text; properties: encoded again it is the same, it answers for every key."""
+    """A filter from its kind and its text. Properties: encoding returns the same filter, and each key has an answer."""
     kind, _, text = data.partition(b"\n")
     found = decode_filter(kind.decode("latin-1"), text, "x.parquet")
     require(decode_filter(found.kind, found.encode(), "x.parquet") == found, "the filter changes when it is encoded again")
@@ -161,20 +161,20 @@ def bloom_seeds() -> list[bytes]:
 
 
 def metadata_records(data: bytes) -> None:
-    """A record of the metadata table: its key in the first line, then the value; property: encoded again it says the same."""
+    """A record of the metadata table: its key in the first line, then the value. Property: encoding returns the same record."""
     key, _, value = data.partition(b"\n")
     (found,) = decode_entries([Entry(key, value)], METADATA_SCHEMA, "x.hfile")
     try:
         again = encode_record(found)
     except InvalidRows:
-        return  # values that no writer makes
+        return  # values that writers do not produce
     require(
         repr(list(decode_entries([again], METADATA_SCHEMA, "x.hfile"))) == repr([found]), "it changes when it is encoded again"
     )
 
 
 def metadata_record_seeds() -> list[bytes]:
-    """Records of metadata tables that Apache Hudi wrote, and entries of other HFiles; damaged ones have none."""
+    """Records of metadata tables that Apache Hudi wrote, and entries of other HFiles; damaged files are skipped."""
     found: dict[bytes, None] = {}
     for data in hfile_seeds():
         with suppress(HudiError):

@@ -32,7 +32,7 @@ from hudi_reference.schema.avro_codec import to_avro
 
 _VERSIONS = tuple(version.to_bytes(4, "big") for version in (1, 2, 3))
 PATH = "x/.f-0_20260101000000000.log.1_0-0-0"
-#: A block's content may be compressed, at best 1032 bytes to one.
+#: The content of a block may be compressed by a factor of up to 1,032.
 COMPRESSED = Limits(20_000)
 
 
@@ -42,7 +42,7 @@ def log_files() -> list[bytes]:
 
 
 def log(data: bytes) -> None:
-    """Framing and the content of every block, for readers and for inspection, which shows each field of each block."""
+    """Framing and the content of every block, by the reader and by the inspection, which shows each field."""
     walked = list(read_blocks(memoryview(data), PATH, for_inspection=True))
     covers(walked, len(data))
     read_alike(walked, data)
@@ -65,7 +65,7 @@ def covers(blocks: Sequence[Block], size: int) -> None:
 
 
 def read_alike(walked: Sequence[Block], data: bytes) -> None:
-    """Property: readers find the blocks that inspection finds, up to the first refused one, and refuse it."""
+    """Property: the reader finds the same blocks as the inspection, up to the first refused block, and refuses that one."""
     refused = next((n for n, block in enumerate(walked) if isinstance(block, CorruptBlock) and block.error), len(walked))
     blocks = read_blocks(memoryview(data), PATH)
     found = list(islice(blocks, refused))
@@ -89,19 +89,19 @@ def names_rule_and_path(error: HudiError | None) -> None:
 
 
 def found_by_key(block: Block) -> None:
-    """Rows of an HFile block that are looked up."""
+    """Look up the rows of an HFile block by key."""
     if block.kind is BlockType.HFILE_DATA:
         look_up(block, ["", "a", "1"])
 
 
 def target(block: Block) -> None:
-    """The instant that a command block undoes."""
+    """The instant that a command block rolls back."""
     if block.kind is BlockType.COMMAND:
         rollback_target(block)
 
 
 def positions(block: Block) -> None:
-    """Record positions; property: encoded again and decoded they are the same."""
+    """Record positions. Property: encoding and decoding return the same positions."""
     found = positions_of(block)
     if len(found) <= 1 << 12:
         again = block_of(block.kind, b"", RECORD_POSITIONS=encode_positions(found))
@@ -109,20 +109,20 @@ def positions(block: Block) -> None:
 
 
 def block_of(kind: BlockType, body: bytes, **header: str) -> Block:
-    """A block of its own, as a reader finds it."""
+    """A single block, as a reader returns it."""
     named = {HeaderKey.INSTANT_TIME: "1"} | {HeaderKey[name]: text for name, text in header.items()}
     (block,) = read_blocks(memoryview(encode_block(kind, named, body)), PATH)
     return block
 
 
 def avro_block(data: bytes) -> Block:
-    """The block whose schema is the first line and whose content the rest."""
+    """A block with the schema from the first line and the content from the remaining bytes."""
     schema, _, body = data.partition(b"\n")
     return block_of(BlockType.AVRO_DATA, body, SCHEMA=schema.decode("utf-8", "replace"))
 
 
 def avro(data: bytes) -> None:
-    """Row by row and by columns; properties: both find the same rows, and these are found again in their encoding."""
+    """Decoding by rows and by columns. Properties: both return the same rows; encoding and decoding return the same rows."""
     block = avro_block(data)
     plain = decoded(block)
     schema = parse_schema(block.header[HeaderKey.SCHEMA], PATH)
@@ -144,7 +144,7 @@ def decoded(block: Block) -> pa.Table | HudiError:
 
 
 def same_by_columns(columns: pa.Table | None, plain: pa.Table | HudiError) -> None:
-    """Property: where the columnar path finds rows, the plain path finds the same; it may always find none."""
+    """Property: the plain path returns the same rows as the fast path; the fast path may refuse any block."""
     if columns is None:
         return
     require(isinstance(plain, pa.Table), f"rows by columns, an error row by row: {plain!r}")
@@ -152,17 +152,17 @@ def same_by_columns(columns: pa.Table | None, plain: pa.Table | HudiError) -> No
 
 
 def same(left: pa.Table, right: pa.Table) -> bool:
-    """Whether two tables hold the same; NaN is NaN. Values are compared as they are stored, since years may be no years."""
+    """Whether two tables are equal; NaN equals NaN. Stored values are compared, because some years have no Python value."""
     return left.schema.equals(right.schema) and (left.equals(right) or repr(to_avro(left)) == repr(to_avro(right)))
 
 
 def avro_again(found: pa.Table, schema: AvroSchema) -> Block:
-    """The rows as a block of their own."""
+    """The rows, encoded as a block."""
     return block_of(BlockType.AVRO_DATA, encode_rows(found, schema), SCHEMA=json.dumps(schema))
 
 
 def delete_block(data: bytes) -> None:
-    """A delete block's content; property: what is decoded is decoded again from its encoding, where the ordering has a type."""
+    """The content of a delete block. Property: encoding and decoding return the same deletes, if the ordering has a type."""
     found = decode_deletes(block_of(BlockType.DELETE, data))
     if all(entry.ordering is None for entry in found):
         again = block_of(BlockType.DELETE, encode_deletes(found, ()))
@@ -197,7 +197,7 @@ def _typed(kind: object, *bodies: bytes) -> bytes:
     return json.dumps(schema).encode() + b"\n" + (3).to_bytes(4, "big") + len(bodies).to_bytes(4, "big") + framed
 
 
-#: One column of each type, with a value or two.
+#: One column of each type, with one or two values.
 TYPED = (
     _typed({"type": "int", "logicalType": "date"}, b"\x02", b"\x80\x01"),
     _typed({"type": "int", "logicalType": "time-millis"}, b"\x02"),
@@ -221,7 +221,7 @@ TYPED = (
 
 
 def delete_seeds() -> list[bytes]:
-    """Contents of delete blocks: of golden tables, and of each form."""
+    """Contents of delete blocks: those of golden tables, and one of each form."""
     found = dict.fromkeys(bytes(b.content) for b in blocks_of_seeds(BlockType.DELETE))
     return [*KRYO, *found]
 
@@ -249,7 +249,7 @@ KRYO = (
 
 
 def position_seeds() -> list[bytes]:
-    """Header texts of positions: of golden tables, and of each kind of container that a bitmap has."""
+    """Header texts of positions: those of golden tables, and one for each kind of bitmap container."""
     kinds = BlockType.AVRO_DATA, BlockType.DELETE, BlockType.PARQUET_DATA
     texts = [b.header.get(HeaderKey.RECORD_POSITIONS, "") for b in blocks_of_seeds(*kinds)]
     made = [encode_positions(p) for p in ([], [0], [1, 2**40], range(100, 9000), range(0, 60000, 3), [2**63, 2**64 - 1])]

@@ -11,7 +11,7 @@ from tools.fuzz.structure_aware.parts import Explode, whole
 
 @dataclass(frozen=True)
 class Target:
-    """One decoder. `decode` raises a HudiError for bad input and `oracle.Broken` if one of its own properties is broken."""
+    """One decoder. `decode` raises a HudiError for bad input, and `oracle.Broken` if one of its properties fails."""
 
     name: str
     says: str
@@ -23,9 +23,9 @@ class Target:
     longest: int = 1 << 16
 
     def inputs(self) -> list[bytes]:
-        """What the decoder once failed on, then the seeds; nothing that is too long."""
+        """Inputs on which the decoder once failed, then the seeds, without those that are too long."""
         return [data for data in (*kept(self.name), *self.seeds()) if len(data) <= self.longest]
 
     def check(self, data: bytes) -> None:
-        """Decode, and raise whatever breaks a property."""
+        """Decode, and raise an exception if a property fails."""
         oracle.guarded(self.decode, data, self.limits)

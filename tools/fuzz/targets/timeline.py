@@ -28,12 +28,12 @@ from hudi_reference.timeline.history.history import read_history
 from hudi_reference.timeline.instants.instant import parse_instant_name
 
 PATH = ".hoodie/timeline/20260101000000000_20260101000000001.commit"
-#: A container's block may be deflated, at best 1032 bytes to one.
+#: The block of a container may be compressed by a factor of up to 1,032.
 COMPRESSED = Limits(20_000)
 
 
 def metadata(data: bytes) -> None:
-    """The record of an action, read as each kind that a reader looks into."""
+    """The record of an action, decoded as each kind of record that readers use."""
     first: HudiError | None = None
     for read in (_commit, lambda bytes_: read_compaction_plan(bytes_, PATH)):
         try:
@@ -45,7 +45,7 @@ def metadata(data: bytes) -> None:
 
 
 def _commit(data: bytes) -> None:
-    """Property: commit metadata says the same when it is written again."""
+    """Property: commit metadata is unchanged after encoding and decoding."""
     found = read_commit_metadata(data, PATH)
     again = read_commit_metadata(write_commit_metadata(found.operation, found.stats, None, bytes(16)), PATH)
     require(again.operation == found.operation, "the operation changes when it is written again")
@@ -57,14 +57,14 @@ def _facts(stat: WriteStat) -> tuple[object, ...]:
 
 
 def metadata_seeds() -> list[bytes]:
-    """Each kind of action's file in the golden tables, and one with its block deflated."""
+    """Files of each kind of action in the golden tables, and one with a deflated block."""
     patterns = ("*.commit", "*.deltacommit", "*.replacecommit", "*.clean", "*.rollback", "*.savepoint", "*.requested")
     found = [data for pattern in patterns for data in golden(f"timeline/{pattern}", longest=1 << 14, most=6)]
     return [deflated(), *found]
 
 
 def deflated() -> bytes:
-    """Commit metadata in a deflated block, as no deployed writer makes it and every reader takes it."""
+    """Commit metadata in a deflated block, which no deployed writer produces and every reader accepts."""
     record = {
         "partitionToWriteStats": {},
         "compacted": False,
@@ -78,7 +78,7 @@ def deflated() -> bytes:
 
 
 def properties(data: bytes) -> None:
-    """The properties of a table, with everything that its readers ask; property: written again they are the same."""
+    """The properties of a table and all derived settings. Property: encoding returns the same properties."""
     entries = load(data)
     require(load(dump(entries, "x")) == entries, f"entries change when they are written again: {entries!r:.300}")
     storage = MemoryStorage()
@@ -90,7 +90,7 @@ def properties(data: bytes) -> None:
 
 
 def history(data: bytes) -> None:
-    """Version file, manifest and level file, each behind its length."""
+    """Version file, manifest and level file, each preceded by its length."""
     storage = MemoryStorage()
     version, _, rest = data.partition(b"\n")
     manifest, _, level = rest.partition(b"\n")
@@ -113,7 +113,7 @@ def history_seeds() -> list[bytes]:
 
 
 def file_names(data: bytes) -> None:
-    """Names of data files and instants; property: what is parsed has the name that was parsed."""
+    """Names of data files and instants. Property: a parsed name has the text that was parsed."""
     name = data.decode("utf-8", "surrogateescape")
     found = parse_data_file_name(name)
     if found is not None:
@@ -126,7 +126,7 @@ def file_names(data: bytes) -> None:
 
 
 def schema(data: bytes) -> None:
-    """A table's schema, its Arrow columns, with and without meta columns."""
+    """The schema of a table and its Arrow columns, with and without meta columns."""
     found = parse_schema(data, PATH)
     try:
         arrow_schema(found)
