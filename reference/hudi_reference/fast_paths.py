@@ -32,10 +32,10 @@ class FastPath(Enum):
     #: Rows of a Parquet base file.
     PARQUET_ROWS = ("files.base.parquet:read_rows", 1)
 
-    @property
-    def least(self) -> int:
-        """The least input for which the fast code is used."""
-        return self.value[1]
+    def __init__(self, function: str, least: int) -> None:
+        self.function = function
+        #: The least input for which the fast code is used.
+        self.least = least
 
 
 def use_fast(path: FastPath, size: int) -> bool:

@@ -1,9 +1,4 @@
-"""The rules of the table's version for the timeline and for the names of log files.
-
-In version 6 the instant in the name of a log file is not that of its writer: it names the slice that the file belongs to.
-"""
-
-from collections.abc import Collection
+"""The timeline by the rules of the table's version."""
 
 from hudi_reference.errors import UnfinishedMigration
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
@@ -42,19 +37,3 @@ def _check_not_half_upgraded(storage: Storage, properties: TableProperties, time
                 expected=f"every instant in {properties.timeline_folder}",
                 remedy="an upgrade was interrupted: let Apache Hudi finish it, until then committed rows are missing",
             )  # fmt: skip
-
-
-@implements("COMPAT-003", "MRG-009")
-def names_its_slice(instant: str, compactions: Collection[str], *, is_legacy: bool) -> bool:
-    """Whether a log file with this instant in its name belongs to the slice of that instant.
-
-    The instant is that of the slice's base file, or of a pending compaction. It is so in every table of version 6, and after an
-    upgrade for the log files of a compaction that was pending then.
-
-    Args:
-        instant: the instant in the name of the log file.
-        compactions: the requested times of the pending compactions of its file group.
-        is_legacy: whether the table is of version 6.
-    """
-    # ER-085: after an upgrade a pending compaction is still named by its log files.
-    return is_legacy or instant in compactions

@@ -4,14 +4,13 @@ Files of writes that are not completed are ignored. Each base file, and each pen
 time. A log file belongs to the newest slice that started no later than the log file's write completed.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hudi_reference.errors import MalformedFileName, MalformedMetadata
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
-from hudi_reference.legacy.versions import names_its_slice
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
@@ -184,8 +183,7 @@ def _data_files(listed: Collection[str], commits: Mapping[Instant, CommitMetadat
         MalformedFileName: metadata names a file that is no data file.
     """
     committed = {stat.path for commit in commits.values() for stat in commit.stats if stat.path}
-    files: dict[GroupId, list[NamedFile]] = {}
-    won = _of_successful_attempts(commits)
+    found: dict[str, BaseFileName | LogFileName] = {}
     for path in sorted({*listed, *committed}):
         partition, name = split_path(path)
         parsed = parse_data_file_name(name)
@@ -195,14 +193,19 @@ def _data_files(listed: Collection[str], commits: Mapping[Instant, CommitMetadat
             )
         if parsed is None or (isinstance(parsed, LogFileName) and parsed.cdc):
             continue
-        if won(path):
+        found[path] = parsed
+    files: dict[GroupId, list[NamedFile]] = {}
+    failed = _of_failed_attempts(found, commits)
+    for path, parsed in found.items():
+        if path not in failed:
+            partition, name = split_path(path)
             files.setdefault((partition, parsed.file_id), []).append((name, parsed))
     return files
 
 
 @implements("BF-006", "BF-008", "LF-006", "TL-005")
-def _of_successful_attempts(commits: Mapping[Instant, CommitMetadata]) -> Callable[[str], bool]:
-    """A function that returns whether a data file is of a successful task attempt, as far as the commit metadata shows.
+def _of_failed_attempts(files: Mapping[str, BaseFileName | LogFileName], commits: Mapping[Instant, CommitMetadata]) -> set[str]:
+    """The paths of the data files of failed task attempts, as far as the commit metadata shows them.
 
     Commit metadata names every base file of its write, so other base files of its instant are of failed attempts. It does not
     name every log file: rollback commands are stored in files of their own. So a log file is of a failed attempt only if the
@@ -211,24 +214,15 @@ def _of_successful_attempts(commits: Mapping[Instant, CommitMetadata]) -> Callab
     """
     described = {instant.requested for instant in commits}
     winners = {stat.path: instant.requested for instant, commit in commits.items() for stat in commit.stats if stat.path}
-    taken = {attempt for path, writer in winners.items() if (attempt := _attempt(path)) and attempt[2] == writer}
-
-    def won(path: str) -> bool:
-        if path in winners:
-            return True
-        parsed = parse_data_file_name(split_path(path)[1])
-        if isinstance(parsed, BaseFileName):
-            return parsed.instant not in described
-        return _attempt(path) not in taken
-
-    return won
-
-
-def _attempt(path: str) -> tuple[str, str, str, int] | None:
-    """The part of a log file's name that is equal for all attempts to write it; None for other files."""
-    partition, name = split_path(path)
-    parsed = parse_data_file_name(name)
-    return (partition, parsed.file_id, parsed.instant, parsed.version) if isinstance(parsed, LogFileName) else None
+    logs = {
+        path: (split_path(path)[0], file.file_id, file.version, file.instant)
+        for path, file in files.items()
+        if isinstance(file, LogFileName)
+    }
+    taken = {logs[path] for path, writer in winners.items() if path in logs and logs[path][-1] == writer}
+    lost_logs = {path for path, attempt in logs.items() if attempt in taken}
+    lost_bases = {path for path, file in files.items() if path not in logs and file.instant in described}
+    return (lost_logs | lost_bases) - winners.keys()
 
 
 @implements("TL-005", "BF-009")
@@ -281,7 +275,7 @@ def _pending_compactions(storage: Storage, properties: TableProperties, timeline
     return found
 
 
-@implements("RDR-008", "RDR-012", "RDR-013", "RDR-015", "MRG-009", "NBC-002", "LAY-023", "TL-033")
+@implements("RDR-008", "RDR-012", "RDR-013", "RDR-015", "MRG-009", "NBC-002", "LAY-023", "TL-033", "COMPAT-003")
 def _slices(
     identity: GroupId,
     files: Iterable[NamedFile],
@@ -310,8 +304,10 @@ def _slices(
             continue
         completion = timeline.completion_of(parsed.instant)
         if isinstance(parsed, LogFileName):
-            # ER-023: in version 6, and in upgraded tables, the name has the instant of the slice, not of the writer.
-            time = parsed.instant if names_its_slice(parsed.instant, compactions, is_legacy=is_legacy) else completion
+            # ER-023: in version 6 the name has the instant of the slice, which is that of its base file or of a pending
+            # compaction, and not that of the writer. ER-085: after an upgrade the log files of a compaction that was pending
+            # then still have its instant.
+            time = parsed.instant if is_legacy or parsed.instant in compactions else completion
             if time is not None:
                 logs.append((parsed.merge_order, name, parsed, time))
         elif completion is not None:

@@ -239,7 +239,11 @@ class Table:
     ) -> pa.Table:
         check_readable(self.properties)
         plan = self._plan(view, columns, where, logs=logs, changed=changed)
-        parts = self._in_parallel(plan.read, plan.slices)
+        if len(plan.slices) < 2 or self.parallelism < 2:
+            parts = [plan.read(found) for found in plan.slices]
+        else:
+            with ThreadPoolExecutor(self.parallelism) as pool:
+                parts = list(pool.map(plan.read, plan.slices))
         return pa.concat_tables(parts).select(plan.names) if parts else plan.no_rows
 
     def _plan(
@@ -264,12 +268,6 @@ class Table:
         read = SliceQuery(reader, needed, comparisons, logs, None if changed is None else changed.window)
         no_rows = pa.schema([reader.schema.field(name) for name in needed]).empty_table()
         return Plan(read, slices, names, no_rows.select(names))
-
-    def _in_parallel(self, read: "SliceQuery", slices: Sequence[FileSlice]) -> list[pa.Table]:
-        if len(slices) < 2 or self.parallelism < 2:
-            return [read(found) for found in slices]
-        with ThreadPoolExecutor(self.parallelism) as pool:
-            return list(pool.map(read, slices))
 
     @implements("LF-038", "LAY-001")
     def _schema(self, groups: FileGroups) -> AvroSchema | None:

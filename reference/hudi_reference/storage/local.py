@@ -92,11 +92,15 @@ class LocalStorage:
     def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
         """Walk the folder."""
         skipped = None if skip is None else str(self.root / skip.rstrip("/"))
-        found = []
-        for entry in self._walk(self._look(prefix)[0], skipped):
-            if not entry.name.startswith(self._STAGING):
-                with suppress(FileNotFoundError):  # deleted after the folder was read
-                    found.append(_local_info(os.path.relpath(entry.path, self.root), entry.stat(follow_symlinks=False)))
+        folders, found = [self._look(prefix)[0]], []
+        while folders:
+            for entry in self._entries(folders.pop(), skipped):
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif entry.is_file(follow_symlinks=False) and not entry.name.startswith(self._STAGING):
+                    with suppress(FileNotFoundError):  # deleted after the folder was read
+                        path = os.path.relpath(entry.path, self.root)
+                        found.append(_local_info(path, entry.stat(follow_symlinks=False)))
         return sorted(found, key=lambda info: info.path)
 
     def names(self, folder: str) -> tuple[str, ...]:
@@ -104,14 +108,6 @@ class LocalStorage:
         entries = self._entries(self._look(folder)[0])
         found = [entry.name if entry.is_file(follow_symlinks=False) else f"{entry.name}/" * entry.is_dir() for entry in entries]
         return tuple(sorted([name for name in found if name and not name.startswith(self._STAGING)]))
-
-    def _walk(self, folder: str, skip: str | None) -> Iterator[os.DirEntry[str]]:
-        """All files below a folder, without those below `skip`."""
-        for entry in self._entries(folder, skip):
-            if entry.is_dir(follow_symlinks=False):
-                yield from self._walk(entry.path, skip)
-            elif entry.is_file(follow_symlinks=False):
-                yield entry
 
     def _entries(self, folder: str, skip: str | None = None) -> Sequence[os.DirEntry[str]]:
         """The entries directly in a folder, without `skip`; none if there is no such folder. Raises SymbolicLinkInTable."""

@@ -5,7 +5,7 @@ active timeline is one listing of one folder. The history is read only if an ans
 answer needs.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -58,21 +58,25 @@ class Timeline:
     #: Writes that completed at this time or later are ignored.
     limit: str = END_OF_TIME
 
-    @cached_property
-    def completed(self) -> tuple[Instant, ...]:
-        """Completed instants before the limit."""
-        done = (instant for instant in self.instants if instant.state is State.COMPLETED)
-        return tuple(done if self.limit == END_OF_TIME else (i for i in done if (i.completion or i.requested) < self.limit))
+    #: Completed instants before the limit.
+    completed: tuple[Instant, ...] = field(init=False, compare=False, repr=False)
+    #: Requested and inflight instants.
+    pending: tuple[Instant, ...] = field(init=False, compare=False, repr=False)
+    #: Completed instants that changed data files.
+    commits: tuple[Instant, ...] = field(init=False, compare=False, repr=False)
+    #: The completion times of all these, whatever the limit, by requested time.
+    _completions: Mapping[str, str] = field(init=False, compare=False, repr=False)
 
-    @cached_property
-    def pending(self) -> tuple[Instant, ...]:
-        """Requested and inflight instants."""
-        return tuple(instant for instant in self.instants if instant.state is not State.COMPLETED)
-
-    @cached_property
-    def commits(self) -> tuple[Instant, ...]:
-        """Completed instants that changed data files."""
-        return tuple(instant for instant in self.completed if instant.action in COMMITS)
+    def __post_init__(self) -> None:
+        """Divide the instants by their states, once."""
+        done = [instant for instant in self.instants if instant.state is _COMPLETED]
+        seen = done if self.limit == END_OF_TIME else [i for i in done if (i.completion or i.requested) < self.limit]
+        vars(self).update(
+            completed=tuple(seen),
+            pending=tuple(instant for instant in self.instants if instant.state is not _COMPLETED),
+            commits=tuple(instant for instant in seen if instant.action in COMMITS),
+            _completions={i.requested: i.completion or i.requested for i in done if i.action in COMMITS},
+        )
 
     @cached_property
     def writes(self) -> tuple[Instant, ...]:
@@ -106,11 +110,6 @@ class Timeline:
         """Completed instants, active and archived, that completed from `begin` to `end`, by completion time."""
         active = [instant for instant in self.completed if begin <= (instant.completion or instant.requested) <= end]
         return tuple(sorted(_together(active, self.archived.completed(begin, end)), key=completion_order))
-
-    @cached_property
-    def _completions(self) -> dict[str, str]:
-        done = (instant for instant in self.instants if instant.state is State.COMPLETED and instant.action in COMMITS)
-        return {instant.requested: instant.completion or instant.requested for instant in done}
 
     @implements("RDR-008", "TL-033")
     def completion_of(self, requested: str) -> str | None:

@@ -45,8 +45,8 @@ def pending_compacted_block_read(patch: Patch) -> None:
     """A reader uses a compacted block in place of its inputs while the log compaction is pending."""
     patch.edit(
         file_groups._slices,
-        "is_legacy=is_legacy) else completion",
-        "is_legacy=is_legacy) else completion or last",
+        "in compactions else completion",
+        "in compactions else completion or last",
     )
     patch.edit(
         LogScanner._is_applied,
