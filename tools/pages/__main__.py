@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tools.pages.architecture import architecture_page
 from tools.pages.concurrency import concurrency_page
+from tools.pages.contract import contract_page
 from tools.pages.engines_today import engines_page
 from tools.pages.locks import locks_page
 from tools.pages.merging import merging_page
@@ -20,6 +21,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = {
     "architecture.md": architecture_page,
     "concurrency.md": concurrency_page,
+    "contract.md": contract_page,
     "locks.md": locks_page,
     "merging.md": merging_page,
     "properties.md": properties_page,

@@ -9,7 +9,7 @@ named: a string where a long is declared becomes `'10' (string)`, which equals n
 import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from functools import cache
 from typing import Any
 
@@ -22,6 +22,9 @@ Type = Any
 
 #: Bits of the types whose values are text: not every reader of JSON keeps all their digits.
 _WIDEST = 64
+
+#: More digits than an Arrow decimal has at any scale.
+_ALL_DIGITS = Context(prec=200)
 
 NANOS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 DAY = 86_400 * NANOS["s"]
@@ -115,8 +118,16 @@ def from_arrow(value: pa.Scalar, declared: Type) -> Any:
     declared = _plain(declared)
     kind = family(declared)
     if not FAMILIES[kind](value.type):
-        return f"{value.as_py()!r} ({value.type})"
+        return f"{_text(value)} ({value.type})"
     return _FROM_ARROW[kind](value, declared)
+
+
+def _text(value: pa.Scalar) -> str:
+    """A value in a message. Python's times have neither nanoseconds nor years beyond 9999; Arrow's own text has."""
+    try:
+        return repr(value.as_py())
+    except (ValueError, OverflowError):
+        return str(value.cast(pa.string()).as_py())
 
 
 def from_json(value: Any, declared: Type) -> Any:
@@ -145,8 +156,7 @@ def _number(value: float, declared: Type) -> str:
 
 def _decimal(value: Decimal, declared: Type) -> str:
     """Plain digits at the declared scale; a value that has more digits keeps them, and so differs."""
-    quantum = Decimal(1).scaleb(-_scale(declared))
-    fitted = value.quantize(quantum) if len(value.as_tuple().digits) < 28 else value
+    fitted = value.quantize(Decimal(1).scaleb(-_scale(declared)), context=_ALL_DIGITS)
     return format(fitted if fitted == value else value, "f")
 
 
@@ -203,7 +213,7 @@ def _struct_of_arrow(value: pa.Scalar, declared: Type) -> dict[str, Any]:
     fields = _fields(declared)
     names = {value.type.field(i).name for i in range(value.type.num_fields)}
     known = {n: from_arrow(value[n], t) if n in names else "(no such field)" for n, t in fields.items()}
-    return known | {n: f"{value[n].as_py()!r} (not declared)" for n in sorted(names - fields.keys())}
+    return known | {n: f"{_text(value[n])} (not declared)" for n in sorted(names - fields.keys())}
 
 
 def _struct_of_json(value: Mapping[str, Any], declared: Type) -> dict[str, Any]:

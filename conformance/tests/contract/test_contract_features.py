@@ -2,12 +2,13 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.contract.features import FEATURES, features, functions
-from hudi_conformance.contract.validation import schemas
+from hudi_conformance.contract.validation import check_message, schemas
 from hudi_conformance.engines import hudi_rs
 from hudi_conformance.engines.apache_hudi.engine import FEATURES as OF_APACHE_HUDI
 from hudi_conformance.engines.reference.engine import Reference
@@ -52,3 +53,25 @@ def test_explain_reads_the_same_features():
     found = {name: (text.meaning, text.example) for name, text in read_from_files().items()}
     assert list(found) == list(FEATURES)
     assert {name: meaning for name, (meaning, _) in found.items()} == FEATURES
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "contract.md"
+
+
+def test_the_page_shows_every_feature_and_every_function_once():
+    """docs/contract.md groups the features; a new group needs a heading."""
+    text = PAGE.read_text("utf-8")
+    shown = re.findall(r"^\| `([a-z0-9.-]+)` \|.* \| \d+ \| \d+ \|$", text, re.MULTILINE)
+    shown += re.findall(r"^### (compute\..*)$", text, re.MULTILINE)
+    assert sorted(shown) == sorted(FEATURES)
+
+
+def test_the_messages_of_the_page_keep_their_schemas():
+    """Whatever an author copies from a block of JSON is a message, an answer, an inspection, or an example of a function."""
+    blocks = re.findall(r"^```json\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [json.loads(line) for block in blocks for line in block.splitlines()]
+    examples = [example for schema in schemas().values() for example in schema["examples"]]
+    examples += [one for function in functions().values() for one in (function.arguments, function.value)]
+    assert [line for line in lines if line not in examples] == []
+    for message in (line for line in lines if isinstance(line, dict) and "op" in line):
+        check_message(message)
