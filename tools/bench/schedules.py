@@ -18,7 +18,7 @@ from rich.table import Table
 
 from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.explorer.search.explore import Explored, exhaustive, priorities
-from hudi_conformance.explorer.simulation.scheduler import Actor, Process
+from hudi_conformance.explorer.simulation.actor import Actor, Process
 from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 from hudi_conformance.report.evidence import figures
 from hudi_conformance.report.evidence.figures import ORDERS_GOAL, STEP_GOAL

@@ -16,8 +16,8 @@ from hudi_conformance.explorer.s3.proxy import Proxy
 from hudi_conformance.explorer.s3.run import run
 from hudi_conformance.explorer.s3.saved_schedules import departure, saved_run
 from hudi_conformance.explorer.s3.scheduling import AtRandom, InOrder, Overtaken
+from hudi_conformance.explorer.simulation.runs import Choice
 from hudi_conformance.explorer.simulation.schedule_file import Saved, keep, read_schedule
-from hudi_conformance.explorer.simulation.scheduler import Choice
 
 
 class Echo(BaseHTTPRequestHandler):

@@ -24,8 +24,11 @@ from hudi_conformance.explorer.scenarios import parallel, scenarios
 from hudi_conformance.explorer.scenarios.scenario import Scenario
 from hudi_conformance.explorer.search.explore import Explored, exhaustive
 from hudi_conformance.explorer.search.shrink import InOrder, shrink
+from hudi_conformance.explorer.simulation.actor import Process
+from hudi_conformance.explorer.simulation.program_tree import NotPossible
+from hudi_conformance.explorer.simulation.runs import Choice
 from hudi_conformance.explorer.simulation.schedule_file import Diverged, ScheduleError, read_schedule, saved_run, write_schedule
-from hudi_conformance.explorer.simulation.scheduler import Choice, NotPossible, Process, run
+from hudi_conformance.explorer.simulation.scheduler import run
 from hudi_conformance.explorer.simulation.stores import STORES
 
 UNFIT = partial(simulated, store=STORES["check-then-put"])

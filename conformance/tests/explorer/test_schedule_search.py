@@ -22,7 +22,8 @@ from scheduler_programs import (
 from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.explorer.search.conflicts import conflict
 from hudi_conformance.explorer.search.explore import exhaustive, priorities
-from hudi_conformance.explorer.simulation.scheduler import Process, run
+from hudi_conformance.explorer.simulation.actor import Process
+from hudi_conformance.explorer.simulation.scheduler import run
 from hudi_conformance.explorer.simulation.simulated_store import Request
 from hudi_conformance.explorer.simulation.stores import STORES
 

@@ -7,7 +7,10 @@ import pytest
 from scheduler_programs import adds_one_under_the_lock, claims, of, simulated, three_turns, without_conflicts
 
 from hudi_conformance.explorer.scenarios.store_conformance import broken_promises
-from hudi_conformance.explorer.simulation.scheduler import Choice, NotDeterministic, NotPossible, Process, choice_of, run
+from hudi_conformance.explorer.simulation.actor import Process
+from hudi_conformance.explorer.simulation.program_tree import NotDeterministic, NotPossible
+from hudi_conformance.explorer.simulation.runs import Choice, choice_of
+from hudi_conformance.explorer.simulation.scheduler import run
 from hudi_conformance.explorer.simulation.simulated_store import STALL
 from hudi_conformance.explorer.simulation.stores import STORES
 from hudi_reference.errors import LockNotHeld, LockNotObtained, OutcomeUnknown

@@ -1,6 +1,6 @@
 """Small programs for the tests of the explorer, of which everything is known."""
 
-from hudi_conformance.explorer.simulation.scheduler import Process
+from hudi_conformance.explorer.simulation.actor import Process
 from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 from hudi_reference.storage import MemoryStorage, ObjectExists
 

@@ -19,9 +19,10 @@ from hudi_conformance.explorer.scenarios.parallel import Task, TaskResult, combi
 from hudi_conformance.explorer.scenarios.scenario import Scenario
 from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS, current_name
 from hudi_conformance.explorer.scenarios.store_conformance import broken_promises
+from hudi_conformance.explorer.simulation.program_tree import NotPossible
+from hudi_conformance.explorer.simulation.runs import Run
 from hudi_conformance.explorer.simulation.schedule_file import Saved, ScheduleError, read_schedule, saved_run
 from hudi_conformance.explorer.simulation.schedule_file import keep as keep_schedule
-from hudi_conformance.explorer.simulation.scheduler import NotPossible, Run
 from hudi_conformance.explorer.simulation.stores import STORES
 
 console = Console(highlight=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hudi_conformance.explorer.drawing import svg as picture
 from hudi_conformance.explorer.drawing.table_summary import Names, is_quiet
-from hudi_conformance.explorer.simulation.scheduler import Run, Step
+from hudi_conformance.explorer.simulation.runs import Run, Step
 
 #: At least so many consecutive reads of one process are drawn as one line.
 FEW = 3

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
-from hudi_conformance.explorer.simulation.scheduler import Run, Step
+from hudi_conformance.explorer.simulation.runs import Run, Step
 from hudi_conformance.explorer.simulation.simulated_store import CHANGES, State
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 

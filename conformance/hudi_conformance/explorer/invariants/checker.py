@@ -14,7 +14,7 @@ from hudi_conformance.explorer.invariants import files, indexes, rollback, rows,
 from hudi_conformance.explorer.invariants.observed_state import BEGIN, END, Doing, ObservedState, Prepared, Start, initial_state
 from hudi_conformance.explorer.invariants.snapshot_view import SnapshotView, SnapshotViews
 from hudi_conformance.explorer.invariants.step_context import VISIBLE, InvariantCheck, StepContext, context_of
-from hudi_conformance.explorer.simulation.scheduler import Run, Step
+from hudi_conformance.explorer.simulation.runs import Run, Step
 from hudi_reference.errors import HudiError
 
 

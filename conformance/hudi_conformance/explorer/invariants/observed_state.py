@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from hudi_conformance.explorer.history.history import GroupId
 from hudi_conformance.explorer.invariants.snapshot_view import Row, row_of
-from hudi_conformance.explorer.simulation.scheduler import Step
+from hudi_conformance.explorer.simulation.runs import Step
 from hudi_conformance.explorer.simulation.simulated_store import State
 from hudi_conformance.model import Model, Operation
 from hudi_reference.layout.properties import META_FOLDER

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from hudi_conformance.explorer.invariants.observed_state import ObservedState
 from hudi_conformance.explorer.invariants.step_context import StepContext
-from hudi_conformance.explorer.simulation.scheduler import ProcessResult
+from hudi_conformance.explorer.simulation.runs import ProcessResult
 from hudi_reference.errors import WriteConflict
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from hudi_conformance.explorer.s3.http_messages import Answer, Request, ask, read_request, refusal
 from hudi_conformance.explorer.s3.scheduling import FirstComeFirstServed, Scheduler
-from hudi_conformance.explorer.simulation.scheduler import Choice
+from hudi_conformance.explorer.simulation.runs import Choice
 
 #: Faults of a request: the process crashes before or after it; the request or its answer is lost; it is refused, or executed
 #: and then reported as failed; the answer is cut; there is no answer, though the connection stays open; the answer is delayed

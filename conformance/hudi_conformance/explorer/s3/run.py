@@ -9,7 +9,7 @@ from typing import Any
 from hudi_conformance.counters import count
 from hudi_conformance.explorer.s3.proxy import Exchange, FaultOf, Proxy
 from hudi_conformance.explorer.s3.scheduling import FirstComeFirstServed, InOrder, ProcessScheduler
-from hudi_conformance.explorer.simulation.scheduler import Choice, ProcessResult
+from hudi_conformance.explorer.simulation.runs import Choice, ProcessResult
 
 #: Seconds after which a process that does not end counts as stalled.
 LIMIT = 300.0

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from hudi_conformance.explorer.s3.http_messages import Request
-from hudi_conformance.explorer.simulation.scheduler import Choice
+from hudi_conformance.explorer.simulation.runs import Choice
 
 #: Waiting requests by client, in the order of arrival.
 Waiting = Mapping[str, Sequence[Request]]

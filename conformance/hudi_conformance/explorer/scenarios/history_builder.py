@@ -7,7 +7,7 @@ from typing import Any
 from hudi_conformance.explorer.history.history import Fold, History, Operation, Outcome, Rows, last_wins
 from hudi_conformance.explorer.invariants.checker import BEGIN, END, Doing, ObservedState, Start
 from hudi_conformance.explorer.invariants.observed_state import Done
-from hudi_conformance.explorer.simulation.scheduler import Run
+from hudi_conformance.explorer.simulation.runs import Run
 
 _OUTCOMES = {"returned": Outcome.DONE, "raised": Outcome.ABORTED}
 

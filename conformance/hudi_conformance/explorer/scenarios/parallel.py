@@ -13,7 +13,7 @@ from typing import Any
 from hudi_conformance.explorer.scenarios.scenario import Scenario
 from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.explorer.search.checker import Explored
-from hudi_conformance.explorer.simulation.scheduler import Choice
+from hudi_conformance.explorer.simulation.runs import Choice
 
 #: Random runs of one task: so many that the first run of each program takes little of the time.
 PART = 5_000

@@ -6,8 +6,10 @@ from typing import Any
 
 from hudi_conformance.explorer.search.explore import Check, CheckState, Explored, exhaustive, priorities
 from hudi_conformance.explorer.search.shrink import Shrunk, shrink
+from hudi_conformance.explorer.simulation.actor import Process
+from hudi_conformance.explorer.simulation.runs import Run, Schedule
 from hudi_conformance.explorer.simulation.schedule_file import Saved
-from hudi_conformance.explorer.simulation.scheduler import Process, Run, Schedule, Simulation, run_simulation
+from hudi_conformance.explorer.simulation.scheduler import Simulation, run_simulation
 from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 from hudi_conformance.explorer.simulation.stores import STORES
 

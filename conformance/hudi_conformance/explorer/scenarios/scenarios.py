@@ -6,18 +6,9 @@ SCENARIOS["two-writers-of-one-group"].scenario("two-writers-of-one-group").explo
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hudi_conformance.explorer.scenarios.programs import (
-    RECOVERY,
-    Definition,
-    Program,
-    Setting,
-    deletes,
-    reads,
-    recovers,
-    row,
-    serves,
-    writes,
-)
+from hudi_conformance.explorer.scenarios.definition import RECOVERY, Definition
+from hudi_conformance.explorer.scenarios.programs import Program, deletes, reads, recovers, serves, writes
+from hudi_conformance.explorer.scenarios.setting import Setting, row
 
 # Tables.
 

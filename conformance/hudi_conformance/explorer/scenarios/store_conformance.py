@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from hudi_conformance.explorer.search.checker import Failure
 from hudi_conformance.explorer.search.explore import exhaustive
-from hudi_conformance.explorer.simulation.scheduler import Actor, Process, Run
+from hudi_conformance.explorer.simulation.actor import Actor, Process
+from hudi_conformance.explorer.simulation.runs import Run
 from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 from hudi_conformance.explorer.simulation.stores import Store
 from hudi_reference.storage import MemoryStorage, ObjectChanged, ObjectExists

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from hudi_conformance.explorer.simulation.scheduler import Run, Step
+from hudi_conformance.explorer.simulation.runs import Run, Step
 from hudi_conformance.explorer.simulation.simulated_store import State
 
 #: Returns the violation of a run, None if there is none.

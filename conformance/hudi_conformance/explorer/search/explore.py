@@ -13,8 +13,10 @@ from hudi_conformance.counters import count
 from hudi_conformance.explorer.search.checker import Check, Checker, CheckState, Explored, Failure
 from hudi_conformance.explorer.search.interleavings import Interleavings
 from hudi_conformance.explorer.search.reduction import Reduction
+from hudi_conformance.explorer.simulation.actor import Process
 from hudi_conformance.explorer.simulation.faults import Faults
-from hudi_conformance.explorer.simulation.scheduler import Point, Process, Run, Simulation, Step
+from hudi_conformance.explorer.simulation.runs import Run, Step
+from hudi_conformance.explorer.simulation.scheduler import Point, Simulation
 from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 
 __all__ = ["Check", "CheckState", "Explored", "Failure", "exhaustive", "priorities"]

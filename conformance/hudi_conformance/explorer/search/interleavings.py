@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from hudi_conformance.explorer.search.checker import Checker
 from hudi_conformance.explorer.simulation.faults import Faults
-from hudi_conformance.explorer.simulation.scheduler import Point, Simulation, Step
+from hudi_conformance.explorer.simulation.runs import Step
+from hudi_conformance.explorer.simulation.scheduler import Point, Simulation
 
 
 class Budget(NamedTuple):

@@ -8,7 +8,8 @@ step first is also explored; where there is no race, no other order is explored.
 from hudi_conformance.explorer.search.checker import Checker
 from hudi_conformance.explorer.search.conflicts import Relation
 from hudi_conformance.explorer.simulation.faults import Faults
-from hudi_conformance.explorer.simulation.scheduler import Point, Simulation, Step
+from hudi_conformance.explorer.simulation.runs import Step
+from hudi_conformance.explorer.simulation.scheduler import Point, Simulation
 from hudi_conformance.explorer.simulation.simulated_store import Request
 
 #: A vector clock: for each process the position of its last step that happens before something, -1 if none does.

@@ -9,17 +9,10 @@ from itertools import groupby
 
 from hudi_conformance.explorer.search.checker import Check, CheckState
 from hudi_conformance.explorer.search.explore import MakeProcesses, MakeStore, exhaustive
-from hudi_conformance.explorer.simulation.scheduler import (
-    Actor,
-    Choice,
-    NotPossible,
-    Process,
-    Run,
-    Schedule,
-    Simulation,
-    choices_of,
-    run_simulation,
-)
+from hudi_conformance.explorer.simulation.actor import Actor, Process
+from hudi_conformance.explorer.simulation.program_tree import NotPossible
+from hudi_conformance.explorer.simulation.runs import Choice, Run, Schedule, choices_of
+from hudi_conformance.explorer.simulation.scheduler import Simulation, run_simulation
 
 #: Most runs of one search for fewer context switches.
 MOST_RUNS = 5_000

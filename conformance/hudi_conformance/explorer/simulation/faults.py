@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hudi_conformance.explorer.simulation.simulated_store import CHANGES, Request
 
-#: Fault (see `scheduler.FAULTS`) -> kinds of requests at which it makes a difference.
+#: Fault (see `runs.FAULTS`) -> kinds of requests at which it makes a difference.
 MATTERS_AT = {
     "crash-before": CHANGES | {"acquire", "release", "sleep"},
     "crash-after": CHANGES | {"acquire", "release", "sleep"},

@@ -19,7 +19,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
 
-from hudi_conformance.explorer.simulation.scheduler import Choice, Run
+from hudi_conformance.explorer.simulation.runs import Choice, Run
 from hudi_conformance.explorer.simulation.stores import STORES
 
 VERSION = 1

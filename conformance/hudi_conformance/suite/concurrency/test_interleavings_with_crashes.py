@@ -4,7 +4,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
-from hudi_conformance.explorer.simulation.scheduler import Choice, Step
+from hudi_conformance.explorer.simulation.runs import Choice, Step
 from hudi_conformance.explorer.simulation.scheduler import run as run_schedule
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 

@@ -10,7 +10,8 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.explorer.search.explore import exhaustive
-from hudi_conformance.explorer.simulation.scheduler import Actor, Process, Run
+from hudi_conformance.explorer.simulation.actor import Actor, Process
+from hudi_conformance.explorer.simulation.runs import Run
 from hudi_conformance.explorer.simulation.simulated_store import START, SimulatedStore
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_reference.errors import HudiError

@@ -13,7 +13,7 @@ from hudi_conformance.explorer.s3.http_messages import Request
 from hudi_conformance.explorer.s3.proxy import Exchange, FaultOf
 from hudi_conformance.explorer.s3.run import Run, run
 from hudi_conformance.explorer.s3.scheduling import InOrder
-from hudi_conformance.explorer.simulation.scheduler import Choice
+from hudi_conformance.explorer.simulation.runs import Choice
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.object_store import LOCKED, ObjectStore
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row

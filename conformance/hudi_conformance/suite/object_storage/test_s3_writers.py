@@ -9,7 +9,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.explorer.s3.run import Run, run
 from hudi_conformance.explorer.s3.scheduling import AtRandom, HeldBack, InOrder
-from hudi_conformance.explorer.simulation.scheduler import Choice
+from hudi_conformance.explorer.simulation.runs import Choice
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.object_store import LOCKED, ObjectStore, rows_of
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, row

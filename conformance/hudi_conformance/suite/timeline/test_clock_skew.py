@@ -11,8 +11,9 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.explorer.crash_points import copy_of
-from hudi_conformance.explorer.scenarios.programs import FINISHING, SERVICES, Setting, arrow, prepared
 from hudi_conformance.explorer.scenarios.scenarios import A1, EAGER, OPTIMISTIC, SERVICES_ON
+from hudi_conformance.explorer.scenarios.services import FINISHING, SERVICES
+from hudi_conformance.explorer.scenarios.setting import Setting, arrow, prepared
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_reference import WritableTable, open_table, rollback
 from hudi_reference.clock import ManualClock
