@@ -70,11 +70,11 @@ class Engine:
         `writer` is its name for `resume`. Paused work must not hold the lock of the table. A `begin` with the name of paused
         work abandons that work silently, as a crash of its process would.
         """
-        raise Refused("halt.write" if isinstance(work, Write) else "halt.service", "this engine does not pause")
+        raise Refused("pause.write" if isinstance(work, Write) else "pause.service", "this engine does not pause")
 
     def resume(self, writer: str, until: Point | None = None) -> str | None:
         """Resume the paused work of this name, up to `until` or to its end; the answer is that of the write or service."""
-        raise Refused("halt.write", "this engine does not pause")
+        raise Refused("pause.write", "this engine does not pause")
 
     def close(self) -> None:
         """Free what the engine holds; called once, after the last message."""

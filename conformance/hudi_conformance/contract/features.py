@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -62,6 +63,20 @@ def _load(name: str) -> dict[str, dict[str, str]]:
 
 #: Function -> meaning.
 FUNCTIONS: dict[str, str] = {name: function.meaning for name, function in functions().items()}
+
+#: Former name of a feature -> its name. Adapters may still declare the former names.
+FORMER_NAMES = {
+    "halt.write": "pause.write",
+    "halt.drawn": "pause.drawn",
+    "halt.service": "pause.service",
+    "halt.planned": "pause.planned",
+}
+
+
+def current_names(declared: Iterable[str]) -> frozenset[str]:
+    """The features that an engine declares, former names replaced."""
+    return frozenset(FORMER_NAMES.get(name, name) for name in declared)
+
 
 #: Feature -> meaning. If the engine does not declare a feature of a case, the case is "not offered"; if it declares the feature
 #: and refuses it, the case is "refused".

@@ -9,6 +9,8 @@ from typing import Any, Literal, Self
 
 import pyarrow as pa
 
+from hudi_conformance.contract.features import current_names
+
 PROTOCOL = 1
 
 QueryKind = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
@@ -23,12 +25,15 @@ Point = Literal["drawn", "planned", "requested", "stored"]
 
 @dataclass(frozen=True)
 class Hello:
-    """The identity and the features of an engine. `features` are keys of `features.FEATURES`."""
+    """The identity and the features of an engine. `features` are keys of `features.FEATURES`; former names are replaced."""
 
     engine: str
     version: str
     language: str
     features: frozenset[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "features", current_names(self.features))
 
     @classmethod
     def from_json(cls, message: Mapping[str, Any]) -> Self:

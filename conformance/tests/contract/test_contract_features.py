@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from hudi_conformance.cases.schema import fixtures_root
-from hudi_conformance.contract.features import FEATURES, features, functions
-from hudi_conformance.contract.validation import check_message, schemas
+from hudi_conformance.contract.features import FEATURES, FORMER_NAMES, features, functions
+from hudi_conformance.contract.messages import Hello
+from hudi_conformance.contract.validation import check_answer, check_message, schemas
 from hudi_conformance.engines import hudi_rs
 from hudi_conformance.engines.apache_hudi.engine import FEATURES as OF_APACHE_HUDI
 from hudi_conformance.engines.reference.engine import Reference
@@ -27,8 +28,18 @@ def test_a_feature_has_a_meaning_and_an_example(feature):
 
 
 def test_the_features_of_the_schema_are_those_with_a_meaning():
-    """The schema is what adapters in other languages read."""
-    assert schemas()["hello.answer"]["properties"]["features"]["items"]["enum"] == list(FEATURES)
+    """The schema is what adapters in other languages read. It accepts the former names too."""
+    assert schemas()["hello.answer"]["properties"]["features"]["items"]["enum"] == [*FEATURES, *FORMER_NAMES]
+
+
+@pytest.mark.parametrize(("former", "name"), FORMER_NAMES.items())
+def test_an_adapter_may_declare_the_former_name_of_a_feature(former, name):
+    """The answer to `hello` is valid, and the engine offers the feature under its present name only."""
+    answer = {"protocol": 1, "engine": "e", "version": "1", "language": "rust", "features": ["read.snapshot", former]}
+    assert check_answer("hello", answer) == "hello"
+    assert Hello.from_json(answer).features == {"read.snapshot", name}
+    assert name in FEATURES
+    assert former not in FEATURES
 
 
 def test_no_case_and_no_engine_uses_a_feature_without_a_meaning():

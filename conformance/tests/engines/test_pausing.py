@@ -94,5 +94,5 @@ def test_a_rollback_pauses_with_its_plan_published(reference: Client, known: Kno
 @pytest.mark.parametrize("point", ["drawn", "planned"])
 def test_what_is_decided_under_the_lock_is_published_under_it(reference: Client, known: Known, point: str) -> None:
     """The reference does not have this point, and refuses it."""
-    with pytest.raises(Refused, match=f"halt.{point}"):
+    with pytest.raises(Refused, match=f"pause.{point}"):
         reference.begin("a", change(known, "a"), point)  # type: ignore[arg-type]

@@ -80,8 +80,8 @@ def test_the_report_holds_every_result(pytester: pytest.Pytester, book: Casebook
 
 def test_results_come_back_from_other_processes(pytester: pytest.Pytester, book: Casebook):
     """With xdist the report is the same as without."""
-    book.add("merge.one", needs=["service.clustering", "halt.drawn"])
-    book.add("merge.two", needs=["halt.drawn"])
+    book.add("merge.one", needs=["service.clustering", "pause.drawn"])
+    book.add("merge.two", needs=["pause.drawn"])
     run(pytester, "--report=out", "-n2", "--dist=loadgroup").assert_outcomes(skipped=2)
     assert sorted((r["case"], r["engine"], r["outcome"]) for r in results(pytester)) == [
         ("merge.one", "reference", "unsupported"),

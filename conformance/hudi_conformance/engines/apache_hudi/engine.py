@@ -47,9 +47,9 @@ _FEATURES = frozenset(
         "write.insert-overwrite",
         "write.delete-partition",
         "write.bucket-index",
-        "halt.write",
-        "halt.planned",
-        "halt.service",
+        "pause.write",
+        "pause.planned",
+        "pause.service",
         *(f"service.{service}" for service in maintenance.SERVICES),
         "copy-on-write",
         "merge-on-read",
@@ -81,7 +81,7 @@ _FEATURES = frozenset(
         "storage.file",
     }
 )
-_BY_RELEASE = {"1.0.2": _FEATURES | {"halt.drawn"}, "1.2.0": _FEATURES | {"merge.multiple-ordering-fields"}}
+_BY_RELEASE = {"1.0.2": _FEATURES | {"pause.drawn"}, "1.2.0": _FEATURES | {"merge.multiple-ordering-fields"}}
 FEATURES = {
     release: features | {f"compute.{function}" for function in functions.OFFERED[release]}
     for release, features in _BY_RELEASE.items()

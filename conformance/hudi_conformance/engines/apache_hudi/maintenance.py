@@ -87,7 +87,7 @@ def run(order: Order, service: Service) -> str | None:
 def steps(order: Order, service: Service) -> Steps:
     """Execute the service step by step. Raises Refused."""
     if service not in PAUSABLE:
-        raise Refused("halt.service", f"{service} is one call of the write client")
+        raise Refused("pause.service", f"{service} is one call of the write client")
     with write_client(order.session, order.table, order.options) as client:
         return (yield from PAUSABLE[service](order, client))
 
@@ -190,7 +190,7 @@ def _rollback_by_plan(order: Order, client: Any) -> Steps:
 def _clean_by_plan(order: Order, client: Any) -> Steps:
     """Schedule a clean as Hudi does: make the plan, and publish it later, without holding the lock in between."""
     if order.phase != "schedule":
-        raise Refused("halt.service", "a clean can pause only between its plan and its publication")
+        raise Refused("pause.service", "a clean can pause only between its plan and its publication")
     hudi, context = order.session.hudi, order.session.engine_context()
     table = client.initTable(hudi.common.model.WriteOperationType.UNKNOWN, order.none)
     instant = str(client.createNewInstantTime(True))

@@ -12,7 +12,7 @@ from hudi_conformance.engines.apache_hudi.maintenance import Steps
 def steps_of(bridge: JavaBridge, table: str, work: Work, until: Point) -> "PausableSteps":
     """The steps of a write or service on a table. Raises Refused for a point that it does not have."""
     if until == "drawn" and bridge.version != "1.0.2":
-        raise Refused("halt.drawn", "this release takes a begin time and publishes it in one call")
+        raise Refused("pause.drawn", "this release takes a begin time and publishes it in one call")
     if isinstance(work, Call):
         order = maintenance.Order(bridge, table, work.phase, work.instant, work.options)
         return PausableSteps(maintenance.steps(order, work.service))

@@ -34,7 +34,7 @@ def write(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, option
 def steps(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, options: Mapping[str, str]) -> Steps:
     """The same step by step. Raises Refused."""
     if operation not in _CALLS:
-        raise Refused("halt.write", f"the write client has no call for {operation}")
+        raise Refused("pause.write", f"the write client has no call for {operation}")
     properties = properties_of(bridge, table)
     known = properties.get("hoodie.table.create.schema", "{}")
     settings = settings_of(properties, operation) | dict(options)
@@ -104,7 +104,7 @@ class _Maker:
         fields = properties.get("hoodie.table.ordering.fields") or properties.get("hoodie.table.precombine.field") or ""
         self._ordering = [field for field in fields.split(",") if field]
         if self._ordering and not bridge.keeps_numbers:
-            raise Refused("halt.write", "the types of ordering values would change in this write client")
+            raise Refused("pause.write", "the types of ordering values would change in this write client")
 
     def call(self, operation: str, records: list[Any]) -> tuple[str, Any]:
         """The call of the write client for this operation, and its argument."""

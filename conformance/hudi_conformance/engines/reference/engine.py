@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hudi_reference import WritableTable
 
 #: Features of pausable writes and services.
-PAUSES = frozenset({"halt.write", "halt.service"})
+PAUSES = frozenset({"pause.write", "pause.service"})
 #: Features of the reference on tables.
 OFFERED = frozenset(
     {
@@ -207,7 +207,7 @@ class Reference(Engine):
     def begin(self, writer: str, work: Work, until: Point) -> str | None:
         """Start a pausable write or service."""
         if until in ("drawn", "planned"):
-            raise Refused(f"halt.{until}", "begin times and plans are published under the lock under which they are made")
+            raise Refused(f"pause.{until}", "begin times and plans are published under the lock under which they are made")
         with contract_errors():
             return self._paused.begin(writer, _pausable(work), until)
 

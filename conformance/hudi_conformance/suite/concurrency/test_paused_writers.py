@@ -29,7 +29,7 @@ def test_two_writers_of_one_file_group(engine: Client, new_uri: NewUri, type: st
 
 @PAUSES
 @COW
-@pytest.mark.needs("halt.drawn")
+@pytest.mark.needs("pause.drawn")
 @pytest.mark.requirements("OCC-011", "OCC-005", "TT-003")
 def test_a_request_that_is_published_late(engine: Client, new_uri: NewUri) -> None:
     """A writer draws its begin time and publishes it only after a later one has begun. In between another write completes in

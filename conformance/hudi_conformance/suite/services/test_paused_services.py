@@ -12,7 +12,7 @@ from hudi_conformance.suite.support.concurrent.concurrent_table import PAUSES, C
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
 from hudi_conformance.suite.support.tables.tables_under_services import as_of, keep_commits, keep_versions
 
-SERVICES = pytest.mark.needs("halt.service")
+SERVICES = pytest.mark.needs("pause.service")
 MOR = pytest.mark.needs("merge-on-read")
 COMPACTS = pytest.mark.needs("service.compaction", "service.clean")
 RESTORES = pytest.mark.needs("service.savepoint", "service.restore")
@@ -231,7 +231,7 @@ def cleaning(engine: Client, uri: str) -> tuple[ConcurrentTable, str, list[dict[
 
 @PAUSES
 @CLEANS
-@pytest.mark.needs("halt.planned")
+@pytest.mark.needs("pause.planned")
 @pytest.mark.requirements("SVC-002", "TL-021")
 def test_a_savepoint_between_plan_and_publication_of_a_clean(engine: Client, new_uri: NewUri) -> None:
     """Either there is no savepoint, or the files that it protects exist (invariant 24)."""

@@ -25,7 +25,7 @@ NewUri = Callable[[], str]
 #: Settings of a writer or a service, by Hudi's names.
 Options = Mapping[str, str]
 _NONE: Options = MappingProxyType({})
-PAUSES = pytest.mark.needs(*WRITES, "halt.write", "merge.commit-time")
+PAUSES = pytest.mark.needs(*WRITES, "pause.write", "merge.commit-time")
 #: Settings under which a service is due whenever it finds files.
 DUE: Mapping[Service, Options] = {
     "compaction": {"hoodie.compact.inline.max.delta.commits": "1"},
