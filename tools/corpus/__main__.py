@@ -4,8 +4,8 @@
     python -m tools.corpus --only 'log.damaged-file.*'
     python -m tools.corpus --check
 
-Every case is byte-identical when it is written again. Files that an engine wrote are frozen: they are kept as they are, only
-what is said about them is written. Without --only, cases that nothing makes any more are removed.
+Every case has the same bytes each time it is written. Files that an engine wrote are frozen: they are not changed, only their
+expected content is written. Without --only, cases that no module generates any more are removed.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from tools.corpus import registry, writing
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked on the command line."""
+    """The arguments of the command line."""
     parser = argparse.ArgumentParser(prog="tools.corpus", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", default="*", help="pattern of case ids, such as 'hfile.*'")
     parser.add_argument("--list", action="store_true", help="print the cases and what they guarantee")
@@ -24,7 +24,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """0 if everything is as committed (or was written), 1 if --check found something."""
+    """Return 0 if all cases are as committed or were written, 1 if --check found a difference."""
     asked = arguments()
     made = registry.everything(asked.only)
     if asked.list:

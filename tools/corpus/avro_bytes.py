@@ -1,4 +1,4 @@
-"""Avro in binary form: the few primitives that delete blocks need, by hand, and whole data by fastavro."""
+"""Binary Avro: the primitives that delete blocks need are encoded here, whole values by fastavro."""
 
 import io
 import json
@@ -55,7 +55,7 @@ def single(value: float) -> bytes:
 
 
 def record(name: str, *fields: tuple[str, Any], namespace: str = "corpus") -> Schema:
-    """A record schema of these fields and nothing else."""
+    """A record schema of these fields."""
     return {"type": "record", "name": name, "namespace": namespace, "fields": [_field(*field) for field in fields]}
 
 
@@ -65,7 +65,7 @@ def stored(*fields: tuple[str, Any], name: str = "row") -> Schema:
 
 
 def datum(schema: Schema, value: Mapping[str, Any]) -> bytes:
-    """A value in binary form, without container and without schema; values of logical types as the numbers that are stored."""
+    """A value in binary form, without container and schema; values of logical types are given as stored numbers."""
     out = io.BytesIO()
     fastavro.schemaless_writer(out, _parsed(json.dumps(_physical(schema))), value)
     return out.getvalue()
@@ -81,12 +81,12 @@ def _physical(avro_type: Any) -> Any:
 
 
 def schema_text(schema: Schema) -> str:
-    """The schema as a header holds it."""
+    """The schema as the text of a header."""
     return json.dumps(schema, separators=(",", ":"), ensure_ascii=False)
 
 
 def plain(schema: Schema, values: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The canonical form of rows of texts, booleans, ints and longs; rows of other types are spelled out where they are."""
+    """The canonical form of rows of texts, booleans, ints and longs; rows of other types are written out in the cases."""
     longs = {field["name"] for field in schema["fields"] if "long" in (field["type"], *_branches(field["type"]))}
     return [{k: str(v) if k in longs and v is not None else v for k, v in value.items()} for value in values]
 

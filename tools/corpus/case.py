@@ -13,9 +13,9 @@ Verdict = Literal["valid", "must-refuse", "must-recover"]
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What every case says of itself; the words are those of `case.json`.
+    """The fields that every case has, with the names of `case.json`.
 
-    `says` is its description: one sentence that states the guarantee. `needs` are features of the contract. `producer` is the
+    `says` is the description: one sentence that states the guarantee. `needs` are features of the contract. `producer` is the
     engine that wrote the bytes; the default is by hand.
     """
 
@@ -35,7 +35,7 @@ class Case:
         return f"{self.area}.{self.name}"
 
     def files(self, source: str) -> dict[str, bytes | None]:
-        """The files of the case's folder by path; None for one that is kept as it is committed.
+        """The files of the case by path; None for a file that is kept as committed.
 
         `source` is the file of the module that makes the case, relative to the repository.
         """
@@ -60,10 +60,10 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """One member of a family: what is done to the family's file, and what is right then.
+    """One member of a family: the changes of the file, and the right answer after them.
 
-    `patches` are (offset, bytes to remove, bytes to insert) in the file as it is before any of them, ascending and apart from
-    each other; then the file is cut to `cut` bytes. `accept` are further right inspections; with `or_error` so is an error.
+    `patches` are (offset, bytes to remove, bytes to insert), with offsets of the unchanged file, ascending and not overlapping.
+    Then the file is cut to `cut` bytes. `accept` are further right inspections; with `or_error` an error is right too.
     """
 
     name: str
@@ -87,14 +87,14 @@ class Variant:
         return found | ({"says": self.says} if self.says else {})
 
     def of(self, data: bytes) -> bytes:
-        """The bytes of the variant, made from those of the family's file."""
+        """The bytes of the variant of this file."""
         for at, remove, new in reversed(self.patches):
             data = data[:at] + new + data[at + remove :]
         return data if self.cut is None else data[: self.cut]
 
 
 def distinct(variants: Iterable[Variant], data: bytes) -> list[Variant]:
-    """The variants of a file without those that have the bytes of one before."""
+    """The variants of a file, without those whose bytes equal an earlier one."""
     by_bytes: dict[bytes, Variant] = {}
     for variant in variants:
         by_bytes.setdefault(variant.of(data), variant)
@@ -103,11 +103,11 @@ def distinct(variants: Iterable[Variant], data: bytes) -> list[Variant]:
 
 @dataclass(frozen=True, kw_only=True)
 class FileCase(Case):
-    """One file and what inspecting it must show, or a family of files made from it by patches.
+    """One file and its expected inspection, or a family of copies with patches.
 
-    `content` None: the committed bytes are kept (files that an engine wrote). `keys` and `prefix` are what `inspect` is asked.
-    One of `inspect`, `error` and `variants` says what is right; `accept` are further right inspections, and with `or_error` an
-    error is right beside them.
+    `content` is None for committed bytes that are kept (files that an engine wrote). `keys` and `prefix` are arguments of
+    `inspect`. One of `inspect`, `error` and `variants` is the right answer; `accept` are further right inspections, and with
+    `or_error` an error is right too.
     """
 
     file: str
@@ -123,7 +123,7 @@ class FileCase(Case):
     derived_by: Sequence[str] = ("how the bytes were put together",)
 
     def files(self, source: str) -> dict[str, bytes | None]:
-        """Case file, the file itself, and the expectations."""
+        """Case file, the file itself, and the expected answers."""
         asked = {"keys": None if self.keys is None else list(self.keys), "prefix": self.prefix}
         own = {"file": f"bytes/{self.file}", "verdict": self.verdict} | {k: v for k, v in asked.items() if v is not None}
         answers = self._answers()
@@ -155,7 +155,7 @@ class FileCase(Case):
 
 @dataclass(frozen=True, kw_only=True)
 class VectorCase(Case):
-    """Vectors of one function of the contract. `tests` are as in `vectors.json`, `notes` say what their flags stand for."""
+    """Vectors of one function of the contract. `tests` are as in `vectors.json`, `notes` explain their flags."""
 
     function: str
     tests: Sequence[Mapping[str, Json]]
@@ -173,7 +173,7 @@ class VectorCase(Case):
 
 
 def to_json(content: Json) -> bytes:
-    """JSON that depends on nothing but its content; readable unless it is long."""
+    """Deterministic JSON, indented unless it is long."""
     text = json.dumps(content, indent=2, ensure_ascii=False)
     if len(text) > LONG:
         text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
@@ -181,5 +181,5 @@ def to_json(content: Json) -> bytes:
 
 
 def lines(items: Sequence[Json]) -> bytes:
-    """A JSON list with each item on a line of its own."""
+    """A JSON list with one item per line."""
     return ("[\n" + ",\n".join(json.dumps(item, ensure_ascii=False) for item in items) + "\n]\n").encode()

@@ -1,4 +1,4 @@
-"""All cases that the modules of this package make."""
+"""All cases that the modules of this package generate."""
 
 import importlib
 import pkgutil
@@ -16,18 +16,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Made:
-    """A case and the file of the module that makes it, relative to the repository."""
+    """A case and the file of the module that generates it, relative to the repository."""
 
     case: Case
     source: str
 
     def files(self) -> dict[str, bytes | None]:
-        """The files of the case's folder by path; None for one that is kept as it is committed."""
+        """The files of the case by path; None for a file that is kept as committed."""
         return self.case.files(self.source)
 
 
 def everything(pattern: str = "*") -> list[Made]:
-    """The cases whose id matches, in order of their ids. Raises ValueError for an id that two modules use."""
+    """The cases whose id matches, sorted by id. Raises ValueError if two modules use the same id."""
     found = sorted(_all(), key=lambda made: made.case.id)
     if twice := [name for name, count in Counter(made.case.id for made in found).items() if count > 1]:
         raise ValueError(f"two cases of one id: {twice}")

@@ -1,6 +1,6 @@
 """Sets of row numbers as a 64-bit Roaring bitmap in the portable form, container by container.
 
-    8: number of buckets, then for each 4: high word, and a 32-bit bitmap; all of it little-endian
+    8: number of buckets, then for each 4: high word, and a 32-bit bitmap; all numbers are little-endian
 
 A 32-bit bitmap is a list of containers, each for one high half of the low word.
 """
@@ -9,7 +9,7 @@ import struct
 from collections.abc import Mapping, Sequence
 
 Containers = Mapping[int, "Container"]
-#: How a container is stored: its number of values, and its bytes.
+#: A stored container: its number of values, and its bytes.
 Container = tuple[int, bytes, bool]
 
 
@@ -26,7 +26,7 @@ def runs(*spans: tuple[int, int]) -> Container:
 
 
 def bits(values: Sequence[int]) -> Container:
-    """8192 bytes, a bit for each possible value: for more than 4096 of them."""
+    """A bitmap of 8192 bytes, for more than 4096 values."""
     data = bytearray(8192)
     for value in values:
         data[value >> 3] |= 1 << (value & 7)
@@ -34,7 +34,7 @@ def bits(values: Sequence[int]) -> Container:
 
 
 def bitmap32(containers: Containers) -> bytes:
-    """A 32-bit bitmap; with any run among its containers it has a head of another form."""
+    """A 32-bit bitmap; its header has another form if a container has runs."""
     count, with_runs = len(containers), any(run for _, _, run in containers.values())
     keys = b"".join(struct.pack("<HH", key, size - 1) for key, (size, _, _) in containers.items())
     flags = sum(run << place for place, (_, _, run) in enumerate(containers.values()))

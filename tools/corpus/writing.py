@@ -11,12 +11,12 @@ FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
 
 def folder_of(made: Made) -> Path:
-    """Where the case lies."""
+    """The folder of the case."""
     return FIXTURES / made.case.area / made.case.name
 
 
 def differences(made: Made) -> Iterator[str]:
-    """What is missing in the case's folder, is not what it should be, or should not be there."""
+    """The files of the case that are missing, differ, or should not exist."""
     folder, files = folder_of(made), made.files()
     for path, content in files.items():
         if not (folder / path).is_file():
@@ -28,12 +28,12 @@ def differences(made: Made) -> Iterator[str]:
 
 
 def can_be_written(made: Made) -> bool:
-    """Whether the files that are kept as committed are there: without them a case says something of nothing."""
+    """Whether the files that are kept as committed exist, without which the case cannot be written."""
     return all((folder_of(made) / path).is_file() for path, content in made.files().items() if content is None)
 
 
 def write(made: Made) -> None:
-    """Make the case's folder what it should be; files that are kept as committed are left alone."""
+    """Write the folder of the case; files that are kept as committed are not changed."""
     folder, files = folder_of(made), made.files()
     for old in [path for path in folder.rglob("*") if path.is_file()]:
         if old.relative_to(folder).as_posix() not in files:
@@ -45,13 +45,13 @@ def write(made: Made) -> None:
 
 
 def orphans(everything: Sequence[Made]) -> list[Path]:
-    """Folders of cases that came from this package and that nothing makes any more."""
+    """Folders of cases of this package that no module generates any more."""
     made = {folder_of(one) for one in everything}
     return [file.parent for file in sorted(FIXTURES.glob("*/*/case.json")) if file.parent not in made and _is_ours(file)]
 
 
 def prune(everything: Sequence[Made]) -> list[Path]:
-    """Remove what nothing makes any more; the folders removed."""
+    """Remove cases that no module generates any more; return the removed folders."""
     found = orphans(everything)
     for folder in found:
         shutil.rmtree(folder)

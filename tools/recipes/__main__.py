@@ -6,10 +6,10 @@
     python -m tools.recipes --texts
     python -m tools.recipes --prune
 
-Tables of the reference are byte-identical when made again, and replaced when they are not. Tables of Apache Hudi are
-frozen: what is made again is compared in rows and shape, and replaces the committed table only with --refreeze. New
-tables are added. --texts makes no table: it writes case files and expected rows again from the recipes. --prune removes
-cases that no recipe makes any more.
+Tables of the reference have the same bytes each time; a table that differs is replaced. Tables of Apache Hudi are frozen:
+a regenerated table is compared in rows and structure, and replaces the committed one only with --refreeze. New tables are
+added. --texts generates no table: it writes case files and expected rows from the recipes. --prune removes cases that no
+recipe generates any more.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from tools.recipes.recipe import REFERENCE, Producer, Recipe
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked on the command line."""
+    """The arguments of the command line."""
     parser = argparse.ArgumentParser(prog="tools.recipes", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--producer", action="append", choices=get_args(Producer), help="one or more; all if absent")
     parser.add_argument("--only", default="*", help="pattern of AREA.RECIPE, such as 'merge.delete.*'")
@@ -44,7 +44,7 @@ def chosen(pattern: str) -> list[Recipe]:
 
 
 def regenerate(producer: Producer, recipes: Sequence[Recipe], work: Path, *, refreeze: bool) -> int:
-    """Make tables, print differences, put in place what may be replaced; how many tables differ."""
+    """Generate tables, print differences, replace tables that may be replaced; return the number of tables that differ."""
     differing = 0
     for made in golden_tables.produce(producer, recipes, work):
         found = golden_tables.compare(made)

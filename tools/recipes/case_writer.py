@@ -1,4 +1,4 @@
-"""The files of a case, made from a recipe and the requested times of its table."""
+"""The files of a case, generated from a recipe and the requested times of its table."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,20 +11,20 @@ from tools.recipes.query_series import reads_document
 from tools.recipes.recipe import COW, META_COLUMNS, MOR, Check, Producer, Recipe, Table
 from tools.recipes.timeline_summary import timeline_of
 
-#: Steps that write deletes into the logs of a merge-on-read table.
+#: Steps that write delete blocks to log files of a merge-on-read table.
 DELETING = {"delete", "sql_delete"}
 LOG_FORMATS = {"parquet": "log.parquet", "hfile": "log.hfile"}
 
 
 def checks_for(recipe: Recipe, producer: Producer) -> list[Check]:
-    """The checks that are put to the table of `producer`."""
+    """The checks of the table of `producer`."""
     return [check for check in recipe.checks if check.only is None or producer in check.only]
 
 
 def case_files(
     recipe: Recipe, producer: Producer, instants: Sequence[str], table: Path
 ) -> Iterator[tuple[str, dict[str, bytes]]]:
-    """For each check the name of its folder and the files in it, but for the table and the producer's answers."""
+    """The folder name and the files of each check, without the table and the answers of the producer."""
     checks = checks_for(recipe, producer)
     home = recipe.case_name(checks[0], producer)
     for check in checks:
@@ -44,12 +44,12 @@ def case_files(
 
 
 def to_json(content: Any) -> bytes:
-    """Readable JSON that does not depend on anything but its content."""
+    """Deterministic JSON with indentation."""
     return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def series_json(content: Any) -> bytes:
-    """A series of queries, each on a line of its own."""
+    """A series of queries as JSON, one per line."""
     columns, *reads = (json.dumps(part, ensure_ascii=False) for part in (content["columns"], *content["reads"]))
     return ('{"columns": ' + columns + ',\n "reads": [\n  ' + ",\n  ".join(reads) + "\n]}\n").encode()
 
@@ -73,7 +73,7 @@ def case_json(recipe: Recipe, check: Check, producer: Producer, instants: Sequen
 
 
 def producer_json(recipe: Recipe, producer: Producer) -> dict[str, str]:
-    """Who made the table, and how to make it again."""
+    """The producer of the table, and how to regenerate it."""
     engine, _, version = producer.partition("@")
     found = {"engine": engine, "version": version, "recipe": recipe.source}
     if recipe.note:
@@ -94,7 +94,7 @@ def query_json(check: Check, instants: Sequence[str]) -> dict[str, Any]:
 
 
 def expected_json(check: Check) -> dict[str, Any]:
-    """Where the right answer is, or which kind of no is right."""
+    """The file with the right answer, or the kind of refusal or error that is right."""
     found: dict[str, Any] = {}
     if check.windows:
         found |= {"reads": "expected/reads.json", "derived_by": ["model"]}
@@ -115,7 +115,7 @@ def expected_json(check: Check) -> dict[str, Any]:
 
 
 def needs(recipe: Recipe, check: Check) -> set[str]:
-    """The features without which the question cannot be asked."""
+    """The features that the query needs."""
     table = recipe.table
     if check.timeline:
         return {"inspect.table", *check.needs}

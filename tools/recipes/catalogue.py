@@ -38,14 +38,14 @@ MODULES = (
 
 
 def everything() -> list[Recipe]:
-    """The recipes of all areas, in the order of their modules, each with the name of its module."""
+    """The recipes of all areas in the order of their modules, with the names of the modules."""
     return [
         replace(recipe, module=name) for name in MODULES for recipe in importlib.import_module(f"tools.recipes.{name}").RECIPES
     ]
 
 
 def find(name: str) -> Recipe:
-    """The recipe called `name`."""
+    """The recipe with this name."""
     for recipe in everything():
         if recipe.name == name:
             return recipe
@@ -53,7 +53,7 @@ def find(name: str) -> Recipe:
 
 
 def as_of_text(as_of: AsOf, instants: Sequence[str]) -> str:
-    """The instant of a time-travel query as an engine is asked for it."""
+    """The instant of a time-travel query in the form of the query."""
     instant = instants[as_of.step]
     moment = datetime.strptime(instant[:14], "%Y%m%d%H%M%S")
     return {
@@ -66,7 +66,7 @@ def as_of_text(as_of: AsOf, instants: Sequence[str]) -> str:
 
 
 def as_of_instant(as_of: AsOf, instants: Sequence[str]) -> str:
-    """The same in digits, as the model compares it: a date is its midnight."""
+    """The instant in digits for the model; a date means its midnight."""
     if as_of.style == "date":
         return instants[as_of.step][:8] + "000000000"
     return instants[as_of.step] if as_of.style == "text" else as_of_text(as_of, instants)

@@ -11,7 +11,7 @@ _DIGITS = re.compile(r"\d{17}")
 
 
 def byte_differences(old: Path, new: Path) -> Iterator[str]:
-    """One line for each file that is in one folder only or whose bytes differ."""
+    """One line for each file that is in one folder only, or whose bytes differ."""
     names = sorted({f.relative_to(folder) for folder in (old, new) for f in folder.rglob("*") if f.is_file()})
     for name in names:
         if not (old / name).is_file():
@@ -23,7 +23,7 @@ def byte_differences(old: Path, new: Path) -> Iterator[str]:
 
 
 def shape(table: Path) -> Counter[str]:
-    """What a table consists of, without ids, tokens and times: its instants by order, its files by kind and partition."""
+    """The structure of a table without ids, tokens and times: instants in order, files by kind and partition."""
     timeline = table / ".hoodie" / table_property(table, "hoodie.timeline.path", "timeline")
     names = sorted(f.name for f in timeline.iterdir() if f.is_file()) if timeline.is_dir() else []
     order = {t: n for n, t in enumerate(sorted({name[:17] for name in names if _DIGITS.match(name)}))}
@@ -41,7 +41,7 @@ def _kind(name: str) -> str:
 
 
 def shape_differences(old: Path, new: Path) -> Iterator[str]:
-    """One line for each kind of thing that the two tables hold in different numbers."""
+    """One line for each kind of instant or file whose number differs between the tables."""
     before, after = shape(old), shape(new)
     for what in sorted(before.keys() | after.keys()):
         if before[what] != after[what]:
@@ -49,7 +49,7 @@ def shape_differences(old: Path, new: Path) -> Iterator[str]:
 
 
 def file_differences(folder: Path, files: Mapping[str, bytes]) -> Iterator[str]:
-    """One line for each of `files` that `folder` holds otherwise or not at all."""
+    """One line for each of `files` that differs in `folder` or is missing there."""
     for name, content in files.items():
         path = folder / name
         if not path.is_file():
@@ -59,7 +59,7 @@ def file_differences(folder: Path, files: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def timeless(content: bytes, requested_times: Sequence[str]) -> bytes:
-    """An answer without the times of its table: those of the steps become their numbers, all others become equal."""
+    """An answer without times: the times of steps are replaced by step numbers, all other times by one constant."""
     text = content.decode()
     for number, time in enumerate(requested_times):
         text = text.replace(time, f"<step {number}>")
@@ -69,7 +69,7 @@ def timeless(content: bytes, requested_times: Sequence[str]) -> bytes:
 def answer_differences(
     folder: Path, old_times: Sequence[str], files: Mapping[str, bytes], new_times: Sequence[str]
 ) -> Iterator[str]:
-    """One line for each expected answer in `files` that says something else than the committed one in `folder`."""
+    """One line for each expected answer in `files` that differs from the committed one in `folder`."""
     for name, content in files.items():
         path = folder / name
         if not name.startswith("expected/"):

@@ -22,7 +22,7 @@ _HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def columns_of(recipe: Recipe, check: Check) -> tuple[tuple[str, Any], ...]:
-    """Name and type of the columns that the answer has."""
+    """Names and types of the columns of the answer."""
     known = dict.fromkeys(META_COLUMNS, "string") | dict(recipe.table.columns)
     latest = [step.columns for step in recipe.steps if step.columns][-1:] or [recipe.table.columns]
     known |= dict(latest[0]) | dict(check.read_as)
@@ -33,7 +33,7 @@ def columns_of(recipe: Recipe, check: Check) -> tuple[tuple[str, Any], ...]:
 
 
 def right_rows(recipe: Recipe, check: Check, instants: Sequence[str]) -> list[Row]:
-    """The rows that answer `check`; `{n}` in a meta column of rows by hand is the requested time of step n."""
+    """The right rows of `check`; `{n}` in a meta column of rows by hand is the requested time of step n."""
     columns = [name for name, _ in columns_of(recipe, check)]
     rows = _by_hand(check.rows, instants) if check.rows is not None else _by_model(recipe, check, instants)
     chosen = [row for row in rows if all(_fits(row, condition) for condition in check.where)]
@@ -52,7 +52,7 @@ def _by_model(recipe: Recipe, check: Check, instants: Sequence[str]) -> list[Row
 
 
 def model_of(recipe: Recipe, instants: Sequence[str], completions: Sequence[str | None]) -> Model:
-    """The model after the steps of a recipe, which were requested and completed then."""
+    """The model after the steps of a recipe with these requested and completion times."""
     table = recipe.table
     model = Model(
         record_key=table.record_key,
@@ -79,7 +79,7 @@ def document(recipe: Recipe, check: Check, rows: Sequence[Row]) -> dict[str, Any
 
 
 def rows_document(columns: Sequence[tuple[str, Any]], table: pa.Table) -> dict[str, Any]:
-    """The same for rows in Arrow."""
+    """Arrow rows in the form of `expected/rows.json`."""
     types = {name: declared(kind, name) for name, kind in columns}
     return {
         "columns": [{"name": name, "type": kind} for name, kind in types.items()],

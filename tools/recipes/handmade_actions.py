@@ -1,7 +1,7 @@
-"""Actions that are built by hand on a table of one file group: times, files and blocks as the case needs them.
+"""Actions that are built by hand on a table of one file group, with the times, files and blocks that a case needs.
 
-Steps of a recipe end in the first seconds of the table's minute; actions by hand are named by the second at which they
-were requested and completed, from 10 on. Rows have the columns `COLUMNS`.
+Steps of a recipe complete in the first seconds of a minute. Actions by hand are identified by the seconds at which they were
+requested and completed, from 10 on. Rows have the columns `COLUMNS`.
 """
 
 import json
@@ -34,12 +34,12 @@ HISTORY = TIMELINE / "history"
 
 
 def at(second: int) -> str:
-    """The instant of a second of the minute in which the tables of the reference are written."""
+    """The instant at a second of the minute in which the tables of the reference are written."""
     return f"202601010000{second:02}000"
 
 
 def stored(instant: str, rows: Sequence[Row], schema: AvroSchema = STORED) -> pa.Table:
-    """Rows with their meta columns filled, of the columns of `schema`."""
+    """Rows with filled meta columns and the columns of `schema`."""
     filled = [
         {
             "_hoodie_commit_time": instant,
@@ -55,13 +55,13 @@ def stored(instant: str, rows: Sequence[Row], schema: AvroSchema = STORED) -> pa
 
 
 def data_block(second: int, *rows: Row, header: Mapping[int, str] | None = None) -> bytes:
-    """A data block of the action requested at that second; `header` holds entries beside instant and schema."""
+    """A data block of the action requested at that second; `header` has further entries besides instant and schema."""
     entries = {HeaderKey.INSTANT_TIME: at(second), HeaderKey.SCHEMA: json.dumps(STORED), **(header or {})}
     return encode_block(BlockType.AVRO_DATA, entries, encode_rows(stored(at(second), rows), STORED))  # type: ignore[arg-type]
 
 
 def data_block_of(columns: Columns, second: int, *rows: Row, header: Mapping[int, str] | None = None) -> bytes:
-    """A data block whose own schema has these data columns."""
+    """A data block with a schema of these data columns."""
     schema = with_meta_columns(avro_record("handmade", columns))
     entries = {HeaderKey.INSTANT_TIME: at(second), HeaderKey.SCHEMA: json.dumps(schema), **(header or {})}
     content = encode_rows(stored(at(second), rows, schema), schema)
@@ -75,7 +75,7 @@ def partial_block(
     kind: BlockType = BlockType.AVRO_DATA,
     header: Mapping[int, str] | None = None,
 ) -> bytes:
-    """A block of partial updates that holds these data columns; the rows also have the key, `id`."""
+    """A block of partial updates with these data columns; the rows also have the key, `id`."""
     schema = with_meta_columns(avro_record("handmade", columns))
     table = stored(at(second), rows, schema)
     flag = {HeaderKey.IS_PARTIAL: "true"}
@@ -91,12 +91,12 @@ def _parquet(table: pa.Table) -> bytes:
 
 
 def joined_block(second: int, *rows: Row, of: Sequence[int]) -> bytes:
-    """The data block of a log compaction, made from the blocks of the actions `of`."""
+    """The data block of a log compaction of the blocks of the actions `of`."""
     return data_block(second, *rows, header=made_of(*of))
 
 
 def delete_block(second: int, *keys: str, ordering: int | None = None, header: Mapping[int, str] | None = None) -> bytes:
-    """A delete block of keys, all with one ordering value or without."""
+    """A delete block of keys, all with the same ordering value or all without."""
     entries = {HeaderKey.INSTANT_TIME: at(second), HeaderKey.SCHEMA: json.dumps(STORED), **(header or {})}
     content = encode_deletes([Delete(key, "", ordering) for key in keys], [pa.int64()])
     return encode_block(BlockType.DELETE, entries, content)  # type: ignore[arg-type]
@@ -123,7 +123,7 @@ class Group:
         return f"{self.file_id}_0-0-0_{at(second)}.{extension}"
 
     def stat(self, name: str, *, offset: int = 0, size: int | None = None) -> WriteStat:
-        """What an action says about a file that it wrote or appended to; `size` is the whole file's."""
+        """The write stat of a file that an action wrote or appended to; `size` is that of the whole file."""
         length = (self.folder / name).stat().st_size if size is None else size
         return WriteStat(self.file_id, "", name, writes=1, updates=1, size=length, is_log=".log." in name, log_offset=offset)
 
@@ -150,7 +150,7 @@ class Group:
 def deltacommit(
     requested: int, completed: int | None, *blocks: bytes, versions: Sequence[int] = (), columns: Columns = COLUMNS
 ) -> TableEdit:
-    """A delta commit with one log file of all `blocks`, or with one file for each block if `versions` are given.
+    """A delta commit with one log file of all `blocks`, or with one log file for each block if `versions` are given.
 
     `columns` are the data columns of the table.
     """
@@ -163,7 +163,7 @@ def log_compaction(requested: int, completed: int | None, block: bytes, *, colum
 
 
 def made_of(*seconds: int) -> dict[int, str]:
-    """The header of a block that a log compaction made from those of the actions of these seconds."""
+    """The header of a compacted block, of the blocks of the actions of these seconds."""
     return {HeaderKey.COMPACTED_BLOCK_TIMES: ",".join(map(at, seconds))}
 
 
@@ -255,7 +255,7 @@ _PLAN_SCHEMA = {
 
 
 def _plan(group: Group, requested: int) -> bytes:
-    """A plan to compact what the group held when the action was requested."""
+    """A plan to compact the files that the group had when the action was requested."""
     base = min(group.folder.glob("*.parquet"), key=lambda file: file.stem.split("_")[2]).name
     logs = (file.name for file in group.folder.glob(".*.log.*") if file.name.split("_")[1].split(".")[0] < at(requested))
     operation = {
@@ -268,7 +268,7 @@ def _plan(group: Group, requested: int) -> bytes:
     return write_record(_PLAN_SCHEMA, {"operations": [operation], "version": 2}, SYNC_MARKER)
 
 
-#: Requested and completion second of an action and the word under which it completed.
+#: Requested and completion second of an action, and the name of the completed action.
 Archived = tuple[int, int, str]
 
 
@@ -300,7 +300,7 @@ def history(
     *,
     archived: Sequence[int],
 ) -> TableEdit:
-    """A history of level files and manifests by number; the actions requested at `archived` leave the active timeline."""
+    """A history of level files and manifests by number; the actions at `archived` are removed from the active timeline."""
 
     def act(folder: Path, _: Sequence[str]) -> None:
         home = folder / HISTORY

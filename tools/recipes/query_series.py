@@ -14,7 +14,7 @@ from hudi_conformance.model import Model, windows
 
 
 def completions_of(table: Path, instants: Sequence[str]) -> list[str | None]:
-    """When the steps completed, by the names of the timeline's files and by its history."""
+    """The completion times of the steps, from the names of the timeline files and from the history."""
     known = {entry["requested"]: entry["completion"] for entry in timeline_of(table)["completed"]}
     return [known.get(instant) for instant in instants]
 
@@ -34,7 +34,7 @@ class _Series:
         self.model: Model = model_of(recipe, instants, completions)
 
     def read(self, window: Window) -> dict[str, Any]:
-        """One query with what is right."""
+        """One query with the right answer."""
         begin, end = self._time(window.begin), self._time(window.end)
         bounds = {name: time for name, time in (("begin", begin), ("end", end)) if time is not None}
         found: dict[str, Any] = {"name": window.name, "query": {"kind": self.check.kind, **bounds}}
@@ -46,7 +46,7 @@ class _Series:
             return found | {"error": window.error}
         rows, inclusive = (self._rows(windows.Window(begin, end, including)) for including in (False, True))
         found["rows"] = rows
-        if inclusive != rows:  # releases before 1.1 count what completed just when the window begins (ER-101)
+        if inclusive != rows:  # releases before 1.1 include actions that completed exactly at the begin of the window (ER-101)
             found["accept"] = [inclusive]
         is_reversed = begin is not None and end is not None and end < begin
         return found | ({"or_error": True} if window.or_error or is_reversed else {})

@@ -49,7 +49,7 @@ class Table:
 
     @property
     def mode(self) -> MergeMode:
-        """The merge mode, by the rule of inference where none is given."""
+        """The merge mode; if none is given, it is inferred."""
         return self.merge_mode or (EVENT if self.ordering else COMMIT)
 
     @property
@@ -59,11 +59,11 @@ class Table:
 
     @property
     def partition_columns(self) -> tuple[str, ...]:
-        """The partition columns, without what a custom key generator makes of them (`name:TYPE`)."""
+        """The partition columns, without the types of a custom key generator (`name:TYPE`)."""
         return tuple(name.partition(":")[0] for name in self.partition)
 
     def having(self, **changes: Any) -> "Table":
-        """The same table but for `changes`; `options` are added to those there are."""
+        """The same table with `changes`; `options` are added to the existing ones."""
         options = {**self.options, **changes.pop("options", {})}
         return replace(self, options=options, **changes)
 
@@ -72,11 +72,11 @@ class Table:
 class Step:
     """One action on the table.
 
-    `kind` is a write operation of the contract, or one of the actions that only Apache Hudi can do. `rows` are what is
-    written (for deletes: keys; for `delete_partition`: partition values). `model` is what the model makes of it, if
-    that is something else: an operation of the model, or "nothing". `columns` replaces the table's columns from this
-    step on (schema evolution). `options` are writer settings for this step; `of` is the number of an earlier step, for
-    actions that concern one. `until` is how far the action got before its writer stopped, None for one that completed.
+    `kind` is a write operation of the contract, or an action that only Apache Hudi supports. `rows` are the rows to
+    write (for deletes: keys; for `delete_partition`: partition values). `model` is the operation of the model, if it
+    differs from `kind`, or "nothing". `columns` replaces the table's columns from this
+    step on (schema evolution). `options` are writer settings for this step; `of` is the number of the earlier step that the
+    action refers to. `until` is the state in which the writer stopped, None for a completed action.
     """
 
     kind: str
@@ -94,7 +94,7 @@ class Step:
 
 
 def insert(*rows: Row, **more: Any) -> Step:
-    """Rows that are added without looking keys up."""
+    """Rows that are added without key lookup."""
     return Step("insert", rows, **more)
 
 
@@ -119,12 +119,12 @@ def sql_delete(*keys: Row, **more: Any) -> Step:
 
 
 def merge_into(*rows: Row, **more: Any) -> Step:
-    """`MERGE INTO` that assigns to the records of these keys the other columns that the rows have, and no more."""
+    """`MERGE INTO` that updates only the columns of these rows in the records with their keys."""
     return Step("merge_into", rows, model="nothing", **more)
 
 
 def insert_overwrite(*rows: Row, **more: Any) -> Step:
-    """Rows that replace the partitions they are in."""
+    """Rows that replace their partitions."""
     return Step("insert_overwrite", rows, **more)
 
 
@@ -134,7 +134,7 @@ def delete_partition(*partitions: Row, **more: Any) -> Step:
 
 
 def compact(**more: Any) -> Step:
-    """Schedule and run a compaction of every slice that has logs."""
+    """Schedule and run a compaction of every slice with log files."""
     return Step("compact", model="compact", **more)
 
 
@@ -163,7 +163,7 @@ class AsOf:
 
 @dataclass(frozen=True)
 class Bound:
-    """A point of the timeline: when step `step` completed, or with `begun` when it was requested."""
+    """A point in time: the completion time of step `step`, or with `begun` its requested time."""
 
     step: int
     begun: bool = False
@@ -174,7 +174,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Window:
-    """A window of an incremental or change query. `error` says why there is no answer; `accept` are further right answers."""
+    """A window of an incremental or change query. `error` is the reason for an error; `accept` are further right answers."""
 
     begin: Bound | None = None
     end: Bound | None = None
@@ -184,12 +184,12 @@ class Window:
 
     @property
     def name(self) -> str:
-        """What a report calls it."""
+        """The name in reports."""
         return f"after-{self.begin or 'nothing'}-until-{self.end or 'now'}"
 
 
 def windows_of(*steps: int) -> tuple[Window, ...]:
-    """Windows that begin and end at every request and completion of the steps, open on one side; and between neighbours.
+    """Windows from and up to each request and completion of a step, and windows between neighbouring times.
 
     `steps` are their numbers in the order of their completion.
     """
@@ -201,16 +201,15 @@ def windows_of(*steps: int) -> tuple[Window, ...]:
 
 @dataclass(frozen=True)
 class Check:
-    """One question to the table, which becomes a case.
+    """One query of the table, which becomes a case.
 
-    The case is called `<area>.<recipe>`, or `<area>.<recipe>.<name>` where a recipe has several checks. The right
-    answer is the model's, unless `rows` (worked out by hand), `refused` or `error` is given. `read_as` are columns that come
-    back with another type than they were written with.
-    With `windows` the case is a series of queries, one for each. `accept` holds further
-    right answers. With `timeline` the question is what `inspect` shows of the timeline. `only` restricts the check to
-    some producers' tables. `flags` name the danger if an engine fails. With `or_rows` a refusal is right and so are
-    the rows, from an engine that knows what others must refuse. With `or_error` rows are right and so is an error: of a
-    damaged table that can still be read, and must not be read as another one.
+    The id of the case is `<area>.<recipe>`, or `<area>.<recipe>.<name>` if a recipe has several checks. The right answer is
+    that of the model, unless `rows` (worked out by hand), `refused` or `error` is given. `read_as` are columns that are read
+    with another type than they were written with. With `windows` the case is a series of queries, one for each window.
+    `accept` has further right answers. With `timeline` the query is the timeline of `inspect`. `only` restricts the check
+    to the tables of some producers. `flags` name the danger of a failure. With `or_rows` a refusal and the rows are both
+    right, because some engines support what others must refuse. With `or_error` rows and an error are both right, for a
+    damaged table that can still be read correctly.
     """
 
     requirements: tuple[str, ...]
@@ -238,11 +237,11 @@ class Check:
 
     @property
     def has_rows(self) -> bool:
-        """Whether rows are a right answer."""
+        """Whether rows can be a right answer."""
         return not self.timeline and not self.windows and self.error is None and (self.refused is None or self.or_rows)
 
 
-#: Changes files of a finished table; gets its folder and the requested times of the steps.
+#: A function that changes files of a finished table; its arguments are the folder and the requested times of the steps.
 TableEdit = Callable[[Path, Sequence[str]], None]
 
 
@@ -250,8 +249,8 @@ TableEdit = Callable[[Path, Sequence[str]], None]
 class Recipe:
     """A table, the steps that make it, and the checks that query it.
 
-    `needs` are features that every check needs in addition to those that follow from the table; `note` states what the producer
-    did wrong, where that matters; `module` is set by the catalogue; `zone` is the time zone of the machine that writes.
+    `needs` are features that every check needs in addition to those that follow from the table; `note` states a relevant fault
+    of the producer; `module` is set by the catalogue; `zone` is the time zone of the machine that writes.
     """
 
     name: str
@@ -272,20 +271,20 @@ class Recipe:
         return f"tools/recipes/{self.module.replace('.', '/')}.py::{self.name}"
 
     def case_name(self, check: Check, producer: Producer) -> str:
-        """The id of a case without its area; tables of further producers carry the producer's name."""
+        """The id of a case without its area; it contains the name of the producer for all but the first producer."""
         suffix = "" if producer == self.producers[0] else SUFFIXES[producer]
         return self.name + (f".{check.name}" if check.name else "") + suffix
 
 
-#: What `recipe` takes for the recipe; everything else describes its one check.
+#: The arguments of `recipe` for the recipe; all others are for its single check.
 _OF_THE_RECIPE = ("producers", "edits", "needs", "note", "zone")
 
-#: What a check has whose answer the specification leaves open.
+#: The fields of a check whose right answer is open.
 UNDECIDED: Mapping[str, Any] = {"if_it_fails": "Answers are recorded, and no engine fails.", "open": True}
 
 
 def recipe(area: str, name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
-    """A recipe with `checks`, or with one check that has the other keyword arguments as its fields."""
+    """A recipe with `checks`, or with one check whose fields are the other keyword arguments."""
     about = {key: more.pop(key) for key in _OF_THE_RECIPE if key in more}
     checks = more.pop("checks", None) or (Check(**more),)
     return Recipe(name=name, area=area, table=table, steps=steps, checks=checks, **about)

@@ -8,7 +8,7 @@ from tools.recipes.recipe import COW, MOR, Recipe, Row, Step, Table, TableType, 
 COLUMNS = (("id", "string"), ("ts", "long"), ("name", "string"))
 PARTED = (*COLUMNS, ("p", "string"))
 FLAGGED = (*COLUMNS, ("_hoodie_is_deleted", "boolean"))
-#: What recipes of one type of table have in their names.
+#: The part of recipe names for each table type.
 SHORT: Mapping[TableType, str] = {COW: "cow", MOR: "mor"}
 
 
@@ -23,5 +23,5 @@ def row(ts: Any, name: str, key: str = "a", **more: Any) -> Row:
 
 
 def flagged(ts: Any, key: str = "a") -> Row:
-    """A row that is marked as deleted and carries an ordering value."""
+    """A row with the delete flag and an ordering value."""
     return {"id": key, "ts": ts, "name": None, "_hoodie_is_deleted": True}

@@ -24,7 +24,7 @@ def only(folder: Path, pattern: str) -> Path:
 
 
 def uncommit(step: int) -> TableEdit:
-    """Take the completed file of an instant away: it is inflight, its data files are there."""
+    """Delete the completed file of an instant: it is inflight, and its data files exist."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
         only(folder / TIMELINE, f"{instants[step]}_*").unlink()
@@ -33,7 +33,7 @@ def uncommit(step: int) -> TableEdit:
 
 
 def back_to_requested(step: int) -> TableEdit:
-    """Take completed and inflight file away: the instant is requested, its data files are there."""
+    """Delete the completed and the inflight file: the instant is requested, and its data files exist."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
         uncommit(step)(folder, instants)
@@ -43,7 +43,7 @@ def back_to_requested(step: int) -> TableEdit:
 
 
 def erase_instant(step: int) -> TableEdit:
-    """Take every timeline file of an instant away, while its data files stay: a write that the timeline never knew."""
+    """Delete every timeline file of an instant and keep its data files: a write without an instant."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
         for file in (folder / TIMELINE).glob(f"{instants[step]}*"):
@@ -64,7 +64,7 @@ def add(path: str, content: bytes | str = b"") -> TableEdit:
 
 
 def copy(pattern: str, path: Callable[[str, Sequence[str]], str]) -> TableEdit:
-    """Copy the one file that matches `pattern` to what `path` makes of its path and the requested times."""
+    """Copy the one file that matches `pattern` to the path that `path` returns for its path and the requested times."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
         source = only(folder, pattern.format(*instants))
@@ -85,7 +85,7 @@ def remove(pattern: str) -> TableEdit:
 
 
 def edit(pattern: str, change: Callable[[bytes], bytes]) -> TableEdit:
-    """Replace the content of the one file that matches `pattern` by what `change` makes of it."""
+    """Replace the content of the one file that matches `pattern` by the result of `change`."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
         file = only(folder, pattern.format(*instants))
@@ -97,7 +97,7 @@ def edit(pattern: str, change: Callable[[bytes], bytes]) -> TableEdit:
 
 
 def cut(pattern: str, keep: float) -> TableEdit:
-    """Keep the first part of a file: `keep` is a share of its length, or if negative the bytes to cut off its end."""
+    """Truncate a file: `keep` is a share of its length, or if negative the number of bytes to remove at its end."""
 
     def change(content: bytes) -> bytes:
         return content[: int(len(content) * keep) if keep > 0 else int(keep)]
@@ -106,7 +106,7 @@ def cut(pattern: str, keep: float) -> TableEdit:
 
 
 def overwrite(pattern: str, offset: int, new: bytes) -> TableEdit:
-    """Put `new` over the bytes at `offset`, counted from the end if negative."""
+    """Overwrite the bytes at `offset` with `new`; a negative offset counts from the end."""
 
     def change(content: bytes) -> bytes:
         at = offset if offset >= 0 else len(content) + offset
@@ -116,7 +116,7 @@ def overwrite(pattern: str, offset: int, new: bytes) -> TableEdit:
 
 
 def set_property(key: str, value: str | None) -> TableEdit:
-    """Give a table property another value, or none."""
+    """Set or delete a table property."""
 
     def change(content: bytes) -> bytes:
         lines = [line for line in content.decode().splitlines() if not line.startswith(f"{key}=")]
@@ -126,12 +126,12 @@ def set_property(key: str, value: str | None) -> TableEdit:
 
 
 def long_at(value: int) -> bytes:
-    """Eight bytes, as lengths in a log block are written."""
+    """A length of a log block: eight bytes."""
     return struct.pack(">q", value)
 
 
 def int_at(value: int) -> bytes:
-    """Four bytes, as versions and types in a log block are written."""
+    """A version or type of a log block: four bytes."""
     return struct.pack(">i", value)
 
 
@@ -144,7 +144,7 @@ def rollback_block(instant: str, target: str) -> bytes:
 
 
 def strip(folder: Path) -> None:
-    """Remove what is not part of a fixture: checksum files of Hadoop's local file system, empty folders."""
+    """Remove files that are not part of a fixture: checksum files of Hadoop's local file system, empty folders."""
     for file in folder.rglob(".*.crc"):
         file.unlink()
     for path, _, _ in os.walk(folder, topdown=False):

@@ -1,4 +1,4 @@
-"""The timeline of a table at rest, computed from the names of its files and the rows of its history.
+"""The timeline of an unchanged table, computed from the names of its files and the rows of its history.
 
 This is the expected answer of `inspect`. It does not use the reference, because expected answers must be independent of it.
 """
@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 
 _COMPLETED = re.compile(r"(\d{17})_(\d{17})\.([a-z]+)")
 _PENDING = re.compile(r"(\d{17})\.(?:([a-z]+)\.)?(requested|inflight)")
-#: A pending action and the word under which it completes, where the two differ.
+#: Pending action -> name of the completed action, if they differ.
 COMPLETES_AS = {"compaction": "commit", "logcompaction": "deltacommit", "clustering": "replacecommit"}
 
 
 def timeline_of(table: Path) -> dict[str, Any]:
-    """The `timeline` that inspecting `table` shows."""
+    """The `timeline` in the inspection of `table`."""
     folder = table / ".hoodie" / table_property(table, "hoodie.timeline.path", "timeline")
     names = [file.name for file in folder.iterdir() if file.is_file()]
     found = [m.groups() for name in names if (m := _COMPLETED.fullmatch(name))]
@@ -43,7 +43,7 @@ def timeline_of(table: Path) -> dict[str, Any]:
 
 
 def table_property(table: Path, key: str, default: str) -> str:
-    """The value of a table property that needs no unescaping."""
+    """The value of a table property without escapes."""
     file = table / ".hoodie" / "hoodie.properties"
     lines = file.read_text("latin-1").splitlines() if file.is_file() else []
     return next((line.partition("=")[2] for line in lines if line.startswith(f"{key}=")), default)

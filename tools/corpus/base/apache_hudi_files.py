@@ -1,4 +1,4 @@
-"""Single files that writers of Apache Hudi wrote. The bytes are frozen; `apache_hudi_writer.py` makes them.
+"""Single files that writers of Apache Hudi wrote. The bytes are frozen; `apache_hudi_writer.py` writes them.
 
 The expected content follows from the rows that were written (`apache_hudi_rows.py`).
 """
@@ -34,16 +34,16 @@ from tools.corpus.case import FileCase
 
 RELEASES = {"1.0.2": "by-hudi-1-0", "1.2.0": "by-hudi-1-2"}
 LOG_FILE = f".{FILE_ID}_{INSTANT}.log.1_{TOKEN}"
-#: Log files that the releases write in different bytes, beyond the order of a header's entries.
+#: Log files whose bytes differ between releases in more than the order of header entries.
 DIFFERENT = ("parquet", "hfile", "several-blocks")
 BASE_FILE = f"{FILE_ID}_{TOKEN}_{INSTANT}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """One file, what its writer is given, and what it must show.
+    """One file, the input of its writer, and the expected inspection.
 
-    `blocks` of a log file: type, header, what the writer gets (`given`), and what inspection `shows`. `rows` of a base file.
+    `blocks` of a log file: type, header, input of the writer (`given`), and inspection (`shows`). `rows` of a base file.
     """
 
     area: str
@@ -66,11 +66,11 @@ class Written:
 
     @property
     def name(self) -> str:
-        """The case's name, release at its end."""
+        """The name of the case, which ends with the release."""
         return f"{self.kind}.{RELEASES[self.version]}"
 
     def case(self) -> FileCase:
-        """The case, its bytes kept as committed."""
+        """The case; its bytes are kept as committed."""
         return FileCase(
             area=self.area,
             name=self.name,
@@ -91,7 +91,7 @@ class Written:
         )
 
     def inspection(self) -> Json:
-        """What must be seen; where the blocks of a log file lie is left to the framing of each."""
+        """The expected inspection, without the offsets of the blocks of a log file."""
         if not self.blocks:
             return dict(self.shows)
         blocks = [
@@ -101,7 +101,7 @@ class Written:
 
 
 def cases() -> Iterator[FileCase]:
-    """A case of each file."""
+    """One case for each file."""
     return (made.case() for made in written())
 
 
@@ -162,13 +162,13 @@ def _placed(block: Mapping[str, Any], places: Sequence[str], bitmap: str) -> dic
     return {**block, "positions": list(places), "header": block["header"] | header, "shows": shows}
 
 
-#: The bitmaps of {0, 2, 5} and {1, 70000} as they stand in real files.
+#: The bitmaps of {0, 2, 5} and {1, 70000}, taken from files of Apache Hudi.
 FEW, FAR = "AQAAAAAAAAAAAAAAOjAAAAEAAAAAAAIAEAAAAAAAAgAFAA==", "AQAAAAAAAAAAAAAAOjAAAAIAAAAAAAAAAQAAABgAAAAaAAAAAQBwEQ=="
 PARTIAL = schema("row", ("n", optional("long")))
 
 
 def _log_files(version: str) -> Iterator[Written]:
-    """One file of each type of block, with the headers that go with it."""
+    """One file for each type of block, with its headers."""
     partial = [{"n": 7} | meta("a")]
     blocks: dict[str, tuple[str, tuple[str, ...], tuple[Mapping[str, Any], ...]]] = {
         "avro": ("An Avro block with rows of all types is read.", ("BLK-018", "BLK-021", "BLK-022"), (_typed("avro"),)),
@@ -219,7 +219,7 @@ def _typed(kind: str) -> dict[str, Any]:
 
 
 def _in_hfile() -> dict[str, Any]:
-    """Rows whose record key is the field that Apache Hudi's HFile readers give back: `key`."""
+    """Rows whose record key is `key`, the field that Apache Hudi's HFile readers return."""
     avro = schema("row", ("key", "string"), ("n", optional("long")))
     rows = [meta(key, n) | {"key": key, "n": n} for n, key in enumerate(("a", "b", "é"))]
     return _data("hfile", avro, rows, [row | {"n": str(row["n"])} for row in rows])
@@ -241,12 +241,12 @@ def _change_capture(version: str) -> Written:
 
 MANY = tuple(f"key-{n:02}" for n in range(25))
 ABSENT = ("key", "key-25", "é")
-#: A SIMPLE filter for 10 keys at 1 %, and one that grows by rows of the same.
+#: A SIMPLE filter for 10 keys at 1 %, and a dynamic filter with rows of the same size.
 SHAPE = {"hashes": 7, "bits": "96"}
 
 
 def _base_files(version: str) -> Iterator[Written]:
-    """Base files with the keys of their footers and a bloom filter: of each type for Parquet; ORC; an HFile."""
+    """Base files with footer keys and a bloom filter: Parquet with each type of filter, ORC, and HFile."""
     for word, kind, keys in (("simple", "SIMPLE", MANY[:5]), ("dynamic", "DYNAMIC_V0", MANY)):
         yield _columns(version, "parquet", f"parquet.bloom-{word}", kind, keys)
     if version == "1.0.2":
@@ -255,12 +255,12 @@ def _base_files(version: str) -> Iterator[Written]:
 
 
 def _columns(version: str, extension: str, kind: str, filter_type: str, keys: Sequence[str]) -> Written:
-    """Meta columns are put in by the writer: file name and running number are its own, from 1 on in ORC."""
+    """The columns with the meta columns that the writer adds: file name and sequence number, which begins at 1 in ORC."""
     file, first = f"{BASE_FILE}.{extension}", int(extension == "orc")
     rows = [dict.fromkeys(META) | {"id": key, "n": n} for n, key in enumerate(keys)]
     shown = [meta(key, n + first, file) | {"id": key, "n": str(n)} for n, key in enumerate(keys)]
     footer = {"hoodie_min_record_key": keys[0], "hoodie_max_record_key": keys[-1]}
-    if filter_type != "SIMPLE":  # the writers name the type of dynamic filters only
+    if filter_type != "SIMPLE":  # the writers store the type only of dynamic filters
         footer["hoodie_bloom_filter_type_code"] = filter_type
     return Written(
         area="base",
@@ -285,7 +285,7 @@ def _columns(version: str, extension: str, kind: str, filter_type: str, keys: Se
 
 
 def _hfile(version: str) -> Written:
-    """Values are the records with an empty key: the key is the entry's."""
+    """The values are records with an empty key, because the key is stored in the entry."""
     avro = {"type": "record", "name": "record", "fields": [{"name": "key", "type": "string"}, {"name": "n", "type": "long"}]}
     rows = [{"key": key, "n": n} for n, key in enumerate(MANY)]
     values = encoded(avro, [row | {"key": ""} for row in rows])

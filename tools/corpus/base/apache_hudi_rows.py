@@ -1,4 +1,4 @@
-"""The rows that Apache Hudi was given to write: as Python values for its writers, as canonical values for the expectations."""
+"""The rows that Apache Hudi wrote: as Python values for its writers, and as canonical values for the expected answers."""
 
 import io
 import json
@@ -17,24 +17,24 @@ META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_h
 
 
 def schema(name: str, *fields: tuple[str, Json]) -> dict[str, Json]:
-    """A record of the five meta columns and these."""
+    """A record of the five meta columns and these fields."""
     columns = [*((meta, ["null", "string"]) for meta in META), *fields]
     return {"type": "record", "name": name, "fields": [field(column, kind) for column, kind in columns]}
 
 
 def field(name: str, kind: Json) -> dict[str, Json]:
-    """One column; null by default where it may be null."""
+    """One column; the default is null if the column is nullable."""
     return {"name": name, "type": kind} | ({"default": None} if isinstance(kind, list) and kind[0] == "null" else {})
 
 
 def optional(kind: Json) -> list[Json]:
-    """The type or null."""
+    """The union of null and the type."""
     return ["null", kind]
 
 
 MONEY = {"type": "fixed", "name": "money", "size": 5, "logicalType": "decimal", "precision": 10, "scale": 2}
 POINT = {"type": "record", "name": "point", "fields": [field("x", optional("int")), field("y", optional("string"))]}
-#: One column of each kind that all of Apache Hudi's block formats can hold.
+#: One column of each type that all block formats of Apache Hudi support.
 TYPED = schema(
     "row",
     ("id", "string"),
@@ -73,7 +73,7 @@ def meta(key: str, number: int = 0, file: str = FILE_ID, instant: str = INSTANT)
 
 
 def typed_rows() -> list[dict[str, Any]]:
-    """Three rows of TYPED: one filled, one of nulls, one key beyond ASCII."""
+    """Three rows of TYPED: with values, with nulls, and with a key that is not ASCII."""
     empty = dict.fromkeys(_FILLED)
     return [
         meta(key, n) | {"id": key} | part
@@ -101,7 +101,7 @@ def small_shown(*keys: str, instant: str = INSTANT) -> list[dict[str, Json]]:
 
 
 def change_schema() -> dict[str, Json]:
-    """A change capture block with both images."""
+    """The schema of a change capture block with the values before and after."""
     image = {"type": "record", "name": "row", "fields": [field("id", "string"), field("n", optional("long"))]}
     columns = (
         ("op", optional("string")),

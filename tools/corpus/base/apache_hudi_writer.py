@@ -1,8 +1,8 @@
-"""Let Apache Hudi write the files of `apache_hudi_files.py`; run by the Python of that engine's environment.
+"""Write the files of `apache_hudi_files.py` with Apache Hudi; runs in the Python environment of that engine.
 
     python -m tools.corpus.base.apache_hudi_writer --version 1.0.2 [--only PATTERN] [--refreeze]
 
-Files are frozen: one that is there is left alone unless --refreeze says otherwise.
+Files are frozen: an existing file is replaced only with --refreeze.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from tools.corpus.base.apache_hudi_files import Written
 from tools.corpus.base.apache_hudi_rows import BASE_INSTANT, FILE_ID, INSTANT, TOKEN, encoded, text
 from tools.corpus.writing import FIXTURES
 
-#: Small filters: the default one of 60,000 entries has 430 kB.
+#: Small filters, because the default filter for 60,000 entries has 430 kB.
 CONFIG = {
     "hoodie.table.name": "corpus",
     "hoodie.index.bloom.num_entries": "10",
@@ -41,7 +41,7 @@ class Writer:
         self.storage = self.hudi.storage.HoodieStorageUtils.getStorage("file:///", self.session.storage)
 
     def write(self, made: Written, folder: Path) -> Path:
-        """Write the file into the folder; where it lies."""
+        """Write the file into the folder; return its path."""
         path = folder / made.file
         if made.blocks:
             self._log_file(made, folder)
@@ -63,7 +63,7 @@ class Writer:
     def _block(self, block: Mapping[str, Any]) -> Any:
         header = self.jvm.java.util.HashMap()
         for key, value in block["header"].items():
-            # Positions are put there by the block itself, from the places of its records.
+            # The block writes the positions itself, from those of its records.
             if key != "RECORD_POSITIONS":
                 header.put(self._enum("common.table.log.block.HoodieLogBlock$HeaderMetadataType", key), value)
         return _BLOCKS[block["type"]](self, block, header)
@@ -93,7 +93,7 @@ class Writer:
         return self.hudi.common.table.log.block.HoodieCommandBlock(header)
 
     def delete(self, block: Mapping[str, Any], header: Any) -> Any:
-        """A delete block; positions where the block has them."""
+        """A delete block, with positions if the block has them."""
         places = block.get("positions") or ["-1"] * len(block["given"])
         keys, kinds, texts = (self.session.list_of(part) for part in zip(*block["given"], strict=True))
         entries = self.deletes.of(keys, kinds, texts, self.session.list_of(places))
@@ -156,7 +156,7 @@ _BLOCKS: Mapping[str, Callable[[Writer, Mapping[str, Any], Any], Any]] = {
 
 
 def main() -> int:
-    """Write what is missing, or everything that is chosen."""
+    """Write the missing files, or all selected files."""
     parser = argparse.ArgumentParser(prog="tools.corpus.base.apache_hudi_writer", description=__doc__)
     parser.add_argument("--version", required=True)
     parser.add_argument("--only", default="*", help="pattern of case ids")

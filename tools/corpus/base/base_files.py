@@ -52,7 +52,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 def encoded(extension: str, rows: pa.Table, footer: Mapping[str, str] | None = None, **options: Any) -> bytes:
-    """A base file of these rows, with these entries in its footer."""
+    """A base file with these rows and these footer entries."""
     if extension == "parquet":
         return parquet_bytes(rows.replace_schema_metadata(footer), **options)
     out = io.BytesIO()
@@ -61,7 +61,7 @@ def encoded(extension: str, rows: pa.Table, footer: Mapping[str, str] | None = N
 
 
 def with_entries(data: bytes, entries: Mapping[str, str]) -> bytes:
-    """An uncompressed ORC file with these entries at the end of its footer, whose length is in the postscript after it."""
+    """An uncompressed ORC file with these entries added to its footer; the length in the postscript is adjusted."""
     script = data[-1 - data[-1] : -1]
     length, width = _varint_at(script, 1)
     pairs = (b"\x0a" + counted(key.encode()) + b"\x12" + counted(value.encode()) for key, value in entries.items())
@@ -98,7 +98,7 @@ def of(case_name: str, extension: str, content: bytes, rows: Sequence[Json], **m
 
 
 def forms(extension: str) -> Iterator[FileCase]:
-    """Files as any library of the format writes them."""
+    """Files as general libraries of the format write them."""
     stock = f"A standard {NAMES[extension]} library wrote the file: open it with one."
     packed = "gzip" if extension == "parquet" else "zlib"
     groups = {"row_group_size": 2} if extension == "parquet" else {"stripe_size": 1}
@@ -142,7 +142,7 @@ def forms(extension: str) -> Iterator[FileCase]:
 
 
 def footers(extension: str) -> Iterator[FileCase]:
-    """What Apache Hudi keeps in a footer."""
+    """Footer entries of Apache Hudi."""
     yield of(
         "footer.keys",
         extension,
@@ -176,7 +176,7 @@ def footers(extension: str) -> Iterator[FileCase]:
 
 
 def damage(extension: str) -> Iterator[FileCase]:
-    """An error is right, or the rows of the undamaged file."""
+    """Damaged files: an error is right, and so are the rows of the undamaged file."""
     data = encoded(extension, table(ROWS[:2]), {MIN: "a", MAX: "b"})
     end = len(data)
     lengths = sorted({*range(0, end, 37), *range(max(end - 40, 0), end)})
@@ -212,7 +212,7 @@ def damage(extension: str) -> Iterator[FileCase]:
 
 
 def parquet_only() -> Iterator[FileCase]:
-    """Nested values, and filters that are none."""
+    """Cases for Parquet only: nested values, and invalid filters."""
     point = pa.struct([("x", pa.int32()), ("y", pa.list_(pa.int64()))])
     values = [{"x": 1, "y": [1, None]}, None]
     arrays = {"p": pa.array(values, point), "m": pa.array([[("k", 1)], []], pa.map_(pa.string(), pa.int32()))}
@@ -265,7 +265,7 @@ def _with_hashes(bloom: Bloom) -> str:
 
 
 def names() -> Iterator[FileCase]:
-    """The name of a base file says its format."""
+    """The name of a base file determines its format."""
     rows = plain(ROW, ROWS)
     made = {extension: encoded(extension, table(ROWS)) for extension in ("parquet", "orc")}
     for extension, other in (("parquet", "orc"), ("orc", "parquet")):

@@ -21,7 +21,7 @@ DATA, META, ROOT, LEAF, INTERMEDIATE, INFO, TRAILER = (
 )  # fmt: skip
 HEADER = 33
 CHUNK = 16384
-#: Where the fields of a block header lie: offset and width.
+#: Offset and width of each field of a block header.
 FIELDS = {
     "magic": (0, 8),
     "size-on-disk": (8, 4),
@@ -31,9 +31,9 @@ FIELDS = {
     "bytes-per-checksum": (25, 4),
     "data-size": (29, 4),
 }
-#: Behind each row: no family, no qualifier, the latest timestamp, type Put.
+#: The bytes after each row: no family, no qualifier, the latest timestamp, type Put.
 SUFFIX = bytes.fromhex("007fffffffffffffff04")
-#: The same of a key that stands in an index and in no data block.
+#: The same for a key that is in an index and not in a data block.
 FAKE = SUFFIX[:-1] + b"\xff"
 COMPARATOR = b"org.apache.hudi.io.storage.HoodieHBaseKVComparator"
 NONE, CRC32, CRC32C = range(3)
@@ -42,11 +42,11 @@ NOWHERE = 2**64 - 1
 
 @dataclass(frozen=True)
 class Shape:
-    """How an HFile is laid out.
+    """The layout of an HFile.
 
-    `per_block` entries make a data block, `per_leaf` data blocks a leaf index block, `per_intermediate` leaves an intermediate
-    one; None: no such level. `index_keys` replace first keys in the index, by number of the data block. `last_key` is what file
-    info says: with "suffix", "bare", "empty", or "absent".
+    A data block has `per_block` entries, a leaf index block `per_leaf` data blocks, an intermediate block
+    `per_intermediate` leaves; None: the level does not exist. `index_keys` replace first keys in the index, by number of the
+    data block. `last_key` is the form of the last key in the file info: with "suffix", "bare", "empty", or "absent".
     """
 
     gz: bool = False
@@ -81,7 +81,7 @@ def hfile(entries: Sequence[Entry], shape: Shape | None = None) -> HFile:
 
 
 def key(row: bytes, suffix: bytes = SUFFIX) -> bytes:
-    """A key as cells and indexes hold it."""
+    """A key as stored in cells and indexes."""
     return struct.pack(">h", len(row)) + row + suffix
 
 
@@ -91,7 +91,7 @@ def cell(row: bytes, value: bytes) -> bytes:
 
 
 def hadoop_int(number: int) -> bytes:
-    """A length as indexes hold it: one byte up to 127, else a byte that counts those that follow."""
+    """A length as stored in indexes: one byte up to 127, otherwise a byte with the number of the following bytes."""
     if number <= 127:
         return bytes([number])
     width = (number.bit_length() + 7) // 8
@@ -110,7 +110,7 @@ def block(
 
 
 def gzipped(payload: bytes, level: int = 9) -> bytes:
-    """One gzip member; its head has neither time nor system, so that it is the same everywhere."""
+    """One gzip member, without time and system in its header, so that the bytes are the same everywhere."""
     press = zlib.compressobj(level, zlib.DEFLATED, -15)
     held = press.compress(payload) + press.flush()
     return bytes.fromhex("1f8b08000000000000ff") + held + struct.pack("<II", zlib.crc32(payload), len(payload) & 0xFFFFFFFF)
@@ -140,7 +140,7 @@ class _Assembly:
         return HFile(self.out + trailer(fields, shape), self.places, fields, info)
 
     def _add(self, name: str, magic: bytes, payload: bytes) -> tuple[int, int]:
-        """Append a block; its offset and its size on disk."""
+        """Append a block; return its offset and its size on disk."""
         shape, offset = self.shape, len(self.out)
         new = block(magic, payload, self.last.get(magic, -1), gz=shape.gz, checksum=shape.checksum, level=shape.level)
         self.places[name], self.last[magic] = offset, offset
@@ -207,7 +207,7 @@ class _Assembly:
         }
 
 
-#: The number of each field in the trailer's message.
+#: The number of each field in the protobuf message of the trailer.
 NUMBERS = {
     "file-info-offset": 1,
     "load-on-open-offset": 2,
@@ -245,12 +245,12 @@ def _info_payload(info: Mapping[str, bytes]) -> bytes:
 
 
 def counted(value: bytes) -> bytes:
-    """Bytes after their number."""
+    """Bytes with their length before them."""
     return varint(len(value)) + value
 
 
 def varint(number: int) -> bytes:
-    """A number of protobuf: seven bits a byte, low bits first."""
+    """A varint of protobuf: seven bits per byte, low bits first."""
     out = bytearray()
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)
@@ -265,7 +265,7 @@ def _checksums(data: bytes, kind: int) -> bytes:
 
 
 def crc32c(data: bytes) -> int:
-    """CRC-32 of the Castagnoli polynomial."""
+    """CRC-32 with the Castagnoli polynomial."""
     table, value = _table(), 0xFFFFFFFF
     for byte in data:
         value = table[(value ^ byte) & 0xFF] ^ (value >> 8)
@@ -284,5 +284,5 @@ def _table() -> list[int]:
 
 
 def batched(items: Sequence[Any], size: int) -> list[Sequence[Any]]:
-    """The items in groups of `size`, the last one perhaps smaller."""
+    """The items in groups of at most `size`."""
     return [items[start : start + size] for start in range(0, len(items), size)]

@@ -1,7 +1,7 @@
 """Damaged HFiles: a reader must report an error or give the answer of the undamaged file.
 
-A reader may ignore parts that it does not need. Wrong are other or fewer entries than were written, keys that are no longer
-found, memory in proportion to a damaged length, and endless loops.
+A reader may ignore parts that it does not need. These answers are wrong: other or fewer entries than were written, keys that
+are no longer found, memory in proportion to a damaged length, and endless loops.
 """
 
 import struct
@@ -21,7 +21,7 @@ PLAIN = Shape(checksum=NONE, per_block=2, meta=META)
 SUMMED = Shape(checksum=CRC32C, per_block=2, meta=META)
 DEEP = Shape(checksum=NONE, per_block=1, per_leaf=2)
 PRESSED = Shape(checksum=NONE, per_block=2, gz=True, meta=META)
-#: Damaged numbers, as far as they fit into a field.
+#: Damaged numbers; those that do not fit into a field are left out.
 NUMBERS_TO_TRY = (0, 1, 2**7, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1)
 
 
@@ -35,7 +35,7 @@ def cases() -> Iterator[FileCase]:
 
 
 def right() -> Json:
-    """What the undamaged file shows."""
+    """The inspection of the undamaged file."""
     found = [entry for entry in SIX if entry[0].decode() in KEYS]
     return {"entries": listed(SIX), "found": listed(found)}
 
@@ -64,12 +64,12 @@ def family(name: str, shape: Shape, variants: Mapping[str, bytes], **more: Any) 
 
 
 def put(data: bytes, offset: int, new: bytes) -> bytes:
-    """The bytes with others in one place."""
+    """The bytes with a replacement at one offset."""
     return data[:offset] + new + data[offset + len(new) :]
 
 
 def whole_files() -> Iterator[FileCase]:
-    """Files that are cut, and bytes that are flipped."""
+    """Truncated files, and flipped bytes."""
     data, places = _made(SUMMED)
     lengths = sorted(
         {*range(0, len(data), 61), *places.values(), *(place + HEADER for place in places.values()), len(data) - 1}
@@ -160,7 +160,7 @@ def trailers() -> Iterator[FileCase]:
     )
 
 
-#: Blocks whose headers are damaged: one of each kind, as far as a file has it.
+#: Blocks whose headers are damaged: one of each kind that the file has.
 HEADS = ("data-0", "data-2", "leaf-1", "meta-note", "root", "meta-root", "info")
 
 
@@ -298,12 +298,12 @@ def payloads() -> Iterator[FileCase]:
     yield from bombs()
 
 
-#: Bytes that a bomb inflates to: a thousand times its size, and not more than a reader that falls for it can show.
+#: Decompressed size of a decompression bomb: a thousand times its size, small enough that a failing reader can report it.
 INFLATED = 1 << 20
 
 
 def bombs() -> Iterator[FileCase]:
-    """A kilobyte that inflates to a million."""
+    """A kilobyte that is decompressed to a million bytes."""
     bomb = block(DATA, bytes(INFLATED), gz=True, checksum=NONE)
     sizes = {"that-says-so": INFLATED, "that-says-46": 46, "that-says-nothing": 0}
     for which, size in sizes.items():
@@ -329,7 +329,7 @@ def bombs() -> Iterator[FileCase]:
 
 
 def _with_first_block(file: HFile, first: bytes, shape: Shape) -> bytes:
-    """The file of one data block with another in its place, and all offsets as far further."""
+    """The file with its only data block replaced and all offsets adjusted."""
     old = file.data[file.blocks["data-0"] : file.blocks["root"]]
     shift = len(first) - len(old)
     index = struct.pack(">qi", 0, len(first)) + bytes([len(key(b"b"))]) + key(b"b")

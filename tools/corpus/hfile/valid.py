@@ -1,4 +1,4 @@
-"""Valid HFiles: every layout that writers produce, and look-ups."""
+"""Valid HFiles: every layout that writers produce, and lookups."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ def cases() -> Iterator[FileCase]:
 
 
 def of(name: str, made: Sequence[Entry], shape: Shape | None = None, **more: Any) -> FileCase:
-    """A file of these entries, and everything that is in it."""
+    """A file of these entries, and its expected inspection."""
     shape = shape or Shape()
     file = hfile(made, shape)
     inspect = showing(file, made, shape)
@@ -50,7 +50,7 @@ def _is_asked(row: str, keys: Sequence[str] | None, prefix: str | None) -> bool:
 
 
 def showing(file: HFile, made: Sequence[Entry], shape: Shape) -> dict[str, Json]:
-    """What inspecting the file shows."""
+    """The expected inspection of the file."""
     return {
         "format": "hfile",
         "compression": "gz" if shape.gz else "none",
@@ -62,7 +62,7 @@ def showing(file: HFile, made: Sequence[Entry], shape: Shape) -> dict[str, Json]
 
 
 def listed(made: Sequence[Entry]) -> list[Json]:
-    """Entries as an inspection lists them."""
+    """Entries in the form of an inspection."""
     return [{"key": row.decode(), "value": value.hex()} for row, value in made]
 
 
@@ -151,7 +151,7 @@ LATER = Shape(checksum=NONE, minor=0, per_block=8, index_suffix=False, last_key=
 
 
 def entries() -> Iterator[FileCase]:
-    """What keys and values may be."""
+    """Keys and values of all kinds."""
     for name, gz in (("uncompressed", False), ("gzip", True)):
         yield of(
             f"entries.none-{name}",
@@ -223,7 +223,7 @@ def infos() -> Iterator[FileCase]:
 
 
 def look_ups() -> Iterator[FileCase]:
-    """Keys and prefixes, found by the index."""
+    """Lookups of keys and prefixes through the index."""
     shapes = {
         "one-block": Shape(),
         "several-blocks": Shape(per_block=3),

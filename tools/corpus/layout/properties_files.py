@@ -1,4 +1,4 @@
-"""Properties files: as deployed writers write them, in every form that Java reads, truncated, and edited.
+"""Properties files: those of deployed writers, in every form that Java accepts, truncated, and edited.
 
 The expected answer is the list of keys and values from which the file was made.
 """
@@ -13,7 +13,7 @@ NAME = "hoodie.properties"
 CURE = "Read the whole syntax of java.util.Properties; the CRC-32 covers only '<database>.<table>'."
 _CHECKSUM = "hoodie.table.checksum"
 
-#: A table's properties in the order in which they stand in a file; the checksum is put between the fourth and the fifth.
+#: The properties of a table in the order of the file; the checksum is inserted between the fourth and the fifth.
 ENTRIES = {
     "hoodie.table.type": "MERGE_ON_READ",
     "hoodie.table.name": "trips",
@@ -44,12 +44,12 @@ def text_of(entries: Mapping[str, str]) -> str:
 
 
 def inspection(entries: Mapping[str, str], checksum: str) -> dict[str, object]:
-    """What inspecting a file must show."""
+    """The expected inspection of a file."""
     return {"format": "properties", "entries": dict(entries), "checksum": checksum}
 
 
 def cases() -> Iterator[FileCase]:
-    """Files, and the damaged copies of one."""
+    """Single files, and a family of damaged copies."""
     yield from _deployed()
     yield _file("every-form", ("Every syntax form of Java properties is read: separators, continued lines, escapes, "
                                "comments and repeated keys."),
@@ -114,7 +114,7 @@ SAID = {
 
 
 def _deployed() -> Iterator[FileCase]:
-    """Files that Apache Hudi wrote, kept as they are."""
+    """Files that Apache Hudi wrote, which are not changed."""
     common = {
         "hoodie.table.type": "MERGE_ON_READ", "hoodie.timeline.layout.version": "2",
         "hoodie.timeline.history.path": "history", "hoodie.datasource.write.drop.partition.columns": "false",
@@ -157,7 +157,7 @@ def _of_hudi(version: str, which: str, entries: dict[str, str], rules: list[str]
 
 
 def _cuts() -> Iterator[Variant]:
-    """The file up to every byte: entries whose lines are whole, what is left of the last one, and what the checksum says."""
+    """The file cut at every byte: whole lines are entries, the rest of the last line too; with the state of the checksum."""
     lines, offset = text_of(complete()).splitlines(keepends=True), 0
     whole: dict[str, str] = {}
     for line in lines:
@@ -181,7 +181,7 @@ def _state(entries: Mapping[str, str]) -> str:
 
 
 def _edits() -> Iterator[Variant]:
-    """Values that were changed in place: only the two names are covered."""
+    """Values that were changed in place: the checksum covers only the two names."""
     text = text_of(complete())
     for key, value, other in (
         ("hoodie.table.name", "trips", "tripz"),
@@ -199,7 +199,7 @@ def _edits() -> Iterator[Variant]:
 
 
 def _refused() -> Iterator[FileCase]:
-    """An escape without its digits: Java refuses the whole file."""
+    """An escape without digits: Java refuses the whole file."""
     for name, says, line in (
         ("escape-of-two-digits", "only two digits follow", "broken=\\u12 \n"),
         ("escape-of-letters", "other letters follow", "broken=\\uwxyz\n"),

@@ -1,4 +1,4 @@
-"""Valid log files: Avro data blocks, from no rows to many, of every type."""
+"""Valid log files: Avro data blocks with any number of rows and every type."""
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from tools.corpus.log.builder import INSTANT, SCHEMA, Block, Json, at, framed
 from tools.corpus.log.file_cases import framed_only, whole
 
 RULES = ("BLK-018", "BLK-019", "BLK-020", "BLK-021", "BLK-022", "LF-008", "LF-020", "LF-038")
-#: A key and a value of the type in question.
+#: A key and a value of the tested type.
 Value = tuple[Any, Json]
 
 
@@ -26,7 +26,7 @@ def cases() -> Iterator[FileCase]:
 
 
 def counts() -> Iterator[FileCase]:
-    """From no rows to more than are decoded one by one."""
+    """Numbers of rows, from none to more than are decoded row by row."""
     yield whole(
         "avro.no-rows",
         avro(1),
@@ -72,7 +72,7 @@ def counts() -> Iterator[FileCase]:
 
 
 def many_rows() -> Iterator[FileCase]:
-    """Blocks of so many rows that a reader may choose another way of decoding."""
+    """Blocks with so many rows that a reader may use a fast path."""
     number = record("row", ("id", "string"), ("n", ["null", "long"]))
     few = [{"id": f"k{n}", "n": None if n % 7 == 0 else n * 10**15} for n in range(1201)]
     yield whole(
@@ -106,7 +106,7 @@ def _mixed(n: int) -> tuple[dict[str, Any], Json]:
 
 
 def contents() -> Iterator[FileCase]:
-    """What texts and records may hold."""
+    """Contents of texts and records."""
     texts = ["", "é", "名前", "🜁", "e\u0301", "\x00", "a\nb", "￿", "\u202eabc", "#HUDI#"]
     yield whole(
         "avro.texts",
@@ -158,7 +158,7 @@ DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 12, "scale": 
 
 
 def primitive() -> Iterator[FileCase]:
-    """The types without logical types."""
+    """Types that are not logical types."""
     numbers: Sequence[tuple[str, Any, Sequence[Value]]] = (
         ("boolean", "boolean", [(True, True), (False, False)]),
         ("int", "int", [(n, n) for n in (0, -1, 63, 64, -64, -65, 2**31 - 1, -(2**31))]),
@@ -182,7 +182,7 @@ def primitive() -> Iterator[FileCase]:
 
 
 def logical() -> Iterator[FileCase]:
-    """Logical types: the stored number, and what it stands for."""
+    """Logical types: the stored number and its meaning."""
     second, milli, micro = 1_735_689_600, 1_735_689_600_123, 1_735_689_600_000_001
     cents = ((b"\x00", "0.00"), (b"\x7b", "1.23"), (b"\xff", "-0.01"), (b"\x00\x80", "1.28"), (b"\x00\x00\x7b", "1.23"))
     values: Sequence[tuple[str, Any, Sequence[Value]]] = (
@@ -232,7 +232,7 @@ def nested() -> Iterator[FileCase]:
 
 
 def blocked() -> Iterator[FileCase]:
-    """Lists and maps in several Avro blocks: a count, or minus a count and the size in bytes."""
+    """Lists and maps in several Avro blocks: a count, or a negative count and the size in bytes."""
     long, text = avro_bytes.long, avro_bytes.text
     array = record("row", ("id", "string"), ("v", {"type": "array", "items": "int"}))
     parts = long(2) + long(1) + long(2) + long(-1) + long(1) + long(3) + long(1) + long(4) + long(0)
@@ -258,7 +258,7 @@ def blocked() -> Iterator[FileCase]:
 
 
 def typed(name: str, avro_type: Any, values: Sequence[Value], **more: Any) -> FileCase:
-    """A block of one value to a row: what is stored, and its canonical form."""
+    """A block with one value per row: the stored value and its canonical form."""
     schema = record("row", ("id", "string"), ("v", avro_type))
     rows = [{"id": f"k{n}", "v": stored} for n, (stored, _) in enumerate(values)]
     shows = [{"id": f"k{n}", "v": shown} for n, (_, shown) in enumerate(values)]
@@ -277,7 +277,7 @@ def typed(name: str, avro_type: Any, values: Sequence[Value], **more: Any) -> Fi
 
 
 def raw(schema: Schema, data: Sequence[bytes], shows: Sequence[Mapping[str, Json]]) -> Block:
-    """An Avro block of data that were encoded by hand."""
+    """An Avro block of records that were encoded by hand."""
     header = [(INSTANT, at(1)), (SCHEMA, schema_text(schema))]
     return Block("avro", header, framed(data), {"content_version": 3, "rows": list(shows)})
 

@@ -11,7 +11,7 @@ from tools.corpus import avro_bytes
 from tools.corpus.avro_bytes import Schema, datum, plain, schema_text, stored
 from tools.corpus.log.builder import COMMAND, INSTANT, SCHEMA, TARGET, Block, Json, at, framed, int4
 
-#: The rows that most blocks hold: a key and a number, after the meta columns.
+#: The schema of the rows of most blocks: the meta columns, a key and a number.
 ROW = stored(("id", "string"), ("n", ["null", "long"]))
 
 Entry = tuple[bytes, Json]
@@ -31,7 +31,7 @@ def row(key: str, n: int | None = 1, second: int = 1) -> dict[str, Any]:
 
 
 def avro(second: int, *rows: Mapping[str, Any], schema: Schema = ROW, shows: Sequence[Json] | None = None) -> Block:
-    """An Avro data block. `shows` are the rows in canonical form, needed where they are more than texts and numbers."""
+    """An Avro data block. `shows` are the rows in canonical form, needed for types other than texts and numbers."""
     return Block(
         "avro",
         [(INSTANT, at(second)), (SCHEMA, schema_text(schema))],
@@ -41,7 +41,7 @@ def avro(second: int, *rows: Mapping[str, Any], schema: Schema = ROW, shows: Seq
 
 
 def delete_list(*entries: bytes) -> bytes:
-    """The Avro record of a delete block: one array block of all entries (none if there are none), and the array's end."""
+    """The Avro record of a delete block: one array block with all entries (none if there are no entries), and the end mark."""
     return (avro_bytes.long(len(entries)) + b"".join(entries) if entries else b"") + b"\x00"
 
 
@@ -63,7 +63,7 @@ NO_ORDERING = (b"\x00", None)
 
 
 def delete(key: str | None, ordering: Entry = NATURAL, partition: str | None = "") -> Entry:
-    """One entry of a delete block and what it means; `ordering` are the bytes of the union, and its canonical form."""
+    """One entry of a delete block and its meaning; `ordering` has the bytes of the union and the canonical form."""
     data = avro_bytes.optional(key) + avro_bytes.optional(partition) + ordering[0]
     return data, {"key": key, "partition": partition, "ordering": ordering[1]}
 

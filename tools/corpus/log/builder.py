@@ -59,13 +59,13 @@ def int8(value: int) -> bytes:
 
 
 def framed(data: Sequence[bytes], version: int = 3) -> bytes:
-    """The content of an Avro data block: content version, count, and each datum after its length."""
+    """The content of an Avro data block: content version, count, and each record with its length before it."""
     return int4(version) + int4(len(data)) + b"".join(int4(len(one)) + one for one in data)
 
 
 @dataclass(frozen=True)
 class Block:
-    """One block. `header` and `footer` are (key, text) as stored; `shows` is what inspecting shows beside the envelope."""
+    """One block. `header` and `footer` are (key, text) as stored; `shows` is the inspection of the content."""
 
     kind: str
     header: Sequence[tuple[int, str]]
@@ -106,7 +106,7 @@ class Block:
         raise KeyError(name)
 
     def inspection(self, offset: int) -> Json:
-        """What inspecting shows of the block when it lies at `offset`."""
+        """The inspection of the block at `offset`."""
         envelope = {"offset": offset, "length": len(self.data), "type": self.kind, "version": self.version}
         header = {_name(key): text for key, text in self.header}
         return {**envelope, "header": header, "footer": {str(k): t for k, t in self.footer}, **self.shows}
@@ -128,12 +128,12 @@ Part = Block | bytes
 
 
 def data_of(*parts: Part) -> bytes:
-    """The bytes of a file of whole blocks and of bytes that are no block."""
+    """The bytes of a file of whole blocks and of other bytes."""
     return b"".join(part if isinstance(part, bytes) else part.data for part in parts)
 
 
 def inspection(*parts: Part) -> Json:
-    """What inspecting such a file shows: whole blocks, and a corrupt one for each stretch up to the next magic."""
+    """The inspection of such a file: whole blocks, and one corrupt block for other bytes up to the next magic."""
     blocks, offset, data = [], 0, data_of(*parts)
     for part in parts:
         if isinstance(part, bytes):
@@ -146,23 +146,23 @@ def inspection(*parts: Part) -> Json:
 
 
 def corrupt(offset: int, length: int) -> Json:
-    """The block that stands for bytes that are part of no whole one."""
+    """The corrupt block for bytes that are not part of a whole block."""
     return {"offset": offset, "length": length, "type": "corrupt"}
 
 
 def without_corrupt(found: Json) -> Json:
-    """The same inspection by a reader that passes over stray bytes silently."""
+    """The same inspection by a reader that skips stray bytes silently."""
     return {**found, "blocks": [block for block in found["blocks"] if block["type"] != "corrupt"]}
 
 
 def envelopes(found: Json) -> Json:
-    """The same inspection, without what the blocks hold."""
+    """The same inspection without the content of the blocks."""
     kept = ("offset", "length", "type")
     return {**found, "blocks": [{key: block[key] for key in kept} for block in found["blocks"]]}
 
 
 def _stretches(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of data[start:end] that begin where a magic is, if only by chance."""
+    """The parts of data[start:end] that begin with a magic, including accidental ones."""
     while start < end:
         following = data.find(MAGIC, start + 1)
         until = end if following < 0 else min(following, end)

@@ -19,7 +19,7 @@ from tools.corpus.log.other_blocks import parquet_block
 from tools.corpus.roaring_bytes import array, bitmap64, runs
 
 DANGER = ("silent-wrong-values", "lost-write", "crash", "memory")
-#: Members of a block that say what is in it.
+#: Members of the inspection of a block that describe its content.
 HELD = {"avro": "rows", "cdc": "rows", "parquet": "rows", "hfile": "rows", "delete": "deletes"}
 
 B = tiny(2, "cc", "dd")
@@ -35,7 +35,7 @@ def cases() -> Iterator[FileCase]:
 
 
 def undecoded(before: Block, block: Block, after: Block) -> Json:
-    """The envelopes, and of the damaged block that nothing of its content is shown."""
+    """The envelopes; the damaged block has no content."""
     found = shown(before, block, after)
     blocks = [one | ({HELD[block.kind]: None} if number == 1 else {}) for number, one in enumerate(found["blocks"])]
     return {**found, "blocks": blocks}
@@ -55,12 +55,12 @@ def _with(block: Block, name: str, whole: bytes) -> Variant:
 
 
 def cut(content: bytes, least: int = 0) -> dict[str, bytes]:
-    """Every beginning of a content."""
+    """A content that is cut at every byte."""
     return {f"cut-to-{length}": content[:length] for length in range(least, len(content))}
 
 
 def records(count: int, *framed: tuple[int, bytes], version: int = 3, tail: bytes = b"") -> bytes:
-    """The content of an Avro block with any count and any lengths."""
+    """The content of an Avro block with the given count and lengths."""
     return int4(version) + int4(count) + b"".join(int4(length) + data for length, data in framed) + tail
 
 
@@ -151,7 +151,7 @@ def avro_contents() -> Iterator[FileCase]:
 
 
 def rich_data() -> Iterator[FileCase]:
-    """Data of types that hold counts and branches."""
+    """Values whose encodings contain counts and union branches."""
     inner = {"type": "array", "items": "string"}
     schema = {
         "type": "record", "name": "r",
@@ -324,7 +324,7 @@ def _bad_hfiles(data: bytes, places: Mapping[str, int]) -> Iterator[tuple[str, b
 
 
 def positions() -> Iterator[FileCase]:
-    """Positions that are not a bitmap."""
+    """Record positions that are not a valid bitmap."""
     good = bitmap64({0: {0: array(0, 1)}})
     run = bitmap64({0: {0: runs((0, 9))}})
     bad = {f"array-cut-to-{end}": good[:end] for end in range(len(good))} | {

@@ -13,12 +13,12 @@ from tools.corpus.log.blocks import NATURAL, NO_ORDERING, Entry, avro, delete, d
 from tools.corpus.log.builder import INSTANT, Json, at, inspection
 from tools.corpus.log.file_cases import CONTENT, whole
 
-#: Releases that order by one field do not know the branch of several values.
+#: Releases with one ordering field do not support the union branch of several values.
 SEVERAL = (*CONTENT, "merge.multiple-ordering-fields")
 RULES = ("BLK-006", "BLK-007", "BLK-008", "BLK-009", "BLK-010")
 ERRATA = ("ER-013", "ER-016", "ER-017")
 HEADER = [(INSTANT, at(1))]
-#: Delete contents of the versions before 3, serialized by Apache Hudi's own classes, and what they hold.
+#: Delete contents of the versions before 3, serialized by Apache Hudi's own classes, and their meaning.
 KRYO = Path(__file__).resolve().parents[3] / "reference" / "tests" / "data" / "kryo"
 
 #: The branches of the union by their number: type in the contract's words.
@@ -26,7 +26,7 @@ BRANCHES = (
     "null", "boolean", "int", "long", "float", "double", "bytes", "string", "date", "decimal", "time-micros",
     "timestamp-micros", "array",
 )  # fmt: skip
-#: In the union of an array's parts, the place of the array: a date of another Java class.
+#: The branch that the union of array items has in place of the array: a date of another Java class.
 LOCAL_DATE = 12
 
 
@@ -36,7 +36,7 @@ def branch(kind: str, value: bytes, shows: Json) -> Entry:
 
 
 def decimal(unscaled: int, shows: str) -> Entry:
-    """A decimal of scale 15: the unscaled number in as few bytes as it needs."""
+    """A decimal of scale 15: the unscaled number in its shortest form."""
     width = (unscaled + (unscaled < 0)).bit_length() // 8 + 1
     return branch("decimal", binary(unscaled.to_bytes(width, "big", signed=True)), shows)
 
@@ -218,14 +218,14 @@ def keys() -> Iterator[FileCase]:
 
 
 def kryo() -> Iterator[FileCase]:
-    """Content versions 1 (keys) and 2 (records with ordering values), of tables before version 8."""
+    """Content versions 1 (keys) and 2 (records with ordering values) of tables before version 8."""
     meaning: dict[str, list[Json]] = json.loads((KRYO / "meaning.json").read_text(encoding="utf-8"))
     for name, held in meaning.items():
         kind, _, what = name.partition(".")
         shows = [entry | {"ordering": _canonical(entry["ordering"])} for entry in held]
         version = {"keys": 1, "records": 2}[kind]
         content, behind = (KRYO / f"{name}.bin").read_bytes(), avro(2, row("z", 1, 2))
-        # Keys alone have no ordering value: the same as Integer 0, which Apache Hudi's classes put in its place.
+        # Keys without an ordering value mean Integer 0, which Apache Hudi's classes use in this case.
         none = [entry | {"ordering": NATURAL[1]} for entry in shows]
         accept = (inspection(delete_of(content, none, HEADER, version), behind),) if kind == "keys" and shows else ()
         yield whole(
@@ -246,7 +246,7 @@ def kryo() -> Iterator[FileCase]:
 
 
 def _canonical(ordering: Json) -> Json:
-    """Moments and decimals as the contract writes them."""
+    """Times and decimals in the form of the contract."""
     if ordering is not None and ordering["type"] == "decimal":
         return ordering | {"value": format(Decimal(ordering["value"]), "f")}
     if ordering is None or ordering["type"] != "timestamp-micros":

@@ -106,7 +106,7 @@ def envelopes() -> Iterator[FileCase]:
 
 
 def version_0() -> Iterator[FileCase]:
-    """Blocks of log format version 0, of which only the text of the specification knows."""
+    """Blocks of log format version 0, which exists only in the text of the specification."""
     rules = ("LF-014", "LF-027", "LF-028", "LF-029", "LF-030", "LF-031", "LF-032", "LF-033", "LF-034")
     tombstones = deletes(1, delete("a"), delete("b"))
     old = OldBlock("delete", [], tombstones.content, tombstones.shows, version=0)
@@ -241,7 +241,7 @@ KEYS_OF_A = [(INSTANT, at(1)), (SCHEMA, schema_text(ROW))]
 
 
 def header_keys() -> Iterator[FileCase]:
-    """What each header key says. Record positions have a module of their own."""
+    """The meaning of each header key. Record positions are in another module."""
     key_cases = (
         ("compacted-times", COMPACTED, f"{at(9)},{at(5)},{at(2)}", "LF-040", "the instants that a log compaction merged"),
         ("block-identifier", IDENTIFIER, "2,17", "LF-044", "attempt and number of the block"),
@@ -271,7 +271,7 @@ def header_keys() -> Iterator[FileCase]:
 
 
 def footers() -> Iterator[FileCase]:
-    """The footer map, which no writer fills."""
+    """The footer map, which is empty in files of deployed writers."""
     for count in (1, 2):
         footer = [(0, "note"), (3, "nötig")][:count]
         yield whole(
@@ -327,7 +327,7 @@ def several() -> Iterator[FileCase]:
 
 
 def names() -> Iterator[FileCase]:
-    """Names of log files: all of them are opened alike."""
+    """Names of log files; all of them are read in the same way."""
     variants = (
         ("second-version", name(1, version=2)),
         ("version-ten", name(1, version=10)),

@@ -1,7 +1,7 @@
 """Log files with a damaged field in an envelope: whole blocks are returned, the damaged one is one corrupt block.
 
 If magic, block length and trailer do not agree, a reader must continue at the next magic. If they agree and the parts
-between them do not, an error is right too: the bytes may be those of a later release.
+between them are inconsistent, an error is right too, because a later release may have written the bytes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ from tools.corpus.log.builder import (
 )
 from tools.corpus.log.file_cases import FRAMING, log_file_case
 
-#: A short schema, so that a block has few bytes and every one of them can be damaged.
+#: A short schema, so that a block has few bytes and each of them can be damaged.
 TINY = record("r", ("k", "string"))
 
 
@@ -63,12 +63,12 @@ def cases() -> Iterator[FileCase]:
 
 
 def shown(*parts: Part) -> Json:
-    """What inspecting shows of the envelopes."""
+    """The inspection of the envelopes."""
     return envelopes(inspection(*parts))
 
 
 def patch(old: bytes, new: bytes) -> tuple[int, int, bytes]:
-    """The one replacement that makes `new` of `old`."""
+    """The single patch that turns `old` into `new`."""
     head = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     rest_old, rest_new = old[head:], new[head:]
     pairs = zip(reversed(rest_old), reversed(rest_new), strict=False)
@@ -82,13 +82,13 @@ def changed(name: str, new: bytes, inspect: Json, of: bytes = WHOLE, **more: Any
 
 
 def with_field(block: Block, field: str, value: bytes) -> bytes:
-    """The block with other bytes in a field."""
+    """The block with a replaced field."""
     place, width = block.place(field)
     return block.data[:place] + value + block.data[place + width :]
 
 
 def middle(field: str, name: str, value: bytes, **more: Any) -> Variant:
-    """Another value in a field of the middle one of three blocks."""
+    """Three blocks with another value in a field of the middle block."""
     broken = with_field(B, field, value)
     return changed(f"{field}.{name}", A.data + broken + C.data, shown(A, broken, C), **more)
 
@@ -107,7 +107,7 @@ def family(name: str, variants: Sequence[Variant], of: bytes = WHOLE, **more: An
 
 
 def cuts() -> Iterator[FileCase]:
-    """Files and blocks that end too early."""
+    """Truncated files and blocks."""
     for name, first, second in (("two-data-blocks", A, B), ("two-delete-blocks", tombstones(1, "a"), tombstones(2, "b"))):
         data = data_of(first, second)
         variants = [_cut(first, second, length) for length in range(len(data) + 1)]
@@ -290,7 +290,7 @@ def _relative(text: str, name: str, value: int) -> int:
 
 
 def unknown() -> Iterator[FileCase]:
-    """Versions and types that is not defined, in sound envelopes: their rows must not vanish silently."""
+    """Undefined versions and types in valid envelopes: their rows must not be lost silently."""
     refused: dict[str, Any] = {
         "verdict": "must-refuse",
         "errata": ("ER-013", "ER-016"),
@@ -333,7 +333,7 @@ def _unknown(field: str, name: str, value: int) -> Variant:
 
 
 def bytes_more_or_less() -> Iterator[FileCase]:
-    """A byte too few or too many anywhere in a block, or the magic of the next one missing."""
+    """A missing or an additional byte at each position of a block, or a missing magic of the next block."""
     missing = [_without(place, 1) for place in range(len(B.data))]
     yield family("one-byte-missing", missing, says="One missing byte makes the middle block corrupt; the others are shown.")
     added = []

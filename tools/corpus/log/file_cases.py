@@ -7,16 +7,16 @@ from tools.corpus.case import FileCase
 from tools.corpus.log.builder import Json, Part, data_of, inspection
 from tools.corpus.log.builder import name as log_name
 
-#: What an engine offers that shows the envelopes of blocks, and one that shows what they hold.
+#: The features of an engine that shows the envelopes of blocks, and of an engine that shows their content.
 FRAMING = ("inspect.log-file",)
 CONTENT = ("inspect.log-file", "inspect.log-content")
 
-#: Members of a block's inspection that only a reader of contents shows.
+#: Members of the inspection of a block that describe its content.
 _CONTENT_KEYS = ("content_version", "rows", "deletes", "positions")
 
 
 def framing(found: Json) -> Json:
-    """The same inspection without what the blocks hold."""
+    """The same inspection without the content of the blocks."""
     blocks = [{key: value for key, value in block.items() if key not in _CONTENT_KEYS} for block in found["blocks"]]
     return {**found, "blocks": blocks}
 
@@ -27,11 +27,11 @@ def log_file_case(name: str, content: bytes, *, rules: Sequence[str], **more: An
 
 
 def whole(name: str, *parts: Part, **more: Any) -> FileCase:
-    """A log file whose blocks are all read, envelope and content."""
+    """A log file of which envelopes and content of all blocks are compared."""
     about = {"inspect": inspection(*parts), "needs": CONTENT, "flags": ("lost-write",)}
     return log_file_case(f"file.{name}", data_of(*parts), verdict="valid", **{**about, **more})
 
 
 def framed_only(name: str, *parts: Part, **more: Any) -> FileCase:
-    """A log file of which only the envelopes of blocks are asked, so that a mere reader of frames can be."""
+    """A log file of which only the envelopes are compared, for engines that do not decode contents."""
     return whole(name, *parts, inspect=framing(inspection(*parts)), needs=FRAMING, **more)

@@ -35,7 +35,7 @@ def cases() -> Iterator[FileCase]:
 def parquet_block(second: int, *rows: dict[str, Any], **options: Any) -> Block:
     """A Parquet data block of rows of ROW."""
     kinds = {field["name"]: pa.int64() if field["name"] == "n" else pa.string() for field in ROW["fields"]}
-    # A column may be null where the header's schema says so: Apache Hudi refuses a file that differs from its header.
+    # Columns are nullable as in the header's schema, because Apache Hudi refuses a file that differs from its header.
     nullable = {field["name"]: isinstance(field["type"], list) for field in ROW["fields"]}
     schema = pa.schema([pa.field(column, kind, nullable[column]) for column, kind in kinds.items()])
     table = pa.table({column: pa.array([one[column] for one in rows], kind) for column, kind in kinds.items()}, schema)
@@ -166,12 +166,12 @@ def hfile_blocks() -> Iterator[FileCase]:
     )
 
 
-#: A table's rows in change images: without meta columns.
+#: The rows in change records, without meta columns.
 IMAGE = record("row", ("id", "string"), ("n", ["null", "long"]))
 
 
 def change_capture() -> Iterator[FileCase]:
-    """The three shapes of change blocks."""
+    """The three forms of change blocks."""
     old, new = {"id": "b", "n": 1}, {"id": "b", "n": 2}
     first, last = {"id": "a", "n": None}, {"id": "c", "n": 3}
     moves = (("i", "a", None, first), ("u", "b", old, new), ("d", "c", last, None))

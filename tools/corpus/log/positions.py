@@ -10,7 +10,7 @@ from tools.corpus.log.file_cases import whole
 from tools.corpus.roaring_bytes import Containers, array, bitmap64, bits, runs
 
 RULES = ("LF-041", "LF-042")
-#: Of a bitmap no more positions are shown.
+#: The largest number of positions of a bitmap that an inspection shows.
 SHOWN = 1000
 ID_ONLY = record("row", ("id", "string"))
 

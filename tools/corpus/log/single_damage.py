@@ -1,4 +1,4 @@
-"""Log files with one damage each, and the content of the valid blocks around it. The families cover the other damages."""
+"""Log files with one damage each, with the content of the valid blocks. Families cover the other damages."""
 
 import struct
 from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ def cases() -> Iterator[FileCase]:
 
 
 def damaged(case_name: str, *parts: Part, because: str = GO_ON, **more: Any) -> FileCase:
-    """A file of whole blocks and of bytes that are none."""
+    """A file of whole blocks and of other bytes."""
     about: dict[str, Any] = {"verdict": "must-recover", "flags": FRAME, "errata": ("ER-047",)}
     if "error" not in more:
         about["inspect"] = inspection(*parts)
@@ -197,7 +197,7 @@ def broken_frames() -> Iterator[FileCase]:
 
 
 def literal(block: Block) -> bytes:
-    """The block as the text describes it."""
+    """The block as the text of the specification describes it."""
     header = b"".join(part for part_name, part in block.fields() if part_name.startswith("header"))
     shifted = int4(1) + int4(TYPES[block.kind] + 1) + int8(len(header)) + header
     body = shifted + int8(len(block.content)) + block.content + int8(4) + int4(0)
@@ -206,7 +206,7 @@ def literal(block: Block) -> bytes:
 
 
 def stray_bytes() -> Iterator[FileCase]:
-    """Bytes that belong to no block."""
+    """Bytes that are not part of a block."""
     junk = (("one-byte", b"\x00"), ("six-bytes", b"junk!!"), ("eight-bytes", b"\x00" * 8), ("many-bytes", b"\xff" * 300))
     for amount, data in junk:
         for place, parts in (("between", (A, data, C)), ("at-the-end", (A, C, data))):
@@ -234,7 +234,7 @@ def stray_bytes() -> Iterator[FileCase]:
 
 
 def broken_parts() -> Iterator[FileCase]:
-    """Parts that do not add up inside a sound frame."""
+    """Inconsistent parts inside a valid envelope."""
     width = len(B.content)
     fields: Sequence[tuple[str, str, bytes, str, str]] = (
         ("header-count-huge", "header-count", int4(2**31 - 1), "counts 2147483647 header entries", "LF-017"),
@@ -298,7 +298,7 @@ def broken_parts() -> Iterator[FileCase]:
 
 
 def not_to_be_read() -> Iterator[FileCase]:
-    """Blocks of a release to come."""
+    """Blocks of a future release."""
     fields = (
         ("version-2", "version", 2, ("LF-014", "LF-027")),
         ("version-of-the-table", "version", 8, ("LF-026", "LF-027")),
@@ -321,7 +321,7 @@ def not_to_be_read() -> Iterator[FileCase]:
 
 
 def broken_contents() -> Iterator[FileCase]:
-    """Contents that do not decode, in sound envelopes."""
+    """Contents that cannot be decoded, in valid envelopes."""
     framed = B.content
     first = struct.unpack_from(">i", framed, 8)[0]
     removal = deletes(2, delete("a"))

@@ -10,7 +10,7 @@ from tools.corpus.log.envelope_damage import patch
 from tools.corpus.timeline.action_records import BY_NAME, PLACES, Place
 from tools.corpus.timeline.avro_containers import MARKER, block, container, deployed, header, sample, text
 
-#: Bytes that a bomb inflates to: a thousand times its size.
+#: Decompressed size of a decompression bomb: a thousand times its size.
 INFLATED = 16 << 20
 HUGE = long(2**40)
 
@@ -51,13 +51,13 @@ def family(
 
 
 def _whole(place: Place) -> tuple[Any, bytes, bytes]:
-    """A schema, the header of a file, and the datum in it."""
+    """A schema, the header of a file, and its record."""
     schema = deployed(place.real)
     return schema, header({"avro.schema": text(schema)}), datum(schema, sample(schema))
 
 
 def _cut(place: Place) -> FileCase:
-    """In the magic, the schema, the marker, the counts, every few bytes of the record, before the last byte."""
+    """Files cut in the magic, the schema, the marker, the counts, every few bytes of the record, and before the last byte."""
     schema, head, content = _whole(place)
     data = container(schema, sample(schema))
     first = 0 if place.name in ("commit.inflight", "replacecommit.requested", "clustering.requested") else None
@@ -69,7 +69,7 @@ def _cut(place: Place) -> FileCase:
 
 
 def _parts(place: Place) -> FileCase:
-    """Each part of the container wrong by itself."""
+    """Files in which one part of the container is wrong."""
     schema, head, content = _whole(place)
     one, other = block(content), block(content, marker=bytes(16))
     return family(
@@ -103,7 +103,7 @@ def _parts(place: Place) -> FileCase:
 
 
 def _numbers(place: Place) -> FileCase:
-    """Counts and lengths that are not those of what follows."""
+    """Counts and lengths that do not match the following bytes."""
     schema, head, content = _whole(place)
     key = long(1) + binary(b"avro.schema")
     pair = binary(b"avro.schema") + binary(text(schema))
@@ -128,7 +128,7 @@ def _numbers(place: Place) -> FileCase:
 
 
 def _schemas(place: Place) -> FileCase:
-    """Schemas that a reader must not decode with: other records, other types, types without end."""
+    """Schemas that a reader must refuse: other records, other types, recursive types."""
     schema, head, content = _whole(place)
 
     def of(other: Any, data: bytes = content) -> bytes:
@@ -160,7 +160,7 @@ def _schemas(place: Place) -> FileCase:
 
 
 def _bombs(place: Place) -> FileCase:
-    """A few bytes that claim or become very many."""
+    """A few bytes that declare, or are decompressed to, a very large size."""
     schema, head, content = _whole(place)
     plain = {"type": "record", "name": schema["name"], "fields": [{"name": "startCleanTime", "type": "string"}]}
     deflated = header({"avro.schema": text(plain), "avro.codec": b"deflate"})

@@ -1,7 +1,7 @@
 """Files of actions that Apache Hudi wrote, one for each action in each of its states. The bytes are frozen: they were taken
 from golden tables. The expected content is decoded from the bytes by fastavro, with the schema in the file.
 
-    python -m tools.corpus.timeline.action_files      takes the files that are missing from the golden tables
+    python -m tools.corpus.timeline.action_files      copies missing files from the golden tables
 """
 
 import io
@@ -21,9 +21,9 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Taken:
-    """A file of a golden table: that of `table` whose name ends like `extension`, the first of several.
+    """A file of a golden table: the first file of `table` whose name ends with `extension`.
 
-    `beside` is the extension of another file of the same action, to tell a compaction from a commit.
+    `beside` is the extension of another file of the same action, which distinguishes a compaction from a commit.
     """
 
     name: str
@@ -70,7 +70,7 @@ def cases() -> Iterator[FileCase]:
 
 
 def shown(name: str, data: bytes) -> Json:
-    """What inspecting the file of this name must show."""
+    """The expected inspection of the file with this name."""
     times, _, extension = name.partition(".")
     requested, _, completion = times.partition("_")
     word, _, state = ("commit.inflight" if extension == "inflight" else extension).partition(".")
@@ -87,7 +87,7 @@ def shown(name: str, data: bytes) -> Json:
 
 
 def decoded(data: bytes) -> tuple[str, Json]:
-    """The record's name and its canonical fields."""
+    """The name of the record and its canonical fields."""
     reader = fastavro.reader(io.BytesIO(data))
     (record,) = reader
     schema = json.loads(reader.metadata["avro.schema"])
@@ -95,7 +95,7 @@ def decoded(data: bytes) -> tuple[str, Json]:
 
 
 def named_types(schema: Any) -> dict[str, Any]:
-    """The records inside a schema by their names: they may be mentioned again."""
+    """The records inside a schema by name, because a schema may refer to them again."""
     if isinstance(schema, list):
         parts: list[Any] = schema
     elif isinstance(schema, dict):
@@ -108,8 +108,8 @@ def named_types(schema: Any) -> dict[str, Any]:
 
 
 def canonical(value: Any, schema: Any, named: Mapping[str, Any]) -> Any:
-    """A value in canonical form: long and double as text, the rest as in JSON. The unions of these records have one type
-    beside null."""
+    """A value in canonical form: long and double as text, all others as in JSON. The unions of these records have one type
+    in addition to null."""
     if value is None:
         return None
     if isinstance(schema, list):
@@ -129,7 +129,7 @@ def canonical(value: Any, schema: Any, named: Mapping[str, Any]) -> Any:
 def _states(
     action: str, table: str, rules: Sequence[str], says: Mapping[str, str], errata: Sequence[str] = ()
 ) -> Iterator[Taken]:
-    """The files of one action by state: what the extension is, what it holds."""
+    """The files of one action by state: extension and content."""
     for state, text in says.items():
         extension = action if state == "completed" else f"{action}.{state}"
         yield Taken(f"{action}.{state}", table, "inflight" if extension == "commit.inflight" else extension, text, rules,
@@ -199,7 +199,7 @@ TAKEN = (
 
 
 def take() -> None:
-    """Copy what is missing."""
+    """Copy the missing files."""
     for one in TAKEN:
         if not one.place().exists():
             one.place().mkdir(parents=True)

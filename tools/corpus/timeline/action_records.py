@@ -16,7 +16,7 @@ REQUESTED, COMPLETION = "20260101000000000", "20260101000001000"
 
 @dataclass(frozen=True)
 class Place:
-    """A state of an action that has a record: the name of its file, the case that shows a real one, the rules about it."""
+    """A state of an action that has a record: the name of its file, the case with a deployed file, and the rules."""
 
     action: str
     state: str
@@ -26,24 +26,24 @@ class Place:
 
     @property
     def name(self) -> str:
-        """Action and state, as cases are named."""
+        """Action and state, as used in names of cases."""
         return f"{self.action}.{self.state}"
 
     @property
     def file(self) -> str:
-        """The file's name."""
+        """The name of the file."""
         if self.state == "completed":
             return f"{REQUESTED}_{COMPLETION}.{self.action}"
         return f"{REQUESTED}.inflight" if self.name == "commit.inflight" else f"{REQUESTED}.{self.name}"
 
     @property
     def empty_counts(self) -> tuple[str, ...]:
-        """The erratum of the files that deployed readers take for a record without anything in it where they are empty."""
+        """The erratum, if deployed readers read the empty file as an empty record."""
         writes = ("commit.completed", "deltacommit.completed", "replacecommit.completed")
         return ("ER-098",) if self.name in writes else ()
 
     def shows(self, record: str | None, content: Json | None) -> Json:
-        """What inspecting it must show."""
+        """The expected inspection."""
         return {
             "format": "instant",
             "requested": REQUESTED,
@@ -80,7 +80,7 @@ PLACES = (
     _place("indexing.completed", "HoodieIndexCommitMetadata", "TL-018"),
 )
 BY_NAME = {place.name: place for place in PLACES}
-#: What a reader does not know: a text, a number, a record of its own.
+#: Fields that a reader does not know: a text, a number, a record.
 UNKNOWN = (
     {"name": "ofALaterRelease", "type": ["null", "string"], "default": None},
     {"name": "number", "type": "long", "default": 0},
@@ -100,7 +100,7 @@ def cases() -> Iterator[FileCase]:
 
 
 def case(place: Place, name: str, says: str, content: bytes, shows: Json | None, **more: Any) -> FileCase:
-    """One file; must be refused where nothing is to be shown."""
+    """One file; it must be refused if there is no inspection."""
     refused: Json = {"error": "not the record of the action in this state", "verdict": "must-refuse"}
     right: Json = refused if shows is None else {"inspect": shows, "verdict": "valid"}
     return FileCase(
@@ -122,13 +122,13 @@ def case(place: Place, name: str, says: str, content: bytes, shows: Json | None,
 
 
 def filled(schema: Any) -> tuple[Json, Json]:
-    """A record with something in every field, and its canonical form."""
+    """A record with a value in every field, and its canonical form."""
     value = sample(schema)
     return value, canonical(value, schema, named_types(schema))
 
 
 def _of(place: Place) -> Iterator[FileCase]:
-    """The record whole, with fields of a later release, in another order."""
+    """The complete record; with fields of a later release; with another order of fields."""
     schema = deployed(place.real)
     value, content = filled(schema)
     shows = place.shows(place.record, content)
@@ -151,7 +151,7 @@ def _of(place: Place) -> Iterator[FileCase]:
 
 
 def _empty() -> Iterator[FileCase]:
-    """Files without a byte, where readers need a record."""
+    """Empty files in states that need a record."""
     for place in PLACES:
         if place.name not in ("commit.inflight", "replacecommit.requested", "clustering.requested"):
             yield case(
@@ -162,7 +162,7 @@ def _empty() -> Iterator[FileCase]:
 
 
 def _of_another_action() -> Iterator[FileCase]:
-    """A whole record that belongs elsewhere."""
+    """A complete record of another action."""
     for name, other in (
         ("commit.completed", "replacecommit.completed"),
         ("replacecommit.requested", "commit.inflight"),
@@ -197,7 +197,7 @@ def _dashed(record: str) -> str:
 
 
 def _of_other_releases() -> Iterator[FileCase]:
-    """Records as releases before or after 1.0.2 have them."""
+    """Records of releases before and after 1.0.2."""
     for name, missing in (
         ("clean.requested", ("lastCompletedCommitTimestamp", "extraMetadata")),
         ("clean.completed", ("lastCompletedCommitTimestamp", "bootstrapPartitionMetadata", "extraMetadata")),
@@ -232,7 +232,7 @@ def _of_other_releases() -> Iterator[FileCase]:
 
 
 def _compressed(place: Place, schema: Any, value: Json, shows: Json) -> Iterator[FileCase]:
-    """What containers allow, and deployed writers do not do."""
+    """Forms that containers allow and deployed writers do not produce."""
     for codec in ("null", "deflate"):
         yield case(
             place, f"codec-{codec}", f"A container with the codec {codec} is read.",
@@ -254,7 +254,7 @@ def _compressed(place: Place, schema: Any, value: Json, shows: Json) -> Iterator
 
 
 def _as_json() -> Iterator[FileCase]:
-    """What an upgrade from version 6 leaves in pending files: commit metadata as JSON, without the fields that do not apply."""
+    """Pending files after an upgrade from version 6: commit metadata as JSON, without the fields that do not apply."""
     said = b"""{
   "partitionToWriteStats" : {
     "n" : [ { "fileId" : "", "path" : null, "prevCommit" : "null", "numInserts" : 2, "numWrites" : 0 } ]

@@ -13,7 +13,7 @@ MARKER = bytes(range(16))
 
 
 def deployed(case: str) -> Any:
-    """The schema in the file of a case: as a deployed writer embeds it."""
+    """The schema that a deployed writer embedded, from the file of a case."""
     (path,) = (FIXTURES / "actions" / case / "bytes").iterdir()
     data = path.read_bytes()
     start = data.index(b'{"type":"record"')
@@ -27,7 +27,7 @@ def header(entries: Mapping[str, bytes], marker: bytes = MARKER) -> bytes:
 
 
 def block(*data: bytes, marker: bytes = MARKER, count: int | None = None, deflate: bool = False) -> bytes:
-    """Number of data, length, data, marker."""
+    """Number of records, length, records, marker."""
     content = b"".join(data)
     if deflate:
         press = zlib.compressobj(wbits=-15)
@@ -36,12 +36,12 @@ def block(*data: bytes, marker: bytes = MARKER, count: int | None = None, deflat
 
 
 def text(schema: Any) -> bytes:
-    """A schema as it is embedded."""
+    """A schema as embedded text."""
     return json.dumps(schema, separators=(",", ":")).encode()
 
 
 def container(schema: Any, *records: Mapping[str, Any], codec: str | None = None) -> bytes:
-    """A container with these records in one block; `codec` is named where one is given."""
+    """A container with these records in one block, and with the name of the codec, if there is one."""
     entries = {"avro.schema": text(schema)} | ({} if codec is None else {"avro.codec": codec.encode()})
     return header(entries) + block(*(datum(schema, one) for one in records), deflate=codec == "deflate")
 
@@ -52,7 +52,7 @@ def without(schema: Any, *names: str) -> Any:
 
 
 def reordered(schema: Any) -> Any:
-    """The schema with its fields in the order of their names; a record is defined where it is mentioned first."""
+    """The schema with its fields sorted by name; each record is defined at its first use."""
     turned = {**schema, "fields": sorted(schema["fields"], key=lambda field: str(field["name"]))}
     return _defined_first(turned, named_types(schema), set())
 
@@ -79,7 +79,7 @@ def extended(schema: Any, *fields: Mapping[str, Any]) -> Any:
 
 
 def sample(schema: Any) -> Any:
-    """A value with something in every field of a record: texts that are the field's name, numbers that differ."""
+    """A value with every field of a record filled: texts are the name of the field, numbers are distinct."""
     return _Sampler().of(schema, "value")
 
 

@@ -1,4 +1,4 @@
-"""Damaged history files and manifests: an error, and never other actions or fewer."""
+"""Damaged history files and manifests: an error is right; other or fewer actions are wrong."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -38,7 +38,7 @@ def cases() -> Iterator[FileCase]:
 
 
 def family(name: str, data: bytes, file: str, variants: Mapping[str, bytes], feature: str, **more: Any) -> FileCase:
-    """Damaged copies of a file, each of which must be an error; with `right`, that answer is right too."""
+    """Damaged copies of a file, each of which must be an error; the answer `right`, if given, is right too."""
     right = more.pop("right", None)
     answer: dict[str, Any] = {"error": "damaged"} if right is None else {"inspect": right, "or_error": True}
     made = [Variant(name=variant, patches=[patch(data, new)], **answer) for variant, new in variants.items() if new != data]
@@ -49,7 +49,7 @@ def family(name: str, data: bytes, file: str, variants: Mapping[str, bytes], fea
 
 
 def files() -> Iterator[FileCase]:
-    """Parquet files that are cut, flipped, or hold other columns."""
+    """Parquet files that are truncated, have flipped bytes, or have other columns."""
     yield family(
         "cut", WHOLE, FILE, {f"length-{length}": WHOLE[:length] for length in (*range(0, len(WHOLE), 97), len(WHOLE) - 1)},
         "inspect.history-file", requirements=("LSM-003",), says="A truncated history file is refused.",
@@ -88,7 +88,7 @@ def _retyped(rows: list[dict[str, Any]], column: str, kind: pa.DataType, value: 
 
 
 def contents() -> Iterator[FileCase]:
-    """Metadata and plans that are not what the action has."""
+    """Metadata and plans that do not fit the action."""
     whole = commit()
     clean = container(deployed("clean.requested"), _plan())
     broken: dict[str, bytes] = {
@@ -115,7 +115,7 @@ def _plan() -> dict[str, Any]:
 
 
 def manifests() -> Iterator[FileCase]:
-    """Manifests that are cut, or of another shape."""
+    """Truncated manifests, and manifests of another form."""
     data = json.dumps(TWO, indent=2).encode()
     last = data.rstrip().rindex(b"}")
     yield family(

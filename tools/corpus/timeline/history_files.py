@@ -69,12 +69,12 @@ def parquet(rows: Sequence[Mapping[str, Any]], schema: pa.Schema = COLUMNS) -> b
 
 @cache
 def commit(operation: str = "UPSERT") -> bytes:
-    """Completion metadata of a write that wrote nothing."""
+    """Completion metadata of an empty write."""
     return container(deployed(COMMIT), nothing(operation))
 
 
 def nothing(operation: str) -> Json:
-    """The record of a write that wrote nothing."""
+    """The record of an empty write."""
     extra = {"schema": "{}"}
     return {
         "partitionToWriteStats": {},
@@ -86,7 +86,7 @@ def nothing(operation: str) -> Json:
 
 
 def said(one: Mapping[str, Any], metadata: Json | None = None, plan: Json | None = None) -> Json:
-    """What a row must show."""
+    """The expected inspection of a row."""
     return {
         "requested": one["instantTime"], "completion": one["completionTime"], "action": one["action"], "metadata": metadata,
         "plan": plan, "version": 1,
@@ -94,7 +94,7 @@ def said(one: Mapping[str, Any], metadata: Json | None = None, plan: Json | None
 
 
 def shows(instants: Sequence[Json], minimum: str, maximum: str, level: int) -> Json:
-    """What a history file must show."""
+    """The expected inspection of a history file."""
     return {"format": "history-file", "minimum": minimum, "maximum": maximum, "level": level, "instants": list(instants)}
 
 
@@ -106,7 +106,7 @@ def history_file(name: str, content: bytes, inspect: Json, *, file: str, **more:
     )  # fmt: skip
 
 
-#: What the actions of the golden tables with a history say, by the recipe.
+#: The actions of the golden tables with a history, from their recipes.
 KNOWN: Mapping[str, tuple[Json, Json | None]] = {
     "commit": ({"operationType": "UPSERT", "compacted": False}, None),
     "deltacommit": ({"operationType": "UPSERT", "compacted": False}, None),
@@ -137,7 +137,7 @@ def hudi_files() -> Iterator[FileCase]:
 
 
 def hudi_manifests() -> Iterator[FileCase]:
-    """Manifests of the same tables; lengths are those of the files beside them."""
+    """Manifests of the same tables; their lengths are those of the files in the same folder."""
     folder = FIXTURES / "timeline" / "history.mor" / HISTORY
     path = folder / "manifest_5"
     files = [{"name": name, "length": str((folder / name).stat().st_size)} for name in _names_in(path.read_text("utf-8"))]
@@ -154,7 +154,7 @@ def _names_in(text: str) -> list[str]:
 
 
 def by_hand() -> Iterator[FileCase]:
-    """Contents and columns in the forms that a reader meets."""
+    """Contents and columns in all forms that occur."""
     one, two, three = row(1, metadata=commit()), row(2, metadata=commit("INSERT")), row(3, metadata=None)
     record = nothing("UPSERT")
     upsert, insert = {"operationType": "UPSERT"}, {"operationType": "INSERT"}

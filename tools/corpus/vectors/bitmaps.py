@@ -1,4 +1,4 @@
-"""Record positions: bitmaps made, read, and refused."""
+"""Record positions: bitmaps that are encoded, decoded, and refused."""
 
 import base64
 import struct
@@ -25,13 +25,13 @@ _NOTES = {
     "inconsistent": "Counts, order or offsets contradict each other.",
     "bounded": "A few bytes stand for very many positions; memory is taken for what is stored, or it is refused.",
 }
-#: What is said of bitmaps that are made.
+#: The text about encoded bitmaps.
 _SHAPES = ("array", "bitset", "run", "offsets", "high-words", "unsigned", "empty", "order")
 _HALF = 2**32
 
 
 def cases() -> Iterator[VectorCase]:
-    """Positions to text and back."""
+    """Encoding and decoding of positions."""
     yield VectorCase(
         area="positions",
         name="encode",
@@ -71,11 +71,11 @@ def _texts(positions: Iterable[int]) -> list[str]:
 
 
 def _eights(containers: int) -> list[int]:
-    """The first eight positions of so many containers."""
+    """The first eight positions of each of this number of containers."""
     return [container * 65536 + n for container in range(containers) for n in range(8)]
 
 
-#: (comment, positions, flags, text seen on files of Apache Hudi)
+#: (comment, positions, flags, text from a file of Apache Hudi)
 _SETS: tuple[tuple[str, Sequence[int], tuple[str, ...], str | None], ...] = (
     ("seen: none", [], ("empty",), "AAAAAAAAAAA="),
     ("seen: the first row", [0], ("array",), "AQAAAAAAAAAAAAAAOjAAAAEAAAAAAAAAEAAAAAAA"),
@@ -108,7 +108,7 @@ _SETS: tuple[tuple[str, Sequence[int], tuple[str, ...], str | None], ...] = (
     ("runs in one upper half, lists in the other", [*range(64), _HALF + 5], ("run", "high-words"), None),
     ("a whole container", range(65536), ("run",), None),
 )  # fmt: skip
-#: Some have a long text or very many positions, and stand only where that is what is checked.
+#: Bitmaps with a long text or very many positions, used only where the size is tested.
 _BITS = [n * 2 for n in range(5000)]
 
 
@@ -166,7 +166,7 @@ def _other_forms() -> Iterator[Test]:
 
 
 def _legacy(positions: Sequence[int]) -> bytes:
-    """The form of Java's own that is not portable: a flag, count and upper halves big-endian, then bitmaps of 32 bits."""
+    """The Java form, which is not portable: a flag, count and upper halves in big-endian order, then bitmaps of 32 bits."""
     inner = base64.b64decode(bitmap(positions))[12:]
     return struct.pack(">?iI", False, 1, 0) + inner
 
@@ -196,7 +196,7 @@ def _not_text() -> Iterator[Test]:
     yield _refused("a bitmap of 32 bits", base64.b64decode(bitmap([0, 2, 5]))[12:], "legacy-form")
 
 
-#: What some decoders of Base64 skip; the positions are then right.
+#: Characters that some Base64 decoders skip; the positions are then right.
 _LENIENT = ("a line break inside", "a line break of MIME inside", "a blank before it", "a line break behind it")
 
 

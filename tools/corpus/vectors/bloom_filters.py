@@ -1,4 +1,4 @@
-"""Bloom filters: made from keys, and asked for keys."""
+"""Bloom filters: creation from keys, and lookups."""
 
 import base64
 import struct
@@ -27,7 +27,7 @@ _NOTES = {
     "bounded": "Sizes in a damaged filter must not decide how much memory is taken.",
     "size": "Bits and hashes follow from keys and rate; the size of a byte is rounded up.",
 }
-#: In order of their bytes: none, a rest of 1, 2, 3, and none, ASCII and not.
+#: Keys with every number of bytes after the last group of four, with and without ASCII.
 KEYS = (
     "a",
     "ab",
@@ -50,7 +50,7 @@ KEYS = (
 
 
 def cases() -> Iterator[VectorCase]:
-    """Filters made, and filters asked."""
+    """Creation of filters, and lookups in filters."""
     yield VectorCase(
         area="bloom",
         name="filters-made",
@@ -209,7 +209,7 @@ def _asked() -> Iterator[Test]:
 
 
 def _both_rows() -> tuple[Bloom, str]:
-    """A filter of two rows, and a key whose bits are in the rows together and in none alone."""
+    """A filter of two rows, and a key whose bits are set in the two rows together but not in a single row."""
     grown = _filter(DYNAMIC, _numbered(10), 5, 0.1, 10)
     first, second = grown.rows
     return grown, next(

@@ -1,4 +1,4 @@
-"""Vectors of clustering plans: which partitions, and which files are grouped. The worked cases are those of RFC-19."""
+"""Vectors of clustering plans: selection of partitions and grouping of files. The worked examples are those of RFC-19."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ File = dict[str, Any]
 
 
 def of(megabytes: int, number: int, **more: Any) -> File:
-    """File number `number`, written by the instant of that number."""
+    """File number `number`, written by the instant with that number."""
     return {"id": f"f{number}", "size": megabytes * MB, "instant": f"202501010000000{number:02}", **more}
 
 
@@ -41,7 +41,7 @@ def limits(target: int = 1024, group: int = 2048, **more: str) -> dict[str, str]
 
 
 def plan(comment: str, files: Sequence[File], settings: Mapping[str, str], *groups: tuple[str, int], flags: str = "") -> Test:
-    """What comes of the files: each group as the numbers of its files, and its outputs; the greatest gain first."""
+    """The plan of the files: each group as the numbers of its files and of its outputs; the greatest gain first."""
     value = [{"files": sorted(f"f{n}" for n in numbers.split()), "outputs": outputs} for numbers, outputs in groups]
     return valid(comment, {"files": list(files), "settings": dict(settings)}, value, *flags.split())
 

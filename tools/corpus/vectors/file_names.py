@@ -181,7 +181,7 @@ def _log_invalid() -> Iterator[Test]:
 
 
 def _sorted(comment: str, *names: str, flags: tuple[str, ...] = ()) -> Test:
-    """A test that gives the names in the last of their possible orders; they stand here in the right one."""
+    """A test whose names are given in reverse order; `names` is the right order."""
     given = list(names[::-1])
     return valid(comment, {"names": given}, list(names), *flags)
 

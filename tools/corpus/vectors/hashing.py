@@ -9,7 +9,7 @@ from tools.corpus.vectors.vector_tests import HUDI, PUBLISHED, SECOND, Test, inv
 
 FILE = "036ded81-9ed4-479f-bcea-7145dfa0079b-0_0-21-20_20261121115521796.parquet"
 LOG = ".036ded81-9ed4-479f-bcea-7145dfa0079b-0_20261121115537479.log.1_0-48-78"
-#: Texts that differ in length, bytes and UTF-16 units, with what they are; hashes of Java and xxHash treat each its own way.
+#: Texts with different numbers of characters, bytes and UTF-16 units, with descriptions; Java hashes and xxHash differ on them.
 TEXTS = {
     "one letter": "a",
     "a letter with accent": "é",
@@ -128,7 +128,7 @@ def cases() -> Iterator[VectorCase]:
     )
 
 
-#: (key, hash, groups for 1, 2, 4, 10, 257, 10000), as Apache Hudi 1.0.2 gave them.
+#: (key, hash, groups for 1, 2, 4, 10, 257, 10000), computed by Apache Hudi 1.0.2.
 _SEEN_GROUPS = (
     ("a", (0, 1, 1, 7, 97, 97)),
     ("id:1", (0, 0, 2, 2, 138, 6002)),
@@ -151,7 +151,7 @@ def _groups() -> Iterator[Test]:
         for groups, group in zip((1, 2, 4, 10, 257, 10000), seen, strict=True):
             if groups in (10, 257) or key in ("polygenelubricants", "a"):
                 yield valid(f"{key[:40]} among {groups}", {"key": key, "groups": groups}, group, *_about(key))
-    # Published: texts whose hash is -2147483648, found to break Math.abs.
+    # Published texts with hash -2147483648, for which Math.abs is negative.
     for key in ("polygenelubricants", "GydZG_", "DESIGNING WORKHOUSES"):
         assert independent.string_hash(key) == -(2**31)
         for groups in (3, 7, 9999):
@@ -229,7 +229,7 @@ def _least_list_hash() -> str:
 
 
 def _list_hash_of(number: int) -> str:
-    """A text t with hash of the list [t], 31 + hash of t, equal to `number`: its letters are digits to the base 31."""
+    """A text t for which the hash of the list [t], 31 + hash of t, equals `number`; its letters are digits in base 31."""
     rest, letters = (number - 31) % 2**32 + 2**32 * 32, []
     for _ in range(7):
         letters.append(chr(ord("a") + (rest - ord("a")) % 31))
@@ -245,7 +245,7 @@ def _stats(comment: str, column: str, partition: str, file: str, *flags: str) ->
 
 
 def _seen(comment: str, test: Test, key: str) -> Test:
-    """A test whose value was also seen on files of Apache Hudi."""
+    """A test whose value also occurs in files of Apache Hudi."""
     assert test["value"] == key, (comment, test, key)
     return test
 

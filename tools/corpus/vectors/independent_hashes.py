@@ -13,7 +13,7 @@ U32, U64 = 2**32 - 1, 2**64 - 1
 
 
 def signed(number: int, bits: int = 32) -> int:
-    """The number that these bits are in two's complement."""
+    """The number with these bits in two's complement."""
     number %= 2**bits
     return number - 2**bits if number >= 2 ** (bits - 1) else number
 
@@ -31,13 +31,13 @@ def units(text: str) -> list[int]:
 
 
 def string_hash(text: str) -> int:
-    """`java.lang.String.hashCode`: the sum of unit * 31 ** (units after it)."""
+    """`java.lang.String.hashCode`: the sum of unit * 31 ** (number of units after it)."""
     every = units(text)
     return signed(sum(unit * 31 ** (len(every) - place) for place, unit in enumerate(every, 1)))
 
 
 def list_hash(texts: Sequence[str]) -> int:
-    """`java.util.List.hashCode`: 31 ** n, and the sum of hash * 31 ** (members after it)."""
+    """`java.util.List.hashCode`: 31 ** n plus the sum of hash * 31 ** (number of members after it)."""
     return signed(31 ** len(texts) + sum(string_hash(t) * 31 ** (len(texts) - n) for n, t in enumerate(texts, 1)))
 
 
@@ -48,7 +48,7 @@ def file_group(key: str, groups: int) -> int:
 
 
 def bucket(values: Sequence[str], buckets: int) -> int:
-    """The hash of the list without its sign bit, by the number of buckets."""
+    """The hash of the list without its sign bit, modulo the number of buckets."""
     return list_hash(values) % 2**31 % buckets
 
 
@@ -64,7 +64,7 @@ def _round(lane: int, word: int) -> int:
 
 
 def xxh64(data: bytes, seed: int) -> int:
-    """XXH64 as its specification describes it step by step."""
+    """XXH64, step by step as in its specification."""
     one, two, three, four, five = _PRIMES
     at = 0
     if len(data) >= 32:
@@ -92,17 +92,17 @@ def xxh64(data: bytes, seed: int) -> int:
 
 
 def text_hash(text: str) -> str:
-    """Of columns and partitions: the seed is the int 0xdabadaba made a long, so its upper half is all ones."""
+    """The hash of columns and partitions. The seed is the int 0xdabadaba as a long, so that its upper half is all ones."""
     return base64.b64encode(xxh64(text.encode(), 0xFFFFFFFFDABADABA).to_bytes(8, "big")).decode()
 
 
 def file_hash(name: str) -> str:
-    """Of files: MD5."""
+    """The hash of file names: MD5."""
     return base64.b64encode(hashlib.md5(name.encode(), usedforsecurity=False).digest()).decode()
 
 
 def murmur(data: bytes, seed: int) -> int:
-    """The hash of bloom filters, as signed 32 bits. Bytes after the last four are taken from the end, each with its sign."""
+    """The hash of bloom filters, as signed 32 bits. Bytes after the last group of four are added from the end, with sign."""
     m = 0x5BD1E995
     h = seed ^ len(data)
     for at in range(0, len(data) - 3, 4):
@@ -118,7 +118,7 @@ def murmur(data: bytes, seed: int) -> int:
 
 
 class Bloom:
-    """A filter made key by key, as a growing list of rows of bits; SIMPLE has one row."""
+    """A bloom filter as a list of rows of bits; keys are added one by one. SIMPLE has one row."""
 
     def __init__(self, entries: int, rate: float, max_entries: int = 0) -> None:
         self.entries, self.max_entries = entries, max_entries
@@ -129,7 +129,7 @@ class Bloom:
         self.turn = 0
 
     def places(self, key: str) -> list[int]:
-        """The bits of a key, each hash the seed of the next."""
+        """The bits of a key; each hash is the seed of the next."""
         h, found = 0, []
         for _ in range(self.hashes):
             h = murmur(key.encode(), h & U32)
@@ -137,7 +137,7 @@ class Bloom:
         return found
 
     def add(self, key: str) -> None:
-        """Of a growing filter: to the last row; once no row may be added, to the first and then to all in turns."""
+        """Add a key: to the last row, or in turn to all rows if no row may be added."""
         row = self.rows[-1]
         if self.max_entries and (self.in_row >= self.entries or self.turn):
             if len(self.rows) * self.entries < self.max_entries:
@@ -166,7 +166,7 @@ class Bloom:
 
 
 def bitmap(positions: Iterable[int]) -> str:
-    """The portable 64-bit Roaring bitmap of positions in Base64, with runs where they take fewer bytes."""
+    """The portable 64-bit Roaring bitmap of positions in Base64, with runs if they need fewer bytes."""
     words: dict[int, dict[int, list[int]]] = {}
     for position in sorted(set(positions)):
         words.setdefault(position >> 32, {}).setdefault(position >> 16 & 0xFFFF, []).append(position & 0xFFFF)
@@ -209,7 +209,7 @@ def _run_bytes(runs: Sequence[tuple[int, int]]) -> bytes:
 
 
 def _plain_bytes(low: Sequence[int]) -> bytes:
-    """Up to 4096 values as an array, more as a map of 65536 bits."""
+    """Up to 4096 values as an array, more values as a bitmap of 65536 bits."""
     if len(low) <= 4096:
         return struct.pack(f"<{len(low)}H", *low)
     return sum(1 << value for value in low).to_bytes(8192, "little")

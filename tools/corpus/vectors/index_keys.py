@@ -7,7 +7,7 @@ from uuid import UUID
 from tools.corpus.case import VectorCase
 from tools.corpus.vectors.vector_tests import HAND, HUDI, Json, Test, acceptable, invalid, numbered, valid
 
-#: (secondary value, record key, key), as Apache Hudi 1.0.2 gave them, and more by hand.
+#: (secondary value, record key, key), computed by Apache Hudi 1.0.2 or by hand.
 PAIRS: dict[str, tuple[str, str, str]] = {
     "plain": ("rider-F", "e3cf430c", "rider-F$e3cf430c"),
     "the specification's own": ("chennai", "id1", "chennai$id1"),

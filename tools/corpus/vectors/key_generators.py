@@ -1,6 +1,6 @@
-"""Record keys and partition paths by every key generator, of values of every type.
+"""Record keys and partition paths of every key generator, for values of every type.
 
-Each value was seen in a table that Apache Hudi 1.0.2 wrote with these settings.
+Each value is from a table that Apache Hudi 1.0.2 wrote with these settings.
 """
 
 from collections.abc import Iterator, Mapping

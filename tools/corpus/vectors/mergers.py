@@ -73,7 +73,7 @@ KEY_DELETE: Version = {"kind": "key-delete", "row": None, "ordering": None}
 
 
 def fold(comment: str, rule: dict[str, Any], versions: list[Version], right: Version | None, *flags: str) -> Test:
-    """What is left of the versions, the first of which is in the base file. `right` is a whole row or None."""
+    """The result of merging the versions, the first of which is in the base file. `right` is a whole row or None."""
     base, *log = versions
     arguments = {"mode": "CUSTOM", "payload": None, "strategy": None, "ordering": ["ts"], "schema": SCHEMA, **rule}
     row = None if right is None else right["row"]
@@ -301,7 +301,7 @@ def _columns(*names: tuple[str, str]) -> dict[str, Any]:
 
 
 def _capture() -> Iterator[Test]:
-    """Payloads of changes that were captured at a source."""
+    """Payload classes for changes that were captured in a source database."""
 
     def change(schema: dict[str, Any], *values: Any) -> Version:
         names = [field["name"] for field in schema["fields"][1:]]

@@ -16,7 +16,7 @@ EVENT, COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
 
 
 def record(**fields: Json) -> Json:
-    """An Avro schema; every field but the first may be null."""
+    """An Avro schema; all fields except the first are nullable."""
     listed: list[Json] = [{"name": "id", "type": "string"}]
     listed += [{"name": name, "type": ["null", kind], "default": None} for name, kind in fields.items()]
     return {"type": "record", "name": "merged", "fields": listed}
@@ -73,7 +73,7 @@ def asked(mode: str, base: Json, log: Sequence[Json], *, schema: Json = PLAIN, o
 
 
 def left(row: Json, ordering: Json = None) -> Json:
-    """The answer: the row that is left and its ordering value."""
+    """The answer: the resulting row and its ordering value."""
     return {"row": row, "ordering": ordering}
 
 
@@ -86,7 +86,7 @@ CELL_NOTES = {
 
 #: Ordering values: the older version has 20.
 NEWER = {"lower": "10", "equal": "20", "greater": "30"}
-#: Older and newer version -> what is left where the newer one's ordering value is lower, equal, greater.
+#: Older and newer version -> the result if the ordering value of the newer one is lower, equal, greater.
 EVENT_CELLS = {
     ("row", "row"): "older newer newer",
     ("row", "flagged"): "older none none",
@@ -131,7 +131,7 @@ def _commit_time() -> Iterator[Test]:
 
 
 def _cell(mode: str, older: str, newer: str, order: str, ts: str, word: str) -> Iterator[Test]:
-    """One cell with both versions in the log, with both over a base row that is older still, and with the older one stored."""
+    """One cell: with both versions in the log, with both versions over an older base row, and with the older version stored."""
     value = {"older": _row("20", "older"), "newer": _row(ts, "newer"), "none": NOTHING}[word]
     flags = {"tie"} if order == "equal" else set()
     flags |= {kind if kind == "key-delete" else "delete" for kind in (older, newer) if kind != "row"}
@@ -145,7 +145,7 @@ def _cell(mode: str, older: str, newer: str, order: str, ts: str, word: str) -> 
 
 
 def _three() -> Iterator[Test]:
-    """Which of two deletes is remembered: a row between their ordering values, or below both."""
+    """Which of two deletes takes part in the merge: a row between their ordering values, or below both."""
     stays, gone = True, False
     for comment, kinds, ts, is_there in (
         ("of two deletes the greater one counts, the later being lower", ("delete 20", "delete 10"), "15", gone),
@@ -170,7 +170,7 @@ def _three() -> Iterator[Test]:
 
 
 def _partial() -> Iterator[Test]:
-    """Partial rows of the columns id, ts and a, over whole rows of id, ts, a and b."""
+    """Partial rows with the columns id, ts and a over whole rows with id, ts, a and b."""
     schema = record(ts="long", a="string", b="string")
     base = {"kind": "row", "row": {"id": "a", "ts": "5", "a": "A", "b": "B"}}
 
@@ -214,8 +214,8 @@ def logical(name: str, of: str, **more: Json) -> Json:
     return {"type": of, "logicalType": name, **more}
 
 
-#: Type of the ordering field -> its values, the lowest first: as in rows, as stored where that is something else, flags.
-#: Values in one tuple of the list are equal.
+#: Type of the ordering field -> its values, the lowest first: as in rows, as stored if that differs, flags. Values in one tuple
+#: of the list are equal.
 LADDERS: dict[str, tuple[Json, list[tuple[tuple[Json, Json, str], ...]]]] = {
     "int": ("int", [((-(2**31), str(-(2**31)), ""),), ((-1, "-1", ""),), ((0, "0", ""), (None, None, "null")), ((9, "9", ""),),
                     ((10, "10", ""),), ((2**31 - 1, str(2**31 - 1), ""),)]),
@@ -266,7 +266,7 @@ def _ordering_values() -> Iterator[Test]:
 
 
 def _pair(name: str, schema: Json, older: Json, newer: Json, *, newer_stays: bool) -> Test:
-    """A stored row and a log row of two values."""
+    """A stored row and a log row with two ordering values."""
     stored, change = ({"id": "a", "ts": value[0], "name": word} for value, word in ((older, "older"), (newer, "newer")))
     value = left(change, newer[1]) if newer_stays else left(stored, older[1])
     arguments = asked(EVENT, {"kind": "row", "row": stored}, [{"kind": "row", "row": change}], schema=schema)

@@ -1,4 +1,4 @@
-"""Values of the metadata table, some by hand and some that Apache Hudi 1.0.2 wrote, and names of its partitions."""
+"""Values of the metadata table, written by hand or by Apache Hudi 1.0.2, and names of its partitions."""
 
 import io
 import json
@@ -12,7 +12,7 @@ from tools.corpus.vectors.vector_tests import HAND, HUDI, SECOND, Json, Test, in
 
 from hudi_reference.files.hfile.reader import hfile_of
 
-#: HFiles of a metadata table of Apache Hudi 1.0.2; only their values are taken, and decoded here a second time.
+#: HFiles of a metadata table of Apache Hudi 1.0.2, whose values are decoded here by another decoder.
 FILES = Path(__file__).parents[3] / "reference" / "tests" / "data" / "metadata"
 _META = "00" * 5
 _NO_MORE = "00" * 4
@@ -80,7 +80,7 @@ def _partitions() -> Iterator[Test]:
 
 
 def _by_hand() -> Iterator[Test]:
-    """As the format's own examples stand, byte by byte."""
+    """The examples of the format, byte by byte."""
     listed = f"{_META}000202021c{b'city=sao_paulo'.hex()}000000{_NO_MORE}"
     yield valid("the list of partitions", _asked("__all_partitions__", listed),
                 {"type": 1, "partitions": {"city=sao_paulo": {"size": "0", "deleted": False}}}, "key")  # fmt: skip
@@ -113,7 +113,7 @@ def _asked(key: str, value: str) -> Json:
 
 
 def _stored() -> Iterator[Test]:
-    """What Apache Hudi 1.0.2 stored, decoded by the Avro library and told in the contract's words."""
+    """The values that Apache Hudi 1.0.2 stored, decoded by fastavro and converted to the form of the contract."""
     for path in sorted(FILES.glob("*.hfile")):
         file = hfile_of(path.read_bytes(), path.name)
         schema = json.loads(file.info["schema"])

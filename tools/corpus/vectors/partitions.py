@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from tools.corpus.case import VectorCase
 from tools.corpus.vectors.vector_tests import HAND, Test, numbered, valid
 
-#: Every character that is escaped: control characters, DEL, and those that mean something in a path.
+#: Every character that is escaped: control characters, DEL, and those with a meaning in a path.
 ESCAPED = [*map(chr, range(0x20)), "\x7f", *"\"#%'*/:=?\\{[]^"]
-#: ASCII that is not, though URLs escape much of it.
+#: ASCII characters that are not escaped, although URLs escape many of them.
 PLAIN = [c for c in map(chr, range(0x20, 0x7F)) if c not in ESCAPED]
 NULLS = "__HIVE_DEFAULT_PARTITION__"
 

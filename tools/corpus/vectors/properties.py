@@ -1,4 +1,4 @@
-"""Vectors of the properties file: its syntax, its checksum, what is inferred of merging; and instant times in time zones."""
+"""Vectors of the properties file: syntax, checksum, inferred merge settings; and instant times in time zones."""
 
 import itertools
 import json
@@ -100,7 +100,7 @@ def _syntax() -> Iterator[Test]:
 
 
 def _checksums() -> Iterator[Test]:
-    # Values that Apache Hudi's classes gave.
+    # Values computed by Apache Hudi's classes.
     for comment, database, table, value, *flags in (
         ("no database", None, "t", "498511606", "no-database"),
         ("an empty database", "", "t", "498511606", "no-database"),
@@ -126,7 +126,7 @@ _CLASSES = {f"{_PACKAGE}DefaultHoodieRecordPayload": "EVENT_TIME_ORDERING",
 
 
 def _merging() -> Iterator[Test]:
-    """Every combination: 192 of the 240 that both releases were asked; they agree on all of these."""
+    """All combinations on which both releases agree: 192 of 240."""
     modes = (None, "COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM")
     strategies = (None, *_MODES, _OF_PAYLOAD, "1897ef5f-18bc-4557-939c-9d6a8afd1519")
     payloads = (None, *_CLASSES, f"{_PACKAGE}AWSDmsAvroPayload", "com.example.Payload")
@@ -144,7 +144,7 @@ def _flags(value: Any, asked: dict[str, Any]) -> list[str]:
 
 
 def _merged(mode: str | None, strategy: str | None, payload: str | None, ordering: str | None) -> dict[str, str] | None:
-    """What is said in words by `says`, once more; None for what is refused."""
+    """The inferred settings by the rule of the format; None if the combination is refused."""
     votes = [table.get(word, "CUSTOM") for table, word in ((_MODES, strategy), (_CLASSES, payload)) if word]
     found = votes[0] if votes else mode or ("EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING")
     known = [vote for vote in votes if vote != "CUSTOM"]

@@ -1,4 +1,4 @@
-"""The timeline by the names of its files, and the files of the history that a range of times needs."""
+"""The timeline from the names of its files, and the history files that a range of times needs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -67,7 +67,7 @@ def _built(comment: str, names: Sequence[str], completed: list[Json], pending: l
     return valid(comment, {"names": list(names)}, {"completed": completed, "pending": pending}, *flags)
 
 
-#: Word while pending, extension of the inflight file, word when completed.
+#: Name of the pending action, extension of the inflight file, name of the completed action.
 _WORDS = (
     ("commit", "inflight", "commit"),
     ("deltacommit", "deltacommit.inflight", "deltacommit"),
@@ -171,7 +171,7 @@ def _wrong() -> Iterator[Test]:
 
 
 def _tolerated(name: str) -> dict[str, Json]:
-    """An engine that takes the name as it stands is not wrong about any other action."""
+    """The answer of an engine that accepts the name; it is right for all other actions too."""
     times, _, action = name.partition(".")
     requested, _, completion = times.partition("_")
     value = {"completed": [{"requested": requested, "completion": completion, "action": action}], "pending": []}

@@ -1,4 +1,4 @@
-"""Instant times as moments."""
+"""Instant times as points in time."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -40,7 +40,7 @@ def _at(instant: str, expected: str) -> tuple[dict[str, str], str]:
 
 
 def _calendar(instant: str) -> tuple[dict[str, str], str]:
-    """The value by the calendar of Python's standard library."""
+    """The value, computed by the calendar of Python's standard library."""
     moment = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     return {"instant": instant}, str(int(moment.timestamp()) * 1000 + int(instant[14:17] or "999"))
 

@@ -6,7 +6,7 @@ from typing import Any
 Json = Any
 Test = dict[str, Json]
 
-#: How a value can be known, as the words of `derived_by`.
+#: The origin of a value, as used in `derived_by`.
 HUDI = "bytes of Apache Hudi 1.0.2"
 HAND = "hand"
 SECOND = "a second implementation"

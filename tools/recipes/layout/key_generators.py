@@ -50,7 +50,7 @@ def key_text(row: int) -> str:
     return ",".join(f"{name}:{MARKS.get(texts[row], texts[row])}" for name, texts in TEXTS.items())
 
 
-#: Levels of the paths; text with a comma and a colon is left to another table.
+#: Levels of the paths; another table tests text with a comma and a colon.
 LEVELS = ("p_int", "p_float", "p_boolean", "p_bytes", "p_date", "p_timestamp", "p_decimal")
 OF_LEVEL = dict(
     zip(LEVELS, ("an_int", "a_float", "a_boolean", "some_bytes", "a_date", "a_timestamp", "a_decimal"), strict=True)
@@ -59,7 +59,7 @@ KINDS = dict(TYPED)
 
 
 def in_levels(values: Row, ts: int) -> Row:
-    """A row with its values once as parts of the key and once as parts of the path."""
+    """A row whose values are used as parts of the key and as parts of the path."""
     return {"ts": ts, **values, **{level: values[name] for level, name in OF_LEVEL.items()}}
 
 
@@ -107,7 +107,7 @@ def row(key: str, p: int | None, q: str | None = "x", name: str = "old", ts: int
 
 
 def timed(name: str, table: Table, paths: dict[str, str], *rows: Row, updated: Row) -> Recipe:
-    """A table whose paths are dates made of numbers: the paths of the keys, and the values."""
+    """A table whose partition paths are dates computed from numbers."""
     left = [*[one for one in rows if one["id"] != updated["id"]], updated]
     return keys(
         name, table, *rows, updates=(updated,),

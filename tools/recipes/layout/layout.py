@@ -47,7 +47,7 @@ def layout(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
 
 
 FOLDERS = "Print the file groups by partition (inspect): each data folder must be listed, under the right path."
-#: Values that stand in a folder's name as they are, and those that only an escaped name can hold.
+#: Values that are folder names without escaping, and values that must be escaped.
 AWKWARD = ("plain", "a b", "a=b", "50%", "a:b", "straße", "[x]{y}^#?")
 
 PARTITIONS = [
@@ -349,7 +349,7 @@ OTHERS = [
 
 
 def altered(name: str, says: str, *edits: TableEdit, kind: TableType = COW, **more: Any) -> Recipe:
-    """Two commits, and what was done to the table then; it must not be read by guesses."""
+    """Two commits and edits after them; a reader must not guess."""
     table, steps = more.pop("table", Table(columns=COLUMNS, type=kind)), more.pop("steps", (FIRST, SECOND))
     return layout(name, table, *steps, edits=edits, says=says, **{"flags": ("silent-guess",), **more})
 
@@ -423,20 +423,20 @@ LAST_COMPLETED = ".hoodie/timeline/{1}_*.commit"
 
 
 def without_table(folder: Path, _: Sequence[str]) -> None:
-    """Leave a folder in which there is no table."""
+    """Delete the table and leave its folder."""
     for file in sorted(folder.rglob("*"), reverse=True):
         file.rmdir() if file.is_dir() else file.unlink()
     (folder / "README.txt").write_text("no table here\n")
 
 
 def path_in_metadata(old: bytes, new: bytes) -> Any:
-    """TableEdit: put another text of the same length into the last completed commit's metadata."""
+    """TableEdit: replace a text in the metadata of the last completed commit by another one of the same length."""
     assert len(old) == len(new), "Avro strings carry their length"
     return edit(LAST_COMPLETED, lambda content: content.replace(old, new))
 
 
 def escaping_file_name(folder: Path, instants: Sequence[str]) -> None:
-    """Let the last commit's metadata name a base file above the table's folder: same length, other place."""
+    """Change the metadata of the last commit, so that it names a base file outside of the folder of the table."""
     name = only(folder, LAST_BASE_FILE.format(*instants)).name
     edit(LAST_COMPLETED, lambda content: content.replace(name.encode(), ("../" + name[3:]).encode()))(folder, instants)
 

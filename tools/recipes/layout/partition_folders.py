@@ -33,7 +33,7 @@ def both_types(name: str, table: Table, *steps: Step, **more: Any) -> list[Recip
 
 
 def by_time(pattern: str) -> dict[str, str]:
-    """Settings of the key generator that makes folders from times, by a pattern of Java."""
+    """Settings of the key generator that computes folders from times by a Java date pattern."""
     name = "org.apache.hudi.keygen.TimestampBasedKeyGenerator"
     return {GENERATOR: name, **BY_TIME, "hoodie.keygen.timebased.output.dateformat": pattern}
 
@@ -110,7 +110,7 @@ GENERATORS = [
 
 
 def dropping(name: str, columns: tuple[tuple[str, Any], ...], written: Sequence[Row], **more: Any) -> Recipe:
-    """A table whose partition columns are in the names of its folders only; Apache Hudi makes such of copy-on-write alone."""
+    """A table whose partition columns are only in folder names; Apache Hudi supports this for copy-on-write only."""
     fields = tuple(column for column, _ in columns)
     about = {key: more.pop(key) for key in ("hive_style", "url_encode") if key in more}
     table = Table(columns=(*COLUMNS, *columns), partition=fields, type=COW, options=DROPPED, **about)
@@ -154,7 +154,7 @@ DROPPED_COLUMNS = [
 
 
 def marker_names(folder: Path, instant: str) -> list[str]:
-    """The markers of the data files of an instant: kind MERGE for a further base file of a group, otherwise CREATE."""
+    """The markers of the data files of an instant: MERGE for a base file that replaces an earlier one, otherwise CREATE."""
     files = sorted(f for f in folder.glob("*/*") if instant in f.name and f.suffix != ".crc")
     return [f"{f.relative_to(folder)}.marker.{'MERGE' if _is_rewrite(f) else 'CREATE'}" for f in files]
 
@@ -165,7 +165,7 @@ def _is_rewrite(file: Path) -> bool:
 
 
 def direct_markers(step: int) -> TableEdit:
-    """One empty file for each data file, as the writer has them until it completes."""
+    """Direct markers: one empty file for each data file, which a writer keeps until it completes."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
         for name in marker_names(folder, instants[step]):
@@ -175,7 +175,7 @@ def direct_markers(step: int) -> TableEdit:
 
 
 def listed_markers(step: int) -> TableEdit:
-    """The same as lists, as a timeline server keeps them."""
+    """Markers in list files, as a timeline server writes them."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
         home = f".hoodie/.temp/{instants[step]}"
@@ -187,18 +187,18 @@ def listed_markers(step: int) -> TableEdit:
 
 
 def backup_of_an_older_version(folder: Path, instants: Sequence[str]) -> None:
-    """A backup of the properties that an update left, with a value that is not right any more."""
+    """A backup of the properties that an update left, with an outdated value."""
     copy(str(PROPERTIES), lambda path, _: f"{path}.backup")(folder, instants)
     edit(f"{PROPERTIES}.backup", lambda content: content.replace(b"_READ", b"_MOON"))(folder, instants)
 
 
 def temporary_instant(folder: Path, instants: Sequence[str]) -> None:
-    """A completed file under the name that a writer gives it before it is whole."""
+    """A completed file under the temporary name that a writer uses until the file is complete."""
     file = only(folder, ".hoodie/timeline/{1}_*".format(*instants))
     (file.parent / f"{file.name}.3f1c7a52-8f0e-4d2b-9f43-0123456789ab").write_bytes(file.read_bytes()[:100])
 
 
-#: What a busy or an untidy place leaves in the reserved folders, and in those of partitions.
+#: Files of other programs in reserved folders and in partition folders.
 ABOUT = (
     add(".hoodie/.heartbeat/{1}"),
     add(".hoodie/.heartbeat/20200101000000000"),
@@ -228,7 +228,7 @@ ABOUT = (
 
 
 def lying_about(name: str, says: str, *edits: TableEdit, rules: tuple[str, ...], until: Any = None) -> list[Recipe]:
-    """A table with two commits and perhaps a write under way, and things beside."""
+    """A table with two commits, optionally a pending write, and files that are not part of the table."""
     steps: list[Step] = [
         upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
         upsert(row("a", 2, "second", p="north")),

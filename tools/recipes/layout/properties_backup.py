@@ -11,7 +11,7 @@ BACKUP = f"{PROPERTIES}.backup"
 
 
 def layout(name: str, *edits: TableEdit, **check: Any) -> Recipe:
-    """A commit-time table with a log whose ordering value is lower than the base row's, and what was done to it."""
+    """A commit-time table with a log record whose ordering value is lower than that of the base row, and edits of its files."""
     base, log, bystander = row("base", ts=5), row("log"), row("bystander", "b", ts=5)
     edits = (deltacommit(10, 11, data_block(10, log)), *edits)
     needs, rows = ("log.avro", "merge.commit-time"), (log, bystander)

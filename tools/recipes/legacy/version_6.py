@@ -30,9 +30,9 @@ from tools.recipes.table_edits import only, set_property
 
 COLUMNS = (("id", "string"), ("ts", "long"), ("p", "string"), ("name", "string"))
 OLD = {"hoodie.write.table.version": "6"}
-#: The settings of the write that upgrades the table before it begins.
+#: The settings of a write that first upgrades the table.
 UPGRADE = {"hoodie.write.table.version": "8", "hoodie.write.auto.upgrade": "true"}
-#: Writers upgrade a table by the metadata table's settings, too; keep to few commits, and archive the rest.
+#: Writers upgrade the metadata table too. Few commits stay active, and the others are archived.
 ARCHIVING = {
     "hoodie.archive.automatic": "true",
     "hoodie.keep.min.commits": "2",
@@ -68,19 +68,19 @@ def old(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
 
 
 def upgraded(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
-    """A table that was made at version 6, and that the last step upgraded."""
+    """A table that was created at version 6 and that the last step upgraded."""
     defaults = {"requirements": ("COMPAT-003", "TYP-007"), "flags": ("lost-write",), "producers": (HUDI, HUDI_1_2)}
     last = upsert(row(1, "after the upgrade", "new"), options=UPGRADE)
     return compatibility(f"upgraded.{name}", table, *steps, last, **{**defaults, **more})
 
 
 def time_travel(step: int, **more: Any) -> Check:
-    """A check of the table as a step left it."""
+    """A check of the table after a step."""
     return as_of(step, "as-of", requirements=("COMPAT-001", "COMPAT-003"), flags=("silent-stale",), **more)
 
 
 def snapshot(says: str, if_it_fails: str) -> Check:
-    """A question for the rows of now."""
+    """A check of the current rows."""
     return Check(requirements=("COMPAT-001", "COMPAT-003"), says=says, if_it_fails=if_it_fails, flags=("silent-stale",))
 
 
@@ -110,7 +110,7 @@ SCHEDULED = (*COMPACTIONS, service("schedule_compaction"), upsert(row(2, "a2")))
 BY_COMMIT = MOR_6.having(ordering=(), merge_mode=COMMIT)
 
 MANY = (upsert(row(1, "a1"), row(1, "b1", "b")), *(upsert(row(n, f"a{n}")) for n in range(2, 12)))
-#: Tables with enough commits that the first ones are archived.
+#: Tables with so many commits that the first ones are archived.
 ARCHIVED = (
     ("cow", COW_6.having(options=ARCHIVING), MANY[:8]),
     ("mor", MOR_6.having(options={**ARCHIVING, **COMPACTING}), MANY),
@@ -294,7 +294,7 @@ UPGRADED = [
             f"{short}.archived",
             table,
             *steps,
-            producers=(HUDI,),  # the archived files make these tables large, and 1.2.0 upgrades them alike
+            producers=(HUDI,),  # only by 1.0.2, because these tables are large, and 1.2.0 upgrades them in the same way
             needs=("timeline.history",),
             errata=("ER-083",),
             says="The history that an upgrade makes of archived instants is not sorted; all of its instants are read.",
@@ -316,7 +316,7 @@ def half_upgraded(folder: Any, instants: Any) -> None:
 
 
 def back_in_place(folder: Any, instants: Any) -> None:
-    """Put an instant of version 6 back where a migration has taken it away."""
+    """Restore an instant of version 6 that a migration removed."""
     source = only(folder / ".hoodie" / "timeline", f"{instants[0]}_*")
     (folder / ".hoodie" / f"{instants[0]}{source.suffix}").write_bytes(b"{}")
 
@@ -330,7 +330,7 @@ def refused(
     table: Table = COW_6,
     or_rows: bool = False,
 ) -> Recipe:
-    """A table whose version and layout do not go together, or that no release reads."""
+    """A table whose version and layout do not match, or that no release reads."""
     return compatibility(
         f"refuse.{name}",
         table,

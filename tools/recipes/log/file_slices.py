@@ -12,13 +12,13 @@ from tools.recipes.recipe import BOTH, REFERENCE, Check, Recipe, TableEdit, as_o
 
 
 def slices(name: str, *edits: TableEdit, **more: Any) -> Recipe:
-    """A recipe of this module: a base file with the records a and b, and what was done by hand."""
+    """A recipe of this module: a base file with the records a and b, and actions by hand."""
     needs = ("log.avro", "merge.commit-time", *more.pop("needs", ()))
     return recipe("log", f"slices.{name}", TABLE, BASE, producers=(REFERENCE,), edits=edits, needs=needs, **more)
 
 
 def lost(second: int, version: int, *blocks: bytes) -> TableEdit:
-    """A log file of another attempt of the action of that second, which the action's metadata does not name."""
+    """A log file of another attempt of the action of that second, which the metadata of the action does not list."""
 
     def act(folder: Path, _: Sequence[str]) -> None:
         name = Group.of(folder).log_name(second, version)
@@ -27,7 +27,7 @@ def lost(second: int, version: int, *blocks: bytes) -> TableEdit:
     return act
 
 
-#: How a row is stored whose columns were filled by others: none of these texts follows from the file or from other columns.
+#: Stored meta columns of a row: none of these texts follows from the file or from other columns.
 AS_STORED = {
     "_hoodie_commit_time": at(10),
     "_hoodie_commit_seqno": f"{at(10)}_7_77",

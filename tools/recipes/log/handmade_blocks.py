@@ -32,7 +32,7 @@ NOT_ASCII = json.dumps({**STORED, "doc": "später, позже, 後で"}, ensure_
 
 
 def log(name: str, *edits: TableEdit, table: Table = COMMIT_TABLE, steps: Sequence[Step] = (BASE,), **check: Any) -> Recipe:
-    """A recipe of this module: a base file with the records a and b, and what was done by hand."""
+    """A recipe of this module: a base file with the records a and b, and actions by hand."""
     needs = tuple(check.pop("needs", ("log.avro", table.merge_feature)))
     return recipe("log", name, table, *steps, producers=(REFERENCE,), edits=edits, needs=needs, **check)
 
@@ -48,7 +48,7 @@ def behind_committed_bytes(second: int, block: bytes) -> TableEdit:
 
 
 def appended_twice(first: bytes, damage: bytes, second: bytes) -> TableEdit:
-    """One log file to which the actions of seconds 10 and 20 appended, with damage between what they wrote."""
+    """One log file to which the actions of seconds 10 and 20 appended, with damage between their blocks."""
 
     def act(folder: Path, _: Sequence[str]) -> None:
         group = Group.of(folder)
@@ -61,7 +61,7 @@ def appended_twice(first: bytes, damage: bytes, second: bytes) -> TableEdit:
 
 
 def in_one_file(folder: Path, instants: Sequence[str]) -> None:
-    """Append the log that step 2 wrote to that of step 1, as releases before version 8 did."""
+    """Append the log file of step 2 to that of step 1, as releases before version 8 did."""
     group = Group.of(folder)
     first, second = group.log_name(3), group.log_name(5)
     size = (folder / first).stat().st_size
@@ -73,7 +73,7 @@ def in_one_file(folder: Path, instants: Sequence[str]) -> None:
 
 
 def with_footer(block: bytes) -> bytes:
-    """The same block with one entry in its footer, and all lengths right."""
+    """The same block with one entry in its footer and adjusted lengths."""
     entry = int_at(0) + int_at(4) + b"note"
     footer = int_at(1) + entry
     length = int.from_bytes(block[6:14], "big") + len(entry)
@@ -209,7 +209,7 @@ BLOCKS += [
     ),
 ]
 
-#: Three small blocks; `small` is only in them, so that it shows who applies them beside the joined one.
+#: Three small blocks; only they have the record `small`, which shows whether a reader applies them besides the compacted one.
 SMALL = tuple(
     deltacommit(second, second + 1, data_block(second, row(f"small {second}"), row("small", f"in {second}")))
     for second in (10, 12, 14)
@@ -217,7 +217,7 @@ SMALL = tuple(
 
 
 def joined(name: str, *edits: TableEdit, **check: Any) -> Recipe:
-    """A recipe with the three small blocks, and what was done after them."""
+    """A recipe with the three small blocks and the actions after them."""
     return log(f"joined.{name}", *SMALL, *edits, **check)
 
 
@@ -286,7 +286,8 @@ JOINED = [
     ),
 ]
 
-#: What began before the compaction of second 30 and completed after it, and what began later and completed before it.
+#: An action that began before the compaction of second 30 and completed after it; one that began later and completed
+#: before it.
 OVERLAPPING = (
     deltacommit(10, 40, data_block(10, row("completed after the compaction"), row("also after", "c"))),
     deltacommit(20, 21, data_block(20, row("completed before the compaction"))),

@@ -1,4 +1,4 @@
-"""Log files: the blocks that count, their content, and damaged blocks."""
+"""Log files: valid blocks, their content, and damaged blocks."""
 
 from typing import Any
 
@@ -23,9 +23,9 @@ from tools.recipes.rows import COLUMNS, FLAGGED, flagged, row
 from tools.recipes.table_edits import copy, cut, edit, int_at, long_at, overwrite, rollback_block, uncommit
 
 LOGGED = Table(columns=COLUMNS, type=MOR)
-#: With an index that knows the keys of logs Apache Hudi sends new keys to logs, so slices without base file appear.
+#: With an index that contains the keys of log files, Apache Hudi writes new keys to log files: slices without a base file.
 LOG_ONLY = LOGGED.having(options={"hoodie.index.type": "INMEMORY"})
-#: With buckets only the first write of a group makes a base file; later keys go to its logs.
+#: With the bucket index only the first write of a group writes a base file; later keys are written to its log files.
 BUCKETS = LOGGED.having(options={"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"})
 BLOCK_FORMAT = "hoodie.logfile.data.block.format"
 LOG_COMPACTION = {"hoodie.log.compaction.inline": "true", "hoodie.log.compaction.blocks.threshold": "2"}
@@ -334,14 +334,14 @@ def other_attempt(path: str, _: Any) -> str:
     return path.rpartition("_")[0] + "_9-9-9"
 
 
-#: The second log's version 2, as a rollback of the second commit writes it.
+#: Version 2 of the second log file, as a rollback of the second commit writes it.
 def next_version(path: str, _: Any) -> str:
     """The name of a log file with the next version."""
     return path.replace(".log.1_", ".log.2_")
 
 
 def rollback_after(*blocks: tuple[int, int]) -> Any:
-    """TableEdit: a further log file of commit 1 with rollback command blocks (own instant, target), given as step numbers."""
+    """TableEdit: another log file of commit 1 with rollback command blocks, given as step numbers (own instant, target)."""
 
     def act(folder: Any, instants: Any) -> None:
         copy(LOG_OF_STEP_1, next_version)(folder, instants)
@@ -352,7 +352,7 @@ def rollback_after(*blocks: tuple[int, int]) -> Any:
 
 
 def command(name: str, *steps: Step, **more: Any) -> Recipe:
-    """A table of version 8 with rollback command blocks in a log file of their own."""
+    """A table of version 8 with rollback command blocks in a separate log file."""
     about = {"producers": (REFERENCE, HUDI), "needs": ("log.command",), "flags": ("lost-write",)}
     return on_a_base_file(f"rollback-command{name}", *steps, **{**about, **more})
 
@@ -438,7 +438,7 @@ HARMLESS = [
 
 
 def damaged(name: str, requirements: tuple[str, ...], says: str, edits: Any, error: str, **more: Any) -> Recipe:
-    """A committed log file that cannot be read as it was written: an error is right, rows without it are not."""
+    """A damaged committed log file: an error is right, rows without its changes are wrong."""
     return on_a_base_file(
         f"damaged.{name}",
         upsert(row(2, "log")),

@@ -48,7 +48,7 @@ def partial(name: str, *steps: Step, table: Table = EVENT_TABLE, **more: Any) ->
     return recipe("log", f"partial.{name}", table, BASE, *steps, needs=needs, **more)
 
 
-#: What a partial update at 6 leaves of record a.
+#: Record a after a partial update with ordering value 6.
 NAMED = row(ts=6, name="new")
 
 BY_HUDI = [

@@ -40,14 +40,14 @@ B = row("b")
 
 
 def partial(name: str, *edits: TableEdit, table: Table = PLAIN_EVENT, **check: Any) -> Recipe:
-    """A recipe of this module: a base file with the records a and b, and what was done by hand."""
+    """A recipe of this module: a base file with the records a and b, and actions by hand."""
     needs = ("merge.partial-updates", table.merge_feature, *check.pop("needs", ("log.avro",)))
     check = {"requirements": ("LF-046",), "if_it_fails": SAYS_HOW, "flags": ("lost-write",), **check}
     return recipe("log", f"partial.{name}", table, BASE, producers=(REFERENCE,), edits=edits, needs=needs, **check)
 
 
 def delta(second: int, *blocks: bytes, of: Columns = COLUMNS) -> TableEdit:
-    """A delta commit of a table with these columns, completed a second later."""
+    """A delta commit of a table with these columns, which completed a second later."""
     return deltacommit(second, second + 1, *blocks, columns=of)
 
 

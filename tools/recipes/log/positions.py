@@ -1,4 +1,4 @@
-"""Record positions in the headers of log blocks: their base file, and when they may be used."""
+"""Record positions in the headers of log blocks: their base file, and the conditions for using them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +28,7 @@ def positions(name: str, *edits: TableEdit, steps: Sequence[Step] = (BASE,), **c
 
 
 def only_positions(*numbers: int) -> dict[int, str]:
-    """Positions without the header that says of which base file."""
+    """Positions without the header that names their base file."""
     return {HeaderKey.RECORD_POSITIONS: at_rows(*numbers)[HeaderKey.RECORD_POSITIONS]}
 
 

@@ -12,12 +12,12 @@ from hudi_reference.files.log.block import HeaderKey
 
 
 def identified(attempt: int, sequence: int) -> dict[int, str]:
-    """The header of a block that an attempt wrote."""
+    """The header of a block of a task attempt."""
     return {HeaderKey.BLOCK_IDENTIFIER: f"{attempt},{sequence}"}
 
 
 def attempts(name: str, *edits: TableEdit, **check: Any) -> Recipe:
-    """A recipe of this module: a base file with the records a and b, and what was done by hand."""
+    """A recipe of this module: a base file with the records a and b, and actions by hand."""
     needs = ("log.avro", "log.delete", "merge.commit-time", *check.pop("needs", ()))
     check = {"requirements": ("LF-044",), "flags": ("double-apply",), "errata": ("ER-071",), **check}
     return recipe("log", f"attempts.{name}", TABLE, BASE, producers=(REFERENCE,), edits=edits, needs=needs, **check)
@@ -102,7 +102,7 @@ BY_HAND = [
     ),
 ]
 
-#: Every file takes one block and every block one row.
+#: Settings with one block per file and one row per block.
 TINY = {"hoodie.logfile.max.size": "1", "hoodie.logfile.data.block.max.size": "1"}
 BOTH: tuple[Producer, ...] = (HUDI, REFERENCE)
 

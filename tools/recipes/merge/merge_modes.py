@@ -43,8 +43,8 @@ def story(
 ) -> list[Recipe]:
     """One recipe for each table type, with one check of the snapshot.
 
-    A copy-on-write table is merged by who writes it. Its reader shows only whether it finds the newest base file, so
-    such a case cites no rule of merging.
+    The writer of a copy-on-write table merges. A reader only has to find the newest base file, so that such a case cites no
+    rule of merging.
     """
     needs = check.pop("needs", ())
     requirements = {MOR: (*check.pop("requirements"), "MRG-014"), COW: ("TYP-002", "TYP-003", "RDR-012")}

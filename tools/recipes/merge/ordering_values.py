@@ -32,7 +32,7 @@ def late_and_newer(name: str, kind: str, old: Any, new: Any, **check: Any) -> li
 
 
 def flag_table(kind: str) -> Table:
-    """A table with the flag of deletes whose ordering field is of this type."""
+    """A table with the delete flag and an ordering field of this type."""
     return FLAG_TABLE.having(columns=(("id", "string"), ("ts", kind), *FLAGGED[2:]))
 
 
@@ -156,7 +156,7 @@ ORDERING_TYPES = [
 
 
 def by_1_2(name: str, table: Table, *steps: Step, **more: Any) -> list[Recipe]:
-    """A table of version 8 by release 1.2, which gives the property of the ordering fields another name."""
+    """A table of version 8 of release 1.2, in which the property of the ordering fields has another name."""
     cure = "Accept hoodie.table.ordering.fields in addition to hoodie.table.precombine.field."
     about = {"producers": (HUDI_1_2,), "if_it_fails": cure, "flags": ("silent-stale",)}
     return story(f"ordering-property-of-1-2.{name}", table, FIRST, *steps, **{**about, **more})
@@ -223,7 +223,7 @@ BY_1_2 = [
 
 
 def undecided(name: str, **more: Any) -> list[Recipe]:
-    """Logs by hand on a base file, whose result the specification leaves open; `rows` is that of the reference."""
+    """Log files by hand on a base file. The specification does not define the result; `rows` is that of the reference."""
     return story(f"open.{name}", EVENT_TABLE, upsert(row(1, "base"), BYSTANDER), producers=(REFERENCE,), **UNDECIDED, **more)
 
 

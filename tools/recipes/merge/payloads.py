@@ -21,7 +21,7 @@ NUMBER = {COW: "cow", MOR: "mor"}
 
 @dataclass(frozen=True)
 class Cell:
-    """What is stored, what comes in (several rows are one input), and what is right then; values in order of the columns."""
+    """Stored row, input (several rows are one input), and right result; values in the order of the columns."""
 
     key: str
     stored: tuple[Any, ...] | None
@@ -31,7 +31,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Class:
-    """A payload class, the columns of its table, and its cells. `mode` is the merge mode that the class stands for."""
+    """A payload class, the columns of its table, and its cells. `mode` is the merge mode that the class implies."""
 
     name: str
     says: str
@@ -64,7 +64,7 @@ BACK = Cell("late-delete", (5, "name_5", "price_5", False), (3, "name_3", "price
 
 
 def flagged(*cells: Cell) -> tuple[Cell, ...]:
-    """Cells of rows without the flag as cells of rows that have it."""
+    """Cells of rows without the delete flag, with the flag column added."""
 
     def more(values: Any) -> Any:
         if isinstance(values, list):
@@ -212,7 +212,7 @@ def recipes() -> Iterator[Recipe]:
 
 
 def own_merger() -> Recipe:
-    """A table with a merger of its own, which builds rows from both versions."""
+    """A table with a custom merger, which builds rows from both versions."""
     columns = (("id", "string"), ("ts", "long"), ("status", "string"), ("order_info", "string"), ("payment_info", "string"))
     names = [name for name, _ in columns]
 

@@ -1,8 +1,8 @@
 """Truth tables of merging: every cell of the decision tables is a record of one small table, and its key names the cell.
 
-`log.delete-row-lower` is a delete and a later row with a lower ordering value, both in logs; `base.` are a row of a base file
-and a log entry, `batch.` two rows of one input. `...-then-row` also tests which of two deletes won, by a last row with an
-ordering value between theirs. The same steps make merge-on-read tables, tables with a compaction or a log compaction at the
+`log.delete-row-lower` is a delete and a later row with a lower ordering value, both in log files. `base.` is a row of a base
+file and a log entry, `batch.` two rows of one input. `...-then-row` also tests which of two deletes wins, by a last row with
+an ordering value between theirs. The same steps make merge-on-read tables, tables with a compaction or a log compaction at the
 end, and copy-on-write tables, where writers merge. The expected rows come from the model.
 """
 
@@ -48,7 +48,7 @@ BETWEEN = {Order.LOWER: 15, Order.EQUAL: 19, Order.GREATER: 25, None: 5}
 
 @dataclass
 class Steps:
-    """What each write holds; deletes by key hold keys only."""
+    """The rows of each write; deletes by key have keys only."""
 
     base: list[Row] = field(default_factory=list)
     older: list[Row] = field(default_factory=list)
@@ -84,7 +84,7 @@ def name_of(where: str, older: Kind, newer: Kind, order: Order | None) -> str:
 
 
 def steps(mode: MergeMode) -> tuple[Step, ...]:
-    """The writes that bring every cell about."""
+    """The writes that produce every cell."""
     found = Steps()
     for older, newer, order in cells():
         if older in (Kind.ABSENT, Kind.ROW):
@@ -99,7 +99,7 @@ def steps(mode: MergeMode) -> tuple[Step, ...]:
                 _older(found, key, older)
                 _newer(found, key, newer, order)
                 found.last += [version(key, Kind.ROW, BETWEEN[order], "last")] if goes_on else []
-        if mode == EVENT and order in (Order.LOWER, Order.GREATER):  # which of equals counts is not said of a batch
+        if mode == EVENT and order in (Order.LOWER, Order.GREATER):  # the result for equal values in one batch is not specified
             key = name_of("batch", older, newer, order)
             found.base.append(version(key, Kind.ROW, LEAST, "base"))
             found.older += [version(key, older, OLDER, "older"), version(key, newer, NEWER[order], "newer")]
@@ -129,7 +129,7 @@ RULES = {EVENT: ("MRG-001", "MRG-028", "MRG-029"), COMMIT: ("MRG-001", "MRG-025"
 
 @dataclass(frozen=True)
 class Arrangement:
-    """How the versions are stored, and what follows the writes."""
+    """The storage of the versions, and the steps after the writes."""
 
     where: str
     rules: tuple[str, ...]
@@ -174,7 +174,7 @@ def truth_table(mode: MergeMode, arrangement: str) -> Recipe:
 
 
 def _as_deployed(asked: Asked) -> Iterator[Asked]:
-    """The log compaction of 1.0.2 lets any later row win over a tombstone: who reads its block finds those rows (ER-106)."""
+    """The rows with the log compaction of 1.0.2, in which any later row wins over a tombstone (ER-106)."""
     yield replace(asked, only=(REFERENCE,))
     late = {name_of("log", Kind.DELETE, Kind.ROW, Order.LOWER): NEWER[Order.LOWER]}
     pairs = {order: name_of("log", Kind.DELETE, Kind.DELETE, order) for order in COMPARED}
@@ -186,7 +186,7 @@ def _as_deployed(asked: Asked) -> Iterator[Asked]:
     yield replace(asked, only=(HUDI,), accept=((*model.snapshot(), *back),), errata=("ER-106",))
 
 
-#: A table whose rows may be deletes in three ways: by the flag, by the table's own marker, by the operation column.
+#: A table with three kinds of delete rows: by the flag, by the delete marker of the table, by the operation column.
 MARKED = (("id", "string"), ("ts", "int"), ("name", "string"), ("op", "string"), ("_hoodie_operation", "string"),
           ("_hoodie_is_deleted", "boolean"))  # fmt: skip
 MARKS: dict[str, Row] = {
@@ -215,7 +215,7 @@ def plain(key: str, ts: int, name: str, **mark: Any) -> Row:
 
 
 def marked_rows(mode: MergeMode, marks: Mapping[str, Row], no_marks: Mapping[str, Row]) -> tuple[list[list[Row]], list[Row]]:
-    """What a base file and two logs hold, and by hand what is left: late deletes and rows after greater deletes lose."""
+    """The rows of a base file and two log files, and the result by hand: late deletes and rows after greater deletes lose."""
     base, first, second, right = ([], [], [], [])  # type: tuple[list[Row], list[Row], list[Row], list[Row]]
     for (form, mark), (order, ts) in product(marks.items(), NEWER.items()):
         late = mode == EVENT and order is Order.LOWER
@@ -236,7 +236,7 @@ def marked_rows(mode: MergeMode, marks: Mapping[str, Row], no_marks: Mapping[str
 
 
 def deletes_as_rows(mode: MergeMode) -> Recipe:
-    """Deletes in data blocks, put there by hand: writers would make entries of a delete block of them."""
+    """Deletes in data blocks, written by hand, because writers write delete blocks instead."""
     (base, first, second), right = marked_rows(mode, MARKS, NO_MARKS)
     return Recipe(
         name=f"truth-table.{'event' if mode == EVENT else 'commit'}-time.deletes-as-rows",
@@ -265,7 +265,7 @@ def deletes_as_rows(mode: MergeMode) -> Recipe:
 
 
 def marker_of_hudi(name: str, says: str, *, edits: tuple[TableEdit, ...] = (), options: Mapping[str, str]) -> Recipe:
-    """Rows with the marker's value, written by a job that knows of the marker or not."""
+    """Rows with the value of the delete marker, written by a job with or without the setting."""
     steps, right = marked_rows(EVENT, {"marker": MARKS["marker"]}, {"marker-in-another-case": {"op": "d"}})
     columns = tuple(column for column in MARKED if not column[0].startswith("_hoodie"))
     return Recipe(

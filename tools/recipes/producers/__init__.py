@@ -1,1 +1,1 @@
-"""Producers of golden tables: the reference and Apache Hudi, and what both use to make a table."""
+"""Producers of golden tables: the reference and Apache Hudi, and modules that both use."""

@@ -1,8 +1,8 @@
-"""Run recipes on Apache Hudi; started by `golden_tables.py` with the Python of that engine's environment.
+"""Run recipes on Apache Hudi; `golden_tables.py` starts this module with the Python of that engine's environment.
 
     python -m tools.recipes.producers.apache_hudi --version VERSION --out FOLDER RECIPE...
 
-One Spark session makes all tables. For each recipe `FOLDER/<name>/table` is the table and `FOLDER/<name>/made.json`
+One Spark session writes all tables. For each recipe `FOLDER/<name>/table` is the table and `FOLDER/<name>/made.json`
 holds the requested time of each step and the engine's own answer to each check.
 """
 
@@ -26,7 +26,7 @@ from tools.recipes.table_edits import PROPERTIES, strip
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.apache_hudi.services import log_compaction
 
-#: Small files, no services of the engine's own, no metadata table: a fixture shows what its recipe says.
+#: Small files, no automatic services, no metadata table, so that a table has only the actions of its recipe.
 QUIET = {
     "hoodie.metadata.enable": "false",
     "hoodie.write.table.version": "8",
@@ -58,7 +58,7 @@ PROCEDURES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "rollback": (("rollback_to_instant", "instant_time => '{of}'"),),
 }
 
-#: A user-defined index, over metadata that the table must have.
+#: A user-defined index, which needs the metadata table.
 INDEX = "CREATE INDEX by_year ON {table} USING column_stats(ts) OPTIONS (expr='from_unixtime', format='yyyy')"
 
 
@@ -82,7 +82,7 @@ def writer_options(name: str, table: Table) -> dict[str, str]:
 
 
 class Making:
-    """One table while it is made."""
+    """One table while it is written."""
 
     def __init__(self, session: Session, recipe: Recipe, folder: Path) -> None:
         self.session = session
@@ -96,7 +96,7 @@ class Making:
         self.registered = False
 
     def run(self) -> list[str]:
-        """Do all steps; the requested time of each."""
+        """Run all steps; return the requested time of each."""
         if "hoodie.timeline.path" in self.options:
             self._create()
         for step in self.recipe.steps:
@@ -111,7 +111,7 @@ class Making:
         return self.instants
 
     def _create(self) -> None:
-        """Create the table as such: the first write would not heed where the timeline is to lie."""
+        """Create the table before the first write, because a write ignores the setting of the timeline folder."""
         table = self.recipe.table
         builder = self.session.hudi.common.table.HoodieTableMetaClient.newTableBuilder()
         builder = builder.setTableName(self.name).setTableType(table.type).setTableVersion(8)
@@ -122,7 +122,7 @@ class Making:
         builder.initTable(self.session.storage, str(self.path))
 
     def answer(self, check: Check) -> DataFrame:
-        """What this engine itself answers to `check`."""
+        """The answer of this engine to `check`."""
         reader = self.spark.read.format("hudi").option("hoodie.metadata.enable", "false")
         if check.kind == "read-optimized":
             reader = reader.option("hoodie.datasource.query.type", "read_optimized")
@@ -213,7 +213,7 @@ class Making:
             self.registered = True
 
     def _shared_instant(self, step: Step) -> str:
-        """A savepoint has the requested time of what it protects; any other step that leaves no instant did nothing."""
+        """The requested time of the protected commit for a savepoint. Any other step without a new instant is an error."""
         if step.kind != "savepoint":
             raise RuntimeError(f"step {len(self.instants)} ({step.kind}) of {self.recipe.name} left no instant")
         return self._instant_of(step)
@@ -223,7 +223,7 @@ class Making:
         return self.instants[step.of]
 
     def _rollback_pending(self, instant: str) -> None:
-        """There is a procedure only for the rollback of completed instants."""
+        """Roll back a pending instant with Hudi's client, because the procedure only rolls back completed instants."""
         settings = {**self.options, "hoodie.datasource.compaction.async.enable": "false"}
         create = self.session.hudi.DataSourceUtils.createHoodieClient
         client = create(self.spark._jsc, "", str(self.path), self.name, settings)
@@ -241,7 +241,7 @@ class Making:
         return f".hoodie/{self.options.get('hoodie.timeline.path', 'timeline')}"
 
     def _requested_times(self, step: Step) -> set[str]:
-        """Of all actions on the timeline but for cleans that a write runs beside."""
+        """The requested times of all actions on the timeline, without cleans that a write runs."""
         timeline = self.path / self.timeline
         names = [f.name for f in timeline.iterdir()] if timeline.is_dir() else []
         return {n.split(".")[0].split("_")[0] for n in names if n[:1].isdigit() and (step.kind == "clean" or ".clean" not in n)}
@@ -280,7 +280,7 @@ def root_cause(error: Exception) -> str:
 
 
 def make(session: Session, recipe: Recipe, out: Path) -> None:
-    """Make the table of `recipe` below `out` and write down what happened."""
+    """Write the table of `recipe` below `out`, and record times and answers."""
     folder = out / recipe.name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -294,7 +294,7 @@ def make(session: Session, recipe: Recipe, out: Path) -> None:
 
 
 def main() -> int:
-    """Make the tables named on the command line; 1 if one of them could not be made."""
+    """Write the tables that the command line names; return 1 if one of them failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--version", required=True)
     parser.add_argument("--out", type=Path, required=True)

@@ -33,7 +33,7 @@ def decimal_of(kind: str) -> tuple[int, int]:
 
 
 def declared(kind: Any, name: str) -> Any:
-    """The type as expected rows declare it: by value, whatever its encoding."""
+    """The type in expected rows, which does not depend on the encoding."""
     return kind.replace(AS_BYTES, "decimal") if isinstance(kind, str) else avro_type(kind, name, "rows")
 
 
@@ -71,7 +71,7 @@ def arrow_type(kind: Any) -> pa.DataType:
 def avro_type(kind: Any, name: str, namespace: str) -> Any:
     """The type of column `name` in Avro, without the null branch.
 
-    Records and fixed have the names that Spark gives them: Apache Hudi resolves a log record only if names agree.
+    Records and fixed types have the names that Spark uses, because Apache Hudi resolves a log record only if the names agree.
     """
     if isinstance(kind, dict):
         if kind["type"] == "array":

@@ -1,4 +1,4 @@
-"""Make tables with each producer and convert them to fixtures."""
+"""Generate tables with each producer and convert them to fixtures."""
 
 import json
 import os
@@ -22,12 +22,12 @@ FIXTURES = ROOT / "fixtures"
 
 
 class ProducerFailed(Exception):
-    """A producer could not make a table; says which and why."""
+    """A producer failed to write a table; the message names the table and the cause."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """A finished table and what its producer answered to each check (only engines are asked)."""
+    """A finished table, and for engines the answer of the producer to each check."""
 
     recipe: Recipe
     producer: Producer
@@ -41,7 +41,7 @@ class Made:
         return home(self.recipe, self.producer)
 
     def files(self) -> Iterator[tuple[Path, dict[str, bytes]]]:
-        """For each case its folder and files, the producer's answer among them where it differs."""
+        """The folder and files of each case, including the answer of the producer if it differs."""
         checks = case_writer.checks_for(self.recipe, self.producer)
         cases = case_writer.case_files(self.recipe, self.producer, self.requested_times, self.table)
         for check, (name, files) in zip(checks, cases, strict=True):
@@ -51,7 +51,7 @@ class Made:
             yield FIXTURES / self.recipe.area / name, files
 
     def _answer(self, check: Check) -> Any:
-        """The producer's own answer, if it is not the right one."""
+        """The answer of the producer, if it is not the right one."""
         answer = self.answers.get(check.name)
         if answer is None:
             return None
@@ -66,7 +66,7 @@ class Made:
 
 
 def _rows(columns: Sequence[tuple[str, Any]], table: pa.Table) -> Any:
-    """An answer as rows; one whose columns differ from those asked for is told by its columns."""
+    """An answer as rows, or its column names if they differ from those of the query."""
     if any(name not in table.column_names for name, _ in columns):
         return {"columns_found": table.column_names}
     return rows_document(columns, table)
@@ -84,7 +84,7 @@ def committed_times(recipe: Recipe, producer: Producer) -> tuple[str, ...]:
 
 
 def produce(producer: Producer, recipes: Sequence[Recipe], work: Path) -> Iterator[Made]:
-    """Make the tables of `recipes` below `work`."""
+    """Generate the tables of `recipes` below `work`."""
     out = work / producer
     if producer == REFERENCE:
         for recipe in recipes:
@@ -98,7 +98,7 @@ def produce(producer: Producer, recipes: Sequence[Recipe], work: Path) -> Iterat
 
 
 def load_made(recipe: Recipe, producer: Producer, out: Path) -> Made:
-    """What an engine left in `out/<recipe>`."""
+    """The table and answers that an engine wrote to `out/<recipe>`."""
     folder = out / recipe.name
     try:
         made = json.loads((folder / "made.json").read_text())
@@ -108,7 +108,7 @@ def load_made(recipe: Recipe, producer: Producer, out: Path) -> Made:
 
 
 def _run_hudi(version: str, names: Sequence[str], out: Path, zone: str) -> None:
-    """Make the named tables in one session of Apache Hudi, in that engine's own environment and in the time zone `zone`."""
+    """Write the named tables in one session of Apache Hudi, in the environment of that engine and in the time zone `zone`."""
     from hudi_conformance.engines.support.environments import python_for, to_stderr
 
     python = python_for("apache-hudi", to_stderr)
@@ -126,7 +126,7 @@ def _run_hudi(version: str, names: Sequence[str], out: Path, zone: str) -> None:
 
 
 def compare(made: Made) -> list[str]:
-    """What differs from the committed fixture: bytes for the reference, rows and shape for engines."""
+    """The differences from the committed fixture: bytes for the reference, rows and structure for engines."""
     committed = made.home / "table"
     if not committed.is_dir():
         return ["new table"]
@@ -144,7 +144,7 @@ def compare(made: Made) -> list[str]:
 
 
 def freeze(made: Made) -> None:
-    """Put the table and its cases in place of what is committed."""
+    """Replace the committed table and its cases."""
     for folder, files in made.files():
         shutil.rmtree(folder, ignore_errors=True)
         case_writer.write(folder, files)
@@ -152,7 +152,7 @@ def freeze(made: Made) -> None:
 
 
 def rewrite_texts(recipe: Recipe, producer: Producer) -> list[Path]:
-    """Write case files and expected rows of a committed table again, from the recipe as it is now; what changed."""
+    """Write case files and expected rows of a committed table again from its recipe; return the changes."""
     changed = []
     times = committed_times(recipe, producer)
     for name, files in case_writer.case_files(recipe, producer, times, home(recipe, producer) / "table"):
@@ -164,7 +164,7 @@ def rewrite_texts(recipe: Recipe, producer: Producer) -> list[Path]:
 
 
 def orphans() -> list[Path]:
-    """Case folders of the recipes' areas that no recipe makes any more. Cases with another origin name none of them."""
+    """Case folders that no recipe generates any more. Cases of another origin do not name a recipe."""
     made = {
         FIXTURES / recipe.area / recipe.case_name(check, producer)
         for recipe in catalogue.everything()

@@ -1,8 +1,8 @@
 """Interrupted actions: the state of a table while an action is pending.
 
-The action runs to its end on the table and is then rolled back to the wanted state. The deployed order of work passes through
-each of the three states: the plan is published and nothing else has changed (`requested`); the action was started and has done
-no work (`begun`); all its work is done and only its completion is missing (`inflight`).
+The action runs to its end on the table, and is then set back to the requested state. The order of work of deployed releases
+has each of these three states: the plan is published and nothing else has changed (`requested`); the action is started and has
+done no work (`begun`); all its work is done and only its completion is missing (`inflight`).
 """
 
 import shutil

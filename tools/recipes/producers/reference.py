@@ -1,4 +1,4 @@
-"""Run recipes on the reference, with a fixed clock and fixed ids, so that a recipe always gives the same bytes."""
+"""Run recipes on the reference with a fixed clock and fixed ids, so that a recipe always writes the same bytes."""
 
 import shutil
 import zlib
@@ -18,13 +18,13 @@ from hudi_reference.write.write_context import LogOptions
 
 #: 2026-01-01T00:00:00Z. Each reading of the clock is a second later than the one before.
 START = 1767225600000
-#: How the names of settings begin that are properties of the table.
+#: Prefixes of the settings that are properties of the table.
 STORED = ("hoodie.table.", "hoodie.record.merge.")
 SERVICES: dict[str, Callable[[WritableTable], str | None]] = {"compact": compact, "log_compact": log_compact}
 
 
 def make(recipe: Recipe, out: Path) -> list[str]:
-    """Make the table of `recipe` as `out/<name>/table`; the requested time of each step."""
+    """Write the table of `recipe` to `out/<name>/table`; return the requested time of each step."""
     folder = out / recipe.name / "table"
     shutil.rmtree(folder, ignore_errors=True)
     table = recipe.table

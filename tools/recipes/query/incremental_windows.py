@@ -41,7 +41,7 @@ def row(key: str, ts: int, v: str, **more: Any) -> Row:
 
 
 def at(step: int) -> Bound:
-    """When that step completed."""
+    """The completion time of that step."""
     return Bound(step)
 
 
@@ -49,7 +49,7 @@ def series(
     name: str, table: Table, *steps: Step, windows: Sequence[Window], kind: str = "incremental", says: str, if_it_fails: str,
     requirements: Sequence[str], flags: Sequence[str], **more: Any,
 ) -> Recipe:  # fmt: skip
-    """A recipe whose one check asks for many windows."""
+    """A recipe with one check of many windows."""
     errata = tuple(more.pop("errata", ("ER-101",)))
     check = Check(
         kind=kind,  # type: ignore[arg-type]
@@ -96,7 +96,7 @@ EVERY = [
 
 
 def completes_late(step: int, after: int) -> TableEdit:
-    """Step `step` completes a millisecond after step `after` did."""
+    """TableEdit: step `step` completes a millisecond after step `after`."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
         file = only(folder / TIMELINE, f"{instants[step]}_*")
@@ -106,7 +106,7 @@ def completes_late(step: int, after: int) -> TableEdit:
     return act
 
 
-#: What is requested first completes last; each writes file groups of its own.
+#: The action that is requested first completes last; each writes new file groups.
 OVERLAPPING = (
     upsert(row("a", 1, "first", p="n")),
     upsert(row("b", 1, "completes last", p="s")),
@@ -275,7 +275,7 @@ def captured(mode: str) -> dict[str, str]:
     return {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": mode}
 
 
-#: One group, then a second one; an update, a delete, a late row, and a row that comes back.
+#: One file group, then a second one; an update, a delete, a late row, and a row that is inserted again.
 CHANGED = (
     upsert(row("a", 1, "first"), row("b", 1, "goes"), row("c", 1, "stays")),
     upsert(row("a", 2, "second"), row("d", 2, "added")),

@@ -1,4 +1,4 @@
-"""Schemas that change between commits: wider types, more columns, other orders, columns that one of two versions lacks."""
+"""Schemas that change between commits: wider types, more columns, other orders, columns that only one version has."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def evolution(name: str, before: Any, *steps: Step, mode: Any = COMMIT, kinds: A
     ]
 
 
-#: Column -> what it was, what it is, a value, and what that value is afterwards.
+#: Column -> old type, new type, a value, and the value after widening.
 STEPS: dict[str, tuple[str, str, Any, Any]] = {
     "int_long": ("int", "long", -(2**31), -(2**31)),
     "int_float": ("int", "float", 16777217, 16777216.0),
@@ -65,7 +65,7 @@ PROMOTED = evolution(
     requirements=("LF-038", "TYP-007"),
     says="After each type promotion that a write may make, stored values are the same number, or its Java text.",
     rows=(widened("a", 1), widened("b", 2), NOW, {"id": "n", "ts": 1}),
-    # Java before 19 prints more digits of some floats than tell them apart.
+    # Java before 19 prints more digits than necessary for some floats.
     accept=(({**widened("a", 1), **OLD_DIGITS}, {**widened("b", 2), **OLD_DIGITS}, NOW, {"id": "n", "ts": 1}),),
 )
 

@@ -27,7 +27,7 @@ State = Literal["requested", "begun", "inflight", "completed"]
 
 TYPES = {"cow": COW_PARTED, "mor": MOR_PARTED}
 STATES: tuple[State, ...] = ("requested", "begun", "inflight", "completed")
-#: What each state means, for people. Between `begun` and `inflight` lies all the work of the action.
+#: Descriptions of the states. All work of the action is done between `begun` and `inflight`.
 MEANS: dict[State, str] = {
     "requested": "is only requested",
     "begun": "was started and has done no work",
@@ -36,13 +36,13 @@ MEANS: dict[State, str] = {
 }
 FIRST = upsert(row(1, "north", p="n"), row(1, "north too", key="b", p="n"), row(1, "south", key="c", p="s"))
 SECOND = upsert(row(2, "north again", p="n"), row(1, "added", key="d", p="s"))
-#: The smallest metadata table; without one there is nothing to index.
+#: The smallest metadata table, which indexing needs.
 METADATA = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "false"}
 LOST = upsert(row(3, "undone", p="n"), row(1, "undone too", key="e", p="s"))
 
 
 def after_two(_: State) -> tuple[Step, ...]:
-    """Two commits, of which the second changes a row and adds one."""
+    """Two commits; the second one changes a row and adds one."""
     return (FIRST, SECOND)
 
 
@@ -57,7 +57,7 @@ def with_two_logs(_: State) -> tuple[Step, ...]:
 
 
 def rolled_back_by_work(*before: Step) -> Callable[[State], tuple[Step, ...]]:
-    """`before`, and a commit that exists until the action has done its work."""
+    """`before`, and a commit that exists until the work of the action is done."""
 
     def steps(state: State) -> tuple[Step, ...]:
         return (*before, invisible(LOST) if state in ("inflight", "completed") else LOST)
@@ -72,7 +72,7 @@ def with_a_failed_write(_: State) -> tuple[Step, ...]:
 
 @dataclass(frozen=True)
 class Act:
-    """An action: the steps before it, its step, its effect, and the rules. `word` is part of the id, `named` of the text.
+    """An action: the steps before it, its step, its effect, and the rules. `word` is in the id, `named` in the text.
 
     `pending` is the effect on rows before the state `done_from`, `done` the effect in that state and after it.
     """
@@ -126,7 +126,7 @@ ACTS = [
         named="indexing action"),
 ]  # fmt: skip
 
-#: Where another release writes other plans, files or rows.
+#: Actions for which another release writes other plans, files or rows.
 ALSO_BY_1_2 = ("clean.inflight.cow", "compaction.requested.mor", "rollback.inflight.mor")
 
 #: The rules for the file names of each state.

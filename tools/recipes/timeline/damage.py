@@ -31,9 +31,9 @@ def archived(
     told: bool = False,
     **check: Any,
 ) -> Recipe:
-    """The table of two archived logs around a compaction, of which only the history tells to which slice they belong.
+    """A table with two archived log files around a compaction; only the history determines their slices.
 
-    With `error` it is an error, else the right rows are right. `told` also asks for the timeline.
+    With `error` an error is right, otherwise the rows. `told` adds a check of the timeline.
     """
     files = files or {WHOLE: ACTIONS}
     writes: tuple[TableEdit, ...] = (
@@ -76,13 +76,13 @@ def change_manifest(change: Callable[[list[dict[str, Any]]], Any]) -> TableEdit:
 
 
 def longer(entries: list[dict[str, Any]]) -> None:
-    """Tell of each file that it has one byte more."""
+    """State a length that is one byte greater for each file."""
     for entry in entries:
         entry["fileLen"] += 1
 
 
 def as_folder(pattern: str) -> TableEdit:
-    """Put a folder with a file where a file was."""
+    """Replace a file by a folder with a file."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
         file = only(folder, pattern.format(*instants))
@@ -94,7 +94,7 @@ def as_folder(pattern: str) -> TableEdit:
 
 
 def as_file(path: str) -> TableEdit:
-    """Put a file where a folder was."""
+    """Replace a folder by a file."""
 
     def act(folder: Path, _: Sequence[str]) -> None:
         target = folder / path
@@ -107,7 +107,7 @@ def as_file(path: str) -> TableEdit:
 
 
 def swapped(first: str, second: str) -> TableEdit:
-    """Give two files each other's content."""
+    """Exchange the content of two files."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
         one, other = (only(folder, pattern.format(*instants)) for pattern in (first, second))
@@ -118,7 +118,7 @@ def swapped(first: str, second: str) -> TableEdit:
     return act
 
 
-#: Rows of the history as the upgrade from version 6 leaves them: batch after batch, the newest batch first.
+#: Rows of the history after the upgrade from version 6: batch by batch, the newest batch first.
 IN_NO_ORDER = (ACTIONS[1], ACTIONS[2], ACTIONS[0])
 BACKWARDS = f"{at(20)}_{at(1)}_0.parquet"
 BY_COMPLETION = f"{at(1)}_{at(40)}_0.parquet"
@@ -291,7 +291,7 @@ FIRST, SECOND = ".hoodie/timeline/{0}_*", ".hoodie/timeline/{1}_*"
 
 
 def written(name: str, says: str, *edits: TableEdit, requirements: tuple[str, ...], **check: Any) -> Recipe:
-    """A copy-on-write table of two commits; its rows are right, and with `or_error` an error is, too."""
+    """A copy-on-write table of two commits; its rows are right, and with `or_error` an error is right too."""
     return handmade(
         f"damaged.{name}",
         COW_TABLE,
@@ -307,7 +307,7 @@ def written(name: str, says: str, *edits: TableEdit, requirements: tuple[str, ..
 
 
 def backwards(path: str, instants: Sequence[str]) -> str:
-    """The name of a completed file with both times changed round."""
+    """The name of a completed file with its two times exchanged."""
     times, _, action = Path(path).name.partition(".")
     requested, completion = times.split("_")
     return f"{TIMELINE}/{completion}_{requested}.{action}"

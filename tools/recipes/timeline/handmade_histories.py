@@ -1,4 +1,4 @@
-"""Timelines built by hand: completion times that only the history has, and queries while writes are pending."""
+"""Timelines built by hand: completion times that are only in the history, and queries while writes are pending."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ def handmade(name: str, table: Table, *steps: Any, **more: Any) -> Recipe:
 
 
 ACTIONS: tuple[Archived, ...] = ((1, 2, "deltacommit"), (10, 40, "deltacommit"), (20, 21, "deltacommit"))
-#: What an older file of the history does not hold, or holds otherwise.
+#: Actions of an older history file: the first one only, and all of them with another completion time of the second.
 FIRST_ONLY = ACTIONS[:1]
 OTHERWISE: tuple[Archived, ...] = ((1, 2, "deltacommit"), (10, 11, "deltacommit"), (20, 21, "deltacommit"))
 WHOLE = f"{at(1)}_{at(20)}_1.parquet"
@@ -31,9 +31,9 @@ def archived(
     version: int | None,
     **check: Any,
 ) -> Recipe:
-    """A table with two archived logs, of which one was under way when the compaction between them and now began.
+    """A table with two archived log files, one of which was pending when a later compaction began.
 
-    Only the history tells that it completed after the compaction, so that it belongs to the slice of the compaction.
+    Only the history shows that it completed after the compaction, so that it belongs to the slice of the compaction.
     """
     edits: tuple[TableEdit, ...] = (
         deltacommit(10, 40, data_block(10, row("completed after the compaction"), row("also after", "c"))),

@@ -23,7 +23,7 @@ from tools.recipes.timeline.services import ARCHIVING, archived, numbered
 from tools.recipes.timeline.timeline import COW_PARTED, FIRST, MOR_PARTED, row, shown
 
 TYPES = (("cow", COW_PARTED), ("mor", MOR_PARTED))
-#: Archival that leaves all data files where they are.
+#: Settings for archiving without cleaning.
 WITHOUT_CLEANS = {**ARCHIVING, "hoodie.clean.automatic": "false"}
 FOLDERS = {"hoodie.timeline.path": "instants/active", "hoodie.timeline.history.path": "older"}
 UTC = {"hoodie.table.timeline.timezone": "UTC"}
@@ -44,7 +44,7 @@ def rows_are_right(*requirements: str, says: str, **more: Any) -> Check:
 
 
 def at(step: int, name: str, *requirements: str, says: str, **more: Any) -> Check:
-    """A check of time travel to a step."""
+    """A time-travel check as of a step."""
     about = {"if_it_fails": LOST, "flags": ("lost-write",), **more}
     return as_of(step, name, requirements=(*requirements, "TYP-008"), says=says, **about)
 
@@ -171,7 +171,7 @@ def zoned(name: str, zone: str, table: Table, says: str, **options: str) -> Reci
 
 COW_ALONE, MOR_ALONE = (table.having(columns=table.columns[:3], partition=()) for table in (COW_PARTED, MOR_PARTED))
 
-#: In each zone the table in UTC comes first: a machine's clock must not go back while it makes tables.
+#: In each zone the table in UTC comes first, because the clock of a machine must not go back while it writes tables.
 OTHER_ZONES = [
     zoned("utc-from-a-machine-ahead", "Asia/Kolkata", MOR_ALONE, "The timeline is in UTC, behind the machine.", **UTC),
     zoned("local-ahead.cow", "Asia/Kolkata", COW_ALONE, "Instants are in local time, five and a half hours ahead of UTC."),

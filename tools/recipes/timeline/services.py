@@ -395,7 +395,7 @@ ARCHIVING = {
 
 
 def archived(name: str, table: Table, commits: int, options: Mapping[str, str] = ARCHIVING, **more: Any) -> Recipe:
-    """A table with so many commits, by Apache Hudi, that its writer archives most of them."""
+    """A table with so many commits that Apache Hudi's writer archives most of them."""
     about = {"producers": (HUDI,), "needs": ("timeline.history",), **more}
     return recipe("timeline", f"history.{name}", table.having(options=options), *numbered(commits), **about)
 

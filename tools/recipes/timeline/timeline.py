@@ -37,7 +37,7 @@ SLICES = "Print the file slices (inspect) and compare base instant and log files
 
 
 def shown(*requirements: str, says: str, **more: Any) -> Check:
-    """A check of what inspecting shows of the timeline."""
+    """A check of the timeline that `inspect` shows."""
     return Check(
         name="timeline",
         requirements=requirements,
@@ -49,7 +49,7 @@ def shown(*requirements: str, says: str, **more: Any) -> Check:
 
 
 def before_replacement(step: int, says: str, name: str = "as-of-before") -> Check:
-    """A check of time travel to before file groups were replaced."""
+    """A time-travel check as of a time before file groups were replaced."""
     return as_of(
         step,
         name,
@@ -66,7 +66,7 @@ def timeline(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
 
 
 def not_completed(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
-    """A table whose second step is still pending, by an edit: it must have no effect."""
+    """A table whose second step is set to pending by an edit: it must have no effect."""
     about = {"edits": (uncommit(1),), "if_it_fails": NOT_DONE, "flags": ("dirty-read",), **more}
     return timeline(name, table, *steps, **about)
 
@@ -156,7 +156,7 @@ AS_OF_STEPS = (
 
 
 def as_of_checks() -> tuple[Check, ...]:
-    """Time travel to each instant in its exact form, and to the other forms of a time."""
+    """Time-travel checks as of each instant, in the exact form and in the other forms of a time."""
     asked = "Select instants whose requested time, compared as text, is not after the read time."
     checks = [
         as_of(
@@ -327,7 +327,7 @@ FOREIGN = [
 
 
 def completing_in_reverse(folder: Any, instants: Any) -> None:
-    """Let the second instant complete after the third, which began later."""
+    """Change the names so that the second instant completes after the third one, which began later."""
     second, third = (only(folder / ".hoodie/timeline", f"{instants[n]}_*") for n in (1, 2))
     completion = str(int(third.name.partition("_")[2].partition(".")[0]) + 1000)
     second.rename(second.with_name(f"{instants[1]}_{completion}.deltacommit"))
