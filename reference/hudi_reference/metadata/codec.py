@@ -24,7 +24,7 @@ from hudi_reference.metadata.records import (
 from hudi_reference.metadata.schema import NAMESPACE, SCHEMA, WRAPPERS
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
-from hudi_reference.schema.avro_codec import DAMAGE, decimal_schema, decode_datum, encode_datum
+from hudi_reference.schema.avro_codec import DAMAGE, codec_schema, decode_datum, encode_datum
 
 Json = Mapping[str, Any]
 
@@ -34,7 +34,7 @@ def decode_entries(entries: Iterable[Entry], schema: AvroSchema, path: str) -> I
 
     Raises MalformedIndexEntry, and UnsupportedTableFeature for statistics of a later index version.
     """
-    parsed = decimal_schema(schema)
+    parsed = codec_schema(schema, "decimals")
     for entry in entries:
         try:
             key = entry.row.decode()
@@ -63,7 +63,7 @@ def encode_record(record: MetadataRecord) -> Entry:
         raise InvalidRows(message, rule="MDT-003", path=record.key, found=f"{type(error).__name__}: {error}") from error
 
 
-_OWN_SCHEMA = decimal_schema(SCHEMA)
+_OWN_SCHEMA = codec_schema(SCHEMA, "decimals")
 
 
 @implements("MDT-003", "MDT-007")

@@ -170,7 +170,7 @@ def arrow_schema(schema: AvroSchema, path: str | None = None) -> pa.Schema:
     """The Arrow columns of an Avro record, found at `path`. Raises UnsupportedSchema for a type without an Arrow type."""
     known: dict[str, Any] = {}
     try:
-        space = _space_of(_full_name(schema, None))
+        space = _full_name(schema, None).rpartition(".")[0]
         return pa.schema([pa.field(f["name"], _arrow_type(f["type"], known, space)) for f in schema["fields"]])
     except UnsupportedSchema as error:
         error.path = path
@@ -181,7 +181,10 @@ def arrow_schema(schema: AvroSchema, path: str | None = None) -> pa.Schema:
 
 def _arrow_type(avro: Any, known: dict[str, Any], namespace: str | None) -> pa.DataType:
     if isinstance(avro, str):
-        return _named_or_primitive(avro, known, namespace)
+        found = _PRIMITIVES.get(avro, known.get(_full_name({"name": avro}, namespace), known.get(avro)))
+        if found is None:
+            raise UnsupportedSchema("an unknown or recursive type", rule="LF-038", found=avro)
+        return found
     if isinstance(avro, Sequence):
         return _union_type(avro, known, namespace)
     kind = avro["type"]
@@ -192,7 +195,7 @@ def _arrow_type(avro: Any, known: dict[str, Any], namespace: str | None) -> pa.D
         return logical
     if kind in _COMPLEX:
         return _COMPLEX[kind](avro, known, namespace)
-    return _named_or_primitive(kind, known, namespace)
+    return _arrow_type(kind, known, namespace)
 
 
 def _logical_type(avro: Mapping[str, Any]) -> pa.DataType | None:
@@ -210,7 +213,7 @@ def _logical_type(avro: Mapping[str, Any]) -> pa.DataType | None:
 
 
 def _record_type(avro: Mapping[str, Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:
-    inner = _space_of(_full_name(avro, namespace))
+    inner = _full_name(avro, namespace).rpartition(".")[0]
     _remember(avro, None, known, namespace)  # a recursive record has no Arrow type
     fields = [pa.field(f["name"], _arrow_type(f["type"], known, inner)) for f in avro.get("fields", ())]
     return _remember(avro, pa.struct(fields), known, namespace)
@@ -233,19 +236,6 @@ def _full_name(avro: Mapping[str, Any], namespace: str | None) -> str:
     """The full name of a type; without a namespace of its own it has that of the enclosing type."""
     name, space = str(avro.get("name", "")), avro.get("namespace", namespace)
     return name if "." in name or not space else f"{space}.{name}"
-
-
-def _space_of(full_name: str) -> str | None:
-    return full_name.rpartition(".")[0] or None
-
-
-def _named_or_primitive(name: str, known: dict[str, Any], namespace: str | None) -> pa.DataType:
-    if name in _PRIMITIVES:
-        return _PRIMITIVES[name]
-    found = known.get(_full_name({"name": name}, namespace)) or known.get(name)
-    if found is None:
-        raise UnsupportedSchema("an unknown or recursive type", rule="LF-038", found=name)
-    return found
 
 
 def _list_type(avro: Mapping[str, Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:

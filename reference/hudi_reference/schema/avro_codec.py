@@ -8,7 +8,7 @@ import io
 import json
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import fastavro
 import pyarrow as pa
@@ -26,28 +26,21 @@ DAMAGE = (
 _DIGITS = decimal.Context(prec=100)
 
 
-def codec_schema(schema: AvroSchema) -> Any:
-    """The schema for the codec; UUIDs are texts, as in Arrow."""
-    return _parsed(schema, keeps=lambda logical: logical != "uuid")
+#: Which logical types a schema of the codec keeps. UUIDs are always texts, as in Arrow.
+Kept = Literal["all", "decimals", "none"]
 
 
-def plain_schema(schema: AvroSchema) -> Any:
-    """The schema for the codec without logical types, so that every stored value can be decoded.
+def codec_schema(schema: AvroSchema, kept: Kept = "all") -> Any:
+    """The schema for the codec, with logical types as `kept` says.
 
-    A timestamp is then a number, which may be in a year that Python's calendar does not have; a decimal is the bytes of its
-    digits.
+    Without logical types every stored value can be decoded: a timestamp is a number, which may be in a year that Python's
+    calendar does not have, and a decimal is the bytes of its digits.
     """
-    return _parsed(schema, keeps=lambda logical: not isinstance(logical, str))
 
-
-def decimal_schema(schema: AvroSchema) -> Any:
-    """The schema for the codec with decimals as the only logical type."""
-    return _parsed(schema, keeps=lambda logical: logical == "decimal")
-
-
-def _parsed(schema: AvroSchema, keeps: Callable[[Any], bool]) -> Any:
     def without_others(entry: dict[str, Any]) -> dict[str, Any]:
-        return {key: value for key, value in entry.items() if key != "logicalType" or keeps(value)}
+        logical = entry.get("logicalType")
+        keeps = {"all": logical != "uuid", "decimals": logical == "decimal", "none": not isinstance(logical, str)}[kept]
+        return {key: value for key, value in entry.items() if key != "logicalType" or keeps}
 
     return fastavro.parse_schema(json.loads(json.dumps(schema), object_hook=without_others))
 
@@ -62,17 +55,13 @@ def decode_datum(data: memoryview | bytes, schema: Any, *, named: bool = False) 
     record = fastavro.schemaless_reader(body, schema, return_record_name=named, return_record_name_override=named)
     if body.tell() != len(data):
         raise ValueError(f"a record of {len(data)} bytes ends after {body.tell()}")
-    if not _gives(data, record, schema):
+    try:
+        gives = encode_datum(record, schema) == data  # of several valid encodings of a list the library makes only one
+    except DAMAGE:
+        gives = False
+    if not gives:
         check_datum(data, schema)
     return record
-
-
-def _gives(data: memoryview | bytes, record: Any, schema: Any) -> bool:
-    """Whether a record is encoded to these bytes. Of several valid encodings of a list the library makes only one."""
-    try:
-        return encode_datum(record, schema) == data
-    except DAMAGE:
-        return False
 
 
 def encode_datum(record: Any, schema: Any) -> bytes:

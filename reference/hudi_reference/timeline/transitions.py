@@ -16,7 +16,7 @@ from hudi_reference.storage import ObjectExists, Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.instant_generator import Times, latest_time
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
-from hudi_reference.timeline.instants.states import ACTIONS, State, moves_of
+from hudi_reference.timeline.instants.states import ACTIONS, STEPS, State
 from hudi_reference.timeline.instants.version_6 import check_migrated
 
 
@@ -199,7 +199,7 @@ def _check_move(action: str, named: str, start: State | None) -> None:
     """Raises IllegalTransition unless the action may take this step from the state `start`."""
     if action not in ACTIONS or ACTIONS[action].in_schema_folder:
         raise UnsupportedTableFeature("the action is not supported", rule="TL-025", found=action)
-    steps = [move.named for move in moves_of(ACTIONS[action]) if move.start is start]
+    steps = [move.named for move in STEPS[action] if move.start is start]
     if named not in steps:
         raise IllegalTransition(
             "no such step", rule="TL-052" if start is State.COMPLETED else "TL-051", found=f"{named} of a {action}",

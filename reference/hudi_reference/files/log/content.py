@@ -30,7 +30,7 @@ from hudi_reference.files.log.fast.encode_columns import encode_avro_columns
 from hudi_reference.files.log.kryo_deletes import UnknownClass, read_deletes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema
-from hudi_reference.schema.avro_codec import DAMAGE, codec_schema, decode_datum, encode_datum, from_avro, plain_schema, to_avro
+from hudi_reference.schema.avro_codec import DAMAGE, codec_schema, decode_datum, encode_datum, from_avro, to_avro
 
 CONTENT_VERSION = 3
 #: Values that are decoded to Python objects at a time: these take more memory than Arrow columns.
@@ -78,7 +78,7 @@ def _avro_rows(block: Block, columns: Sequence[str] | None) -> pa.Table:
 
 @implements("BLK-019", "BLK-020", "BLK-021", "BLK-022", "TYP-019")
 def _decode_avro(block: Block, schema: AvroSchema, count: int) -> pa.Table:
-    parsed, columns = plain_schema(schema), arrow_schema(schema, block.path)
+    parsed, columns = codec_schema(schema, "none"), arrow_schema(schema, block.path)
     at_once = max(1, _VALUES_AT_ONCE // max(1, len(columns)))
     # ER-040: four bytes before each record, not eight.
     framed = _framed(block.content[8:], count)
@@ -119,7 +119,7 @@ def plain_records(block: Block) -> list[dict[str, Any]]:
 
     Raises MalformedLogBlock.
     """
-    schema = plain_schema(parse_schema(_header(block, HeaderKey.SCHEMA), block.path))
+    schema = codec_schema(parse_schema(_header(block, HeaderKey.SCHEMA), block.path), "none")
     try:
         return [dict(decode_datum(datum, schema)) for datum in _framed(block.content[8:], _avro_count(block))]
     except DAMAGE as error:

@@ -32,13 +32,19 @@ def record_keys(rows: pa.Table, fields: Sequence[str]) -> pa.Array:
     """
     if len(fields) > 1:
         return _composite_keys(rows, fields)
-    keys = _texts(_column(rows, fields[0], "key", "PROP-007"))
-    _check_present(keys, fields[0])
+    keys = texts_of(_column(rows, fields[0], "key", "PROP-007"))
+    present = pc.fill_null(pc.not_equal(keys, ""), False)
+    if not pc.all(present, min_count=0).as_py():
+        row = pc.index(present, False).as_py()
+        raise InvalidRows(
+            "a row without a key", rule="META-007", expected=f"a value in {fields[0]}",
+            found=f"{keys[row].as_py()!r} in row {row}",
+        )  # fmt: skip
     return keys
 
 
 def _composite_keys(rows: pa.Table, fields: Sequence[str]) -> pa.Array:
-    texts = [_texts(_column(rows, field, "key", "PROP-007")) for field in fields]
+    texts = [texts_of(_column(rows, field, "key", "PROP-007")) for field in fields]
     values = zip(*(text.to_pylist() for text in texts), strict=True)
     return pa.array([composite_key(fields, row) for row in values], pa.string())
 
@@ -54,18 +60,6 @@ def composite_key(fields: Sequence[str], values: Sequence[str | None]) -> str:
         raise InvalidRows("a row without a key", rule="META-007", expected="a value in one key field at least", found="nulls")
     marks = {None: "__null__", "": "__empty__"}
     return ",".join(f"{field}:{marks.get(value, value)}" for field, value in zip(fields, values, strict=True))
-
-
-def _check_present(keys: pa.Array, field: str) -> None:
-    present = pc.fill_null(pc.not_equal(keys, ""), False)
-    if not pc.all(present, min_count=0).as_py():
-        row = pc.index(present, False).as_py()
-        raise InvalidRows(
-            "a row without a key",
-            rule="META-007",
-            expected=f"a value in {field}",
-            found=f"{keys[row].as_py()!r} in row {row}",
-        )
 
 
 @implements("PROP-007", "PROP-008", "PROP-016")
@@ -171,7 +165,7 @@ def _part(field: str, said: str, kind: str, properties: TableProperties) -> tupl
 
 def _level(rows: pa.Table, field: str, times: TimestampPaths | None) -> pa.Array:
     column = _column(rows, field, "partition", "PROP-008")
-    return _texts(column) if times is None else times.texts(_whole(column))
+    return texts_of(column) if times is None else times.texts(column)
 
 
 def _folder(path: str) -> str:
@@ -199,7 +193,8 @@ def _rows(table: pa.Table, fields: Sequence[str]) -> list[tuple[object, ...]]:
     return list(zip(*(table.column(field).to_pylist() for field in fields), strict=True))
 
 
-def _column(rows: pa.Table, field: str, what: str, rule: str) -> pa.ChunkedArray:
+def _column(rows: pa.Table, field: str, what: str, rule: str) -> pa.Array:
+    """A column in one chunk; `a.b` is field b of struct a. Raises InvalidRows."""
     name, *path = field.split(".") if field not in rows.column_names else (field,)
     column = rows.column(name) if name in rows.column_names else None
     for step in path:
@@ -212,14 +207,5 @@ def _column(rows: pa.Table, field: str, what: str, rule: str) -> pa.ChunkedArray
         raise InvalidRows(
             f"the {what} column {field} is missing", rule=rule, expected=field, found=", ".join(rows.column_names)
         )
-    return column
-
-
-def _texts(column: pa.ChunkedArray) -> pa.Array:
-    return texts_of(_whole(column))
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    """A column in one chunk; a nested field is a column."""
     whole = column.combine_chunks()
     return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole

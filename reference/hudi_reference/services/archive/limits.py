@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from hudi_reference.errors import Misuse
+from hudi_reference.number_settings import number_setting
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.clean_plan import CleanPolicy
 
@@ -20,20 +21,6 @@ class Setting:
     default: str
     rule: str
     least: int = 1
-
-    def text(self, options: Mapping[str, str]) -> str:
-        """The value among these settings."""
-        return options.get(self.name, self.default)
-
-    def number(self, options: Mapping[str, str]) -> int:
-        """The value as a number. Raises Misuse."""
-        text = self.text(options)
-        if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= self.least):
-            raise Misuse(
-                f"{self.name} is not a valid limit", rule=self.rule, expected=f"a number from {self.least} on",
-                found=repr(text),
-            )  # fmt: skip
-        return int(text)
 
 
 #: The settings of Spark jobs.
@@ -78,15 +65,23 @@ class ArchiveLimits:
         """The limits of these settings; with Flink's names those of a Flink job. Raises Misuse."""
         flink = any(FLINK[key].name in options for key in ("most", "fewest"))
         settings = FLINK if flink else SPARK
-        counting = settings["compaction trigger"].text(options) in COUNTING_TRIGGERS
+        texts = {key: options.get(one.name, one.default) for key, one in settings.items()}
+        keys = ["most", "fewest", "batch size"]
+        if texts["compaction trigger"] in COUNTING_TRIGGERS:
+            keys.append("compacted after")
+        chosen = {key: settings[key] for key in keys}
+        numbers = {
+            key: number_setting(options, one.name, int(one.default), least=one.least, rule=one.rule)
+            for key, one in chosen.items()
+        }
         limits = cls(
-            most=settings["most"].number(options),
-            fewest=settings["fewest"].number(options),
-            batch_size=settings["batch size"].number(options),
-            beyond_savepoints=settings["beyond savepoints"].text(options) == "true",
-            automatic=settings["automatic"].text(options) == "true",
+            most=numbers["most"],
+            fewest=numbers["fewest"],
+            batch_size=numbers["batch size"],
+            beyond_savepoints=texts["beyond savepoints"] == "true",
+            automatic=texts["automatic"] == "true",
             cleaning=CleanPolicy.of(options),
-            compacted_after=settings["compacted after"].number(options) if counting else None,
+            compacted_after=numbers.get("compacted after"),
         )
         limits._check(settings)
         return limits

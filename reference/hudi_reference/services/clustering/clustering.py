@@ -26,6 +26,7 @@ from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.layout.partitions import mark_partition
 from hudi_reference.layout.properties import TableProperties
+from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice, GroupId, load_commit
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
@@ -35,7 +36,7 @@ from hudi_reference.services.clustering.plan import schedule_clustering
 from hudi_reference.services.clustering.plan_record import LAYOUT_KEY, TARGET_KEY, ClusteringPlan, InputGroup, clustering_in
 from hudi_reference.services.clustering.settings import NAMES, ClusteringSettings
 from hudi_reference.services.compaction.compaction import check_stored
-from hudi_reference.services.planning.compaction_plan import number, remove_strays, store
+from hudi_reference.services.planning.compaction_plan import remove_strays, store
 from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, pending_of, read_plan
 from hudi_reference.services.rollback.rollback import execute_rollback, withdraw
 from hudi_reference.storage import ObjectExists
@@ -221,7 +222,7 @@ class Rewriting:
     def outputs(self) -> Iterator[list[tuple[WriteStat, bytes]]]:
         """The files of each group of the plan, in its order. Groups are rewritten in parallel, up to the configured limit."""
         groups = list(enumerate(self.plan.groups))
-        most = number(self.table.options, _PARALLELISM_KEY, _PARALLELISM, least=1)
+        most = number_setting(self.table.options, _PARALLELISM_KEY, _PARALLELISM, least=1, rule="CMP-001")
         at_once = min(len(groups), most) if self.table.parallelism > 1 else 1
         if at_once < 2:
             yield from (self.rewrite(*group) for group in groups)

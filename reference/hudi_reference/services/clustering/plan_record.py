@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, UnsupportedTableFeature
+from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.planning.compaction_plan import number
 from hudi_reference.services.planning.plan_execution import Plan, location, planned_slice
 
 #: The only version of plans, groups and slices.
@@ -75,7 +75,7 @@ class ClusteringPlan:
     @implements("CLU-030")
     def target_size(self) -> int:
         """The target size of an output in bytes. Raises Misuse."""
-        return number(self.parameters, TARGET_KEY, DEFAULT_TARGET, least=1)
+        return number_setting(self.parameters, TARGET_KEY, DEFAULT_TARGET, least=1, rule="CMP-001")
 
 
 def sort_columns_of(options: Mapping[str, str]) -> tuple[str, ...]:

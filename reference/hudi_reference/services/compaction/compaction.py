@@ -23,6 +23,7 @@ from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.layout.partitions import mark_partition
 from hudi_reference.layout.properties import TableProperties
+from hudi_reference.number_settings import number_setting
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import Table, View
 from hudi_reference.records.changes import KEY
@@ -33,7 +34,6 @@ from hudi_reference.services.planning.compaction_plan import (
     chosen,
     completed_record,
     eligible,
-    number,
     operations_in,
     plan_record,
     present,
@@ -127,8 +127,8 @@ def check_trigger(options: Mapping[str, str]) -> None:
             "an unknown trigger strategy of compaction", rule="CMP-001", path=STRATEGY_KEY,
             expected=" or ".join(TRIGGERS), found=options[STRATEGY_KEY],
         )  # fmt: skip
-    number(options, COMMITS_KEY, 1, least=1)
-    number(options, SECONDS_KEY, 3600)
+    number_setting(options, COMMITS_KEY, 1, least=1, rule="CMP-001")
+    number_setting(options, SECONDS_KEY, 3600, rule="CMP-001")
 
 
 def is_due(timeline: Timeline, options: Options, now: int, zone: tzinfo | None) -> bool:
@@ -146,9 +146,9 @@ def is_due(timeline: Timeline, options: Options, now: int, zone: tzinfo | None) 
     deltas = [c for c in timeline.commits if c.action == "deltacommit" and (c.completion or c.requested) > after]
     if not deltas:
         return False
-    enough = len(deltas) >= number(options, COMMITS_KEY, 1, least=1)
+    enough = len(deltas) >= number_setting(options, COMMITS_KEY, 1, least=1, rule="CMP-001")
     since = after or deltas[0].requested
-    late = since <= format_time(now - 1000 * number(options, SECONDS_KEY, 3600), zone)
+    late = since <= format_time(now - 1000 * number_setting(options, SECONDS_KEY, 3600, rule="CMP-001"), zone)
     return TRIGGERS[name](enough, late)
 
 

@@ -18,6 +18,7 @@ from hudi_reference.files.log.block import Block
 from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.writer import BlockWriter, EncodedBlock
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name
+from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice, load_commit
 from hudi_reference.query.slice_reader import SliceReader, partial_columns
 from hudi_reference.query.table import Table, View
@@ -31,7 +32,6 @@ from hudi_reference.services.planning.compaction_plan import (
     completed_record,
     eligible,
     files_of_instant,
-    number,
     operations_in,
     plan_record,
     present,
@@ -108,7 +108,7 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
         raise Misuse("a copy-on-write table has no logs to compact", rule="LCP-001", expected="MERGE_ON_READ")
     check_writable(table)
     check_indexes_maintained(table)
-    least = number({**table.options, **(options or {})}, BLOCKS_KEY, 2, least=1)
+    least = number_setting({**table.options, **(options or {})}, BLOCKS_KEY, 2, least=1, rule="CMP-001")
     view = table.view()
     reader = view.reader(table)
     if reader.merging.merger is not None:

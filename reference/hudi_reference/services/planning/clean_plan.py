@@ -17,6 +17,7 @@ from typing import Any, Literal, Self, get_args
 
 from hudi_reference.errors import Misuse
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name
+from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileGroup, FileGroups, FileSlice, GroupId
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.plan_execution import path_in
@@ -46,18 +47,11 @@ class CleanPolicy:
             case "KEEP_LATEST_COMMITS" | "KEEP_LATEST_FILE_VERSIONS" | "KEEP_LATEST_BY_HOURS":
                 return cls(
                     name,
-                    _count(options, "hoodie.clean.commits.retained", cls.commits),
-                    _count(options, "hoodie.clean.fileversions.retained", cls.file_versions),
-                    _count(options, "hoodie.clean.hours.retained", cls.hours),
+                    number_setting(options, "hoodie.clean.commits.retained", cls.commits, least=1, rule="CLN-002"),
+                    number_setting(options, "hoodie.clean.fileversions.retained", cls.file_versions, least=1, rule="CLN-002"),
+                    number_setting(options, "hoodie.clean.hours.retained", cls.hours, least=1, rule="CLN-002"),
                 )
         raise Misuse("no such cleaning policy", rule="CLN-004", expected=", ".join(get_args(PolicyName)), found=name)
-
-
-def _count(options: Mapping[str, str], key: str, default: int) -> int:
-    text = options.get(key, str(default))
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise Misuse("a clean keeps at least one", rule="CLN-002", path=key, expected="a number of 1 or more", found=repr(text))
-    return int(text)
 
 
 @implements("CLN-005")

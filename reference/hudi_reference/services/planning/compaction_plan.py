@@ -9,9 +9,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedTableFeature, missing_data_file
+from hudi_reference.errors import MalformedMetadata, UnsupportedTableFeature, missing_data_file
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
@@ -193,7 +194,7 @@ def chosen(operations: Sequence[Operation], options: Mapping[str, str]) -> list[
         )  # fmt: skip
     strategy, found = STRATEGIES[name], list(operations)
     if (metric := strategy.metric) is not None:
-        least = number(options, strategy.threshold, 0)
+        least = number_setting(options, strategy.threshold, 0, rule="CMP-001")
         enough = (operation for operation in found if operation.metrics[metric] >= least)
         found = sorted(enough, key=lambda operation: -operation.metrics[metric])
     return _within_budget(found, options) if strategy.bounded else found
@@ -201,7 +202,7 @@ def chosen(operations: Sequence[Operation], options: Mapping[str, str]) -> list[
 
 def _within_budget(operations: Iterable[Operation], options: Mapping[str, str]) -> list[Operation]:
     """The first operations up to the I/O budget, including the one that exceeds it."""
-    left = float(number(options, "hoodie.compaction.target.io", 512_000))
+    left = float(number_setting(options, "hoodie.compaction.target.io", 512_000, rule="CMP-001"))
     found: list[Operation] = []
     for operation in operations:
         if left <= 0:
@@ -209,11 +210,3 @@ def _within_budget(operations: Iterable[Operation], options: Mapping[str, str]) 
         found.append(operation)
         left -= operation.metrics["TOTAL_IO_MB"]
     return found
-
-
-def number(options: Mapping[str, str], key: str, default: int, least: int = 0) -> int:
-    """A setting that is a number. Raises Misuse."""
-    text = options.get(key, str(default))
-    if not (text.isascii() and text.isdigit() and int(text) >= least):
-        raise Misuse(f"{key} is not a valid limit", rule="CMP-001", expected=f"a number from {least} on", found=repr(text))
-    return int(text)

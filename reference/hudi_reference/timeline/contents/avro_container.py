@@ -86,9 +86,9 @@ def write_record(schema: AvroSchema, record: Mapping[str, Any], sync_marker: byt
         fastavro.schemaless_writer(out, _compiled(text), record)
     except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
         raise Misuse("the record does not fit its schema", rule="TL-002", found=f"{type(error).__name__}: {error}") from error
-    datum = out.getvalue()
-    head = [MAGIC, _long(1), _bytes(b"avro.schema"), _bytes(text.encode()), _long(0), sync_marker]
-    return b"".join([*head, _long(1), _bytes(datum), sync_marker])
+    name, stored, datum = b"avro.schema", text.encode(), out.getvalue()
+    head = [MAGIC, _long(1), _long(len(name)), name, _long(len(stored)), stored, _long(0), sync_marker]
+    return b"".join([*head, _long(1), _long(len(datum)), datum, sync_marker])
 
 
 @lru_cache(maxsize=64)
@@ -113,10 +113,6 @@ def _long(value: int) -> bytes:
         out.append(rest & 0x7F | 0x80)
         rest >>= 7
     return bytes((*out, rest))
-
-
-def _bytes(value: bytes) -> bytes:
-    return _long(len(value)) + value
 
 
 def _malformed(path: str, found: str, offset: int | None) -> MalformedMetadata:

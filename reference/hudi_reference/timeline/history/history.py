@@ -197,12 +197,18 @@ def read_history(storage: Storage, folder: str) -> tuple[Instant, ...]:
 
 
 @contextmanager
+@implements("LSM-011")
 def opened_level_file(storage: Storage, folder: str, file: LevelFile) -> Iterator[pq.ParquetFile]:
     """Open a level file. Raises FileNotFoundError with its name, and MalformedHistory if the file is damaged."""
     path = f"{folder}/{file.name}"
     try:
         with storage.open(path) as source:
-            _check_length(source.size(), file, path)
+            if source.size() != file.length:  # ER-082: the file was truncated or replaced
+                raise MalformedHistory(
+                    "the length differs from the manifest", rule="LSM-011", path=path,
+                    expected=f"{file.length} bytes", found=f"{source.size()} bytes",
+                    remedy="restore file and manifest from the same copy of the table",
+                )  # fmt: skip
             yield pq.ParquetFile(source)
     except FileNotFoundError as error:
         raise FileNotFoundError(file.name) from error
@@ -210,17 +216,6 @@ def opened_level_file(storage: Storage, folder: str, file: LevelFile) -> Iterato
         raise MalformedHistory(
             "the file is not a level file of the history", rule="LSM-003", path=path, found=str(error)
         ) from error
-
-
-@implements("LSM-011")
-def _check_length(size: int, file: LevelFile, path: str) -> None:
-    """ER-082: refuse a file whose length differs from the manifest, because it was truncated or replaced."""
-    if size != file.length:
-        raise MalformedHistory(
-            "the length differs from the manifest", rule="LSM-011", path=path,
-            expected=f"{file.length} bytes", found=f"{size} bytes",
-            remedy="restore file and manifest from the same copy of the table",
-        )  # fmt: skip
 
 
 @implements("LSM-003", "LSM-017", "LSM-018", "LSM-019")

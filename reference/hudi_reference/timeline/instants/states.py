@@ -5,7 +5,7 @@ docs/timeline.md with its diagram read it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import partial
 
@@ -30,6 +30,8 @@ class Content:
         may_be_empty: a reader accepts an empty file, which means that there is no information.
         optional: a writer may store an empty file.
         json: the record may be JSON, as in releases before version 8.
+        records: all records that a reader accepts.
+        needed: whether a writer must store the record.
     """
 
     record: str | None = None
@@ -37,16 +39,13 @@ class Content:
     may_be_empty: bool = False
     json: bool = False
     optional: bool = False
+    records: tuple[str, ...] = field(init=False)
+    needed: bool = field(init=False)
 
-    @property
-    def records(self) -> tuple[str, ...]:
-        """All records that a reader accepts."""
-        return self.also if self.record is None else (self.record, *self.also)
-
-    @property
-    def needed(self) -> bool:
-        """Whether a writer must store the record."""
-        return self.record is not None and not self.optional
+    def __post_init__(self) -> None:
+        """Fill the fields that follow from the others."""
+        records = self.also if self.record is None else (self.record, *self.also)
+        vars(self).update(records=records, needed=self.record is not None and not self.optional)
 
 
 _COMMIT, _REPLACE, _PLANNED = "HoodieCommitMetadata", "HoodieReplaceCommitMetadata", "HoodieRequestedReplaceMetadata"
@@ -183,6 +182,10 @@ def moves_of(action: Action) -> tuple[Move, ...]:
     }
     known = (None, *action.contents)
     return tuple(move for move in MOVES if may.get(move.named, True) and move.start in known and move.end in known)
+
+
+#: The steps of each action.
+STEPS: Mapping[str, tuple[Move, ...]] = {name: moves_of(action) for name, action in ACTIONS.items()}
 
 
 @implements("TL-027", "TL-028", "TL-031", "TL-037", "TL-040", "TL-043", "TL-044", "TL-016")

@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.layout.properties import TableProperties
+from hudi_reference.number_settings import number_setting
 from hudi_reference.requirement import implements
 
 MODE_KEY = "hoodie.write.concurrency.mode"
@@ -85,9 +86,9 @@ class Concurrency:
                 expected=f"{POLICY_KEY}=LAZY", found="EAGER",
             )  # fmt: skip
         return cls(
-            mode, policy, _number(RETRIES_KEY, options, "0"), options.get(EARLY_KEY) == "true",
+            mode, policy, number_setting(options, RETRIES_KEY, 0), options.get(EARLY_KEY) == "true",
             options.get(KEYS_KEY) == "true", options.get(SCHEMAS_KEY, "true") == "true",
-            max(1000, _number(INTERVAL_KEY, options, "60000")), _number(MISSES_KEY, options, "2"), _index(options),
+            max(1000, number_setting(options, INTERVAL_KEY, 60000)), number_setting(options, MISSES_KEY, 2), _index(options),
         )  # fmt: skip
 
     @implements("NBC-004")
@@ -124,15 +125,8 @@ def _one_of(kind: type[_E], key: str, options: Mapping[str, str]) -> _E | None:
     return kind(text.upper())
 
 
-def _number(key: str, options: Mapping[str, str], default: str) -> int:
-    text = options.get(key, default)
-    if not (text.isascii() and text.isdigit()):
-        raise Misuse(f"{key} is not a number", expected="0 or more", found=repr(text))
-    return int(text)
-
-
 def _index(options: Mapping[str, str]) -> BucketIndex | None:
     if options.get(INDEX_KEY, "").upper() != "BUCKET" or options.get(ENGINE_KEY, "SIMPLE").upper() != "SIMPLE":
         return None
     fields = tuple(field.strip() for field in options.get(FIELDS_KEY, "").split(",") if field.strip())
-    return BucketIndex(_number(BUCKETS_KEY, options, "256"), fields)
+    return BucketIndex(number_setting(options, BUCKETS_KEY, 256), fields)

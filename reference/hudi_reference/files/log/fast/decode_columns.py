@@ -18,7 +18,7 @@ from hudi_reference.errors import UnsupportedSchema
 from hudi_reference.files.log.fast.vectorized_decoder import Cursors, Data, Longs, Unclear, check, record_places
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema
-from hudi_reference.schema.avro_codec import plain_schema
+from hudi_reference.schema.avro_codec import codec_schema
 
 #: Reads a value of each record.
 Reader = Callable[[Cursors], pa.Array]
@@ -38,7 +38,7 @@ def decode_avro_columns(
     try:
         every = arrow_schema(schema)
         columns = pa.schema([_passed_over(field, schema, wanted) for field in every])
-        read = _record(plain_schema(schema), pa.struct(list(columns)), {})
+        read = _record(codec_schema(schema, "none"), pa.struct(list(columns)), {})
         starts, ends = record_places(data, count)
         at_once = max(1, min(_ROWS_AT_ONCE, _BYTES_AT_ONCE * count // (len(data) + 1)))
         parts = [slice(first, first + at_once) for first in range(0, count, at_once)]
