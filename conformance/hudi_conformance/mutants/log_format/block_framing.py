@@ -35,7 +35,7 @@ def version_0_read_as_version_1(patch: Patch) -> None:
 
 @mutant(breaks="LF-030")
 def version_0_content_extends_to_end(patch: Patch) -> None:
-    """Takes the rest of a file for the content of a block of version 0."""
+    """Reads the rest of a file as the content of a block of version 0."""
     patch.edit(
         reader._read_block,
         "end = offset + PREFIX + length",

@@ -9,7 +9,7 @@ from hudi_reference.files.log.block import BlockType
 
 @mutant(breaks="BLK-023")
 def hfile_block_type_changed(patch: Patch) -> None:
-    """Takes blocks of type 5 for blocks of the reserved type, which have no content."""
+    """Reads blocks of type 5 as blocks of the reserved type, which have no content."""
     patch.item(BlockType._value2member_map_, BlockType.HFILE_DATA.value, BlockType.COMMAND)
 
 
@@ -32,7 +32,7 @@ def parquet_null_structs_lost(patch: Patch) -> None:
 
 @mutant(breaks="BLK-031")
 def cdc_block_type_of_avro(patch: Patch) -> None:
-    """Takes the type of change-capture blocks for that of Avro data blocks."""
+    """Reads change-capture blocks as Avro data blocks."""
     patch.item(BlockType._value2member_map_, BlockType.CDC_DATA.value, BlockType.AVRO_DATA)
 
 

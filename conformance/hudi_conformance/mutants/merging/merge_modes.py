@@ -7,7 +7,7 @@ from hudi_reference.layout.properties import TableProperties
 
 @mutant(breaks="MRG-016")
 def unknown_merge_mode_as_event_time(patch: Patch) -> None:
-    """Takes an unknown merge mode for the default one."""
+    """Treats an unknown merge mode as the default one."""
     patch.edit(
         merge_config._mode,
         'raise InvalidProperty("unknown merge mode", rule="MRG-016", found=text)',

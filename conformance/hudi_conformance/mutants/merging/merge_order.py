@@ -42,5 +42,5 @@ def late_deletes_win(patch: Patch) -> None:
 
 @mutant(breaks=("MRG-029", "BLK-009"))
 def tombstone_ordering_value_lost(patch: Patch) -> None:
-    """Lets a late row come back after a delete with a higher ordering value."""
+    """Lets a late row win over a delete with a higher ordering value."""
     _late_one_stays(patch, Kind.DELETE, Kind.ROW)

@@ -68,7 +68,7 @@ def inputs_merged_by_column(patch: Patch) -> None:
 
 @mutant(breaks="PAY-015")
 def null_taken_as_column_default(patch: Patch) -> None:
-    """Takes null for a column that was not given, whatever its default is."""
+    """Treats null as a missing value, whatever the default of the column is."""
     patch.item(payload_module._LACKS, Fill.DEFAULT, payload_module._LACKS[Fill.NULL])  # type: ignore[arg-type]
 
 

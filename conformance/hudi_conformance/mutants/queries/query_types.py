@@ -25,7 +25,7 @@ def cdc_files_read_as_data(patch: Patch) -> None:
 
 @mutant(breaks="TYP-008")
 def time_without_milliseconds_is_start_of_second(patch: Patch) -> None:
-    """Takes a time without milliseconds for the start of its second, and excludes instants requested in it."""
+    """Reads a time without milliseconds as the start of its second, and excludes instants requested in it."""
     patch.set(time_parsing, "_FORMS", tuple((form, rest.replace("999", "000")) for form, rest in time_parsing._FORMS))
 
 

@@ -42,13 +42,13 @@ def holds(patch: Patch, action: str, state: State, content: Content) -> None:
 
 @mutant(breaks="TL-012")
 def replacecommit_with_commit_metadata(patch: Patch) -> None:
-    """Takes a replacecommit for a commit, whose metadata names no replaced groups."""
+    """Reads a replacecommit as a commit, whose metadata names no replaced groups."""
     holds(patch, "replacecommit", State.COMPLETED, Content("HoodieCommitMetadata"))
 
 
 @mutant(breaks="TL-012")
 def replacecommit_requested_with_commit_metadata(patch: Patch) -> None:
-    """Takes the metadata that a replacement writes for its plan."""
+    """Reads the metadata that a replacement writes as its plan."""
     holds(patch, "replacecommit", State.REQUESTED, Content("HoodieCommitMetadata", may_be_empty=True))
 
 
@@ -81,7 +81,7 @@ def stands_for(patch: Patch, extension: str, action: str) -> None:
 
 @mutant(breaks="TL-016")
 def log_compaction_read_as_compaction(patch: Patch) -> None:
-    """Takes a log compaction for a compaction, which writes a base file."""
+    """Reads a log compaction as a compaction, which writes a base file."""
     stands_for(patch, "logcompaction.requested", "compaction")
 
 

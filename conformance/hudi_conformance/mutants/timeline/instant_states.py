@@ -60,7 +60,7 @@ def writer_rolls_back_all_pending_writes(patch: Patch) -> None:
 
 @mutant(breaks="TL-040")
 def clustering_requested_as_replacecommit(patch: Patch) -> None:
-    """Takes a requested clustering for a requested replacecommit."""
+    """Reads a requested clustering as a requested replacecommit."""
     stands_for(patch, "clustering.requested", "replacecommit")
 
 
@@ -95,7 +95,7 @@ def requested_state_skipped(patch: Patch) -> None:
 
 @mutant(breaks=("TL-047", "SVC-015"))
 def clean_plan_in_memory(patch: Patch) -> None:
-    """Only the process that planned a clean knows its files: another process finds nothing to delete."""
+    """Keeps the files of a clean plan in the memory of the planner: another process finds nothing to delete."""
     patch.edit(
         plan_execution.planning,
         "            return time",
@@ -129,7 +129,7 @@ def data_files_before_inflight(patch: Patch) -> None:
 
 @mutant(breaks="TL-053")
 def lowest_state_read(patch: Patch) -> None:
-    """Takes an action for pending as long as its earlier state files exist."""
+    """Treats an action as pending as long as its earlier state files exist."""
     patch.set(active, "PENDING", {})
     patch.edit(active.build_timeline, "known[2] <= parts[2]", "known[2] > parts[2]")
 
