@@ -6,6 +6,7 @@ plain lists and dictionaries, so that they can be kept in a cache. Marks may nam
 """
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -36,6 +37,15 @@ def read_suite_module(text: str) -> dict[str, Any]:
     return {"tests": tests, "constants": {k: v for k, v in constants.items() if v}, "imports": imports}
 
 
+def guarantee(docstring: str) -> str:
+    """The first paragraph of the docstring of a test, in one line, without the rule before it.
+
+    The first letter is a capital, as in the description of a golden case.
+    """
+    text = re.sub(r"^[A-Z0-9]+-\d{3}: ", "", " ".join(docstring.strip().split("\n\n")[0].split()))
+    return text[:1].upper() + text[1:]
+
+
 def assigned(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     """The names that a module assigns, with the expressions."""
     for node in tree.body:
@@ -64,7 +74,7 @@ def _test(node: ast.FunctionDef, names: Mapping[str, ast.expr]) -> dict[str, Any
     return {
         "name": node.name,
         "line": node.lineno,
-        "description": " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split()),
+        "description": guarantee(ast.get_docstring(node) or ""),
         "requirements": _items_of(arg for call in citing for arg in call.args),
         "computed": any(not _items(arg) for call in citing for arg in call.args),
         "needs": _items_of(arg for call in needing for arg in call.args),

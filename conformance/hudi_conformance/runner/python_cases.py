@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from hudi_conformance.cases.suite_marks import guarantee
 from hudi_conformance.cases.verdict import Judgement, Outcome, Result, judge_exception, lacking, one_line
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
@@ -122,7 +123,6 @@ def skip_unless_offered(item: pytest.Item, session: Session) -> None:
 
 def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
     """The result of a Python test, from its exception."""
-    text = (getattr(item, "function", item).__doc__ or "").strip().split("\n\n")[0]
     name, stopped = case_id(item), item.stash.get(STOPPED, None)
     return Result(
         case=name,
@@ -130,7 +130,7 @@ def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
         outcome=Outcome.PASS,
         chapter=chapter_of(item),
         requirements=rules_of(item),
-        description=" ".join(text.split()),
+        description=guarantee(getattr(item, "function", item).__doc__ or ""),
         seconds=call.duration,
     ).having(Judgement(Outcome.NOT_RUN, stopped) if stopped is not None else _judgement(call.excinfo))
 

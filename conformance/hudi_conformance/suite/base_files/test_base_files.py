@@ -25,7 +25,7 @@ UPDATE = Step("upsert", (row("key", 2, "second"), row("a new key", 2, "second"),
 @pytest.mark.requirements("BF-002", "BF-010")
 @pytest.mark.needs(*WRITES)
 def test_base_files_are_opened_by_a_stock_library(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Every file whose name ends in .parquet is a complete Parquet file and holds the rows."""
+    """BF-002: every file whose name ends in .parquet is a complete Parquet file and holds the rows."""
     uri = new_uri()
     written(engine, uri, INSERT, UPDATE)
     rows: dict[str, str] = {}
@@ -40,8 +40,8 @@ def test_base_files_are_opened_by_a_stock_library(engine: Client, new_uri: Calla
 @pytest.mark.requirements("IDX-004", "IDX-005", "IDX-006")
 @pytest.mark.needs(*WRITES)
 def test_bloom_filters_contain_every_key(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The bloom filter of each base file, decoded here, contains every key of the file, and does not contain every possible
-    key.
+    """IDX-004: the bloom filter of each base file, decoded here, contains every key of the file, and does not contain every
+    possible key.
 
     An engine that looks up keys by these filters would write a second row of a key that the filter does not contain.
     """

@@ -53,8 +53,8 @@ def last_blocks(uri: str, instant: str) -> list[Block]:
 @pytest.mark.needs("delete.flag")
 @pytest.mark.requirements("LF-041", "LF-042", "LF-043", "BLK-011")
 def test_positions_are_those_of_the_rows_that_a_block_changes(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Where blocks have record positions, there is one for each record, counted from 0, of the row with the record's key in the
-    base file that the block names; and a read by positions gives the right rows.
+    """LF-042: where blocks have record positions, there is one for each record, counted from 0, of the row with the record's
+    key in the base file that the block names; and a read by positions gives the right rows.
     """
     uri = new_uri()
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
@@ -75,7 +75,9 @@ def test_positions_are_those_of_the_rows_that_a_block_changes(engine: Client, ne
 @BOTH_TYPES
 @pytest.mark.requirements("BF-001", "BF-003", "LF-002", "LAY-020", "META-001")
 def test_file_names_identify_groups_and_instants(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Without timeline and metadata, the name of each file still identifies its file group and the action that wrote it."""
+    """BF-001: without timeline and metadata, the name of each file still identifies its file group and the action that wrote
+    it.
+    """
     uri = new_uri()
     _, instants = written(engine, uri, INSERT, UPDATE, Step("upsert", (row("b", 3, "z"),)), type=type)
     known: dict[str, tuple[str, str, str]] = {}
@@ -95,7 +97,7 @@ def test_file_names_identify_groups_and_instants(engine: Client, new_uri: Callab
 @LOGS
 @pytest.mark.requirements("META-001", "META-002", "LF-035")
 def test_logged_rows_have_all_meta_columns(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The schema of a data block begins with the five meta columns, and each block names the action that wrote it."""
+    """META-001: the schema of a data block begins with the five meta columns, and each block names the action that wrote it."""
     uri = new_uri()
     _, (_, instant) = written(engine, uri, INSERT, UPDATE, type="MERGE_ON_READ")
     blocks = last_blocks(uri, instant)
@@ -110,7 +112,7 @@ def test_logged_rows_have_all_meta_columns(engine: Client, new_uri: Callable[[],
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("META-006")
 def test_a_sequence_number_stays_with_its_row(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Commit time and sequence number of a row do not change when the row is carried into another file."""
+    """META-006: commit time and sequence number of a row do not change when the row is carried into another file."""
     uri = new_uri()
     _, (first, _) = written(engine, uri, INSERT, UPDATE)
     numbers: dict[str, set[Any]] = {}
@@ -125,7 +127,9 @@ def test_a_sequence_number_stays_with_its_row(engine: Client, new_uri: Callable[
 @pytest.mark.needs("write.delete", "read.snapshot", "log.delete")
 @pytest.mark.requirements("BLK-013", "LAY-021")
 def test_a_delete_applies_to_its_partition_only(engine: Client, new_uri: Callable[[], str]) -> None:
-    """If two records have the same key in two partitions, a delete in the log removes only the one of its partition."""
+    """LAY-021: if two records have the same key in two partitions, a delete in the log removes only the one of its
+    partition.
+    """
     uri = new_uri()
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
     engine.write(
@@ -158,7 +162,8 @@ def attempt(uri: str, rows: Sequence[Row], *, lost: Sequence[str]) -> str:
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("BF-005", "BF-006", "BF-008", "LF-006", "TL-005")
 def test_task_attempts_write_separate_files(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Each attempt has a greater write token than the one before and overwrites nothing; only the successful attempt is read.
+    """BF-005: each attempt has a greater write token than the one before and overwrites nothing; only the successful attempt is
+    read.
 
     The reference reads: how other engines read such files depends on the order in which a folder is listed.
     """
@@ -180,8 +185,8 @@ def test_task_attempts_write_separate_files(engine: Client, new_uri: Callable[[]
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("BF-007", "LF-007")
 def test_only_orphan_files_are_removed(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Files of failed attempts are removed, whatever their write tokens. Files of other actions, also with smaller tokens, and
-    files of pending actions stay, and so do the rows.
+    """BF-007: files of failed attempts are removed, whatever their write tokens. Files of other actions, also with smaller
+    tokens, and files of pending actions stay, and so do the rows.
     """
     uri = new_uri()
     written(engine, uri, INSERT, UPDATE, Step("upsert", (row("b", 3, "z"),)), type=type)
@@ -198,7 +203,7 @@ def test_only_orphan_files_are_removed(engine: Client, new_uri: Callable[[], str
         shutil.copyfile(home / max(named), home / path)
     table = open_table(uri)
     assert set(table.remove_leftover_files()) == lost
-    assert data_files(uri) == named | lost | pending, "a dry run removes nothing"
+    assert data_files(uri) == named | lost | pending, "the dry run removed a file"
     assert set(table.remove_leftover_files(dry_run=False)) == lost
     assert data_files(uri) == named | pending
     expect_rows(engine, uri, (row("a", 2, "y"), row("b", 3, "z"), row("c", 1, "x", "rio")), "after the removal")

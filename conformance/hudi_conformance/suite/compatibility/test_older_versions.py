@@ -38,7 +38,7 @@ def version_of(folder: Path) -> str:
 @pytest.mark.requirements("COMPAT-005")
 @pytest.mark.parametrize("name", ["v6.cow", "v6.mor"])
 def test_a_write_does_not_raise_the_version_of_a_table(engine: Client, new_uri: Callable[[], str], name: str) -> None:
-    """A table of version 6 is written at version 6, or the write is refused; the stored version does not change."""
+    """COMPAT-005: a table of version 6 is written at version 6, or the write is refused; the stored version does not change."""
     uri = new_uri()
     shutil.copytree(golden(name), folder_of(uri))
     before = engine.read(uri, Query("snapshot")).num_rows
@@ -53,8 +53,8 @@ def test_a_write_does_not_raise_the_version_of_a_table(engine: Client, new_uri: 
 @pytest.mark.requirements("COMPAT-006")
 @pytest.mark.parametrize("name", ["{requested}.commit", "{requested}.commit.requested", "{requested}.inflight"])
 def test_writes_are_refused_during_a_migration(engine: Client, new_uri: Callable[[], str], name: str) -> None:
-    """While an instant of version 6 is stored in .hoodie of a table of version 8, its migration is not finished and writes are
-    refused.
+    """COMPAT-006: while an instant of version 6 is stored in .hoodie of a table of version 8, its migration is not finished and
+    writes are refused.
     """
     uri = new_uri()
     engine.create(uri, Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", False).spec())
@@ -94,8 +94,8 @@ def read_logs(storage: Storage) -> list[str]:
 @pytest.mark.requirements("COMPAT-006", "COMPAT-003")
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_crashed_migration_leaves_a_readable_table(engine: Client, name: str) -> None:
-    """After a crash behind any request, rows and actions are unchanged; a second run ends in the state of an undisturbed
-    one.
+    """COMPAT-006: after a crash behind any request, rows and actions are unchanged; a second run ends in the state of an
+    undisturbed one.
     """
     only_in_process(engine)
     storage = copy_of(LocalStorage(golden(name)))
@@ -137,7 +137,7 @@ def is_old(info: ObjectInfo) -> bool:
 @pytest.mark.requirements("COMPAT-006", "COMPAT-003")
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_migrated_table_accepts_writes(engine: Client, new_uri: Callable[[], str], name: str) -> None:
-    """After a migration the rows are unchanged; after a further write they are the earlier rows and the new one."""
+    """COMPAT-006: after a migration the rows are unchanged; after a further write they are the earlier rows and the new one."""
     only_in_process(engine)
     uri = new_uri()
     shutil.copytree(golden(name), folder_of(uri))
@@ -156,7 +156,7 @@ def test_a_migrated_table_accepts_writes(engine: Client, new_uri: Callable[[], s
 @pytest.mark.requirements("COMPAT-006")
 @pytest.mark.parametrize("name", ["v6.mor.pending-compaction", "v6.cow.pending", "v6.mor.pending", "v6.mor.clustered"])
 def test_pending_actions_block_a_migration(engine: Client, name: str) -> None:
-    """A table with a pending action stays at version 6; the message names the action and the remedy."""
+    """COMPAT-006: a table with a pending action stays at version 6; the message names the action and the remedy."""
     only_in_process(engine)
     storage = copy_of(LocalStorage(golden(name)))
     before = [info.path for info in storage.list()]
@@ -178,8 +178,8 @@ class BusyStorage(MemoryStorage):
 @pytest.mark.needs("table-version.6")
 @pytest.mark.requirements("COMPAT-006")
 def test_a_write_during_a_migration_stops_it(engine: Client) -> None:
-    """A concurrent writer of version 6 is detected before the switch: the table stays at version 6 and has that writer's
-    instant.
+    """COMPAT-006: a concurrent writer of version 6 is detected before the switch: the table stays at version 6 and has that
+    writer's instant.
     """
     only_in_process(engine)
     storage = BusyStorage()
@@ -193,7 +193,7 @@ def test_a_write_during_a_migration_stops_it(engine: Client) -> None:
 @pytest.mark.needs("table-version.6")
 @pytest.mark.requirements("COMPAT-006")
 def test_an_instant_written_after_the_switch_is_kept(engine: Client) -> None:
-    """A second run deletes only what the timeline of version 8 contains; an unknown instant is an error."""
+    """COMPAT-006: a second run deletes only what the timeline of version 8 contains; an unknown instant is an error."""
     only_in_process(engine)
     storage = copy_of(LocalStorage(golden("v6.cow")))
     migrated(storage)

@@ -55,7 +55,7 @@ def expect_rolled_back(engine: Client, uri: str, service: str, instant: str, the
 @pytest.mark.requirements("TL-019", "COMPAT-006")
 @TABLES
 def test_a_write_of_version_6_is_rolled_back_or_kept(engine: Client, new_uri: Callable[[], str], name: str) -> None:
-    """The newest write before the migration is rolled back completely, or not at all."""
+    """TL-019: the newest write before the migration is rolled back completely, or not at all."""
     uri = new_uri()
     *_, before, newest = migrated(name, uri)
     then = ordered(open_table(uri).as_of(before).select(COLUMNS))
@@ -69,7 +69,7 @@ def test_a_write_of_version_6_is_rolled_back_or_kept(engine: Client, new_uri: Ca
 def test_a_restore_to_before_the_migration_succeeds_or_changes_nothing(
     engine: Client, new_uri: Callable[[], str], name: str
 ) -> None:
-    """The table is restored to its first write, or it stays unchanged: no unfinished restore blocks writers."""
+    """TL-023: the table is restored to its first write, or it stays unchanged: no unfinished restore blocks writers."""
     uri = new_uri()
     first, *_ = migrated(name, uri)
     then = ordered(open_table(uri).as_of(first).select(COLUMNS))
@@ -81,7 +81,9 @@ def test_a_restore_to_before_the_migration_succeeds_or_changes_nothing(
 @pytest.mark.requirements("TL-019", "TL-023", "COMPAT-006")
 @TABLES
 def test_writes_after_the_migration_are_rolled_back(engine: Client, new_uri: Callable[[], str], name: str) -> None:
-    """Writes of version 8 on a migrated table are rolled back, and the last write before the migration is restored."""
+    """COMPAT-006: writes of version 8 on a migrated table are rolled back, and the last write before the migration is
+    restored.
+    """
     uri = new_uri()
     newest = migrated(name, uri)[-1]
     then = rows(engine, uri)
@@ -111,9 +113,9 @@ LIMITS = {
 def test_rolled_back_writes_do_not_reappear_after_archiving(
     engine: Client, new_uri: Callable[[], str], name: str, service: str
 ) -> None:
-    """After archiving, the active timeline begins later than a write that was rolled back. If blocks of that write remained in
-    shared logs, they would then count as archived and committed. The rows stay correct, also where a restore has removed the
-    compaction with which a migration may end.
+    """COMPAT-006: after archiving, the active timeline begins later than a write that was rolled back. If blocks of that write
+    remained in shared logs, they would then count as archived and committed. The rows stay correct, also where a restore has
+    removed the compaction with which a migration may end.
     """
     uri = new_uri()
     first, *_, newest = migrated(name, uri)

@@ -60,8 +60,8 @@ def crashes(uri: str, action: Callable[[WritableTable], object]) -> None:
 @pytest.mark.parametrize("action", [name if " " not in name else pytest.param(name, marks=REPLACED) for name in ACTIONS])
 @pytest.mark.requirements("OCC-027", "TL-019", "TL-030", "SVC-006")
 def test_a_clean_rolls_back_crashed_writers(engine: Client, new_uri: NewUri, type: str, action: str) -> None:
-    """Whatever the writer was executing: no file, marker or instant of it is left, the rows are those before it, and the next
-    write succeeds.
+    """TL-019: whatever the writer was executing: no file, marker or instant of it is left, the rows are those before it, and
+    the next write succeeds.
     """
     known = updated(engine, new_uri(), 1, type)
     before = data_files(known.uri)
@@ -84,7 +84,7 @@ def test_a_clean_rolls_back_crashed_writers(engine: Client, new_uri: NewUri, typ
 )
 @pytest.mark.requirements("SVC-006", "TL-030", "SVC-008")
 def test_a_clean_keeps_requested_plans(engine: Client, new_uri: NewUri, service: Service) -> None:
-    """A requested plan has no heartbeat; it has not failed. After the clean it is still there and can be executed."""
+    """SVC-006: a requested plan has no heartbeat; it has not failed. After the clean it is still there and can be executed."""
     stage = ConcurrentTable(engine, new_uri()).create("MERGE_ON_READ")
     for number in range(3):
         stage.write({"a": f"log {number}"})
@@ -101,8 +101,8 @@ def test_a_clean_keeps_requested_plans(engine: Client, new_uri: NewUri, service:
 @pytest.mark.parametrize("policy", ["NEVER", "EAGER"])
 @pytest.mark.requirements("TL-030", "OCC-027")
 def test_a_clean_rolls_back_nothing_without_the_lazy_policy(engine: Client, new_uri: NewUri, type: str, policy: str) -> None:
-    """Only the policy LAZY, for several writers, lets a clean roll back writes: without it, a writer that seems to have crashed
-    can still complete.
+    """TL-030: only the policy LAZY, for several writers, lets a clean roll back writes: without it, a writer that seems to have
+    crashed can still complete.
     """
     known = updated(engine, new_uri(), 3, type)
     slow = begin_write(known.uri, (row("c", 90, "slow", "rio"),))
@@ -129,7 +129,7 @@ def test_a_clean_rolls_back_nothing_without_the_lazy_policy(engine: Client, new_
 def test_a_heartbeat_expires_after_the_tolerable_misses(
     engine: Client, new_uri: NewUri, settings: dict[str, str], age: int, lives: bool
 ) -> None:
-    """A heartbeat is valid for the interval times the tolerable misses, two minutes by default."""
+    """TL-030: a heartbeat is valid for the interval times the tolerable misses, two minutes by default."""
     known = updated(engine, new_uri(), 1)
     slow = begin_write(known.uri, (row("c", 90, "slow", "rio"),))
     send_heartbeat(known.uri, slow.instant)

@@ -62,8 +62,8 @@ def data_files(storage: MemoryStorage) -> set[str]:
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-027", "LAY-011")
 def test_markers_precede_data_files(engine: Client, type: TableType) -> None:
-    """Wherever a writer crashes, each of its files has a marker below the meta folder: MERGE for a base file that replaces an
-    earlier one, CREATE for any other. The markers are deleted once the write has completed.
+    """LAY-011: wherever a writer crashes, each of its files has a marker below the meta folder: MERGE for a base file that
+    replaces an earlier one, CREATE for any other. The markers are deleted once the write has completed.
     """
     only_in_process(engine)
     before = data_files(with_a_row(type))
@@ -85,7 +85,7 @@ def test_markers_precede_data_files(engine: Client, type: TableType) -> None:
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-027")
 def test_a_rollback_removes_all_files_of_a_crashed_write(engine: Client, type: TableType) -> None:
-    """After a rollback no file of the write is left, including files that no metadata names, and no marker."""
+    """OCC-027: after a rollback no file of the write is left, including files that no metadata names, and no marker."""
     only_in_process(engine)
     before = data_files(with_a_row(type))
     rolled_back = 0

@@ -49,8 +49,9 @@ def values(engine: Client, uri: str) -> dict[str, str]:
 @pytest.mark.requirements("NBC-004", "NBC-001", "LAY-021")
 @pytest.mark.parametrize("late", ["quick", "slow"])
 def test_writers_of_one_file_group_both_complete(engine: Client, new_uri: Callable[[], str], late: str) -> None:
-    """Both write versions of one key that is new, and one further key each. Neither aborts; there is one file group, with the
-    id that follows from the bucket, and the version with the greater ordering value wins, in either order of completion.
+    """NBC-004: two non-blocking writers write versions of one new key, and one further key each. Neither aborts; there is one
+    file group, with the id that follows from the bucket, and the version with the greater ordering value wins, in either order
+    of completion.
     """
     uri = empty(engine, new_uri())
     ts = {"quick": 1, "slow": 1, late: 2}
@@ -68,8 +69,8 @@ def test_writers_of_one_file_group_both_complete(engine: Client, new_uri: Callab
 @pytest.mark.needs(*NEEDED)
 @pytest.mark.requirements("NBC-004")
 def test_optimistic_writers_of_one_bucket_conflict(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Under optimistic control the file groups of buckets have random ids. Two writers that create the same bucket still
-    conflict, and the key is there once.
+    """NBC-004: under optimistic control the file groups of buckets have random ids. Two writers that create the same bucket
+    still conflict, and the key is there once.
     """
     uri, options = empty(engine, new_uri()), {**OPTIMISTIC, **BUCKETS}
     quick = SlowWriter(uri, int, options=options)
@@ -84,8 +85,8 @@ def test_optimistic_writers_of_one_bucket_conflict(engine: Client, new_uri: Call
     ("type", "without"), [("COPY_ON_WRITE", ""), ("MERGE_ON_READ", "hoodie.index.type"), ("MERGE_ON_READ", "simple")]
 )
 def test_non_blocking_control_has_prerequisites(engine: Client, new_uri: Callable[[], str], type: str, without: str) -> None:
-    """On copy-on-write tables, without buckets, or with consistent-hashing buckets, non-blocking writers are refused before
-    they begin; the table is unchanged.
+    """NBC-004: on copy-on-write tables, without buckets, or with consistent-hashing buckets, non-blocking writers are refused
+    before they begin; the table is unchanged.
     """
     uri = empty(engine, new_uri(), type=type)
     options = {key: value for key, value in NON_BLOCKING.items() if key != without}
@@ -102,8 +103,8 @@ def test_non_blocking_control_has_prerequisites(engine: Client, new_uri: Callabl
     "steps", [order for order in permutations(("plan", "run", "end")) if order.index("plan") < order.index("run")]
 )
 def test_a_write_during_a_compaction_is_read_once(engine: Client, new_uri: Callable[[], str], steps: Sequence[str]) -> None:
-    """A delta write begins before a compaction of its file group is planned. In every order of the plan, its execution and the
-    end of the write, neither aborts, and the snapshot has the write from its completion on, and never twice.
+    """NBC-003: a delta write begins before a compaction of its file group is planned. In every order of the plan, its execution
+    and the end of the write, neither aborts, and the snapshot has the write from its completion on, and never twice.
     """
     uri = empty(engine, new_uri())
     writer, requested = SlowWriter(uri, int, options=ONE), list[str]()
@@ -132,7 +133,7 @@ def test_a_write_during_a_compaction_is_read_once(engine: Client, new_uri: Calla
 @pytest.mark.requirements("NBC-001")
 @pytest.mark.parametrize("order", list(permutations((1, 2, 3))), ids=str)
 def test_the_greatest_event_wins_in_any_order(engine: Client, new_uri: Callable[[], str], order: tuple[int, ...]) -> None:
-    """Three versions of a key are delivered in every order, by the engine itself if it writes."""
+    """NBC-001: three versions of a key are delivered in every order, by the engine itself if it writes."""
     uri = empty(engine, new_uri())
     writer = SlowWriter(uri, int, options=ONE)
     for ts in order:
@@ -143,8 +144,8 @@ def test_the_greatest_event_wins_in_any_order(engine: Client, new_uri: Callable[
 @pytest.mark.needs(*NEEDED, "read.incremental", "inspect.table")
 @pytest.mark.requirements("NBC-006", "NBC-001")
 def test_actions_are_ordered_by_completion_and_records_by_event(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Late data is committed last: the timeline has its commit as the newest one, an incremental query from the previous commit
-    on returns the other rows of that commit, and the snapshot keeps the newer event.
+    """NBC-006: late data is committed last: the timeline has its commit as the newest one, an incremental query from the
+    previous commit on returns the other rows of that commit, and the snapshot keeps the newer event.
     """
     uri = empty(engine, new_uri())
     writer = SlowWriter(uri, int, options=ONE)
@@ -160,8 +161,8 @@ def test_actions_are_ordered_by_completion_and_records_by_event(engine: Client, 
 @pytest.mark.needs(*NEEDED)
 @pytest.mark.requirements("NBC-004", "NBC-001")
 def test_four_nested_writers_all_complete(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Four writers begin one inside the other, on two buckets and two partitions. None aborts, and for each key the result
-    follows event time.
+    """NBC-004: four writers begin, each during the write of the one before, on two buckets and two partitions. None aborts, and
+    for each key the result follows event time.
     """
     uri = empty(engine, new_uri())
     best: dict[str, tuple[int, str]] = {}

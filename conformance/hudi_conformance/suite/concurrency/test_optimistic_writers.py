@@ -33,8 +33,8 @@ def scene(engine: Client, new_uri: Callable[[], str], request: pytest.FixtureReq
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-001", "OCC-010", "OCC-012", "OCC-013", "OCC-019")
 def test_the_first_of_two_writers_of_one_file_group_wins(scene: Scene, type: str) -> None:
-    """They change different keys. The second to complete gets a conflict error and leaves nothing visible; the lock is free,
-    and the same write succeeds afterwards on the new state.
+    """OCC-019: two writers change different keys of one file group. The second to complete gets a conflict error and leaves
+    nothing visible; the lock is free, and the same write succeeds afterwards on the new state.
     """
     writer = SlowWriter(scene.uri, lambda: scene.write("b"))
     table = writer.table
@@ -51,8 +51,8 @@ def test_the_first_of_two_writers_of_one_file_group_wins(scene: Scene, type: str
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-001", "OCC-014", "OCC-022")
 def test_writers_of_different_file_groups_both_complete(scene: Scene, type: str) -> None:
-    """Conflicts are decided by file group, not by partition or by the mere existence of another write. The later publisher has
-    the later completion time, whenever it began to wait for the lock.
+    """OCC-022: conflicts are decided by file group, not by partition or by the mere existence of another write. The later
+    publisher has the later completion time, whenever it began to wait for the lock.
     """
     scene.engine.write(scene.uri, "insert", as_arrow([row("d", 1, "x")]), options={**SPREAD, **SEVERAL_WRITERS})
     quick: list[str] = []
@@ -68,8 +68,8 @@ def test_writers_of_different_file_groups_both_complete(scene: Scene, type: str)
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-006", "OCC-011")
 def test_a_writer_that_began_earlier_is_in_the_concurrent_set(scene: Scene, type: str) -> None:
-    """A writer that was requested first and completes during the slow write is in the concurrent set. Writes that completed
-    before, and writes that stay pending, are not.
+    """OCC-011: a writer that was requested first and completes during the slow write is in the concurrent set. Writes that
+    completed before, and writes that stay pending, are not.
     """
     early = begin_write(scene.uri, (row("a", 50, "early"),))
     pending = begin_write(scene.uri, (row("a", 60, "never"),))
@@ -87,8 +87,8 @@ def test_a_writer_that_began_earlier_is_in_the_concurrent_set(scene: Scene, type
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-006", "OCC-011")
 def test_a_completion_before_the_request_conflicts(scene: Scene, type: str) -> None:
-    """A write is based on its snapshot. A write that completes after the table was read and before the begin time is drawn has
-    a smaller completion time than that begin time, and still conflicts.
+    """OCC-011: a write is based on its snapshot. A write that completes after the table was read and before the begin time is
+    drawn has a smaller completion time than that begin time, and still conflicts.
     """
     with CONFLICT:
         SlowWriter(scene.uri, lambda: scene.write("b"), "request").upsert(scene.slow("a"))
@@ -98,7 +98,9 @@ def test_a_completion_before_the_request_conflicts(scene: Scene, type: str) -> N
 @pytest.mark.needs(*WRITES, "service.archive")
 @pytest.mark.requirements("OCC-012", "OCC-011")
 def test_archived_writes_are_in_the_concurrent_set(scene: Scene) -> None:
-    """An action of the concurrent set that leaves the active timeline before the slow writer checks is found in the history."""
+    """OCC-012: an action of the concurrent set that leaves the active timeline before the slow writer checks is found in the
+    history.
+    """
 
     def meanwhile() -> None:
         quick = scene.write("b")
@@ -117,8 +119,8 @@ def test_archived_writes_are_in_the_concurrent_set(scene: Scene) -> None:
 @pytest.mark.parametrize("type", ["MERGE_ON_READ"])
 @pytest.mark.requirements("OCC-015", "NBC-003")
 def test_a_compaction_planned_during_a_write_conflicts(scene: Scene, type: str) -> None:
-    """Under optimistic control the write aborts because of the plan; other writers complete, and no change of theirs is lost. A
-    plan that existed when the write began does not conflict.
+    """OCC-015: under optimistic control the write aborts because of the plan; other writers complete, and no change of theirs
+    is lost. A plan that existed when the write began does not conflict.
     """
     scene.write("a")
     plans: list[str] = []
@@ -146,8 +148,8 @@ def test_a_compaction_planned_during_a_write_conflicts(scene: Scene, type: str) 
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-008")
 def test_changes_go_to_the_committed_file_group(scene: Scene, type: str) -> None:
-    """A pending write has put the key into a new file group; the engine writes to the group that holds the committed record,
-    and to no other.
+    """OCC-008: a pending write has put the key into a new file group; the engine writes to the group that holds the committed
+    record, and to no other.
     """
     (home,) = {id_of(path.name) for path in (folder_of(scene.uri) / "oslo").glob("*.parquet")}
     relocating = _inserting(scene.uri, row("a", 90, "elsewhere"))
@@ -175,8 +177,8 @@ def _inserting(uri: str, change: Row) -> str:
 @pytest.mark.needs(*WRITES, "merge-on-read", "service.compaction")
 @pytest.mark.requirements("OCC-024", "SVC-013")
 def test_inline_compaction_is_planned_after_the_write(engine: Client, new_uri: Callable[[], str]) -> None:
-    """With inline compaction a plan follows the completion of the write that makes it due; without it there is no plan. The
-    rows are the same.
+    """OCC-024: with inline compaction a plan follows the completion of the write that makes it due; without it there is no
+    plan. The rows are the same.
     """
     uris = []
     for inline in ("true", "false"):
@@ -193,7 +195,9 @@ def test_inline_compaction_is_planned_after_the_write(engine: Client, new_uri: C
 @pytest.mark.needs(*WRITES, "merge-on-read", "service.compaction")
 @pytest.mark.requirements("OCC-024")
 def test_a_failed_inline_service_keeps_the_write(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The inline compaction reads a damaged log file, in another partition. The write has completed, and reports success."""
+    """OCC-024: the inline compaction reads a damaged log file, in another partition. The write has completed, and reports
+    success.
+    """
     uri = updated(engine, new_uri(), 2, "MERGE_ON_READ").uri
     (log, *_) = sorted((folder_of(uri) / "oslo").glob(".*.log.*"))
     log.write_bytes(log.read_bytes()[:-30])

@@ -25,8 +25,8 @@ def overwritten(stage: ConcurrentTable, value: str) -> None:
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-013", "OCC-001")
 def test_an_update_of_an_overwritten_partition(engine: Client, new_uri: NewUri, type: str) -> None:
-    """A writer has stored its files when the partition is overwritten; it reports success only if its change is readable
-    (invariants 9 and 21).
+    """OCC-013: a writer has stored its files when the partition is overwritten; it reports success only if its change is
+    readable (invariants 9 and 21).
     """
     stage = ConcurrentTable(engine, new_uri()).create(type)
     assert stage.begin("writer", {"a": "written"})
@@ -40,7 +40,9 @@ def test_an_update_of_an_overwritten_partition(engine: Client, new_uri: NewUri, 
 @pytest.mark.needs("merge-on-read", "write.bucket-index")
 @pytest.mark.requirements("OCC-013", "NBC-004")
 def test_a_non_blocking_update_of_an_overwritten_partition(engine: Client, new_uri: NewUri) -> None:
-    """The same with a writer that never aborts because of other logs (invariant 21)."""
+    """NBC-004: a writer that never aborts because of other log files changes an overwritten partition; it reports success only
+    if its change is readable (invariant 21).
+    """
     options = {**BUCKETS, "hoodie.table.type": "MERGE_ON_READ"}
     stage = ConcurrentTable(engine, new_uri(), options=options).create("MERGE_ON_READ")
     assert stage.begin("writer", {"a": "written"}, options=NON_BLOCKING)
@@ -54,8 +56,8 @@ def test_a_non_blocking_update_of_an_overwritten_partition(engine: Client, new_u
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-013", "OCC-001")
 def test_a_partition_is_deleted_during_a_write(engine: Client, new_uri: NewUri, type: str) -> None:
-    """The writer updates a row and inserts one, and completes before the deletion does. The rows are those of a serial order of
-    the successful actions, never half of the write (invariants 9 and 21).
+    """OCC-013: the writer updates a row and inserts one, and completes before the deletion does. The rows are those of a serial
+    order of the successful actions, never half of the write (invariants 9 and 21).
     """
     stage = ConcurrentTable(engine, new_uri()).create(type)
     assert stage.begin("deletion", {"a": ""}, operation="delete_partition")
@@ -71,8 +73,8 @@ def test_a_partition_is_deleted_during_a_write(engine: Client, new_uri: NewUri, 
 @pytest.mark.needs("service.clean", "copy-on-write")
 @pytest.mark.requirements("CLN-001", "CLN-002")
 def test_a_partition_recreated_during_a_clean(engine: Client, new_uri: NewUri) -> None:
-    """A partition was deleted and a clean is planned that removes its folder; a new row is written to it before the clean
-    executes (invariant 25).
+    """CLN-001: a partition was deleted and a clean is planned that removes its folder; a new row is written to it before the
+    clean executes (invariant 25).
     """
     stage = ConcurrentTable(engine, new_uri()).create("COPY_ON_WRITE")
     stage.write({"a": ""}, operation="delete_partition")

@@ -20,7 +20,7 @@ COW = pytest.mark.needs("copy-on-write")
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-001", "OCC-013", "OCC-019")
 def test_two_writers_of_one_file_group(engine: Client, new_uri: NewUri, type: str) -> None:
-    """Both have stored their files before either completes: one of them aborts (invariants 8 and 9)."""
+    """OCC-013: two writers have stored their files before either completes: one of them aborts (invariants 8 and 9)."""
     stage = ConcurrentTable(engine, new_uri()).create(type)
     assert stage.begin("first", {"a": "first"})
     stage.begin("second", {"b": "second"})
@@ -32,8 +32,8 @@ def test_two_writers_of_one_file_group(engine: Client, new_uri: NewUri, type: st
 @pytest.mark.needs("pause.drawn")
 @pytest.mark.requirements("OCC-011", "OCC-005", "TT-003")
 def test_a_request_that_is_published_late(engine: Client, new_uri: NewUri) -> None:
-    """A writer draws its begin time and publishes it only after a later one has begun. In between another write completes in
-    another file group, so that both writers find no concurrent change (invariants 3 and 8).
+    """OCC-011: a writer draws its begin time and publishes it only after a later one has begun. In between another write
+    completes in another file group, so that both writers find no concurrent change (invariants 3 and 8).
     """
     stage = ConcurrentTable(engine, new_uri()).create("COPY_ON_WRITE")
     assert stage.begin("early", {"a": "early"}, "drawn")
@@ -47,8 +47,8 @@ def test_a_request_that_is_published_late(engine: Client, new_uri: NewUri) -> No
 @pytest.mark.needs("merge-on-read")
 @pytest.mark.requirements("NBC-002", "OCC-004")
 def test_files_of_a_pending_insert_hide_no_rows(engine: Client, new_uri: NewUri) -> None:
-    """An insert writes into a file group that has room for it, and pauses. An update of the same group completes: it is read
-    before and after the insert completes (invariant 17).
+    """NBC-002: an insert writes into a file group that has room for it, and pauses. An update of the same group completes: it
+    is read before and after the insert completes (invariant 17).
     """
     stage = ConcurrentTable(engine, new_uri()).create("MERGE_ON_READ")
     assert stage.begin("insert", {"d": "new"}, options={"hoodie.parquet.small.file.limit": "104857600"})
@@ -63,7 +63,9 @@ def test_files_of_a_pending_insert_hide_no_rows(engine: Client, new_uri: NewUri)
 @pytest.mark.needs("service.archive")
 @pytest.mark.requirements("OCC-012", "OCC-011", "ARC-002")
 def test_a_conflict_with_an_archived_write_is_found(engine: Client, new_uri: NewUri) -> None:
-    """A writer was pending when a slow one began; it completes and is archived before the slow one completes (invariant 27)."""
+    """OCC-011: a writer was pending when a slow one began; it completes and is archived before the slow one completes
+    (invariant 27).
+    """
     stage = ConcurrentTable(engine, new_uri()).create("COPY_ON_WRITE")
     assert stage.begin("archived", {"b": "archived"})
     for number in range(4):
@@ -82,7 +84,9 @@ def test_a_conflict_with_an_archived_write_is_found(engine: Client, new_uri: New
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-002", "OCC-001")
 def test_two_writers_in_single_writer_mode(engine: Client, new_uri: NewUri, type: str) -> None:
-    """Two writers run in the mode for a single writer: each reports success only if its change is readable (invariant 8)."""
+    """OCC-001: two writers run in the mode for a single writer: each reports success only if its change is readable (invariant
+    8).
+    """
     stage, alone = ConcurrentTable(engine, new_uri()).create(type), {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
     assert stage.begin("first", {"a": "first"}, options=alone)
     stage.begin("second", {"b": "second"}, options=alone)
@@ -94,7 +98,7 @@ def test_two_writers_in_single_writer_mode(engine: Client, new_uri: NewUri, type
 @pytest.mark.needs("write.compares-keys")
 @pytest.mark.requirements("OCC-017")
 def test_a_new_key_of_two_writers(engine: Client, new_uri: NewUri, type: str) -> None:
-    """Both insert the same key, each into a new file group: it is there once (invariant 11)."""
+    """OCC-017: two writers insert the same key, each into a new file group: it is there once (invariant 11)."""
     stage = ConcurrentTable(engine, new_uri()).create(type)
     apart = {"hoodie.parquet.small.file.limit": "0", "hoodie.write.concurrency.record.key.check.enable": "true"}
     assert stage.begin("first", {"n": "first"}, options=apart)
@@ -106,7 +110,9 @@ def test_a_new_key_of_two_writers(engine: Client, new_uri: NewUri, type: str) ->
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-019", "OCC-004", "OCC-008")
 def test_rows_of_a_crashed_writer_are_invisible(engine: Client, new_uri: NewUri, type: str) -> None:
-    """It stored its files and never completes; the next writer succeeds (invariant 12)."""
+    """OCC-004: a crashed writer has stored its files and never completes: its rows are not read, and the next writer succeeds
+    (invariant 12).
+    """
     stage = ConcurrentTable(engine, new_uri()).create(type)
     assert stage.begin("crashed", {"a": "crashed", "b": "crashed", "d": "crashed"})
     stage.check("its files are there")
@@ -119,7 +125,9 @@ def test_rows_of_a_crashed_writer_are_invisible(engine: Client, new_uri: NewUri,
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("TL-030", "TL-051", "OCC-027")
 def test_a_writer_without_heartbeat_after_a_clean(engine: Client, new_uri: NewUri, type: str) -> None:
-    """A clean finds no heartbeat and may roll the write back; the writer continues afterwards (invariants 13 and 29)."""
+    """TL-030: a clean finds no heartbeat and may roll the write back; the writer continues afterwards (invariants 13
+    and 29).
+    """
     stage = ConcurrentTable(engine, new_uri()).create(type)
     instant = stage.begin("silent", {"a": "silent"})
     assert instant is not None
@@ -137,7 +145,7 @@ def test_a_writer_without_heartbeat_after_a_clean(engine: Client, new_uri: NewUr
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-026", "OCC-013")
 def test_early_conflict_detection(engine: Client, new_uri: NewUri, type: str) -> None:
-    """With early conflict detection at most one of two conflicting writers completes (invariants 10 and 38)."""
+    """OCC-026: with early conflict detection at most one of two conflicting writers completes (invariants 10 and 38)."""
     stage = ConcurrentTable(engine, new_uri()).create(type)
     early = {"hoodie.write.concurrency.early.conflict.detection.enable": "true"}
     assert stage.begin("first", {"a": "first"}, "requested", options=early)
@@ -151,8 +159,8 @@ def test_early_conflict_detection(engine: Client, new_uri: NewUri, type: str) ->
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TYP-008")
 def test_a_time_travel_query_is_repeatable(engine: Client, new_uri: NewUri, type: str) -> None:
-    """A read as of a write beside which an earlier one is pending: the answers before and after that one completes have the
-    same rows, unless the query is refused (invariant 7).
+    """TYP-008: a read as of a write beside which an earlier one is pending: the answers before and after that one completes
+    have the same rows, unless the query is refused (invariant 7).
     """
     stage = ConcurrentTable(engine, new_uri()).create(type)
     assert stage.begin("pending", {"a": "late"})
@@ -161,7 +169,7 @@ def test_a_time_travel_query_is_repeatable(engine: Client, new_uri: NewUri, type
     stage.finish("pending")
     answers.append(_answer(stage, instant))
     given = [answer for answer in answers if answer is not None]
-    assert given, "neither query was answered"
+    assert given, "both queries failed"
     assert all(answer == given[0] for answer in given)
 
 

@@ -68,8 +68,8 @@ def in_oslo(uri: str) -> set[str]:
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TL-039", "TL-010", "RDR-010", "RDR-011")
 def test_an_overwrite_replaces_the_partitions_of_its_rows(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """All earlier content of these partitions is replaced, updates in log files included; other partitions stay. Reads as of
-    earlier times give the earlier rows.
+    """TL-039: all earlier content of these partitions is replaced, updates in log files included; other partitions stay. Reads
+    as of earlier times give the earlier rows.
     """
     known = updated(engine, new_uri(), 1, type)
     instant = done(engine, known.uri, INSTEAD)
@@ -83,7 +83,7 @@ def test_an_overwrite_replaces_the_partitions_of_its_rows(engine: Client, new_ur
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TL-039", "RDR-010", "RDR-011")
 def test_a_deleted_partition_is_empty_until_it_is_written_again(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """After the deletion, an upsert of a key that the partition held is an insert."""
+    """TL-039: after the deletion, an upsert of a key that the partition held is an insert."""
     known = updated(engine, new_uri(), 1, type)
     done(engine, known.uri, DELETION)
     assert values(engine, known.uri) == [("c", "x")]
@@ -102,8 +102,8 @@ def test_a_deleted_partition_is_empty_until_it_is_written_again(engine: Client, 
 )
 @pytest.mark.requirements("TL-012", "TL-039", "CLU-040", "TL-009")
 def test_a_replacement_is_a_replacecommit_in_all_its_states(engine: Client, new_uri: NewUri, step: Step) -> None:
-    """The requested file contains no plan; the completed file has the operation, the replaced file groups, and only the new
-    files.
+    """TL-012: the requested file contains no plan; the completed file has the operation, the replaced file groups, and only the
+    new files.
     """
     known = updated(engine, new_uri(), 1)
     before = names_of(known.uri)
@@ -125,7 +125,7 @@ def test_a_replacement_is_a_replacecommit_in_all_its_states(engine: Client, new_
     assert {stat["path"].rpartition("/")[2] for stat in written} == names_of(known.uri) - before
     assert not groups & {stat["fileId"] for stat in written}
     assert bool(written) == (step is INSTEAD)
-    assert before <= names_of(known.uri), "replaced files stay until they are cleaned"
+    assert before <= names_of(known.uri), "the replacement deleted files"
 
 
 @OVERWRITES
@@ -133,7 +133,7 @@ def test_a_replacement_is_a_replacecommit_in_all_its_states(engine: Client, new_
 @pytest.mark.needs("read.incremental")
 @pytest.mark.requirements("TYP-009", "TL-039")
 def test_an_incremental_query_returns_overwritten_rows(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """The window of the overwrite has the rows that it inserted; earlier windows have none of them."""
+    """TYP-009: the window of the overwrite has the rows that it inserted; earlier windows have none of them."""
     known = updated(engine, new_uri(), 0, type)
     instant = done(engine, known.uri, INSTEAD)
     done(engine, known.uri, Step("upsert", (row("c", 9, "later", "rio"),)))
@@ -158,7 +158,9 @@ OF_TWO = {
 def test_change_capture_reports_replaced_rows_as_deletes(
     engine: Client, new_uri: NewUri, type: Type, operation: Operation
 ) -> None:
-    """Every row of every replaced file group is a delete with its old image; the rows that are written instead are inserts."""
+    """TYP-013: every row of every replaced file group is a delete with its old image; the rows that are written instead are
+    inserts.
+    """
     uri, captured = new_uri(), replace(Program(type, "EVENT_TIME_ORDERING", True).spec(), properties=CAPTURED)
     engine.create(uri, captured)
     done(engine, uri, Step("upsert", (row("a", 1, "x"), row("c", 1, "x", "rio"), row("e", 1, "x", "bergen"))))
@@ -183,7 +185,7 @@ def _image(found: dict[str, Any] | None) -> tuple[str, str] | None:
 @pytest.mark.needs("service.rollback", "inspect.table")
 @pytest.mark.requirements("TL-019", "TL-010")
 def test_an_overwrite_is_rolled_back(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """The replaced groups are read again, and none of the overwrite's files and instants is left."""
+    """TL-019: the replaced groups are read again, and none of the overwrite's files and instants is left."""
     known = updated(engine, new_uri(), 1, type)
     before = names_of(known.uri)
     instant = done(engine, known.uri, INSTEAD)
@@ -198,8 +200,8 @@ def test_an_overwrite_is_rolled_back(engine: Client, new_uri: NewUri, type: Type
 @pytest.mark.needs("service.clean", "service.archive", "copy-on-write")
 @pytest.mark.requirements("CLN-006", "ARC-005", "RDR-010", "TL-039")
 def test_replaced_groups_stay_hidden_after_cleaning_and_archiving(engine: Client, new_uri: NewUri) -> None:
-    """A clean that keeps the time before the overwrite readable keeps the replaced files; a later one deletes them. The
-    replacecommit is not archived before that, and when it is archived it hides no existing file.
+    """RDR-010: a clean that keeps the time before the overwrite readable keeps the replaced files; a later one deletes them.
+    The replacecommit is not archived before that, and when it is archived it hides no existing file.
     """
     known = updated(engine, new_uri(), 1)
     old = in_oslo(known.uri)
@@ -224,8 +226,8 @@ def test_replaced_groups_stay_hidden_after_cleaning_and_archiving(engine: Client
 @pytest.mark.needs("merge-on-read", "merge.commit-time", "write.bucket-index")
 @pytest.mark.requirements("NBC-004", "TL-039", "RDR-010")
 def test_an_emptied_bucket_is_written_again(engine: Client, new_uri: NewUri) -> None:
-    """Non-blocking writers give the file group of a bucket an id that follows from the bucket. If that group was replaced and
-    the bucket is empty, new data under the same id would stay hidden.
+    """NBC-004: non-blocking writers give the file group of a bucket an id that follows from the bucket. If that group was
+    replaced and the bucket is empty, new data under the same id would stay hidden.
     """
     uri, beside_others = new_uri(), {**SEVERAL_WRITERS, **NON_BLOCKING}
     engine.create(uri, Program("MERGE_ON_READ", "COMMIT_TIME_ORDERING", True).spec())
@@ -257,8 +259,8 @@ STEPS = (
 def test_replaced_groups_are_hidden_from_other_engines(
     writer: Client, reader: Client, shared_tables: SharedTables, type: Type, steps: int
 ) -> None:
-    """Given only the path, the reader returns the model's rows, and none of an old group of a replaced partition, whatever its
-    ordering value.
+    """RDR-010: given only the path, the reader returns the model's rows, and none of an old group of a replaced partition,
+    whatever its ordering value.
     """
     table = shared_tables.table(writer, Program(type, "EVENT_TIME_ORDERING", True, STEPS[:steps]))
     expect_rows(reader, table.uri, table.model.snapshot(), f"written by {writer.name}")

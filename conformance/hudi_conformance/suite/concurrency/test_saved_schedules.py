@@ -22,7 +22,7 @@ SAVED = sorted((Path(__file__).parents[1] / "schedules").glob("*.jsonl"))
     pytest.param(path, id=path.stem, marks=pytest.mark.requirements(*read_schedule(path).requirements)) for path in SAVED
 ])  # fmt: skip
 def test_the_run_of_a_saved_schedule_breaks_no_invariant(engine: Client, path: Path) -> None:
-    """Whatever was wrong when the schedule was saved is not wrong now."""
+    """OCC-001: a run of a saved schedule breaks no invariant, although it did when the schedule was saved."""
     only_in_process(engine)
     saved = read_schedule(path)
     scenario = SCENARIOS[current_name(saved.scenario)].scenario(saved.scenario).on(saved.store)

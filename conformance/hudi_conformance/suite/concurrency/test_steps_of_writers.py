@@ -56,8 +56,9 @@ def table_in_memory(type: str = "COPY_ON_WRITE") -> tuple[WritableTable, Recordi
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-004", "OCC-005", "OCC-007", "OCC-010")
 def test_a_write_takes_its_steps_in_order(engine: Client, type: str) -> None:
-    """Begin time and requested file are made under the lock, then the inflight file, then data files, each after its marker and
-    without the lock; the conflict check and the completed file are in one lock section. Nothing is stored after that.
+    """OCC-004: begin time and requested file are made under the lock, then the inflight file, then data files, each after its
+    marker and without the lock; the conflict check and the completed file are in one lock section. Nothing is stored after
+    that.
     """
     only_in_process(engine)
     table, storage = table_in_memory(type)
@@ -74,19 +75,19 @@ def test_a_write_takes_its_steps_in_order(engine: Client, type: str) -> None:
     assert requested < inflight < min(data) <= max(data) < completed
     for number in data:
         assert any(path.startswith(f".hoodie/.temp/{instant}/{paths[number]}.marker.") for path in paths[:number])
-    assert {changes[n][1] for n in data} == {None}, "the lock is free while data is stored"
-    assert changes[requested][1] is not None, "the begin time comes from the generator, under the lock"
+    assert {changes[n][1] for n in data} == {None}, "the writer holds the lock while it stores data files"
+    assert changes[requested][1] is not None, "the begin time was not generated under the lock"
     assert all(what.startswith("delete") for what, _ in changes[completed + 1 :])
     completing = changes[completed][1]
     owners = [owner for what, owner in storage.requests if what == "names .hoodie/timeline" and owner == completing]
-    assert completing is not None and owners, "the timeline is read in the lock section of the conflict check"
+    assert completing is not None and owners, "the timeline was not read under the lock of the conflict check"
 
 
 @NEEDED
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-023", "OCC-004")
 def test_the_completed_file_appears_complete(engine: Client, type: str) -> None:
-    """As soon as the completed file is visible, it holds the record of the whole write; it is stored once."""
+    """OCC-023: as soon as the completed file is visible, it holds the record of the whole write; it is stored once."""
     only_in_process(engine)
     table, storage = table_in_memory(type)
     seen: list[bytes] = []
@@ -118,7 +119,9 @@ def test_the_completed_file_appears_complete(engine: Client, type: str) -> None:
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("OCC-005")
 def test_the_begin_time_is_the_generators(engine: Client) -> None:
-    """It is later than every time that was drawn before, also by writers that ran while this one read the table."""
+    """OCC-005: the begin time is later than every time that was generated before, also by writers that ran while this one read
+    the table.
+    """
     only_in_process(engine)
     table, _ = table_in_memory()
     quick: list[str] = []
@@ -136,8 +139,8 @@ def test_the_begin_time_is_the_generators(engine: Client) -> None:
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("OCC-009")
 def test_an_update_may_be_a_delete_and_an_insert(engine: Client) -> None:
-    """The old file group loses the record, a new one has it, and the next update of the key goes there. In tables where the
-    stored version affects the merge, such updates are refused.
+    """OCC-009: the old file group loses the record, a new one has it, and the next update of the key goes there. In tables
+    where the stored version affects the merge, such updates are refused.
     """
     only_in_process(engine)
     table, _ = table_in_memory()
@@ -175,8 +178,8 @@ def heartbeats(uri: str) -> list[Path]:
 @NEEDED
 @pytest.mark.requirements("OCC-026")
 def test_early_detection_aborts_on_markers_of_active_writers(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The second of two writers of one file group fails before its file is stored; the first one completes. Markers of a writer
-    whose heartbeat has expired, and markers of other file groups, do not conflict.
+    """OCC-026: the second of two writers of one file group fails before its file is stored; the first one completes. Markers of
+    a writer whose heartbeat has expired, and markers of other file groups, do not conflict.
     """
     uri = local(engine, new_uri)
     outcomes: list[str | HudiError] = []
@@ -200,7 +203,7 @@ def test_early_detection_aborts_on_markers_of_active_writers(engine: Client, new
         SlowWriter(uri, crash, options=EARLY).upsert([row("a", 60, "crashes")])
     (heartbeat,) = heartbeats(uri)
     os.utime(heartbeat, (0, 0))
-    assert isinstance(idle.outcome([row("b", 60, "third")]), str), "markers of expired writers do not block"
+    assert isinstance(idle.outcome([row("b", 60, "third")]), str), "a marker of an expired writer caused a conflict"
     assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "first", "b": "third", "c": "second"}
 
 
@@ -208,8 +211,8 @@ def test_early_detection_aborts_on_markers_of_active_writers(engine: Client, new
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-017")
 def test_two_writers_insert_one_key(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Both put the same new key into a new file group. With the comparison of keys the second one aborts; without it both
-    complete and the key occurs twice, as the specification allows. Other keys do not conflict.
+    """OCC-017: two writers put the same new key into a new file group. With the comparison of keys the second one aborts;
+    without it both complete and the key occurs twice, as the specification allows. Other keys do not conflict.
     """
     only_in_process(engine)
 
@@ -230,8 +233,8 @@ def test_two_writers_insert_one_key(engine: Client, new_uri: Callable[[], str], 
 @NEEDED
 @pytest.mark.requirements("TL-030", "OCC-027")
 def test_heartbeats_last_from_the_request_to_the_end(engine: Client) -> None:
-    """The heartbeat exists whenever the requested file does; it is refreshed while files are stored, and deleted after the
-    completion.
+    """TL-030: the heartbeat exists whenever the requested file does; it is refreshed while files are stored, and deleted after
+    the completion.
     """
     only_in_process(engine)
     table, storage = table_in_memory()
@@ -248,8 +251,8 @@ def test_heartbeats_last_from_the_request_to_the_end(engine: Client) -> None:
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("TL-030", "OCC-019", "OCC-027")
 def test_a_writer_without_heartbeat_does_not_complete(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Another process may have begun to roll its files back: the writer gets an error, and the next clean removes its files.
-    The rows are those of the writers that completed.
+    """TL-030: another process may have begun to roll its files back: the writer gets an error, and the next clean removes its
+    files. The rows are those of the writers that completed.
     """
     uri = local(engine, new_uri)
 
@@ -270,8 +273,8 @@ def test_a_writer_without_heartbeat_does_not_complete(engine: Client, new_uri: C
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("TL-030", "OCC-027", "OCC-019")
 def test_a_clean_rolls_back_expired_writers_only(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A clean keeps the files of an active writer, which completes. A writer that aborts deletes its heartbeat, so that its
-    files are rolled back at once.
+    """TL-030: a clean keeps the files of an active writer, which completes. A writer that aborts deletes its heartbeat, so that
+    its files are rolled back at once.
     """
     uri = local(engine, new_uri)
     lazily = open_table(uri, options=OPTIMISTIC)
@@ -288,8 +291,8 @@ def test_a_clean_rolls_back_expired_writers_only(engine: Client, new_uri: Callab
 @NEEDED
 @pytest.mark.requirements("OCC-027", "TL-030")
 def test_a_single_writer_rolls_back_failed_writes_first(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The policy of a table with one writer: actions that are pending when it begins have failed. One of several writers must
-    not roll them back.
+    """TL-030: the policy of a table with one writer: actions that are pending when it begins have failed. One of several
+    writers must not roll them back.
     """
     uri = local(engine, new_uri)
 
@@ -312,7 +315,7 @@ def test_a_single_writer_rolls_back_failed_writes_first(engine: Client, new_uri:
 @NEEDED
 @pytest.mark.requirements("OCC-001", "OCC-019")
 def test_a_conflicting_write_is_retried_as_configured(engine: Client, new_uri: Callable[[], str]) -> None:
-    """With one retry the write completes on the state that the other writer produced, so that no update is lost."""
+    """OCC-001: with one retry the write completes on the state that the other writer produced, so that no update is lost."""
     uri = local(engine, new_uri)
     quick, retries = SlowWriter(uri, int), {"hoodie.write.num.retries.on.conflict.failures": "1"}
     SlowWriter(uri, lambda: quick.upsert([row("b", 50, "quick")]), options=retries).upsert([row("a", 50, "slow")])
@@ -322,8 +325,8 @@ def test_a_conflicting_write_is_retried_as_configured(engine: Client, new_uri: C
 @NEEDED
 @pytest.mark.requirements("OCC-001", "OCC-011")
 def test_a_column_added_by_another_writer_is_kept(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A writer that read the table without the column aborts, in whatever file group it writes, and finds the column on its
-    next attempt; otherwise the schema of the table would be the older one again.
+    """OCC-001: a writer that read the table without the column aborts, in whatever file group it writes, and finds the column
+    on its next attempt; otherwise the schema of the table would be the older one again.
     """
     uri = local(engine, new_uri)
     wider = as_arrow([row("c", 50, "quick", "rio")])
@@ -340,8 +343,8 @@ def test_a_column_added_by_another_writer_is_kept(engine: Client, new_uri: Calla
 @pytest.mark.needs("merge-on-read", "service.compaction")
 @pytest.mark.requirements("OCC-015", "TL-047")
 def test_a_damaged_plan_is_reported_to_writers(engine: Client, new_uri: Callable[[], str]) -> None:
-    """It is unknown whether a damaged plan contains the write's file groups: under optimistic control the write fails with an
-    error that names the file. The table stays readable with exactly the committed rows.
+    """OCC-015: it is unknown whether a damaged plan contains the write's file groups: under optimistic control the write fails
+    with an error that names the file. The table stays readable with exactly the committed rows.
     """
     only_in_process(engine)
     uri = updated(engine, new_uri(), 1, "MERGE_ON_READ").uri
@@ -365,8 +368,8 @@ def test_a_damaged_plan_is_reported_to_writers(engine: Client, new_uri: Callable
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-004", "OCC-019")
 def test_storage_fails_during_a_write(engine: Client, type: str) -> None:
-    """Whichever request is the first one that fails: afterwards the table can be read, the rows are those before the write or
-    those after it, and the next write succeeds.
+    """OCC-019: whichever request is the first one that fails: afterwards the table can be read, the rows are those before the
+    write or those after it, and the next write succeeds.
     """
     only_in_process(engine)
     before, after = {"a": "x", "b": "x", "c": "x"}, {"a": "y", "b": "x", "c": "y"}
@@ -402,8 +405,8 @@ class FailingStorage(CrashingStorage):
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("OCC-027", "OCC-019", "TL-019")
 def test_a_clean_recovers_a_write_crashed_at_any_request(engine: Client, type: str) -> None:
-    """Before, between and after its requests: the rows are those before the write or those after it, before and after the
-    clean; the clean leaves nothing pending, and no file or marker of a write that did not complete.
+    """OCC-019: before, between and after its requests: the rows are those before the write or those after it, before and after
+    the clean; the clean leaves nothing pending, and no file or marker of a write that did not complete.
     """
     only_in_process(engine)
     table, storage = table_in_memory(type)

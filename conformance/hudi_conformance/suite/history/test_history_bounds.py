@@ -95,7 +95,7 @@ def after_write(uri: str, number: int) -> tuple[str, str]:
 def test_a_pending_action_and_its_base_stay_active(
     engine: Client, new_uri: NewUri, histories: Histories, action: str, state: State
 ) -> None:
-    """A pending action stays active for any length of time, and so do the write before it and everything later."""
+    """ARC-003: a pending action stays active for any length of time, and so do the write before it and everything later."""
     uri = histories.copy(engine, WRITES, new_uri())
     before = shown(engine, uri)["active"]
     requested, _ = after_write(uri, 3)
@@ -114,8 +114,8 @@ def test_a_pending_action_and_its_base_stay_active(
 @ARCHIVE
 @pytest.mark.requirements("ARC-003")
 def test_writes_concurrent_with_a_pending_one_stay_active(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """A write that completed after a pending one began stays active, also if it began before: the pending write may conflict
-    with it.
+    """ARC-003: a write that completed after a pending one began stays active, also if it began before: the pending write may
+    conflict with it.
     """
     uri = histories.copy(engine, WRITES, new_uri())
     (first, completion), *_ = times_of(uri)
@@ -130,8 +130,8 @@ def test_writes_concurrent_with_a_pending_one_stay_active(engine: Client, new_ur
 @ARCHIVE
 @pytest.mark.requirements("ARC-003")
 def test_archiving_stops_at_a_savepoint(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """A savepointed write and everything later stays active; with hoodie.archive.beyond.savepoint only the savepointed writes
-    stay.
+    """ARC-003: a savepointed write and everything later stays active; with hoodie.archive.beyond.savepoint only the savepointed
+    writes stay.
     """
     savepointed = {"savepointedBy": "", "savepointedAt": 0, "comments": "", "partitionMetadata": {}, "version": 1}
     for beyond in ("false", "true"):
@@ -195,7 +195,9 @@ def put_clean(uri: str, number: int, retained: str) -> tuple[str, list[bytes]]:
 @ARCHIVE
 @pytest.mark.requirements("ARC-003", "RDR-010")
 def test_a_replacing_write_stays_until_its_files_are_cleaned(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """Without a later clean a replacecommit stays active: in the history it would no longer hide the replaced files."""
+    """RDR-010: without a later clean a replacecommit stays active: in the history it would no longer hide the
+    replaced files.
+    """
     uri = histories.copy(engine, WRITES, new_uri())
     replacing, _ = put_overwriting(uri, 2)
     engine.service(uri, "archive", options=limits(4, 2))
@@ -208,8 +210,8 @@ def test_a_replacing_write_stays_until_its_files_are_cleaned(engine: Client, new
 @ARCHIVE
 @pytest.mark.requirements("LSM-002", "LSM-021", "LSM-019", "LSM-024")
 def test_plans_are_kept_byte_by_byte(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """The archived plan of a clean or compaction equals its requested file, before and after a merge of history files; the plan
-    of an overwrite is its workload profile.
+    """LSM-002: the archived plan of a clean or compaction equals its requested file, before and after a merge of history files;
+    the plan of an overwrite is its workload profile.
     """
     uri = histories.copy(engine, WRITES, new_uri())
     replacing, (_, profile, replaced) = put_overwriting(uri, 0)
@@ -237,7 +239,7 @@ def test_plans_are_kept_byte_by_byte(engine: Client, new_uri: NewUri, histories:
 @ARCHIVE
 @pytest.mark.requirements("ARC-003")
 def test_which_actions_are_archived(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """A clean or rollback before an archived write is archived; a restore and an index build stay active."""
+    """ARC-003: a clean or rollback before an archived write is archived; a restore and an index build stay active."""
     uri = histories.copy(engine, WRITES, new_uri())
     cleaned, _ = put_clean(uri, 0, times_of(uri)[-1][0])
     rolled_back, completion = after_write(uri, 1)
@@ -263,7 +265,7 @@ def test_which_actions_are_archived(engine: Client, new_uri: NewUri, histories: 
 @ARCHIVE
 @pytest.mark.requirements("ARC-004")
 def test_markers_are_deleted_before_the_action_is_archived(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """When an action is archived its folder of markers is empty."""
+    """ARC-004: when an action is archived its folder of markers is empty."""
     uri = histories.copy(engine, WRITES, new_uri())
     (oldest, _), *_ = times_of(uri)
     marker = folder_of(uri) / ".hoodie" / ".temp" / oldest / "oslo" / "x_0-0-0.parquet.marker.CREATE"
@@ -278,8 +280,8 @@ def test_markers_are_deleted_before_the_action_is_archived(engine: Client, new_u
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("ARC-004")
 def test_orphan_files_are_deleted_before_the_action_is_archived(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """A base file of a failed attempt, and one of a write that was never on the timeline, are deleted before they could be
-    read.
+    """ARC-004: a base file of a failed attempt, and one of a write that was never on the timeline, are deleted before they
+    could be read.
     """
     uri = histories.copy(engine, WRITES, new_uri())
     oldest, *_ = [path for path in base_files(uri) if path.parent.name == "oslo"]
@@ -298,8 +300,8 @@ def test_orphan_files_are_deleted_before_the_action_is_archived(engine: Client, 
 @pytest.mark.needs("create", "write.upsert", "service.archive", "merge-on-read", "partition.plain")
 @pytest.mark.requirements("ARC-003")
 def test_delta_commits_stay_until_a_compaction_is_due(engine: Client, new_uri: NewUri) -> None:
-    """A compaction that is due after 6 delta commits needs 6 of them on the active timeline; only older ones are archived,
-    however low the limits are.
+    """ARC-003: a compaction that is due after 6 delta commits needs 6 of them on the active timeline; only older ones are
+    archived, however low the limits are.
     """
     uri = new_uri()
     new_table(engine, uri, "MERGE_ON_READ")

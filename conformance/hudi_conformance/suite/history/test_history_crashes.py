@@ -56,7 +56,7 @@ def rows(storage: Storage) -> list[dict[str, object]]:
 @pytest.mark.requirements("ARC-002", "ARC-001", "LSM-024")
 @pytest.mark.parametrize("runs", [0, 1, 3])
 def test_a_crash_of_archiving_loses_and_duplicates_nothing(engine: Client, runs: int) -> None:
-    """Wherever it crashes, the table has the same rows and each action once; the next run finishes the rest."""
+    """ARC-002: wherever it crashes, the table has the same rows and each action once; the next run finishes the rest."""
     only_in_process(engine)
     storage = table_before_a_run(runs)
     expected, content, points = actions(storage), rows(storage), 0
@@ -91,8 +91,8 @@ def stored_actions(storage: Storage, name: str) -> list[tuple[str, str]]:
 @pytest.mark.requirements("LSM-004", "LSM-008", "LSM-009", "LSM-006", "LSM-011")
 @pytest.mark.parametrize("runs", [1, 3])
 def test_the_version_file_names_a_complete_manifest_after_each_request(engine: Client, runs: int) -> None:
-    """After each request the version file exists, holds one number that never decreases, and every file that its manifest lists
-    exists.
+    """LSM-009: after each request the version file exists, holds one number that never decreases, and every file that its
+    manifest lists exists.
     """
     only_in_process(engine)
     storage = table_before_a_run(runs)
@@ -114,7 +114,7 @@ def test_the_version_file_names_a_complete_manifest_after_each_request(engine: C
 @pytest.mark.needs("service.archive")
 @pytest.mark.requirements("LSM-006")
 def test_a_reader_finishes_with_the_manifest_it_began_with(engine: Client) -> None:
-    """A reader that has read the manifest finds its files after a run that merged them into another one."""
+    """LSM-006: a reader that has read the manifest finds its files after a run that merged them into another one."""
     only_in_process(engine)
     storage = table_before_a_run(1)
     reader = History(storage, FOLDER)
@@ -129,7 +129,7 @@ def test_a_reader_finishes_with_the_manifest_it_began_with(engine: Client) -> No
 @pytest.mark.needs("service.archive")
 @pytest.mark.requirements("ARC-002", "LSM-008")
 def test_one_of_two_concurrent_archivers_aborts(engine: Client) -> None:
-    """Of two archivers that publish at the same time one gets a conflict error; no action is lost, and the next run
+    """ARC-002: of two archivers that publish at the same time one gets a conflict error; no action is lost, and the next run
     succeeds.
     """
     only_in_process(engine)

@@ -31,11 +31,11 @@ NewUri = Callable[[], str]
 @WRITES
 @pytest.mark.requirements("LSM-004")
 def test_manifests_never_change(engine: Client, histories: Histories) -> None:
-    """Each change of the history adds manifests of higher numbers; existing manifests stay byte-identical."""
+    """LSM-004: each change of the history adds manifests of higher numbers; existing manifests stay byte-identical."""
     _, steps = histories.recorded(engine)
     for before, after in pairwise(steps):
         for number, data in after.manifests.items():
-            assert before.manifests.get(number, data) == data, f"manifest_{number} has changed"
+            assert before.manifests.get(number, data) == data, f"manifest_{number} was changed"
         new = after.manifests.keys() - before.manifests.keys()
         assert bool(new) == (before.current != after.current), "the history changed without a new manifest"
         assert all(number > before.version for number in new)
@@ -45,7 +45,9 @@ def test_manifests_never_change(engine: Client, histories: Histories) -> None:
 @WRITES
 @pytest.mark.requirements("LSM-007", "LSM-008", "LSM-009")
 def test_the_version_file_names_a_whole_manifest(engine: Client, histories: Histories) -> None:
-    """After each write the version file is the decimal number of an existing manifest, and never smaller than before."""
+    """LSM-009: after each write the version file is the decimal number of an existing manifest, and never smaller
+    than before.
+    """
     _, steps = histories.recorded(engine)
     versions = [step.version for step in steps]
     assert versions == sorted(versions)
@@ -58,7 +60,7 @@ def test_the_version_file_names_a_whole_manifest(engine: Client, histories: Hist
 @WRITES
 @pytest.mark.requirements("LSM-010", "LSM-011")
 def test_a_manifest_lists_every_live_file_with_its_length(engine: Client, histories: Histories) -> None:
-    """The current manifest lists everything that was archived, and each length is that of the file in bytes."""
+    """LSM-010: the current manifest lists everything that was archived, and each length is that of the file in bytes."""
     _, steps = histories.recorded(engine)
     archived: set[tuple[str, str]] = set()
     for step in steps:
@@ -71,7 +73,7 @@ def test_a_manifest_lists_every_live_file_with_its_length(engine: Client, histor
 @WRITES
 @pytest.mark.requirements("LSM-013", "LSM-014", "LSM-015", "LSM-016")
 def test_files_are_named_by_times_and_level(engine: Client, histories: Histories) -> None:
-    """A name consists of the least and the greatest requested time of the file's actions and its level; flushes are of
+    """LSM-016: a name consists of the least and the greatest requested time of the file's actions and its level; flushes are of
     level 0.
     """
     _, steps = histories.recorded(engine)
@@ -88,7 +90,7 @@ def test_files_are_named_by_times_and_level(engine: Client, histories: Histories
 @ARCHIVE
 @pytest.mark.requirements("LSM-014", "LSM-015", "LSM-018")
 def test_a_late_finisher_does_not_change_the_name(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """The second field is the greatest requested time, also where an earlier action completed last (ER-039)."""
+    """LSM-015: the second field is the greatest requested time, also where an earlier action completed last (ER-039)."""
     uri = histories.copy(engine, 5, new_uri())
     timeline = folder_of(uri) / ".hoodie" / "timeline"
     completed = sorted(timeline.glob("*_*.commit"))
@@ -107,7 +109,9 @@ def test_a_late_finisher_does_not_change_the_name(engine: Client, new_uri: NewUr
 @WRITES
 @pytest.mark.requirements("LSM-003", "LSM-017", "LSM-018", "LSM-019", "LSM-020", "LSM-021")
 def test_the_columns_are_those_of_the_format(engine: Client, histories: Histories) -> None:
-    """Times and action are texts, metadata and plan bytes, all of them optional; the version is a number, and always 1."""
+    """LSM-021: times and action are texts, metadata and plan bytes, all of them optional; the version is a number, and always
+    1.
+    """
     _, steps = histories.recorded(engine)
     texts = [pa.field(name, pa.string()) for name in ("instantTime", "completionTime", "action")]
     contents = [pa.field(name, pa.binary()) for name in ("metadata", "plan")]
@@ -120,7 +124,9 @@ def test_the_columns_are_those_of_the_format(engine: Client, histories: Historie
 @WRITES
 @pytest.mark.requirements("LSM-002", "LSM-018", "LSM-019", "LSM-020", "LSM-021", "LSM-024")
 def test_the_history_keeps_the_contents_of_the_files(engine: Client, histories: Histories) -> None:
-    """Times, action and the bytes of the completed file are those of the active timeline; a plain write has no plan."""
+    """LSM-002: times, action and the bytes of the completed file are those of the active timeline; a plain write has
+    no plan.
+    """
     _, steps = histories.recorded(engine)
     before = {key: (time, step.active[f"{key[0]}_{time}.{key[1]}"]) for step in steps for key, time in step.completed.items()}
     assert len(before) == len(steps)
@@ -133,7 +139,7 @@ def test_the_history_keeps_the_contents_of_the_files(engine: Client, histories: 
 @WRITES
 @pytest.mark.requirements("LSM-022", "LSM-024")
 def test_rows_are_in_the_order_of_requested_times(engine: Client, histories: Histories) -> None:
-    """Within a file, and over the files of a level by name, requested times only increase."""
+    """LSM-022: within a file, and over the files of a level by name, requested times only increase."""
     _, steps = histories.recorded(engine)
     for step in steps:
         for names in step.levels.values():
@@ -144,7 +150,9 @@ def test_rows_are_in_the_order_of_requested_times(engine: Client, histories: His
 @WRITES
 @pytest.mark.requirements("LSM-023", "LSM-024", "ARC-010")
 def test_as_many_files_as_a_batch_become_one_of_the_next_level(engine: Client, histories: Histories) -> None:
-    """With batches of three, three flushes become one file of level 1, and three of those one of level 2; nothing is lost."""
+    """LSM-023: with batches of three, three flushes become one file of level 1, and three of those one of level 2; nothing is
+    lost.
+    """
     _, steps = histories.recorded(engine)
     shapes = [tuple(len(step.levels.get(level, ())) for level in range(3)) for step in steps if step.current]
     distinct = [shape for number, shape in enumerate(shapes) if shape not in shapes[:number]]
@@ -160,7 +168,7 @@ def test_as_many_files_as_a_batch_become_one_of_the_next_level(engine: Client, h
 @WRITES
 @pytest.mark.requirements("LSM-006")
 def test_superseded_files_stay_for_running_readers(engine: Client, histories: Histories) -> None:
-    """All files of the three newest manifests still exist; files that no manifest lists are deleted eventually."""
+    """LSM-006: all files of the three newest manifests still exist; files that no manifest lists are deleted eventually."""
     _, steps = histories.recorded(engine)
     for step in steps:
         kept = sorted(step.manifests)[-3:]
@@ -174,7 +182,7 @@ def test_superseded_files_stay_for_running_readers(engine: Client, histories: Hi
 @WRITES
 @pytest.mark.requirements("ARC-010", "LSM-023")
 def test_by_default_ten_files_are_merged(engine: Client, new_uri: NewUri) -> None:
-    """Nine flushes are nine files of level 0; the tenth makes them one of level 1."""
+    """ARC-010: nine flushes are nine files of level 0; the tenth makes them one of level 1."""
     uri, options = new_uri(), limits(3, 2, **{"hoodie.archive.automatic": "true"})
     new_table(engine, uri)
     write(engine, uri, 21, options)
@@ -187,7 +195,7 @@ def test_by_default_ten_files_are_merged(engine: Client, new_uri: NewUri) -> Non
 @pytest.mark.needs("read.snapshot", "inspect.table", "timeline.history")
 @pytest.mark.requirements("ARC-002", "LSM-002", "LSM-024", "RDR-009")
 def test_a_table_with_a_long_history_is_read(engine: Client, histories: Histories) -> None:
-    """After flushes and merges the engine shows every write once, with its times, and the newest rows."""
+    """ARC-002: after flushes and merges the engine shows every write once, with its times, and the newest rows."""
     uri, steps = histories.recorded(engine)
     found = shown(engine, uri)
     last = steps[-1]
@@ -200,7 +208,7 @@ def test_a_table_with_a_long_history_is_read(engine: Client, histories: Historie
 @ARCHIVE
 @pytest.mark.requirements("LSM-001")
 def test_the_history_is_stored_in_its_folder_only(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """Everything that archiving adds is in .hoodie/timeline/history."""
+    """LSM-001: everything that archiving adds is in .hoodie/timeline/history."""
     uri = histories.copy(engine, 8, new_uri())
     before = {path for path in folder_of(uri).rglob("*") if path.is_file()}
     engine.service(uri, "archive", options=limits(4, 2))

@@ -38,7 +38,9 @@ def rows_stay(engine: Client, uri: str, count: int) -> Iterator[None]:
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("ARC-001", "ARC-002", "LSM-001")
 def test_old_actions_move_to_the_history(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """Above the upper limit the oldest actions leave the active timeline and are in the history unchanged; the rows stay."""
+    """ARC-001: above the upper limit the oldest actions leave the active timeline and are in the history unchanged; the rows
+    stay.
+    """
     uri = histories.copy(engine, 8, new_uri())
     before = shown(engine, uri)
     assert before["archived"] == []
@@ -48,8 +50,10 @@ def test_old_actions_move_to_the_history(engine: Client, new_uri: NewUri, histor
     assert newest == after["archived"][-1]["requested"]
     assert len(after["active"]) == 2
     together = [{**one, "where": "active"} for one in (*after["archived"], *after["active"])]
-    assert sorted(together, key=lambda one: one["requested"]) == before["active"], "every action is there once, and unchanged"
-    assert not any(name.startswith(newest or "nothing") for name in step_of(uri).active), "a file of an archived action is left"
+    assert sorted(together, key=lambda one: one["requested"]) == before["active"], "an action is missing, duplicated or changed"
+    assert not any(name.startswith(newest or "nothing") for name in step_of(uri).active), (
+        "a file of an archived action is still in the timeline folder"
+    )
 
 
 @ARCHIVE
@@ -58,7 +62,7 @@ def test_old_actions_move_to_the_history(engine: Client, new_uri: NewUri, histor
 def test_archiving_starts_above_the_upper_limit_and_keeps_the_lower_one(
     engine: Client, new_uri: NewUri, histories: Histories, writes: int, left: int
 ) -> None:
-    """With limits 4 and 2 nothing is archived while there are 4 writes; of 5 or 8 the newest 2 stay active."""
+    """ARC-007: with limits 4 and 2 nothing is archived while there are 4 writes; of 5 or 8 the newest 2 stay active."""
     uri = histories.copy(engine, writes, new_uri())
     before = shown(engine, uri)["active"]
     engine.service(uri, "archive", options=limits(4, 2))
@@ -71,7 +75,7 @@ def test_archiving_starts_above_the_upper_limit_and_keeps_the_lower_one(
 def test_by_default_more_than_thirty_writes_are_archived_down_to_twenty(
     engine: Client, new_uri: NewUri, histories: Histories, writes: int, left: int
 ) -> None:
-    """Without any setting 30 writes stay; the 31st makes archiving keep the newest 20."""
+    """ARC-009: without any setting 30 writes stay; the 31st makes archiving keep the newest 20."""
     uri = histories.copy(engine, writes, new_uri())
     before = shown(engine, uri)["active"]
     engine.service(uri, "archive", options=FREE)
@@ -81,7 +85,7 @@ def test_by_default_more_than_thirty_writes_are_archived_down_to_twenty(
 @ARCHIVE
 @pytest.mark.requirements("ARC-007")
 def test_the_limits_move_up_where_cleaning_retains_more(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """Cleaning that retains 5 commits needs 6 on the timeline: limits 4 and 2 become 8 and 6."""
+    """ARC-007: cleaning that retains 5 commits needs 6 on the timeline: limits 4 and 2 become 8 and 6."""
     cleaning = {"hoodie.clean.commits.retained": "5"}
     for writes, left in ((8, 8), (9, 6)):
         uri = histories.copy(engine, writes, new_uri())
@@ -95,7 +99,7 @@ def test_the_limits_move_up_where_cleaning_retains_more(engine: Client, new_uri:
 def test_a_lower_limit_that_is_not_below_the_upper_one_is_refused(
     engine: Client, new_uri: NewUri, histories: Histories, most: int, fewest: int
 ) -> None:
-    """If the lower limit is not below the upper one, a service and a write raise an error; the table is unchanged."""
+    """ARC-008: if the lower limit is not below the upper one, a service and a write raise an error; the table is unchanged."""
     uri = histories.copy(engine, 8, new_uri())
     before = step_of(uri)
     with pytest.raises(ContractError):
@@ -109,21 +113,23 @@ def test_a_lower_limit_that_is_not_below_the_upper_one_is_refused(
 @pytest.mark.needs("create", "write.upsert", "copy-on-write", "partition.plain")
 @pytest.mark.requirements("ARC-005", "ARC-006", "ARC-007")
 def test_archiving_follows_each_write(engine: Client, new_uri: NewUri) -> None:
-    """After each write no more writes are active than the limit permits, and no more files are in the timeline folder."""
+    """ARC-006: after each write no more writes are active than the limit permits, and no more files are in the
+    timeline folder.
+    """
     uri, options = new_uri(), limits(4, 2, **{"hoodie.archive.automatic": "true"})
     new_table(engine, uri)
     for number in range(12):
         write(engine, uri, 1, options, number)
         found = step_of(uri)
         assert len(found.completed) <= 4, f"after write {number + 1}"
-        assert len(found.active) <= 3 * 4, f"after write {number + 1}: three files an action at most"
+        assert len(found.active) <= 3 * 4, f"after write {number + 1}: more than three files for each action"
     assert len(found.completed) + len(found.archived) == 12
 
 
 @pytest.mark.needs("create", "write.upsert", "copy-on-write", "partition.plain")
 @pytest.mark.requirements("ARC-006")
 def test_archiving_can_be_switched_off(engine: Client, new_uri: NewUri) -> None:
-    """With hoodie.archive.automatic=false writes archive nothing."""
+    """ARC-006: with hoodie.archive.automatic=false writes archive nothing."""
     uri = new_uri()
     new_table(engine, uri)
     write(engine, uri, 6, limits(3, 2, **{"hoodie.archive.automatic": "false"}))
@@ -147,7 +153,7 @@ def test_archiving_can_be_switched_off(engine: Client, new_uri: NewUri) -> None:
 def test_flink_settings_have_their_own_limits(
     engine: Client, new_uri: NewUri, histories: Histories, setting: dict[str, str], writes: int, left: int
 ) -> None:
-    """Under the names that Flink uses, the limits are 50 and 40 unless they are set."""
+    """ARC-012: under the names that Flink uses, the limits are 50 and 40 unless they are set."""
     uri = histories.copy(engine, writes, new_uri())
     before = shown(engine, uri)["active"]
     engine.service(uri, "archive", options={**FREE, **setting})

@@ -56,8 +56,8 @@ def is_done(table: IndexedTable, instant: str) -> bool:
 @BOTH_TYPES
 @pytest.mark.requirements("INX-001", "SVC-012")
 def test_an_index_is_right_after_concurrent_actions(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """Writes, a compaction, a clustering and a clean complete between the plan and the build, and a write after it. None of
-    them aborts, and the indexes match the table.
+    """SVC-012: writes, a compaction, a clustering and a clean complete between the plan and the build, and a write after it.
+    None of them aborts, and the indexes match the table.
     """
     table, instant = planned(engine, new_uri(), type)
     table.write(*CHANGES)
@@ -76,8 +76,8 @@ def test_an_index_is_right_after_concurrent_actions(engine: Client, new_uri: New
 @BOTH_TYPES
 @pytest.mark.requirements("INX-001", "INX-011")
 def test_a_writer_that_began_before_the_plan_adds_its_entries(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """A write that had begun when the plan was made completes during the build: neither waits for the other, and its keys are
-    in the index.
+    """INX-011: a write that had begun when the plan was made completes during the build: neither waits for the other, and its
+    keys are in the index.
     """
     table = IndexedTable(engine, new_uri(), type).write(*INSERTS)
     rows = (row("a", 70, "late"), row("x", 70, "late", "rio"))
@@ -92,7 +92,7 @@ def test_a_writer_that_began_before_the_plan_adds_its_entries(engine: Client, ne
 @pytest.mark.needs(*WRITES, "service.index", "service.clean")
 @pytest.mark.requirements("SVC-012", "SVC-008")
 def test_a_clean_spares_what_an_indexer_reads(engine: Client, new_uri: NewUri) -> None:
-    """File slices that only the plan needs stay until it is executed; then they are cleaned."""
+    """SVC-008: file slices that only the plan needs stay until it is executed; then they are cleaned."""
     table, instant = planned(engine, new_uri(), "COPY_ON_WRITE")
     before = table.files_listed()
     for number in range(3):
@@ -108,7 +108,9 @@ def test_a_clean_spares_what_an_indexer_reads(engine: Client, new_uri: NewUri) -
 @INDEXES
 @pytest.mark.requirements("INX-004", "INX-005", "INX-006", "INX-007", "INX-008", "TL-018")
 def test_the_plan_names_its_indexes_and_their_base_instant(engine: Client, new_uri: NewUri) -> None:
-    """In the requested file: version 1, one element for each index with its partition, and the write that completed last."""
+    """INX-008: the requested file has version 1, one element for each index with its partition, and the write that completed
+    last.
+    """
     table, instant = planned(engine, new_uri())
     name, plan = metadata_in(table.uri, instant, "indexing.requested")
     assert (name, plan["version"]) == ("HoodieIndexPlan", 1)
@@ -125,8 +127,8 @@ def test_the_plan_names_its_indexes_and_their_base_instant(engine: Client, new_u
 @INDEXES
 @pytest.mark.requirements("INX-008")
 def test_the_base_instant_is_the_write_that_completed_last(engine: Client, new_uri: NewUri) -> None:
-    """The base is not the write that began last: a write that began earlier and completed later is the base, and a pending one
-    is not.
+    """INX-008: the base is not the write that began last: a write that began earlier and completed later is the base, and a
+    pending one is not.
     """
     table = IndexedTable(engine, new_uri(), "MERGE_ON_READ").write(INSERTS[0])
     early, rows = begin_write(table.uri, (row("x", 1, "early", "rio"),)), (row("x", 1, "early", "rio"),)
@@ -145,7 +147,7 @@ def test_the_base_instant_is_the_write_that_completed_last(engine: Client, new_u
 @INDEXES
 @pytest.mark.requirements("INX-009")
 def test_a_plan_without_extra_metadata_is_executed(engine: Client, new_uri: NewUri) -> None:
-    """A plan whose elements have no map of extra metadata is executed like any other."""
+    """INX-009: a plan whose elements have no map of extra metadata is executed like any other."""
     table, instant = planned(engine, new_uri())
     path = table.folder / ".hoodie" / "timeline" / f"{instant}.indexing.requested"
     with path.open("rb") as file:
@@ -162,8 +164,8 @@ def test_a_plan_without_extra_metadata_is_executed(engine: Client, new_uri: NewU
 @INDEXES
 @pytest.mark.requirements("INX-010", "INX-011")
 def test_base_files_are_the_indexers_and_log_files_the_writers(engine: Client, new_uri: NewUri) -> None:
-    """Before the build there are only log files, with the writer's keys; it adds base files to the same file groups, and both
-    are read together.
+    """INX-011: before the build an index has only log files, with the keys of writers; the indexer adds base files to the same
+    file groups, and both are read together.
     """
     table, instant = planned(engine, new_uri())
     table.write(Step("insert", tuple(row(f"k{number}", 1, "x") for number in range(20))))
@@ -180,8 +182,8 @@ def test_base_files_are_the_indexers_and_log_files_the_writers(engine: Client, n
 @INDEXES
 @pytest.mark.requirements("INX-014", "PROP-012", "PROP-013")
 def test_an_index_is_offered_when_it_is_complete(engine: Client, new_uri: NewUri) -> None:
-    """It is listed as being built from the plan on, as usable only beside a completed indexing action; a second request finds
-    nothing to do.
+    """INX-014: an index is listed as being built from the plan on, and as usable only with a completed indexing action; a
+    second request finds nothing to do.
     """
     table, instant = planned(engine, new_uri())
     assert table.listed(INFLIGHT) == WANTED and table.listed() == ("files",)
@@ -218,8 +220,8 @@ def _only_the_listing(table: IndexedTable, instant: str) -> None:
 def test_an_index_with_missing_entries_is_not_published(
     engine: Client, new_uri: NewUri, forgets: Callable[[IndexedTable, str], None]
 ) -> None:
-    """A write without entries completes during the build: the indexer detects this and aborts. No index is published, its plan
-    and its files are removed, queries and writes succeed, and a new plan succeeds.
+    """INX-012: a write without entries completes during the build: the indexer detects this and aborts. No index is published,
+    its plan and its files are removed, queries and writes succeed, and a new plan succeeds.
     """
     table, instant = planned(engine, new_uri())
     table.write(Step("insert", (row("k", 1, "x"), row("l", 1, "x", "rio"))))
@@ -237,7 +239,7 @@ def test_an_index_with_missing_entries_is_not_published(
 @pytest.mark.needs(*WRITES, "service.index", "service.savepoint", "service.restore")
 @pytest.mark.requirements("INX-013")
 def test_a_restore_ends_a_build(engine: Client, new_uri: NewUri) -> None:
-    """The table is restored to a time before the plan: the index would contain rows that no longer exist, so it is not
+    """INX-013: the table is restored to a time before the plan: the index would contain rows that no longer exist, so it is not
     published.
     """
     table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE").write(*INSERTS)
@@ -270,8 +272,8 @@ def watched(settings: Mapping[str, str] = LISTED, rows: int = 3) -> tuple[Writab
 @INDEXES
 @pytest.mark.requirements("INX-003", "SVC-004", "INX-002")
 def test_a_plan_takes_the_lock_for_a_short_time(engine: Client) -> None:
-    """From reading the timeline to the published plan there is one lock section, in which no data file is read: planning needs
-    as many requests on a large table as on a small one, and builds nothing.
+    """INX-003: from reading the timeline to the published plan there is one lock section, in which no data file is read:
+    planning needs as many requests on a large table as on a small one, and builds nothing.
     """
     only_in_process(engine)
     counts = []
@@ -288,7 +290,7 @@ def test_a_plan_takes_the_lock_for_a_short_time(engine: Client) -> None:
 @INDEXES
 @pytest.mark.requirements("INX-015", "INX-002", "SVC-001")
 def test_the_lock_is_held_for_the_timeline_only(engine: Client) -> None:
-    """While data files are read and base files are stored the lock is free; timeline entries are made under it."""
+    """INX-015: while data files are read and base files are stored the lock is free; timeline entries are made under it."""
     only_in_process(engine)
     table, storage = watched()
     requested = schedule_indexing(table, {**RECORDS, **FILTERS})
@@ -305,8 +307,8 @@ def test_the_lock_is_held_for_the_timeline_only(engine: Client) -> None:
 @pytest.mark.requirements("SVC-012")
 @scenarios("indexing-beside-*")
 def test_an_indexer_does_not_conflict_with_other_actions(engine: Client, name: str) -> None:
-    """An index is built beside a writer, a compaction, a clustering, a clean, in every order within bounds: none aborts, the
-    lock is free during the build, and the index matches the table from the time at which it is published.
+    """SVC-012: an index is built beside a writer, a compaction, a clustering, a clean, in every order within bounds: none
+    aborts, the lock is free during the build, and the index matches the table from the time at which it is published.
     """
     assert SCENARIOS[name].without_errors
     explored(engine, name)
@@ -315,7 +317,9 @@ def test_an_indexer_does_not_conflict_with_other_actions(engine: Client, name: s
 @INDEXES
 @pytest.mark.requirements("OCC-020", "INX-011")
 def test_every_action_during_a_build_has_its_deltacommit(engine: Client, new_uri: NewUri) -> None:
-    """Each write that completes while an index is being built is on the timeline of the metadata table before."""
+    """OCC-020: each write that completes while an index is being built completes on the timeline of the metadata
+    table first.
+    """
     table, _ = planned(engine, new_uri())
     table.write(*CHANGES)
     data, metadata = (completions(folder) for folder in (table.folder, table.folder / ".hoodie" / "metadata"))

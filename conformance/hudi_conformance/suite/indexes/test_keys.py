@@ -19,7 +19,7 @@ def pairs(longest: int) -> list[tuple[str, str]]:
 @pytest.mark.needs("compute.secondary-key.encode", "compute.secondary-key.decode")
 @pytest.mark.requirements("IDX-025", "IDX-026", "IDX-024")
 def test_every_pair_has_a_unique_reversible_key(engine: Client) -> None:
-    """No two pairs of secondary value and record key have the same key, and each key decodes to its pair."""
+    """IDX-025: no two pairs of secondary value and record key have the same key, and each key decodes to its pair."""
     wanted = pairs(2)
     keys = [engine.compute("secondary-key.encode", {"secondary": value, "record": record}) for value, record in wanted]
     assert len(set(keys)) == len(wanted)

@@ -24,8 +24,8 @@ def rows_of(engine: Client, uri: str, query: Query) -> list[Json]:
 @pytest.mark.needs(*READS, "read.as-of")
 @pytest.mark.requirements("OCC-021", "RDR-018")
 def test_metadata_entries_of_a_crashed_write_have_no_effect(engine: Client, tmp_path: Path) -> None:
-    """The writer crashed between the commit of the metadata table and its own, so that only the latter is missing. The rows are
-    those of the write before.
+    """OCC-021: the writer crashed between the commit of the metadata table and its own, so that only the latter is missing. The
+    rows are those of the write before.
     """
     uri, _ = golden(GOLDEN, tmp_path)
     first, last = sorted(completions(folder_of(uri)))
@@ -40,8 +40,8 @@ def test_metadata_entries_of_a_crashed_write_have_no_effect(engine: Client, tmp_
 @pytest.mark.needs(*READS, "write.upsert")
 @pytest.mark.requirements("OCC-020", "PROP-001")
 def test_metadata_is_up_to_date_before_a_write_completes(engine: Client, tmp_path: Path) -> None:
-    """The write has completed on the timeline of the metadata table before it does on that of the table. An engine that cannot
-    do that refuses to write; then nothing has changed.
+    """OCC-020: the write has completed on the timeline of the metadata table before it does on that of the table. An engine
+    that cannot do that refuses to write; then nothing has changed.
     """
     uri, _ = golden(GOLDEN, tmp_path)
     rows = engine.read(uri, Query())

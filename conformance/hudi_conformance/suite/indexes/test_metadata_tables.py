@@ -26,8 +26,8 @@ from hudi_conformance.suite.support.tables.tables_under_services import keep_com
 @BOTH_TYPES
 @pytest.mark.requirements("MDT-001", "MDT-005", "MDT-006", "MDT-007", "MDT-008", "MDT-013", "IDX-009", "IDX-010", "IDX-011")
 def test_every_write_is_in_every_index(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """After inserts, updates, a new partition and deletes, the listing of files, the locations of keys and the bloom filters
-    are current.
+    """MDT-005: after inserts, updates, a new partition and deletes, the listing of files, the locations of keys and the bloom
+    filters are current.
     """
     table = IndexedTable(engine, new_uri(), type, INDEXED)
     for step in (*INSERTS, *CHANGES, Step("upsert", (row("b", 40, "again"),))):
@@ -40,8 +40,8 @@ def test_every_write_is_in_every_index(engine: Client, new_uri: NewUri, type: Ty
 @BOTH_TYPES
 @pytest.mark.requirements("MDT-001", "MDT-008", "IDX-010", "IDX-008", "OCC-020")
 def test_every_service_is_in_every_index(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """After compaction, clustering, cleaning and replacing writes, the indexes reflect which files were deleted and which rows
-    were moved.
+    """MDT-001: after compaction, clustering, cleaning and replacing writes, the indexes reflect which files were deleted and
+    which rows were moved.
     """
     table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS, *CHANGES)
     services: list[tuple[Any, dict[str, str]]] = [("clustering", {SORT: "ts"}), ("clean", keep_commits(1))]
@@ -58,7 +58,7 @@ def test_every_service_is_in_every_index(engine: Client, new_uri: NewUri, type: 
 @BOTH_TYPES
 @pytest.mark.requirements("MDT-008", "OCC-021", "IDX-010")
 def test_rolled_back_writes_are_in_no_index(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """A failed write and then a completed one are rolled back: their files and keys are removed from the indexes."""
+    """IDX-010: a failed write and then a completed one are rolled back: their files and keys are removed from the indexes."""
     table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS)
     failed = begin_write(table.uri, (row("x", 1, "half"),))
     table.check("beside a write under way")
@@ -74,7 +74,7 @@ def test_rolled_back_writes_are_in_no_index(engine: Client, new_uri: NewUri, typ
 @BOTH_TYPES
 @pytest.mark.requirements("MDT-008", "IDX-010")
 def test_a_restore_restores_the_indexes(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """After a restore the indexes match the restored table."""
+    """IDX-010: after a restore the indexes match the restored table."""
     table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS)
     before, rows = (table.files_listed(), table.keys_indexed()), table.model.snapshot()
     engine.service(table.uri, "savepoint", instant=table.times[-1])
@@ -88,7 +88,9 @@ def test_a_restore_restores_the_indexes(engine: Client, new_uri: NewUri, type: T
 @KEEPS
 @pytest.mark.requirements("OCC-020", "OCC-021", "MDT-001")
 def test_the_metadata_table_completes_first(engine: Client, new_uri: NewUri) -> None:
-    """Each write completes on the timeline of the metadata table, under the same requested time, before it completes itself."""
+    """OCC-020: each write completes on the timeline of the metadata table, under the same requested time, before it completes
+    itself.
+    """
     table = IndexedTable(engine, new_uri(), "MERGE_ON_READ").write(*INSERTS, *CHANGES)
     data, metadata = (completions(folder) for folder in (table.folder, table.folder / ".hoodie" / "metadata"))
     assert all(metadata.get(instant, "never") < data[instant] for instant in table.times)
@@ -97,7 +99,7 @@ def test_the_metadata_table_completes_first(engine: Client, new_uri: NewUri) -> 
 @KEEPS
 @pytest.mark.requirements("OCC-021", "MDT-008")
 def test_a_write_crashed_after_its_metadata_is_not_listed(engine: Client, new_uri: NewUri) -> None:
-    """The metadata table has completed and the table has not: the files are not read, and a later write succeeds."""
+    """OCC-021: the metadata table has completed and the table has not: the files are not read, and a later write succeeds."""
     table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE", INDEXED).write(*INSERTS)
     files, keys = table.files_listed(), table.keys_indexed()
     crashed = engine.write(table.uri, "insert", as_arrow((row("y", 1, "crashed"),)), options=INDEXED)
@@ -111,7 +113,7 @@ def test_a_write_crashed_after_its_metadata_is_not_listed(engine: Client, new_ur
 @BOTH_TYPES
 @pytest.mark.requirements("MDT-008", "OCC-021")
 def test_a_new_metadata_table_lists_committed_files(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """If there is none yet, its first listing has the files of all earlier writes, and none of a failed write."""
+    """MDT-008: the first listing of a new metadata table has the files of all earlier writes, and none of a failed write."""
     table = IndexedTable(engine, new_uri(), type, {})
     table.write(*INSERTS, options={"hoodie.metadata.enable": "false"})
     begin_write(table.uri, (row("x", 1, "half"), row("y", 1, "half", "lima")))
@@ -121,7 +123,7 @@ def test_a_new_metadata_table_lists_committed_files(engine: Client, new_uri: New
 @KEEPS
 @pytest.mark.requirements("MDT-004", "MDT-008")
 def test_the_metadata_table_compacts_and_cleans_itself(engine: Client, new_uri: NewUri) -> None:
-    """After many writes it still has few data files, and they match the table."""
+    """MDT-004: after many writes the metadata table still has few data files, and they match the table."""
     table, counts = IndexedTable(engine, new_uri(), "MERGE_ON_READ"), []
     for number in range(45):
         table.write(Step("upsert", (row("a", number, f"update {number}"),)))
@@ -133,7 +135,7 @@ def test_the_metadata_table_compacts_and_cleans_itself(engine: Client, new_uri: 
 @KEEPS
 @pytest.mark.requirements("MDT-002", "LAY-014")
 def test_the_metadata_table_is_a_hudi_table(engine: Client, new_uri: NewUri) -> None:
-    """It has its own properties and timeline, and every record is in the file group of its key."""
+    """MDT-002: the metadata table has its own properties and timeline, and every record is in the file group of its key."""
     table = IndexedTable(engine, new_uri(), "MERGE_ON_READ", INDEXED).write(*INSERTS)
     inner = engine.inspect(f"{table.uri}/.hoodie/metadata")
     assert inner["properties"]["hoodie.table.type"] == "MERGE_ON_READ"
@@ -144,7 +146,7 @@ def test_the_metadata_table_is_a_hudi_table(engine: Client, new_uri: NewUri) -> 
 @KEEPS
 @pytest.mark.requirements("PROP-012")
 def test_a_writer_without_metadata_deletes_the_metadata_table(engine: Client, new_uri: NewUri) -> None:
-    """A writer whose metadata table is disabled deletes it, since it would be stale afterwards."""
+    """PROP-012: a writer whose metadata table is disabled deletes it, since it would be stale afterwards."""
     table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE").write(*INSERTS)
     assert table.listed() != ()
     table.write(*CHANGES, options={**LISTED, "hoodie.metadata.enable": "false"})

@@ -97,8 +97,8 @@ def outside(uri: str) -> Digests:
 @BOTH
 @pytest.mark.requirements("LAY-011", "LAY-018", "LAY-019")
 def test_only_data_lies_outside_the_reserved_folder(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """After writes of all kinds and every service of the engine, everything outside .hoodie is a base file, a log file or the
-    metadata file of a partition.
+    """LAY-011: after writes of all kinds and every service of the engine, everything outside .hoodie is a base file, a log file
+    or the metadata file of a partition.
     """
     uri = new_uri()
     for _ in writes_and_services(engine, uri, type):
@@ -111,7 +111,7 @@ def test_only_data_lies_outside_the_reserved_folder(engine: Client, new_uri: Cal
 @BOTH
 @pytest.mark.requirements("LAY-024", "BF-009", "LF-003")
 def test_data_files_are_immutable(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """No write and no service changes a byte of an existing data file; only a clean deletes files."""
+    """LAY-024: no write and no service changes a byte of an existing data file; only a clean deletes files."""
     uri, before, step = new_uri(), Digests(), ""
     for following in writes_and_services(engine, uri, type):
         after = outside(uri)
@@ -127,8 +127,8 @@ def test_data_files_are_immutable(engine: Client, new_uri: Callable[[], str], ty
 @BOTH
 @pytest.mark.requirements("LAY-001", "PROP-001", "PROP-007")
 def test_a_table_consists_of_its_files_only(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """A copy of the files at another place can be read and written by its path alone: key, partitions, type and schema are in
-    it, and nothing that the engine knew at the first place is needed, or still valid, at the second.
+    """LAY-001: a copy of the files at another place can be read and written by its path alone: key, partitions, type and schema
+    are in it, and nothing that the engine knew at the first place is needed, or still valid, at the second.
     """
     first, second = new_uri(), new_uri()
     for _ in writes_and_services(engine, first, type):
@@ -185,8 +185,8 @@ def shape(engine: Client, uri: str) -> Any:
 def test_a_table_is_the_same_in_folders_and_in_an_object_store(
     engine: Client, new_uri: Callable[[], str], bucket: str, type: str
 ) -> None:
-    """The same writes and services, on a local file system and on a store with only put, get, list by prefix and delete, give
-    the same rows, the same actions in the same states, and the same slices after each step.
+    """LAY-004: the same writes and services, on a local file system and on a store with only put, get, list by prefix and
+    delete, give the same rows, the same actions in the same states, and the same slices after each step.
     """
     if find(engine.name).factory is None:
         pytest.skip("the engine runs in another process, which has no access to this object store")

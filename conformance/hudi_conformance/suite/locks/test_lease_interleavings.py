@@ -97,7 +97,7 @@ def explored(engine: Client, lease: Make, found_there: bytes | None = None, **bo
 @LEASES
 @pytest.mark.requirements("LOCK-001", "LOCK-002")
 def test_at_most_one_is_inside_in_every_order(engine: Client, lease: Make) -> None:
-    """Two processes ask for a free lease, renew it and give it back, twice each."""
+    """LOCK-001: two processes ask for a free lease, renew it and give it back, twice each."""
     explored(engine, lease)
 
 
@@ -105,7 +105,9 @@ def test_at_most_one_is_inside_in_every_order(engine: Client, lease: Make) -> No
 @pytest.mark.requirements("LOCK-001")
 @pytest.mark.parametrize("left", [True, False], ids=["given back", "run out"])
 def test_a_released_or_expired_lease_is_acquired_once(engine: Client, lease: Make, left: bool) -> None:
-    """Both find a lease that was released, or that has expired after its holder crashed: one of them acquires it."""
+    """LOCK-001: two processes find a lease that was released, or that has expired after its holder crashed: one of them
+    acquires it.
+    """
     over = LeaseRecord(left, START + VALIDITY if left else START - DRIFT - 1, "gone").dump()
     explored(engine, lease, over)
 
@@ -114,8 +116,8 @@ def test_a_released_or_expired_lease_is_acquired_once(engine: Client, lease: Mak
 @pytest.mark.requirements("LOCK-001", "S3-002")
 @pytest.mark.parametrize("fault", ["lose-answer", "lose-request", "crash-before"])
 def test_lost_answers_and_crashes_never_share_a_lease(engine: Client, lease: Make, fault: str) -> None:
-    """Any change by one of the two is carried out, or not, and its answer is lost, or the process crashes there: at most one is
-    inside.
+    """LOCK-001: any change by one of two processes is carried out, or not, and its answer is lost, or the process crashes
+    there: at most one of them holds the lease.
     """
     explored(engine, lease, preemptions=1, crashes=1, faults=(fault,))
 
@@ -123,5 +125,7 @@ def test_lost_answers_and_crashes_never_share_a_lease(engine: Client, lease: Mak
 @ENDING
 @pytest.mark.requirements("LOCK-001", "OCC-010")
 def test_a_stalled_process_does_not_publish(engine: Client, lease: Make) -> None:
-    """One of the two stalls before any of its changes for longer than the lease lasts, while the other one continues."""
+    """LOCK-001: one of two processes stalls before any of its changes for longer than the lease lasts, while the other one
+    continues: it publishes nothing.
+    """
     explored(engine, lease, preemptions=1, crashes=1, faults=("stall",))

@@ -42,36 +42,42 @@ def providers(*names: str) -> pytest.MarkDecorator:
 @providers(*ALL)
 @pytest.mark.requirements("LOCK-001", "OCC-002", "LOCK-007")
 def test_at_most_one_is_inside(lock_fixture: LockFixture) -> None:
-    """Several processes, and several threads of each, take the lock in a loop: there are never two inside, and all enter."""
+    """LOCK-001: several processes, and several threads of each, take the lock in a loop: there are never two inside, and all
+    enter.
+    """
     lock_properties.at_most_one_is_inside(lock_fixture)
 
 
 @providers(*SHARED)
 @pytest.mark.requirements("LOCK-001", "LOCK-002")
 def test_at_most_one_process_is_inside(lock_fixture: LockFixture, tmp_path: Path) -> None:
-    """The same with processes of the operating system, which share nothing but the service."""
+    """LOCK-001: several processes of the operating system, which share only the service, take the lock in a loop: there are
+    never two inside, and all enter.
+    """
     lock_properties.at_most_one_process_is_inside(lock_fixture, tmp_path)
 
 
 @providers(*ALL)
 @pytest.mark.requirements("LOCK-001", "LOCK-007")
 def test_the_lock_is_reentrant(lock_fixture: LockFixture) -> None:
-    """The owner may acquire the lock again; others enter after it has released the lock as often as it acquired it."""
+    """LOCK-001: the owner may acquire the lock again; others enter after it has released the lock as often as it
+    acquired it.
+    """
     lock_properties.the_lock_is_reentrant(lock_fixture)
 
 
 @providers(*ALL)
 @pytest.mark.requirements("LOCK-001", "LOCK-007")
 def test_only_the_holder_releases_the_lock(lock_fixture: LockFixture) -> None:
-    """Neither another owner in the same process nor another process can release the lock of its holder."""
+    """LOCK-001: neither another owner in the same process nor another process can release the lock of its holder."""
     lock_properties.only_the_holder_releases_the_lock(lock_fixture)
 
 
 @providers(*SHARED)
 @pytest.mark.requirements("LOCK-001", "LOCK-002", "OCC-002")
 def test_waiting_for_the_lock_times_out(lock_fixture: LockFixture) -> None:
-    """After the configured number of retries with the configured waits, waiting ends with an error; and the lock is not
-    held.
+    """LOCK-001: after the configured number of retries with the configured waits, waiting ends with an error; and the lock is
+    not held.
     """
     lock_properties.waiting_for_the_lock_times_out(lock_fixture)
 
@@ -79,28 +85,30 @@ def test_waiting_for_the_lock_times_out(lock_fixture: LockFixture) -> None:
 @providers(*SHARED)
 @pytest.mark.requirements("LOCK-001", "OCC-025")
 def test_a_waiter_acquires_the_released_lock(lock_fixture: LockFixture) -> None:
-    """A waiter retries, and acquires the lock without waiting for the end of any lease."""
+    """OCC-025: a waiter retries, and acquires the lock without waiting for the end of any lease."""
     lock_properties.a_waiter_acquires_the_released_lock(lock_fixture)
 
 
 @providers(*LEASES)
 @pytest.mark.requirements("LOCK-001")
 def test_an_expired_lease_is_taken_over_and_its_holder_notices(lock_fixture: LockFixture) -> None:
-    """If the holder stalls too long, another process takes over; the first one may then neither publish nor release."""
+    """LOCK-001: if the holder stalls too long, another process takes over; the first one may then neither publish nor
+    release.
+    """
     lock_properties.an_expired_lease_is_taken_over_and_its_holder_notices(lock_fixture)
 
 
 @providers("expiring_file", "storage_based")
 @pytest.mark.requirements("LOCK-001")
 def test_a_renewed_lease_is_not_taken_over(lock_fixture: LockFixture) -> None:
-    """A holder that renews in time keeps the lock without limit."""
+    """LOCK-001: a holder that renews in time keeps the lock without limit."""
     lock_properties.a_renewed_lease_is_not_taken_over(lock_fixture)
 
 
 @providers("expiring_file", "storage_based")
 @pytest.mark.requirements("LOCK-001")
 def test_an_expired_lease_is_taken_over_once(lock_fixture: LockFixture) -> None:
-    """If many processes see at the same time that the lease has expired, one acquires it; the others wait."""
+    """LOCK-001: if many processes see at the same time that the lease has expired, one acquires it; the others wait."""
     gone = lock_fixture.lock(ManualClock(int(time.time() * 1000) - VALIDITY - 1_000, step=0))
     gone.acquire("gone")
     detector = Detector()
@@ -111,22 +119,26 @@ def test_an_expired_lease_is_taken_over_once(lock_fixture: LockFixture) -> None:
 @providers(*SHARED)
 @pytest.mark.requirements("LOCK-001")
 def test_a_removed_lock_is_noticed_and_not_released(lock_fixture: LockFixture) -> None:
-    """Another process removes the lock against the protocol: the holder may not publish any more, and releases nothing."""
+    """LOCK-001: another process removes the lock against the protocol: the holder may not publish any more, and releases
+    nothing.
+    """
     lock_properties.a_removed_lock_is_noticed_and_not_released(lock_fixture)
 
 
 @providers("expiring_file", "storage_based")
 @pytest.mark.requirements("LOCK-001")
 def test_a_clock_that_is_set_back_keeps_mutual_exclusion(lock_fixture: LockFixture) -> None:
-    """If the clock of the holder or of the waiter is set back by an hour, there is still one holder, and no endless wait."""
+    """LOCK-001: if the clock of the holder or of the waiter is set back by an hour, there is still one holder, and no endless
+    wait.
+    """
     lock_properties.a_clock_that_is_set_back_keeps_mutual_exclusion(lock_fixture)
 
 
 @providers("storage_based")
 @pytest.mark.requirements("LOCK-001")
 def test_a_lease_is_not_taken_over_within_the_clock_skew(lock_fixture: LockFixture) -> None:
-    """A lease is taken over half a second after its end, by the clock of the waiter: this is the tolerated difference of
-    clocks.
+    """LOCK-001: a lease is taken over half a second after its end, by the clock of the waiter: this is the tolerated difference
+    of clocks.
     """
     clock = ManualClock(START, step=0)
     mine, other = lock_fixture.lock(clock), lock_fixture.lock(clock, wait_time_ms="0")
@@ -142,14 +154,14 @@ def test_a_lease_is_not_taken_over_within_the_clock_skew(lock_fixture: LockFixtu
 @providers("expiring_file", "storage_based")
 @pytest.mark.requirements("LOCK-001")
 def test_a_thread_renews_the_lease_of_a_long_action(lock_fixture: LockFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The lease is renewed without any request by its holder, and not any more after its release."""
+    """LOCK-001: the lease is renewed without any request by its holder, and not any more after its release."""
     lock_properties.a_thread_renews_the_lease_of_a_long_action(lock_fixture, monkeypatch)
 
 
 @providers("file_system")
 @pytest.mark.requirements("LOCK-001")
 def test_a_file_without_expiry_stays(lock_fixture: LockFixture) -> None:
-    """The lock of a crashed holder stays until it is deleted: without an expiry no process can detect the crash."""
+    """LOCK-001: the lock of a crashed holder stays until it is deleted: without an expiry no process can detect the crash."""
     clock = ManualClock(START, step=0)
     lock_fixture.lock(clock).acquire("gone")
     clock.sleep(365 * 24 * 3_600_000)
@@ -164,7 +176,7 @@ def test_a_file_without_expiry_stays(lock_fixture: LockFixture) -> None:
 @providers("file_system", "expiring_file")
 @pytest.mark.requirements("LOCK-001", "LOCK-002")
 def test_an_empty_lock_file_of_another_engine_is_respected(lock_fixture: LockFixture) -> None:
-    """Other engines leave the file empty; it is valid until its configured expiry, and without an expiry for ever."""
+    """LOCK-001: other engines leave the file empty; it is valid until its configured expiry, and without an expiry for ever."""
     file = Path(lock_fixture.uri.removeprefix("file://")) / ".hoodie" / "lock"
     file.parent.mkdir()
     file.touch()

@@ -105,7 +105,7 @@ def check_property(check: Property, fixture: LockFixture, tmp_path: Path, monkey
 @pytest.mark.parametrize("check", [*PROPERTIES, *BY_CLOCK], ids=name_of)
 @pytest.mark.requirements("LOCK-005")
 def test_dynamodb(check: Property, dynamo_service: Dynamo, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An item of a table is a lock like any other."""
+    """LOCK-005: an item of a DynamoDB table has the properties of every lock."""
     check_property(check, lock_fixtures.dynamodb(tmp_path, dynamo_service, table), tmp_path, monkeypatch)
 
 
@@ -114,7 +114,7 @@ def test_dynamodb(check: Property, dynamo_service: Dynamo, table: str, tmp_path:
 def test_zookeeper(
     check: Property, zookeeper_service: ZooKeeper, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A node of ZooKeeper is a lock like any other; it is deleted when the session of its holder ends."""
+    """LOCK-004: a node of ZooKeeper has the properties of every lock; it is deleted when the session of its holder ends."""
     check_property(check, lock_fixtures.zookeeper(tmp_path, zookeeper_service, table), tmp_path, monkeypatch)
 
 
@@ -123,7 +123,7 @@ def test_zookeeper(
 def test_hive_metastore(
     check: Property, hive_service: Metastore, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A lock of the metastore is a lock like any other, as far as one on Derby can show it."""
+    """LOCK-006: a lock of the Hive metastore has the properties of every lock, as far as a metastore on Derby can show them."""
     if check is lock_properties.at_most_one_is_inside:
         pytest.skip(
             "with several lockers at once Derby fails some of them with an internal error, and they never acquire the lock"
@@ -135,7 +135,7 @@ def test_hive_metastore(
 def test_missing_credentials_are_an_error(
     dynamo_service: Dynamo, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without credentials the lock cannot be acquired, and the error says why."""
+    """LOCK-005: without credentials the lock cannot be acquired, and the error states the reason."""
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -147,7 +147,9 @@ def test_missing_credentials_are_an_error(
 
 @pytest.mark.requirements("LOCK-005")
 def test_an_unreachable_endpoint_is_an_error(dynamo_service: Dynamo, table: str, tmp_path: Path) -> None:
-    """The holder may not publish while it cannot verify that it holds the lock; it continues when the service is back."""
+    """LOCK-005: the holder may not publish while it cannot verify that it holds the lock; it continues when the service is
+    back.
+    """
     fixture = lock_fixtures.dynamodb(tmp_path, dynamo_service, table)
     mine, other = fixture.lock(), fixture.lock()
     mine.acquire("me")

@@ -54,7 +54,9 @@ def all_set(run: Run) -> str | None:
 @pytest.mark.requirements("S3-005", "PROP-011", "OCC-002")
 @pytest.mark.parametrize("faults", [(), ("crash-before",), ("lose-answer", "lose-request")], ids=["", "crashes", "no answers"])
 def test_concurrent_changes_of_the_properties_are_all_kept(engine: Client, faults: tuple[str, ...]) -> None:
-    """Two processes set a property each; at any time, also after a crash or a lost answer, the properties can be read."""
+    """S3-005: two processes set a property each; at any time, also after a crash or a lost answer, the properties can
+    be read.
+    """
     only_in_process(engine)
     storage, _ = prepared(PLAIN)
     found = exhaustive(
@@ -90,7 +92,9 @@ def given_out_once(run: Run) -> str | None:
 @pytest.mark.requirements("TT-003", "TT-005", "TT-006")
 @pytest.mark.parametrize("fault", [None, "crash-before"], ids=["", "crashes"])
 def test_the_counter_gives_each_time_once(engine: Client, fault: str | None) -> None:
-    """Two processes draw from the counter twice each, from its first time on, and one may crash: no time occurs twice."""
+    """TT-003: two processes draw from the counter twice each, from its first time on, and one may crash: no time
+    occurs twice.
+    """
     only_in_process(engine)
     found = exhaustive(
         lambda: SimulatedStore.of(MemoryStorage()), [Process(name, asks) for name in ("a", "b")], check=given_out_once,

@@ -144,8 +144,8 @@ def every_action(table: WritableTable) -> None:
 def test_a_configured_provider_guards_every_decision(
     noted: tuple[WritableTable, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Actions begin and complete, properties and history change while the one configured lock is held; the built-in lock is not
-    used.
+    """OCC-002: actions begin and complete, properties and history change while the one configured lock is held; the built-in
+    lock is not used.
     """
     table, notes = noted
     own = lock_of(table.storage)
@@ -161,8 +161,8 @@ def test_a_configured_provider_guards_every_decision(
 
 @pytest.mark.requirements("OCC-010", "TT-007")
 def test_check_and_completion_are_adjacent(noted: tuple[WritableTable, list[str]]) -> None:
-    """No request lies between the check of the lock and the completed file, and a write takes the lock twice: to begin and to
-    complete.
+    """OCC-010: no request lies between the check of the lock and the completed file, and a write takes the lock twice: to begin
+    and to complete.
     """
     table, notes = noted
     table.upsert(as_arrow([row("a", 2, "second")]))
@@ -174,7 +174,7 @@ def test_check_and_completion_are_adjacent(noted: tuple[WritableTable, list[str]
 
 @pytest.mark.requirements("OCC-025")
 def test_the_lock_is_free_after_every_write(noted: tuple[WritableTable, list[str]]) -> None:
-    """After each write, and after a refused one, another process gets the lock at once."""
+    """OCC-025: after each write, and after a refused one, another process gets the lock at once."""
     table, _ = noted
     lock = table.lock
     assert isinstance(lock, RecordingLock)
@@ -192,7 +192,7 @@ def test_the_lock_is_free_after_every_write(noted: tuple[WritableTable, list[str
 
 @pytest.mark.requirements("LOCK-003")
 def test_an_unknown_provider_is_refused() -> None:
-    """An unknown name or setting is an error when the table is opened, not at the first write."""
+    """LOCK-003: an unknown name or setting is an error when the table is opened, not at the first write."""
     storage = MemoryStorage()
     made(storage)
     known = "org.apache.hudi.client.transaction.lock."
@@ -209,7 +209,7 @@ def test_an_unknown_provider_is_refused() -> None:
 
 @pytest.mark.requirements("LOCK-007", "LOCK-008", "OCC-002")
 def test_writers_of_one_process_need_no_service(tmp_path: Path) -> None:
-    """Threads open the table separately, without any setting: each write is there, or was refused as a conflict."""
+    """LOCK-008: threads open the table separately, without any setting: each write is there, or was refused as a conflict."""
     made(LocalStorage(tmp_path), clock=SystemClock())
     done: list[str] = []
 
@@ -235,7 +235,7 @@ def test_writers_of_one_process_need_no_service(tmp_path: Path) -> None:
 
 @pytest.mark.requirements("LOCK-002", "TT-007", "TT-010")
 def test_a_distributed_lock_waits_for_clock_skew(tmp_path: Path) -> None:
-    """Under the lock of one process a time is drawn within a few milliseconds; under a distributed one after 200."""
+    """TT-007: under the lock of one process a time is drawn within a few milliseconds; under a distributed one after 200."""
     for bench, least, most in ((file_system(tmp_path / "shared"), 400, 5_000), (None, 0, 20)):
         storage = MemoryStorage()
         made(storage)
@@ -300,7 +300,9 @@ def leased(intruder: Intruder, *kinds: str) -> tuple[WritableTable, Interrupted]
 @pytest.mark.parametrize("intruder", [_overwritten, _taken_over, _deleted])
 @pytest.mark.requirements("LOCK-001", "OCC-010")
 def test_a_writer_that_lost_the_lock_publishes_nothing(intruder: Intruder) -> None:
-    """A writer whose lease is lost before it publishes gets an error: readers see the old rows, the next write succeeds."""
+    """LOCK-001: a writer whose lease is lost before it publishes gets an error: readers see the old rows, the next write
+    succeeds.
+    """
     table, storage = leased(intruder, ".parquet", f"replace {LOCK_PATH}", "names .hoodie/timeline")
     with pytest.raises(LockLost):
         table.upsert(as_arrow([row("a", 2, "second")]))
@@ -313,8 +315,8 @@ def test_a_writer_that_lost_the_lock_publishes_nothing(intruder: Intruder) -> No
 
 @pytest.mark.requirements("LOCK-001")
 def test_a_lock_lost_during_publication_is_reported() -> None:
-    """A process stalls between the check and its request: the write is there, and its writer gets an error that a concurrent
-    write is possible.
+    """LOCK-001: a process stalls between the check and its request: the write is there, and its writer gets an error that a
+    concurrent write is possible.
     """
     table, storage = leased(_taken_over, ".parquet", f"create {TIMELINE}")
     with pytest.raises(LockLost):
@@ -329,13 +331,13 @@ class StorageWithoutConditions(CrashingStorage):
     def create(self, path: str, data: bytes) -> None:
         """Refuse the lock."""
         if path == LOCK_PATH:
-            raise UnfitStorage("no conditional writes here", path=path)
+            raise UnfitStorage("the store does not support conditional writes", path=path)
         super().create(path, data)
 
 
 @pytest.mark.requirements("LOCK-001", "S3-002")
 def test_a_store_without_conditional_writes_is_refused() -> None:
-    """On a store without conditional writes there is no lock, and so no write; the table is unchanged."""
+    """LOCK-001: on a store without conditional writes there is no lock, and so no write; the table is unchanged."""
     storage = MemoryStorage()
     made(storage)
     clock = ManualClock(START + 10_000_000, step=1)
@@ -379,8 +381,8 @@ class FailingLease:
 @pytest.mark.parametrize("after", range(7))
 @pytest.mark.requirements("LOCK-001", "OCC-025")
 def test_an_unreachable_lock_service_leaves_a_valid_table(after: int) -> None:
-    """Whenever the service becomes unreachable: the write is there, or its writer got an error that it is not; after the lease
-    has expired another write succeeds.
+    """OCC-025: whenever the service becomes unreachable: the write is there, or its writer got an error that it is not; after
+    the lease has expired another write succeeds.
     """
     storage, clock = MemoryStorage(), ManualClock(START, step=1)
     gone = FailingLease(StoredLease(storage, clock, "me", validity=VALIDITY))
@@ -416,8 +418,8 @@ LOCK_FILE = ".hoodie/lock"
 @pytest.mark.parametrize("lease", [_file, _expiring_file, _stored])
 @pytest.mark.requirements("LOCK-001", "OCC-025", "OCC-019")
 def test_a_lock_of_a_crashed_writer_blocks_until_it_expires(lease: Callable[[Storage, ManualClock, str], Lease]) -> None:
-    """A writer crashes between any two of its requests. If it held the lock, the next writer gets an error and changes nothing;
-    readers are not affected. When the lease has expired, or a file without expiry is deleted, writes succeed again.
+    """OCC-019: a writer crashes between any two of its requests. If it held the lock, the next writer gets an error and changes
+    nothing; readers are not affected. When the lease has expired, or a file without expiry is deleted, writes succeed again.
     """
     storage, blocked = MemoryStorage(), 0
     made(storage)

@@ -170,8 +170,8 @@ def encode(block: Block, instant: str, instants: Sequence[str], file: int, place
 @pytest.mark.needs("read.snapshot", "read.projection", "merge-on-read", "log.avro", "log.parquet", "log.delete", "log.command")
 @pytest.mark.needs("merge.partial-updates", "partition.none")
 def test_blocks_are_read_one_after_the_other(engine: Client, new_uri: Callable[[], str], budget: Budget, mode: Mode) -> None:
-    """In any sequence of blocks, a rollback command removes what its target wrote before it, in this file and in others, rows
-    and deletes alike, and nothing else; the other blocks are merged in their order.
+    """BLK-005: in any sequence of blocks, a rollback command removes what its target wrote before it, in this file and in
+    others, rows and deletes alike, and nothing else; the other blocks are merged in their order.
     """
 
     @settings(

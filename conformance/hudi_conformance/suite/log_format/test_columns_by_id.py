@@ -81,7 +81,7 @@ def rows_of(engine: Client, uri: str, **query: Any) -> list[dict[str, Any]]:
 @pytest.mark.needs(*NEEDS)
 @pytest.mark.requirements("LF-038")
 def test_by_id_a_renamed_column_keeps_its_values(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Values that older files store under the former name are found; a new column with an old name has none of them."""
+    """LF-038: values that older files store under the former name are found; a new column with an old name has none of them."""
     uri = new_uri()
     altered(uri)
     assert rows_of(engine, uri, by_id=True) == [
@@ -94,7 +94,7 @@ def test_by_id_a_renamed_column_keeps_its_values(engine: Client, new_uri: Callab
 @pytest.mark.needs(*NEEDS)
 @pytest.mark.requirements("LF-038")
 def test_by_name_columns_are_matched_by_name(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Without the option for ids, the text of the specification holds: columns are matched by name."""
+    """LF-038: without the option for ids, the text of the specification holds: columns are matched by name."""
     uri = new_uri()
     altered(uri)
     assert rows_of(engine, uri) == [
@@ -107,7 +107,7 @@ def test_by_name_columns_are_matched_by_name(engine: Client, new_uri: Callable[[
 @pytest.mark.needs(*NEEDS, "read.filter")
 @pytest.mark.requirements("LF-038", "MRG-015")
 def test_filters_use_the_current_names(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A comparison of a renamed column uses the values that older files have under its former name, and no others."""
+    """MRG-015: a comparison of a renamed column uses the values that older files have under its former name, and no others."""
     uri = new_uri()
     altered(uri)
     assert [row["id"] for row in rows_of(engine, uri, by_id=True, where=(("new", "=", "a"),))] == ["1"]
@@ -117,7 +117,7 @@ def test_filters_use_the_current_names(engine: Client, new_uri: Callable[[], str
 @pytest.mark.needs(*NEEDS, "read.as-of")
 @pytest.mark.requirements("LF-038", "TYP-008")
 def test_time_travel_uses_the_schema_of_its_time(engine: Client, new_uri: Callable[[], str]) -> None:
-    """As of the commit before the change, columns have the names and values of that time."""
+    """TYP-008: as of the commit before the change, columns have the names and values of that time."""
     uri = new_uri()
     first, _ = altered(uri)
     assert rows_of(engine, uri, kind="as-of", as_of=first, by_id=True, columns=tuple(BEFORE)) == FIRST
@@ -126,7 +126,7 @@ def test_time_travel_uses_the_schema_of_its_time(engine: Client, new_uri: Callab
 @pytest.mark.needs(*NEEDS, "read.as-of")
 @pytest.mark.requirements("LF-038", "TYP-008")
 def test_time_travel_between_two_schema_changes(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Writers keep only the newest file of the history; as of an earlier change the versions in that file are used."""
+    """TYP-008: writers keep only the newest file of the history; as of an earlier change the versions in that file are used."""
     uri = new_uri()
     _, second, _ = altered(uri, (*CHANGES, ({"id": 5, "newest": 6, "old": 8}, [{"id": "4", "newest": "d", "old": None}])))
     assert rows_of(engine, uri, kind="as-of", as_of=second, by_id=True) == [
@@ -161,8 +161,8 @@ NESTED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[An
 @pytest.mark.requirements("LF-038")
 @pytest.mark.parametrize("where", NESTED)
 def test_by_id_nested_fields_keep_their_values(engine: Client, new_uri: Callable[[], str], where: str) -> None:
-    """A renamed field inside another type keeps its values; a field that was dropped and added again has none of the old ones,
-    whether its name is the same or that of another dropped field.
+    """LF-038: a renamed field inside another type keeps its values; a field that was dropped and added again has none of the
+    old ones, whether its name is the same or that of another dropped field.
     """
     in_avro, in_history, value = NESTED[where]
     before, after = {"old": 6, "gone": 7, "same": 8}, {"new": 6, "old": 9, "same": 10}

@@ -42,7 +42,7 @@ def write_logs(uri: str, block_format: BlockFormat) -> Path:
     ],
 )
 def test_log_blocks_have_the_configured_format(engine: Client, new_uri: Callable[[], str], block_format: BlockFormat) -> None:
-    """A writer with a configured block format stores rows in it, and the rows are the same."""
+    """LF-020: a writer with a configured block format stores rows in it, and the rows are the same."""
     uri = new_uri()
     log = write_logs(uri, block_format)
     assert [block.kind for block in parse_blocks(log.read_bytes())] == [STORED_AS[block_format]]
@@ -54,7 +54,7 @@ def test_log_blocks_have_the_configured_format(engine: Client, new_uri: Callable
 @pytest.mark.needs("log.parquet", "read.projection")
 @pytest.mark.requirements("BLK-029")
 def test_unprojected_columns_of_parquet_blocks_are_not_read(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A query on few columns reads only those: damage in another column does not affect it."""
+    """BLK-029: a query on few columns reads only those: damage in another column does not affect it."""
     uri = new_uri()
     log = write_logs(uri, "parquet")
     data = bytearray(log.read_bytes())

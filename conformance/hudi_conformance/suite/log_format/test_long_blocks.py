@@ -71,7 +71,9 @@ def repeated(block: bytes) -> tuple[bytes, int]:
 @pytest.mark.requirements("BLK-020", "BLK-021", "BLK-022", "BLK-030")
 @pytest.mark.parametrize("name", CASES)
 def test_repeated_records_decode_alike(engine: Client, tmp_path: Path, name: str) -> None:
-    """Values of every type, in every form that a datum may have, are the same among a thousand records as in a short block."""
+    """BLK-030: values of every type, in every form that a datum may have, are the same among a thousand records as in a short
+    block.
+    """
     case = CASES[name]
     expected: Mapping[str, Any] = case.inspection[0]
     data, blocks = lengthened(case.subject.read_bytes(), expected["blocks"])

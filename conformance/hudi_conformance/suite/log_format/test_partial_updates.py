@@ -116,8 +116,8 @@ def programs(merge_mode: Any) -> st.SearchStrategy[Program]:
     ],
 )
 def test_partial_updates_follow_the_model(engine: Client, new_uri: Callable[[], str], merge_mode: str) -> None:
-    """After any program of upserts, deletes and partial updates the snapshot has the value of each column that was written
-    last.
+    """LF-045: after any program of upserts, deletes and partial updates the snapshot has the value of each column that was
+    written last.
     """
 
     quick = find(engine.name).factory is not None
@@ -149,7 +149,7 @@ def made(engine: Client, uri: str, type: TableType) -> None:
     "create", "write.upsert", "write.partial-update", "merge-on-read", "inspect.table", "inspect.log-file", "merge.event-time"
 )
 def test_only_blocks_of_partial_updates_are_flagged(engine: Client, new_uri: Callable[[], str]) -> None:
-    """On merge-on-read the block of a partial update has the flag, and in its schema only meta columns and the given
+    """LF-045: on merge-on-read the block of a partial update has the flag, and in its schema only meta columns and the given
     columns.
     """
     uri = new_uri()
@@ -170,7 +170,7 @@ def test_only_blocks_of_partial_updates_are_flagged(engine: Client, new_uri: Cal
 @pytest.mark.requirements("LF-038", "TYP-001")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
 def test_a_write_adds_columns_if_configured(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
-    """New columns are added to the table's schema, and are null in the existing rows."""
+    """TYP-001: new columns are added to the table's schema, and are null in the existing rows."""
     uri, types = new_uri(), {**TYPES, "fare": "double"}
     made(engine, uri, type)
     engine.write(uri, "upsert", as_arrow([{**OLD, "fare": 1.5}], types), options=RECONCILE)
@@ -181,7 +181,7 @@ def test_a_write_adds_columns_if_configured(engine: Client, new_uri: Callable[[]
 @pytest.mark.requirements("LF-038")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
 def test_a_write_widens_types_if_configured(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
-    """A wider type becomes the table's type; stored values of the narrower type are read as the same numbers."""
+    """LF-038: a wider type becomes the table's type; stored values of the narrower type are read as the same numbers."""
     uri, types = new_uri(), {**TYPES, "size": "long"}
     made(engine, uri, type)
     engine.write(uri, "upsert", as_arrow([{**OLD, "size": 2**40}], types), options=RECONCILE)
@@ -193,7 +193,7 @@ def test_a_write_widens_types_if_configured(engine: Client, new_uri: Callable[[]
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "schema.evolution", "types.nested", "merge.commit-time")
 @pytest.mark.needs("partition.none")
 def test_a_write_adds_fields_to_structs_if_configured(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
-    """A new field of a struct is added to the table's schema, and is null in the existing structs."""
+    """LF-038: a new field of a struct is added to the table's schema, and is null in the existing structs."""
     place = {"type": "record", "name": "place", "fields": [{"name": "x", "type": ["null", "long"], "default": None}]}
     fields = [{"name": "id", "type": "string"}, {"name": "at", "type": ["null", place], "default": None}]
     uri, narrow, wide = new_uri(), pa.struct([("x", pa.int64())]), pa.struct([("x", pa.int64()), ("y", pa.string())])
@@ -209,7 +209,7 @@ def test_a_write_adds_fields_to_structs_if_configured(engine: Client, new_uri: C
 @pytest.mark.requirements("LF-038")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
 def test_a_narrower_column_keeps_the_type(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
-    """Values of a narrower type are stored in the wider column, whose type does not change."""
+    """LF-038: values of a narrower type are stored in the wider column, whose type does not change."""
     uri, narrow = new_uri(), {**TYPES, "ts": "int"}
     made(engine, uri, type)
     engine.write(uri, "upsert", as_arrow([{**OLD, "ts": 2}], narrow), options=RECONCILE)
@@ -224,7 +224,7 @@ def test_a_narrower_column_keeps_the_type(engine: Client, new_uri: Callable[[], 
 def test_missing_columns_are_null_if_configured(
     engine: Client, new_uri: Callable[[], str], type: TableType, options: dict[str, str]
 ) -> None:
-    """A column that the rows lack stays in the schema and is null in them; it does not keep the earlier value."""
+    """LF-038: a column that the rows lack stays in the schema and is null in them; it does not keep the earlier value."""
     uri = new_uri()
     made(engine, uri, type)
     fewer = {name: kind for name, kind in TYPES.items() if name != "note"}
@@ -236,7 +236,7 @@ def test_missing_columns_are_null_if_configured(
 @pytest.mark.requirements("LF-038")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
 def test_missing_columns_are_refused_by_default(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
-    """A write without one of the table's columns changes nothing."""
+    """LF-038: a write without one of the table's columns changes nothing."""
     uri = new_uri()
     made(engine, uri, type)
     fewer = {name: kind for name, kind in TYPES.items() if name != "note"}
@@ -249,7 +249,7 @@ def test_missing_columns_are_refused_by_default(engine: Client, new_uri: Callabl
 @pytest.mark.requirements("LF-038")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
 def test_an_incompatible_type_change_is_refused(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
-    """A boolean cannot be written to a numeric column, also where schemas may evolve; the table is unchanged."""
+    """LF-038: a boolean cannot be written to a numeric column, also where schemas may evolve; the table is unchanged."""
     uri, other = new_uri(), {**TYPES, "size": "boolean"}
     made(engine, uri, type)
     with pytest.raises((EngineError, Refused)):
@@ -261,7 +261,7 @@ def test_an_incompatible_type_change_is_refused(engine: Client, new_uri: Callabl
 @pytest.mark.requirements("TYP-001", "TYP-002", "TYP-015")
 @pytest.mark.needs("create", "write.upsert", "inspect.table", "merge.commit-time")
 def test_the_table_type_decides_between_base_and_log_files(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
-    """After an update a merge-on-read table has log files, and a copy-on-write table never has one."""
+    """TYP-001: after an update a merge-on-read table has log files, and a copy-on-write table never has one."""
     uri = new_uri()
     made(engine, uri, type)
     engine.write(uri, "upsert", as_arrow([{**OLD, "name": "new"}], TYPES))
@@ -274,7 +274,7 @@ def test_the_table_type_decides_between_base_and_log_files(engine: Client, new_u
 @pytest.mark.requirements("RDR-018", "TYP-007")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "merge.commit-time")
 def test_a_query_never_uses_a_stale_listing(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
-    """An engine may cache a listing between two queries; each query sees all files that were committed before it."""
+    """RDR-018: an engine may cache a listing between two queries; each query sees all files that were committed before it."""
     uri = new_uri()
     made(engine, uri, type)
     expect(engine, uri, [OLD, OTHER], TYPES, "after the first write")

@@ -18,7 +18,7 @@ ROWS = tuple(row(f"k{number}", 1, "x") for number in range(COUNT))
 @pytest.mark.requirements("TYP-018")
 @pytest.mark.needs("create", "write.insert", "read.snapshot", "read.projection", "copy-on-write", "partition.plain")
 def test_base_files_have_the_configured_size(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The same rows make one file under a large maximum size, several under a sixth of it; the answer is the same."""
+    """TYP-018: the same rows make one file under a large maximum size, several under a sixth of it; the answer is the same."""
     program, numbers = Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True), []
     for size in (COUNT * ROW_SIZE, COUNT * ROW_SIZE // 6):
         uri = new_uri()
@@ -34,7 +34,7 @@ def test_base_files_have_the_configured_size(engine: Client, new_uri: Callable[[
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "merge-on-read", "partition.plain", "log.avro")
 @pytest.mark.parametrize("chosen", ["avro", pytest.param("parquet", marks=pytest.mark.needs("log.parquet"))])
 def test_logs_use_the_configured_format(engine: Client, new_uri: Callable[[], str], chosen: str) -> None:
-    """Records are stored by rows (Avro) or by columns (Parquet), as configured; the answer is the same."""
+    """TYP-019: records are stored by rows (Avro) or by columns (Parquet), as configured; the answer is the same."""
     uri = new_uri()
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "upsert", as_arrow(ROWS[:2]))

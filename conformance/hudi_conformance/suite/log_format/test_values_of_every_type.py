@@ -157,7 +157,7 @@ def expect(engine: Client, uri: str, expected: Sequence[Row], kinds: Mapping[str
 @pytest.mark.requirements("TYP-007", "TYP-019", "BF-002", "BLK-022", "BLK-024", "BLK-028", "LF-038", "RDR-016")
 @pytest.mark.needs(*NEEDS, "merge-on-read")
 def test_values_are_read_as_they_were_written(engine: Client, new_uri: NewUri, types: str, count: int, stored: str) -> None:
-    """From base files and from logs of each format, all columns together and every other column by itself."""
+    """LF-038: from base files and from logs of each format, all columns together and every other column by itself."""
     kinds = TYPES[types]
     uri, first, second = new_uri(), rows(kinds, count), rows(kinds, count - 5, 1)
     engine.create(uri, spec("MERGE_ON_READ", kinds))
@@ -175,8 +175,8 @@ def test_values_are_read_as_they_were_written(engine: Client, new_uri: NewUri, t
 @pytest.mark.requirements("TYP-012", "TYP-013", "BLK-036")
 @pytest.mark.needs(*NEEDS, "read.cdc")
 def test_change_capture_reports_only_differences(engine: Client, new_uri: NewUri, types: str, count: int, type: Any) -> None:
-    """Rows that are written again unchanged are no changes; if one column changes to another value, or to null, the row is a
-    change.
+    """BLK-036: rows that are written again unchanged are no changes; if one column changes to another value, or to null, the
+    row is a change.
     """
     captures = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER"}
     kinds = TYPES[types]
@@ -244,8 +244,8 @@ ORDERED = pytest.mark.parametrize(
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "partition.none", "merge.event-time")
 @pytest.mark.needs("merge-on-read", "log.avro", "delete.flag", "types.temporal", "types.decimal")
 def test_every_order_of_three_versions(engine: Client, new_uri: NewUri, orders: str, others: int) -> None:
-    """A row is in a base file, a row or a flagged delete in a log, a row in another log: with all ordering values of a type,
-    and with nulls, which count as the type's default.
+    """RDR-016: a row is in a base file, a row or a flagged delete in a log, a row in another log: with all ordering values of a
+    type, and with nulls, which count as the type's default.
     """
     kind, least = ASCENDING[orders]
     places = range(0 if least is None else -1, len(kind.values))

@@ -19,7 +19,7 @@ LOGS = pytest.mark.needs("create", "write.upsert", "write.delete", "merge-on-rea
 @pytest.mark.requirements("LF-010", "LF-011", "LF-013", "LF-015", "LF-017", "LF-018", "LF-019", "LF-022", "LF-023", "LF-026")
 @pytest.mark.requirements("LF-035", "LF-038", "BLK-018")
 def test_log_blocks_are_framed_as_deployed(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Magic, lengths, version, type and header of a data block are those that every deployed reader expects."""
+    """LF-010: magic, lengths, version, type and header of a data block are those that every deployed reader expects."""
     instant, (block,) = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"), row("b", 2, "y"))))
     assert block.kind in (AVRO, PARQUET)
     assert block.version == 1
@@ -30,7 +30,7 @@ def test_log_blocks_are_framed_as_deployed(engine: Client, new_uri: Callable[[],
 @LOGS
 @pytest.mark.requirements("BLK-019", "BLK-020", "BLK-021")
 def test_records_of_an_avro_block_follow_their_length(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The content is a version, a count, and for each record four bytes of length and the record."""
+    """BLK-020: the content is a version, a count, and for each record four bytes of length and the record."""
     _, (block,) = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"), row("b", 2, "y"))))
     if block.kind != AVRO:
         pytest.skip("the engine logs rows as Parquet")
@@ -46,7 +46,7 @@ def test_records_of_an_avro_block_follow_their_length(engine: Client, new_uri: C
 @LOGS
 @pytest.mark.requirements("BLK-006", "BLK-007", "BLK-008")
 def test_a_delete_block_holds_a_version_and_a_length(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A delete by key is a block of type 1 whose content is version 3, its length in four bytes, and the list."""
+    """BLK-008: a delete by key is a block of type 1 whose content is version 3, its length in four bytes, and the list."""
     instant, (block,) = logs_written(engine, new_uri(), Step("delete", ROWS[:1]))
     version, length = struct.unpack(">ii", block.content[:8])
     assert (block.kind, block.header[INSTANT_TIME]) == (DELETE, instant)
@@ -56,7 +56,7 @@ def test_a_delete_block_holds_a_version_and_a_length(engine: Client, new_uri: Ca
 @LOGS
 @pytest.mark.requirements("BLK-011", "BLK-012")
 def test_deletes_of_a_batch_follow_its_rows(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Of a batch with rows and flagged deletes the data block comes first."""
+    """BLK-011: of a batch with rows and flagged deletes the data block comes first."""
     _, blocks = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"), row("b", 2, "y", deleted=True))))
     assert [block.kind == DELETE for block in blocks] == [False, True]
 
@@ -64,7 +64,7 @@ def test_deletes_of_a_batch_follow_its_rows(engine: Client, new_uri: Callable[[]
 @pytest.mark.needs("create", "write.insert", "copy-on-write", "partition.plain")
 @pytest.mark.requirements("META-005")
 def test_sequence_numbers_are_unique_in_a_commit(engine: Client, new_uri: Callable[[], str]) -> None:
-    """No two rows of one commit have the same sequence number, in one file or in several."""
+    """META-005: no two rows of one commit have the same sequence number, in one file or in several."""
     uri = new_uri()
     engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "insert", as_arrow([*ROWS, row("d", 1, "x", "rio")]))
@@ -76,7 +76,9 @@ def test_sequence_numbers_are_unique_in_a_commit(engine: Client, new_uri: Callab
 @pytest.mark.needs("create", "write.upsert", "write.delete", "copy-on-write", "partition.plain")
 @pytest.mark.requirements("TYP-002", "TYP-003", "TYP-014", "MRG-012")
 def test_a_deleted_row_is_not_in_the_next_base_file(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A plain Parquet reader of the newest base file sees the rows of the table; the older file still has the deleted row."""
+    """TYP-002: a plain Parquet reader of the newest base file sees the rows of the table; the older file still has the deleted
+    row.
+    """
     uri = new_uri()
     engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "upsert", as_arrow(ROWS))
@@ -88,7 +90,7 @@ def test_a_deleted_row_is_not_in_the_next_base_file(engine: Client, new_uri: Cal
 @pytest.mark.needs("create", "merge-on-read", "merge.event-time")
 @pytest.mark.requirements("LAY-013", "PROP-004", "PROP-005", "PROP-006", "PROP-007", "MRG-020")
 def test_a_new_table_has_its_properties(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The properties file in .hoodie holds name, type, version, keys and merge mode."""
+    """PROP-004: the properties file in .hoodie holds name, type, version, keys and merge mode."""
     uri = new_uri()
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
     text = (folder_of(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
@@ -108,7 +110,7 @@ def folders(uri: str) -> set[str]:
 @pytest.mark.needs("create", "write.insert", "copy-on-write", "partition.hive")
 @pytest.mark.requirements("LAY-006", "PROP-001")
 def test_hive_style_folders_carry_the_field(engine: Client, new_uri: Callable[[], str]) -> None:
-    """If the table is configured for it, the folder of a partition is field=value."""
+    """LAY-006: if the table is configured for it, the folder of a partition is field=value."""
     uri = new_uri()
     engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), hive_style=True))
     engine.write(uri, "insert", as_arrow(ROWS))
@@ -118,7 +120,9 @@ def test_hive_style_folders_carry_the_field(engine: Client, new_uri: Callable[[]
 @pytest.mark.needs("create", "write.insert", "copy-on-write", "partition.url-encoded")
 @pytest.mark.requirements("PROP-016", "PROP-001", "LAY-018")
 def test_url_encoded_folders_escape_the_value(engine: Client, new_uri: Callable[[], str]) -> None:
-    """If the table is configured for it, characters with a meaning in paths are escaped, so that each value has one folder."""
+    """PROP-016: if the table is configured for it, characters with a meaning in paths are escaped, so that each value has one
+    folder.
+    """
     uri = new_uri()
     engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), url_encode=True))
     engine.write(uri, "insert", as_arrow([row("a", 1, "x", "oslo/west")]))

@@ -31,7 +31,7 @@ def written(engine: Client, uri: str, rule: Rule = RULE, *inputs: pa.Table) -> l
     engine.create(uri, rule.spec("MERGE_ON_READ"))
     given = inputs or (rule.rows([("1", NEW)]), rule.rows([("1", OLD)]))
     instants = [engine.write(uri, "upsert", rows) for rows in given]
-    assert engine.read(uri, Query()).num_rows > 0, "the valid table has rows"
+    assert engine.read(uri, Query()).num_rows > 0, "the unchanged table has no rows"
     return instants
 
 
@@ -75,7 +75,9 @@ CONTRADICTIONS: Mapping[str, tuple[Entries, str]] = {
 @pytest.mark.requirements("MRG-016", "MRG-021", "MRG-031", "MRG-035", "PAY-002", "API-008")
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_invalid_settings_of_merging_are_an_error(engine: Client, new_uri: Callable[[], str], name: str) -> None:
-    """With unknown, contradicted or missing settings of merging no row is returned, and the message names the setting."""
+    """PAY-002: with unknown, contradicted or missing settings of merging no row is returned, and the message names
+    the setting.
+    """
     uri, (entries, says) = new_uri(), CONTRADICTIONS[name]
     written(engine, uri)
     change_properties(uri, entries)
@@ -86,7 +88,7 @@ def test_invalid_settings_of_merging_are_an_error(engine: Client, new_uri: Calla
 @pytest.mark.needs(*NEEDS, "write.delete", "delete.flag")
 @pytest.mark.requirements("MRG-028", "LF-041")
 def test_ordering_values_of_two_types_are_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A delete has a number as its ordering value, a row has a text: they cannot be compared."""
+    """LF-041: a delete has a number as its ordering value, a row has a text: they cannot be compared."""
     uri = new_uri()
     inputs = [[("1", (1, "a", False)), ("2", (1, "a", False))], [("1", (5, "b", True))], [("1", (6, "c", False))]]
     written(engine, uri, FLAGGED, *map(FLAGGED.rows, inputs))
@@ -106,7 +108,7 @@ def test_ordering_values_of_two_types_are_an_error(engine: Client, new_uri: Call
     ids=["no keys in its rows", "a payload class"],
 )
 def test_partial_rows_in_an_unsuitable_table_are_an_error(engine: Client, new_uri: Callable[[], str], entries: Entries) -> None:
-    """A block of partial rows is not completed by guessing if the settings do not define how these rows are merged."""
+    """LF-045: a block of partial rows is not completed by guessing if the settings do not define how these rows are merged."""
     uri = new_uri()
     written(engine, uri)
     engine.write(uri, "partial_update", pa.table({"id": ["1"], "ts": pa.array([9], pa.int64()), "name": ["partly"]}))
@@ -121,7 +123,7 @@ def test_partial_rows_in_an_unsuitable_table_are_an_error(engine: Client, new_ur
     "query", [Query(columns=("id", "nothing")), Query(where=(("nothing", "=", 1),))], ids=["asked for", "compared"]
 )
 def test_an_unknown_column_is_an_error(engine: Client, new_uri: Callable[[], str], query: Query) -> None:
-    """An unknown column is neither null nor ignored."""
+    """MRG-015: an unknown column is neither null nor ignored."""
     uri = new_uri()
     written(engine, uri)
     with pytest.raises(ContractError, match="nothing"):
@@ -131,7 +133,7 @@ def test_an_unknown_column_is_an_error(engine: Client, new_uri: Callable[[], str
 @pytest.mark.needs(*NEEDS, "read.incremental")
 @pytest.mark.requirements("TYP-009")
 def test_a_window_that_ends_before_it_begins_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A window with exchanged bounds is an error, not an empty window."""
+    """TYP-009: a window with exchanged bounds is an error, not an empty window."""
     uri = new_uri()
     first, last = (completion_of(uri, instant) for instant in written(engine, uri))
     assert engine.read(uri, Query("incremental", begin=first, end=last)).num_rows == 1
@@ -142,7 +144,7 @@ def test_a_window_that_ends_before_it_begins_is_an_error(engine: Client, new_uri
 @pytest.mark.needs(*NEEDS, "read.incremental", "service.compaction", "service.clean")
 @pytest.mark.requirements("TYP-009", "CLN-003")
 def test_a_cleaned_window_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A past window whose files were deleted is refused, not answered from the remaining files."""
+    """CLN-003: a past window whose files were deleted is refused, not answered from the remaining files."""
     uri, due = new_uri(), {"hoodie.compact.inline.max.delta.commits": "1"}
     rounds = [RULE.rows([("1", (ts, "n", "p"))]) for ts in range(1, 5)]
     first, second = written(engine, uri, RULE, *rounds[:2])
@@ -160,7 +162,7 @@ def test_a_cleaned_window_is_an_error(engine: Client, new_uri: Callable[[], str]
 @pytest.mark.needs(*NEEDS, "read.as-of")
 @pytest.mark.requirements("TYP-008")
 def test_a_time_before_the_first_write_has_no_rows(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A time before the first write is refused, or gives the columns of the table and no row."""
+    """TYP-008: a time before the first write is refused, or gives the columns of the table and no row."""
     uri = new_uri()
     written(engine, uri)
     try:
@@ -175,7 +177,7 @@ def test_a_time_before_the_first_write_has_no_rows(engine: Client, new_uri: Call
 @pytest.mark.requirements("TYP-008")
 @pytest.mark.parametrize("time", ["now", "2026", "2026-13-01", "2026-01-01 25:00:00", "yesterday noon"])
 def test_an_invalid_time_is_an_error(engine: Client, new_uri: Callable[[], str], time: Any) -> None:
-    """A text that is no time is refused, and not taken for the beginning or the end."""
+    """TYP-008: a text that is no time is refused, and not taken for the beginning or the end."""
     uri = new_uri()
     written(engine, uri)
     with pytest.raises(ContractError):

@@ -145,7 +145,9 @@ def check(engine: Client, uri: str, rule: Rule, cells: Cells, arrangement: str) 
 def test_a_payload_class_decides_at_every_stage(
     engine: Client, new_uri: Callable[[], str], name: str, arrangement: str
 ) -> None:
-    """Inside one input, in base files, in logs and in a compaction the merged rows are those that the class defines."""
+    """PAY-002: inside one input, in base files, in logs and in a compaction the merged rows are those that the class
+    defines.
+    """
     rule, cells = RULES[name]
     check(engine, new_uri(), rule, cells, arrangement)
 
@@ -154,7 +156,7 @@ def test_a_payload_class_decides_at_every_stage(
 @pytest.mark.needs(*WRITES, "merge.samples")
 @pytest.mark.requirements("MRG-032", "API-004", "API-005", "API-008", "API-020", "NBC-005")
 def test_a_merger_builds_a_row_from_both_versions(engine: Client, new_uri: Callable[[], str], arrangement: str) -> None:
-    """An order that was cancelled before its creation was delivered has the columns of both versions."""
+    """MRG-032: an order that was cancelled before its creation was delivered has the columns of both versions."""
     columns = (("ts", "long"), ("status", "string"), ("order_info", "string"), ("payment_info", "string"))
     rule = Rule({"hoodie.record.merge.strategy.id": FILL_NULLS}, columns)
     both = (2, "cancelled", "two books", "card")
@@ -168,7 +170,7 @@ def test_a_merger_builds_a_row_from_both_versions(engine: Client, new_uri: Calla
 @pytest.mark.needs(*WRITES, "merge.samples", "service.compaction")
 @pytest.mark.requirements("SVC-013", "API-008", "MRG-013")
 def test_inline_compaction_uses_the_merger_of_the_writer(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A writer with inline compaction merges as it writes: the base file after the second write is merged from both
+    """MRG-013: a writer with inline compaction merges as it writes: the base file after the second write is merged from both
     versions.
     """
     columns = (("ts", "long"), ("status", "string"), ("order_info", "string"), ("payment_info", "string"))
@@ -184,8 +186,8 @@ def test_inline_compaction_uses_the_merger_of_the_writer(engine: Client, new_uri
 @pytest.mark.needs(*WRITES)
 @pytest.mark.requirements("PAY-001", "PAY-005", "PAY-011", "PAY-013")
 def test_the_default_merge_mode_uses_no_payload_class(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A new table without settings of merging has a merge mode: commit time, or event time with an ordering field, and the
-    class of that mode.
+    """PAY-013: a new table without settings of merging has a merge mode: commit time, or event time with an ordering field, and
+    the class of that mode.
     """
     expected = {
         (): ("COMMIT_TIME_ORDERING", "OverwriteWithLatestAvroPayload"),
@@ -215,8 +217,8 @@ def test_the_default_merge_mode_uses_no_payload_class(engine: Client, new_uri: C
     ids=["nothing", "a payload strategy without a class", "an event-time class without a field of event times"],
 )
 def test_an_incomplete_custom_mode_is_refused(engine: Client, new_uri: Callable[[], str], given: Mapping[str, Any]) -> None:
-    """The custom mode without strategy id and class, with an id that needs a class, or without ordering fields: no table is
-    created.
+    """MRG-035: the custom mode without strategy id and class, with an id that needs a class, or without ordering fields: no
+    table is created.
     """
     uri = new_uri()
     with pytest.raises(ContractError):
@@ -228,7 +230,7 @@ def test_an_incomplete_custom_mode_is_refused(engine: Client, new_uri: Callable[
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "merge.event-time", "merge-on-read")
 @pytest.mark.requirements("MRG-022", "MRG-024")
 def test_a_write_does_not_change_the_merge_mode(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A write with another mode is refused; the stored mode, and the rows that it produces, stay."""
+    """MRG-022: a write with another mode is refused; the stored mode, and the rows that it produces, stay."""
     uri, rule = new_uri(), Rule({}, mode="EVENT_TIME_ORDERING")
     engine.create(uri, rule.spec("MERGE_ON_READ"))
     engine.write(uri, "upsert", rule.rows([("1", OLD)]))
@@ -252,12 +254,12 @@ def test_a_write_does_not_change_the_merge_mode(engine: Client, new_uri: Callabl
 def test_a_table_with_an_unknown_merger_is_refused(
     engine: Client, new_uri: Callable[[], str], changed: Mapping[str, str]
 ) -> None:
-    """Rows are not merged by another rule than the table's: a query of a slice with logs is refused."""
+    """API-008: rows are not merged by another rule than the table's: a query of a slice with logs is refused."""
     uri, rule = new_uri(), Rule({}, mode="EVENT_TIME_ORDERING")
     engine.create(uri, rule.spec("MERGE_ON_READ"))
     for values in (OLD, NEW):
         engine.write(uri, "upsert", rule.rows([("1", values)]))
-    assert engine.read(uri, Query()).num_rows == 1, "the table has a row before the change"
+    assert engine.read(uri, Query()).num_rows == 1, "the table has no row before the change"
     path = folder_of(uri) / ".hoodie" / "hoodie.properties"
     stored = {**stored_properties(uri), "hoodie.record.merge.mode": "CUSTOM", **changed}
     path.write_text("".join(f"{key}={json.dumps(value)[1:-1]}\n" for key, value in stored.items()))

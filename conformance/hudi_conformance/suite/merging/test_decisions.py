@@ -115,8 +115,8 @@ def expected_rows(table: Mapping[tuple[str, str], Sequence[str | None]]) -> Rows
 )
 @pytest.mark.parametrize("mode", [EVENT, COMMIT])
 def test_every_pair_of_versions(engine: Client, new_uri: Callable[[], str], mode: Mode, arrangement: str) -> None:
-    """Queries, writers and services return the row that the decision table has for each pair of versions over an older base
-    row.
+    """MRG-008: queries, writers and services return the row that the decision table has for each pair of versions over an older
+    base row.
     """
     uri, kind = new_uri(), "COPY_ON_WRITE" if arrangement == "copy-on-write" else "MERGE_ON_READ"
     create(engine, uri, kind, mode)
@@ -133,7 +133,7 @@ def test_every_pair_of_versions(engine: Client, new_uri: Callable[[], str], mode
 @pytest.mark.requirements("MRG-008", "MRG-011", "MRG-005", "MRG-028", "MRG-029")
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_two_versions_in_one_input(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
-    """In event-time mode an input is combined by the same rule: the greater of different ordering values wins."""
+    """MRG-028: in event-time mode an input is combined by the same rule: the greater of different ordering values wins."""
     uri, pairs = new_uri(), [cell for cell in cells() if cell[3] != "equal" and "key-delete" not in cell[1:3]]
     create(engine, uri, kind, EVENT)
     upsert(engine, uri, {key: ("row", 1, "base") for key, *_ in pairs})
@@ -165,8 +165,8 @@ GROUPINGS: dict[str, tuple[tuple[int, ...], ...]] = {
 @pytest.mark.requirements("MRG-003", "MRG-030", "MRG-028", "MRG-029")
 @pytest.mark.parametrize("grouping", GROUPINGS)
 def test_order_and_grouping_of_event_times_do_not_matter(engine: Client, new_uri: Callable[[], str], grouping: str) -> None:
-    """In event-time mode three versions arrive in any order, in one input or several: the greatest one, a row or a delete,
-    wins.
+    """MRG-028: in event-time mode three versions arrive in any order, in one input or several: the greatest one, a row or a
+    delete, wins.
     """
     uri = new_uri()
     create(engine, uri, "MERGE_ON_READ", EVENT)
@@ -181,8 +181,8 @@ def test_order_and_grouping_of_event_times_do_not_matter(engine: Client, new_uri
 @pytest.mark.requirements("MRG-003", "MRG-013", "MRG-008", "MRG-030")
 @pytest.mark.parametrize("after", [0, 1, 2])
 def test_compactions_do_not_change_merged_rows(engine: Client, new_uri: Callable[[], str], after: int) -> None:
-    """In event-time mode without deletes, a compaction after any of three writes changes nothing; of equal values the later one
-    wins.
+    """MRG-013: in event-time mode without deletes, a compaction after any of three writes changes nothing; of equal values the
+    later one wins.
     """
     uri = new_uri()
     triples: dict[str, tuple[int, ...]] = {"-".join(map(str, ts)): ts for ts in product((10, 20, 30), repeat=3)}
@@ -200,7 +200,7 @@ def test_compactions_do_not_change_merged_rows(engine: Client, new_uri: Callable
 @pytest.mark.requirements("MRG-005")
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_every_input_is_merged_with_stored_rows(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
-    """Inputs of one row and of many, of known and of new keys, of a repeated key: there are as many rows as keys."""
+    """MRG-005: inputs of one row and of many, of known and of new keys, of a repeated key: there are as many rows as keys."""
     uri = new_uri()
     create(engine, uri, kind, EVENT)
     upsert(engine, uri, {str(number): ("row", 1, "first") for number in range(5)})
@@ -214,7 +214,7 @@ def test_every_input_is_merged_with_stored_rows(engine: Client, new_uri: Callabl
 @pytest.mark.requirements("MRG-016")
 @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERINGS", "LATEST"])
 def test_an_unknown_merge_mode_is_refused(engine: Client, new_uri: Callable[[], str], mode: str) -> None:
-    """A table with a mode other than the three is not created."""
+    """MRG-016: a table with a mode other than the three is not created."""
     spec = TableSpec(
         name="cells", type="COPY_ON_WRITE", schema=AVRO, record_key=("id",), ordering=("ts",),
         properties={"hoodie.record.merge.mode": mode},

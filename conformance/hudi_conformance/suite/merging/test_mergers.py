@@ -126,7 +126,9 @@ def write(table: WritableTable, *rows: tuple[str, int, str | None]) -> None:
 
 @pytest.mark.requirements("API-001", "API-013")
 def test_partial_records_are_merged_by_partial_merge() -> None:
-    """Complete rows are merged by `merge`; if either of the two holds only some columns, they are merged by `partial_merge`."""
+    """API-013: complete rows are merged by `merge`; if either of the two holds only some columns, they are merged by
+    `partial_merge`.
+    """
     cases: list[tuple[list[dict[str, Any]], tuple[Any, ...], list[str]]] = [
         ([row(1, "x")], (row(2, "y"),), ["whole"]),
         ([row(1, "x")], (({"ts", "a"}, row(2, "y")),), ["partial"]),
@@ -142,8 +144,8 @@ def test_partial_records_are_merged_by_partial_merge() -> None:
 
 @pytest.mark.requirements("API-002", "API-003", "API-004")
 def test_the_arguments_of_a_merger() -> None:
-    """Base rows and log rows have key, ordering value, operation and schema, deletes their own ordering value; values are those
-    of Arrow: a date is a date, not a number.
+    """API-003: base rows and log rows have key, ordering value, operation and schema, deletes their own ordering value; values
+    are those of Arrow: a date is a date, not a number.
     """
     probe = Probe()
     merge(probe, [row(5, "x")], row(3, "y"), Delete("k", "", 9))
@@ -160,7 +162,7 @@ def test_the_arguments_of_a_merger() -> None:
 
 @pytest.mark.requirements("API-004", "API-020")
 def test_a_context_reads_nested_fields_and_builds_rows() -> None:
-    """Arrow values and plain mappings are read alike; a new row keeps the unchanged fields."""
+    """API-020: Arrow values and plain mappings are read alike; a new row keeps the unchanged fields."""
     schema = pa.schema([("s", pa.struct([("t", pa.struct([("u", pa.int64())]))])), ("v", pa.string())])
     values = {"s": {"t": {"u": 7}}, "v": "x"}
     table, context = pa.Table.from_pylist([values], schema=schema), RecordContext(schema, ("s.t.u",))
@@ -178,7 +180,7 @@ def test_a_context_reads_nested_fields_and_builds_rows() -> None:
 @TYPES
 @pytest.mark.requirements("API-005")
 def test_the_older_version_comes_first_in_queries_and_in_writes(type: str) -> None:
-    """The first argument was written before the second, and is the result of the earlier merges."""
+    """API-005: the first argument was written before the second, and is the result of the earlier merges."""
     probe = Probe()
     table = new_table(type, probe)
     for ts in (5, 3, 4):
@@ -196,7 +198,7 @@ def test_the_older_version_comes_first_in_queries_and_in_writes(type: str) -> No
 @TYPES
 @pytest.mark.requirements("API-006")
 def test_the_strategy_id_is_a_uuid_and_is_stored(type: str) -> None:
-    """The properties hold the id with which the table was created; a text that is no UUID is refused."""
+    """API-006: the properties hold the id with which the table was created; a text that is no UUID is refused."""
     stored = new_table(type, Probe()).properties
     assert (stored.get("hoodie.record.merge.strategy.id"), stored.merge_mode) == (STRATEGY, "CUSTOM")
     with pytest.raises(Misuse):
@@ -205,8 +207,8 @@ def test_the_strategy_id_is_a_uuid_and_is_stored(type: str) -> None:
 
 @pytest.mark.requirements("API-007", "API-008", "MRG-035")
 def test_a_table_without_its_merger_is_refused() -> None:
-    """With no merger, or only mergers with other ids, the error names the id and the available mergers; no other merger is
-    used.
+    """API-008: with no merger, or only mergers with other ids, the error names the id and the available mergers; no other
+    merger is used.
     """
     storage = MemoryStorage()
     write(new_table("MERGE_ON_READ", Probe(), storage=storage), ("1", 5, "x"))
@@ -222,7 +224,7 @@ def test_a_table_without_its_merger_is_refused() -> None:
 
 @pytest.mark.requirements("API-017", "MRG-037")
 def test_a_merger_is_chosen_by_its_record_type() -> None:
-    """A merger for another record type is skipped whatever its name; of two that match the first is used."""
+    """MRG-037: a merger for another record type is skipped whatever its name; of two that match the first is used."""
 
     class ArrowOfAnotherEngine(Probe):
         record_type = "SPARK"
@@ -248,7 +250,7 @@ NO_ANSWERS: dict[str, Any] = {
 @pytest.mark.requirements("API-009", "API-010", "API-011")
 @pytest.mark.parametrize("rule", NO_ANSWERS)
 def test_an_invalid_result_is_an_error_and_loses_no_row(rule: str) -> None:
-    """No result, a row without data, or a result without its ordering value is an error of the merger."""
+    """API-011: no result, a row without data, or a result without its ordering value is an error of the merger."""
     with pytest.raises(MergerFault) as raised:
         merge(Answers(NO_ANSWERS[rule]), [row(1, "x")], row(2, "y"))
     assert raised.value.rule == rule.partition(" ")[0]
@@ -256,7 +258,7 @@ def test_an_invalid_result_is_an_error_and_loses_no_row(rule: str) -> None:
 
 @pytest.mark.requirements("API-012", "API-014")
 def test_a_partial_merge_gets_the_schema_of_the_reader_and_adds_no_column() -> None:
-    """The schema consists of the columns that are read; two partial records give the columns of both, no others."""
+    """API-012: the schema consists of the columns that are read; two partial records give the columns of both, no others."""
     probe = Probe()
     assert merge(probe, [], ({"ts", "a"}, row(1, "x")), ({"ts", "b"}, row(2, None, "y"))) == [{**row(2, "x", "y"), "day": None}]
     assert [schema for *_, schema in probe.seen] == [SCHEMA]
@@ -269,7 +271,9 @@ def test_a_partial_merge_gets_the_schema_of_the_reader_and_adds_no_column() -> N
 @pytest.mark.requirements("API-010", "API-015")
 @pytest.mark.parametrize("columns", [None, {"ts", "a"}])
 def test_a_result_with_the_operation_delete_removes_the_row(columns: set[str] | None) -> None:
-    """For complete and partial records the key does not exist afterwards, and a later version is merged with the delete."""
+    """API-010: for complete and partial records the key does not exist afterwards, and a later version is merged with the
+    delete.
+    """
     merger = Answers(
         lambda older, newer, context: replace(newer, operation=Operation.DELETE) if newer.row["a"] == "x" else newer
     )
@@ -281,7 +285,7 @@ def test_a_result_with_the_operation_delete_removes_the_row(columns: set[str] | 
 @TYPES
 @pytest.mark.requirements("API-019", "API-010")
 def test_a_delete_needs_no_data(type: str) -> None:
-    """A merger may return a delete with only key and ordering value; queries, writes and later merges succeed."""
+    """API-019: a merger may return a delete with only key and ordering value; queries, writes and later merges succeed."""
     merger = Answers(lambda older, newer, context: newer if older.is_delete else context.delete(newer.key, newer.ordering))
     assert merge(merger, [row(1, "x")], row(2, "y")) == []
     assert merge(merger, [row(1, "x")], row(2, "y"), row(3, "z")) == [row(3, "z")]
@@ -294,7 +298,7 @@ def test_a_delete_needs_no_data(type: str) -> None:
 @TYPES
 @pytest.mark.requirements("PAY-020", "MRG-011")
 def test_the_ordering_field_does_not_override_the_merger(type: str) -> None:
-    """A merger that keeps the lowest value does so inside one input too, and against the stored row."""
+    """MRG-011: a merger that keeps the lowest value does so inside one input too, and against the stored row."""
     table = new_table(type, KeepsLowest())
     write(table, ("1", 3, "three"), ("1", 1, "one"), ("1", 2, "two"), ("2", 5, "five"))
     write(table, ("2", 9, "nine"), ("2", 7, "seven"))
@@ -303,7 +307,7 @@ def test_the_ordering_field_does_not_override_the_merger(type: str) -> None:
 
 @pytest.mark.requirements("API-002", "API-012")
 def test_a_projection_never_changes_what_a_merger_answers() -> None:
-    """All columns are read unless the merger declares the columns that it needs."""
+    """API-002: all columns are read unless the merger declares the columns that it needs."""
     table = new_table("MERGE_ON_READ", FillNulls(), strategy=FillNulls.strategy_id)
     write(table, ("1", 2, "x"))
     write(table, ("1", 3, None))
@@ -333,7 +337,7 @@ def seen(record: BufferedRecord) -> Any:
     ids=lambda value: type(value).__name__ if isinstance(value, RecordMerger) else "",
 )
 def test_merging_is_associative(merger: RecordMerger, versions: list[BufferedRecord]) -> None:
-    """Any three versions give the same result in either grouping: so a compaction may run at any time."""
+    """API-021: any three versions give the same result in either grouping: so a compaction may run at any time."""
     merging = Merging("CUSTOM", ("ts",), merger=merger)
     for a, b, c in product(versions, repeat=3):
         early = merged(merging, merged(merging, a, b, CONTEXT), c, CONTEXT)
@@ -344,7 +348,7 @@ def test_merging_is_associative(merger: RecordMerger, versions: list[BufferedRec
 @pytest.mark.requirements("MRG-002")
 @pytest.mark.parametrize("merger", [GreatestOfEach(), EventTimeMerger()], ids=lambda merger: type(merger).__name__)
 def test_merging_is_commutative_for_distinct_ordering_values(merger: RecordMerger) -> None:
-    """Two versions with different ordering values give the same result in either order."""
+    """MRG-002: two versions with different ordering values give the same result in either order."""
     merging = Merging("CUSTOM", ("ts",), merger=merger)
     for a, b in permutations([*DATA, *DELETES], 2):
         if a.ordering != b.ordering:
@@ -356,7 +360,7 @@ def test_merging_is_commutative_for_distinct_ordering_values(merger: RecordMerge
     "merger", [GreatestOfEach(), FillNulls(), EventTimeMerger(), CommitTimeMerger()], ids=lambda merger: type(merger).__name__
 )
 def test_merging_is_idempotent(merger: RecordMerger) -> None:
-    """A repeated version, and a repeated block of a log, change nothing."""
+    """MRG-004: a repeated version, and a repeated block of a log, change nothing."""
     merging = Merging("CUSTOM", ("ts",), merger=merger)
     for version in [*DATA, *DELETES]:
         assert seen(merged(merging, version, version, CONTEXT)) == seen(version)

@@ -95,7 +95,7 @@ TYPES = st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ"))
 @FAMILIES
 @pytest.mark.requirements("MRG-004", "MRG-028", "MRG-025")
 def test_writing_a_batch_twice_changes_nothing(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
-    """After any history, writing the same rows and flagged deletes once more leaves the rows unchanged."""
+    """MRG-004: after any history, writing the same rows and flagged deletes once more leaves the rows unchanged."""
 
     def check(type: Any, batches: Batches) -> None:
         shape = Shape(type, family)
@@ -108,7 +108,7 @@ def test_writing_a_batch_twice_changes_nothing(engine: Client, new_uri: NewUri, 
 @FAMILIES
 @pytest.mark.requirements("MRG-011", "MRG-008")
 def test_a_batch_may_be_split_into_commits(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
-    """Rows of different keys may be written in one commit or in many: the result is the same."""
+    """MRG-008: rows of different keys may be written in one commit or in many: the result is the same."""
 
     def check(type: Any, batches: Batches) -> None:
         shape = Shape(type, family)
@@ -122,7 +122,7 @@ def test_a_batch_may_be_split_into_commits(engine: Client, new_uri: NewUri, budg
 @pytest.mark.needs("merge.event-time")
 @pytest.mark.requirements("MRG-002", "MRG-028", "MRG-029", "API-021")
 def test_commits_of_different_ordering_values_may_come_in_any_order(engine: Client, new_uri: NewUri, budget: Budget) -> None:
-    """In event-time mode and without deletes, two commits whose ordering values differ may be exchanged."""
+    """MRG-028: in event-time mode and without deletes, two commits whose ordering values differ may be exchanged."""
 
     def check(type: Any, batches: Batches) -> None:
         shape = Shape(type, "event-time")
@@ -135,7 +135,9 @@ def test_commits_of_different_ordering_values_may_come_in_any_order(engine: Clie
 @FAMILIES
 @pytest.mark.requirements("BLK-011", "LF-003", "LF-005", "RDR-014")
 def test_boundaries_of_blocks_and_files_do_not_matter(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
-    """With a block for every row and a log file for every block, or with everything in one block, a snapshot is the same."""
+    """LF-003: with a block for every row and a log file for every block, or with everything in one block, a snapshot is the
+    same.
+    """
     cut = {"hoodie.logfile.data.block.max.size": "1", "hoodie.logfile.max.size": "1"}
 
     def check(batches: Batches) -> None:
@@ -150,7 +152,9 @@ def test_boundaries_of_blocks_and_files_do_not_matter(engine: Client, new_uri: N
 @pytest.mark.needs("read.filter")
 @pytest.mark.requirements("RDR-016", "MRG-008", "TYP-006")
 def test_columns_and_rows_are_chosen_after_merging(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
-    """A query for some columns and rows selects from the merged rows: no version wins because another one was filtered out."""
+    """MRG-008: a query for some columns and rows selects from the merged rows: no version wins because another one was filtered
+    out.
+    """
 
     def check(type: Any, batches: Batches, name: str) -> None:
         shape, uri = Shape(type, family), new_uri()
@@ -167,7 +171,7 @@ def test_columns_and_rows_are_chosen_after_merging(engine: Client, new_uri: NewU
 @FAMILIES
 @pytest.mark.requirements("MRG-005", "MRG-006")
 def test_the_form_of_keys_does_not_matter(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
-    """Other keys, of whatever form and order, give the same rows under these keys."""
+    """MRG-005: other keys, of whatever form and order, give the same rows under these keys."""
     names = {"a": "zz", "b": "Zz", "c": "z,1:é"}
 
     def check(type: Any, batches: Batches) -> None:
@@ -183,7 +187,7 @@ def test_the_form_of_keys_does_not_matter(engine: Client, new_uri: NewUri, budge
 @FAMILIES
 @pytest.mark.requirements("MRG-005", "RDR-016")
 def test_other_keys_do_not_matter(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
-    """Rows and deletes of other keys in each commit do not affect the rows of these keys."""
+    """RDR-016: rows and deletes of other keys in each commit do not affect the rows of these keys."""
 
     def check(type: Any, batches: Batches) -> None:
         shape = Shape(type, family)
@@ -238,7 +242,7 @@ COUNTER_EXAMPLES: Mapping[str, tuple[Shape, Sequence[Action], str | None, str | 
 @pytest.mark.parametrize("name", COUNTER_EXAMPLES)
 @pytest.mark.requirements("API-021", "CMP-002", "MRG-029", "MRG-014", "LF-046", "MRG-013")
 def test_histories_without_associativity(engine: Client, new_uri: NewUri, name: str, is_compacted: bool) -> None:
-    """Merging is not associative with deletes or partial rows: these are the expected results."""
+    """API-021: merging is not associative with deletes or partial rows: these are the expected results."""
     shape, actions, plain, compacted = COUNTER_EXAMPLES[name]
     uri = new_uri()
     engine.create(uri, shape.spec())
@@ -260,8 +264,8 @@ def test_histories_without_associativity(engine: Client, new_uri: NewUri, name: 
 @pytest.mark.parametrize(("type", "left"), [("COPY_ON_WRITE", ["late"]), ("MERGE_ON_READ", [])])
 @pytest.mark.requirements("MRG-012", "MRG-029")
 def test_a_copy_on_write_table_remembers_no_deletes(engine: Client, new_uri: NewUri, type: Any, left: list[str]) -> None:
-    """Row 2, delete 2, row 1: a copy-on-write table has dropped the delete with the row, a merge-on-read table has it in a
-    log.
+    """MRG-012: row 2, delete 2, row 1: a copy-on-write table has dropped the delete with the row, a merge-on-read table has it
+    in a log.
     """
     shape, uri = replace(BY_EVENT, type=type), new_uri()
     after(engine, uri, shape, [(row("a", 2),), (row("a", 2, deleted=True),), (row("a", 1, "late"),)])

@@ -41,7 +41,7 @@ STEPS = (
 def test_what_one_engine_writes_the_other_reads(
     writer: Client, reader: Client, shared_tables: SharedTables, type: Type, mode: Mode
 ) -> None:
-    """Given only the path, the reader returns the model's rows, and leaves every file unchanged."""
+    """RDR-001: given only the path, the reader returns the model's rows, and leaves every file unchanged."""
     table = shared_tables.table(writer, Program(type, mode, True, STEPS))
     before = table.digest()
     expect_rows(reader, table.uri, table.model.snapshot(), f"written by {writer.name}")
@@ -52,7 +52,7 @@ def test_what_one_engine_writes_the_other_reads(
 @pytest.mark.requirements("TYP-008", "TL-034", "RDR-006")
 @pytest.mark.needs(*READS, "read.as-of", "copy-on-write", "merge-on-read", "merge.commit-time", writer=WRITES)
 def test_every_commit_can_be_read_again(writer: Client, reader: Client, shared_tables: SharedTables, type: Type) -> None:
-    """As of the instant of a commit the reader returns the rows after that commit, whatever followed."""
+    """RDR-006: as of the instant of a commit the reader returns the rows after that commit, whatever followed."""
     table = shared_tables.table(writer, Program(type, "COMMIT_TIME_ORDERING", True, STEPS))
     for instant in table.instants[::2]:
         query = Query("as-of", as_of=instant, columns=tuple(TYPES))
@@ -63,7 +63,9 @@ def test_every_commit_can_be_read_again(writer: Client, reader: Client, shared_t
 @pytest.mark.requirements("LAY-002", "LAY-021", "MRG-008", "PROP-017", "TL-001")
 @pytest.mark.needs(*READS, "write.upsert", "write.delete", "copy-on-write", "merge-on-read", "merge.event-time", writer=WRITES)
 def test_two_engines_write_in_turn(writer: Client, reader: Client, new_uri: Callable[[], str], type: Type) -> None:
-    """Each builds on the commits of the other: no row is lost, duplicated or read from a stale version of its key."""
+    """LAY-002: two engines write in turn, each on the commits of the other: no row is lost, duplicated or read from a stale
+    version of its key.
+    """
     program = Program(type, "EVENT_TIME_ORDERING", True, STEPS)
     uri, model = new_uri(), program.model()
     writer.create(uri, program.spec())

@@ -55,7 +55,7 @@ def drawn(family: Family, most: int, new_uri: Callable[[], str], *engines: Clien
 )  # fmt: skip
 @pytest.mark.needs(*WRITES)
 def test_every_query_matches_the_model(engine: Client, new_uri: Callable[[], str], budget: Budget, family: Family) -> None:
-    """After each step of any program of inserts, upserts, deletes, partial updates, compactions, clusterings, cleans,
+    """TYP-009: after each step of any program of inserts, upserts, deletes, partial updates, compactions, clusterings, cleans,
     archiving, savepoints, restores and rollbacks, queries of every kind return the rows of the model.
     """
     drawn(family, budget(MANY, FEW, engine), new_uri, engine)
@@ -67,5 +67,7 @@ def test_every_query_matches_the_model(engine: Client, new_uri: Callable[[], str
 def test_two_engines_in_turn_match_the_model(
     writer: Client, reader: Client, new_uri: Callable[[], str], budget: Budget, family: Family
 ) -> None:
-    """The same where two engines take the steps in turn, and each query is sent to the one that did not take the step."""
+    """MRG-010: two engines take the steps of any program in turn, and each query is sent to the engine that did not take the
+    step: it returns the rows of the model.
+    """
     drawn(family, budget(MANY // 3, FEW, writer, reader), new_uri, writer, reader)

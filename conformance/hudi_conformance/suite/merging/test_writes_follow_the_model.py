@@ -21,7 +21,7 @@ MANY, FEW = 80, 4
 )  # fmt: skip
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "partition.plain")
 def test_every_snapshot_matches_the_model(engine: Client, new_uri: Callable[[], str], budget: Budget) -> None:
-    """After each commit of any program of upserts and deletes the snapshot holds the rows of the model."""
+    """TYP-007: after each commit of any program of upserts and deletes the snapshot holds the rows of the model."""
 
     @settings(
         max_examples=budget(MANY, FEW, engine),

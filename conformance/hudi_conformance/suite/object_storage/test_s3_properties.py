@@ -40,8 +40,8 @@ def setting_read(storage: Storage) -> str | None:
 
 @pytest.mark.requirements("S3-005", "PROP-011")
 def test_a_crashed_change_leaves_old_or_new_properties(engine: Client) -> None:
-    """After a crash behind each request of a change, the table has the old properties or the new ones, and the next change
-    succeeds.
+    """PROP-011: after a crash behind each request of a change, the table has the old properties or the new ones, and the next
+    change succeeds.
     """
     only_in_process(engine)
     before, points = new_table(), 0
@@ -56,8 +56,8 @@ def test_a_crashed_change_leaves_old_or_new_properties(engine: Client) -> None:
 
 @pytest.mark.requirements("S3-005", "PROP-011")
 def test_a_truncated_properties_file_is_detected(engine: Client) -> None:
-    """If storage returns only the first bytes of the new file while the backup exists, a reader has the old properties or the
-    new ones, never part of them; the next change restores the file.
+    """S3-005: if storage returns only the first bytes of the new file while the backup exists, a reader has the old properties
+    or the new ones, never part of them; the next change restores the file.
     """
     only_in_process(engine)
     before, after = new_table(), new_table()

@@ -25,8 +25,8 @@ SAVED = sorted((Path(__file__).parents[1] / "schedules" / "s3").glob("*.jsonl"))
 @pytest.mark.requirements("S3-007")
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
 def test_a_saved_conflict_is_replayed(engine: Client, object_store: ObjectStore, path: Path) -> None:
-    """The engine has stored its file when the other process writes and completes: it sends the same requests as in the saved
-    run, gets the conflict error, and the other process's row stays.
+    """S3-007: the engine has stored its file when the other process writes and completes: it sends the same requests as in the
+    saved run, gets the conflict error, and the other process's row stays.
     """
     only_in_process(engine)
     saved = read_schedule(path)

@@ -57,8 +57,8 @@ def error_of(found: Run, process: str) -> Exception:
 @pytest.mark.requirements("S3-001")
 @pytest.mark.parametrize("fault", PASSING)
 def test_writes_survive_a_fault_of_each_request(engine: Client, object_store: ObjectStore, fault: str) -> None:
-    """Each request is delayed once, or carried out with its answer lost: the write succeeds with one action, and each state is
-    created once.
+    """S3-001: each request is delayed once, or carried out with its answer lost: the write succeeds with one action, and each
+    state is created once.
     """
     only_in_process(engine)
     table, clock = object_store.created(Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False), FIRST)
@@ -92,7 +92,7 @@ def test_writes_survive_a_fault_of_each_request(engine: Client, object_store: Ob
 def test_one_creator_wins_if_answers_are_lost(
     engine: Client, object_store: ObjectStore, schedule: list[Choice | str], winner: str, content: bytes
 ) -> None:
-    """Of two creators of one object exactly one succeeds, also if answers are lost and contents are equal."""
+    """S3-002: of two creators of one object exactly one succeeds, also if answers are lost and contents are equal."""
     only_in_process(engine)
     table, clients = object_store.new_table(), {}
     for name in ("a", "b"):
@@ -119,7 +119,7 @@ def test_one_creator_wins_if_answers_are_lost(
 def test_one_replacement_wins_if_answers_are_lost(
     engine: Client, object_store: ObjectStore, schedule: list[Choice | str], winner: str
 ) -> None:
-    """Of two processes that replace the same version exactly one succeeds."""
+    """S3-003: of two processes that replace the same version exactly one succeeds."""
     only_in_process(engine)
     table, clients = object_store.new_table(), {}
     object_store.storage("suite", table).create("object", b"before")
@@ -150,8 +150,8 @@ def state_files(exchanges: Collection[Exchange]) -> dict[str, list[Exchange]]:
 @pytest.mark.needs("service.clean", "service.archive")
 @pytest.mark.requirements("S3-006", "S3-001")
 def test_each_state_is_one_request(engine: Client, object_store: ObjectStore, type: str) -> None:
-    """Writes and services publish each state by one conditional PUT, under its final name and with its final content: no copy,
-    no multipart upload, no later change, and no other file in the folder.
+    """S3-006: writes and services publish each state by one conditional PUT, under its final name and with its final content:
+    no copy, no multipart upload, no later change, and no other file in the folder.
     """
     only_in_process(engine)
     program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
@@ -188,7 +188,9 @@ FAULTY: Mapping[str, tuple[type[StorageFault], ...]] = {
 def test_a_store_that_refuses_every_request_is_an_error(
     engine: Client, object_store: ObjectStore, fault: str, kind: str
 ) -> None:
-    """Wrong credentials, and a store that delays every request, are typed errors of the write; the table is unchanged."""
+    """S3-006: wrong credentials, and a store that delays every request, are typed errors of the write; the table is
+    unchanged.
+    """
     only_in_process(engine)
     table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
     write = object_store.upsert("writer", table, clock, [row("a", 2, "second")])
@@ -198,7 +200,7 @@ def test_a_store_that_refuses_every_request_is_an_error(
 
     found = run(object_store.proxy, {"writer": write}, fault_of=fault_of)
     assert isinstance(error_of(found, "writer"), FAULTY[fault]), found.results["writer"]
-    assert sum(bool(exchange.fault) for exchange in found.exchanges) <= 6, "the writer retries without end"
+    assert sum(bool(exchange.fault) for exchange in found.exchanges) <= 6, "the writer did not stop retrying"
     assert object_store.values(table) == {"a": "first", "b": "first"}
     object_store.upsert("writer", table, clock, [row("a", 3, "third")])()
     assert object_store.values(table) == {"a": "third", "b": "first"}
@@ -206,8 +208,8 @@ def test_a_store_that_refuses_every_request_is_an_error(
 
 @pytest.mark.requirements("S3-002")
 def test_a_store_without_conditional_writes_is_refused(engine: Client, object_store: ObjectStore) -> None:
-    """If a store carries out requests whose conditions fail, writers report it before they change anything; readers are not
-    affected.
+    """S3-002: if a store carries out requests whose conditions fail, writers report it before they change anything; readers are
+    not affected.
     """
     only_in_process(engine)
     table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
@@ -222,8 +224,8 @@ def test_a_store_without_conditional_writes_is_refused(engine: Client, object_st
 @BOTH_TYPES
 @pytest.mark.requirements("S3-001")
 def test_a_write_is_atomic_if_the_store_becomes_unreachable(engine: Client, object_store: ObjectStore, type: str) -> None:
-    """The connection breaks permanently before a request of a write, or after it: the error is typed, and the table has the
-    rows of before or after, and those of after if the write reported success; the next writer succeeds.
+    """S3-001: the connection breaks permanently before a request of a write, or after it: the error is typed, and the table has
+    the rows of before or after, and those of after if the write reported success; the next writer succeeds.
     """
     only_in_process(engine)
     program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]

@@ -20,14 +20,16 @@ def verdicts(object_store: ObjectStore) -> dict[str, Verdict]:
 @pytest.mark.parametrize("guarantee", CHECKS)
 @pytest.mark.requirements("S3-006")
 def test_the_store_keeps_its_guarantees(engine: Client, verdicts: dict[str, Verdict], guarantee: str) -> None:
-    """Races have one winner, written objects are visible, parts of multipart uploads are not, and deletes may be repeated."""
+    """S3-006: races have one winner, written objects are visible, parts of multipart uploads are not, and deletes may be
+    repeated.
+    """
     only_in_process(engine)
     assert verdicts[guarantee].kept, str(verdicts[guarantee])
 
 
 @pytest.mark.requirements("S3-006")
 def test_a_store_without_conditions_is_detected(engine: Client, object_store: ObjectStore) -> None:
-    """Behind a proxy that drops the conditions of requests both races fail, and the test of the store reports it."""
+    """S3-006: behind a proxy that drops the conditions of requests both races fail, and the test of the store reports it."""
     only_in_process(engine)
     with Proxy(object_store.store.host, object_store.store.port, ignores_conditions=True) as door:
         broken = {verdict.name for verdict in examine_store(door.endpoint, BUCKET, rounds=1) if not verdict.kept}

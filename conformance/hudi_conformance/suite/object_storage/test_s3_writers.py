@@ -66,7 +66,7 @@ class Running:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.requirements("S3-007")
 def test_acknowledged_writes_of_one_group_are_kept(engine: Client, object_store: ObjectStore, type: str, seed: int) -> None:
-    """Two writers change two rows of one file group. The row of each successful writer is in the table, a writer with a
+    """S3-007: two writers change two rows of one file group. The row of each successful writer is in the table, a writer with a
     conflict error has changed nothing, and each action is there once.
     """
     only_in_process(engine)
@@ -87,7 +87,7 @@ def test_acknowledged_writes_of_one_group_are_kept(engine: Client, object_store:
 
 @pytest.mark.requirements("S3-007")
 def test_a_run_is_repeatable(engine: Client, object_store: ObjectStore) -> None:
-    """The drawn schedule, repeated on a table like the first, gives the same requests with the same answers."""
+    """S3-007: the drawn schedule, repeated on a table like the first, gives the same requests with the same answers."""
     only_in_process(engine)
     traces = []
     scheduler: AtRandom | InOrder = AtRandom(("ann", "bob"), 5, MISHAPS, 12)
@@ -114,8 +114,8 @@ def without_names(line: str, table: str) -> str:
 def test_faults_of_two_writers_lose_and_duplicate_nothing(
     engine: Client, object_store: ObjectStore, type: str, seed: int
 ) -> None:
-    """Requests and answers of two writers are lost or delayed: acknowledged writes are there once, writes refused because of a
-    conflict are not there.
+    """S3-006: requests and answers of two writers are lost or delayed: acknowledged writes are there once, writes refused
+    because of a conflict are not there.
     """
     only_in_process(engine)
     program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
@@ -136,8 +136,8 @@ def test_faults_of_two_writers_lose_and_duplicate_nothing(
 @pytest.mark.parametrize("scheduler", ["drawn", "held back"])
 @pytest.mark.requirements("S3-007")
 def test_completions_appear_in_order(engine: Client, object_store: ObjectStore, scheduler: str) -> None:
-    """Completions appear in the store in the order of their times, also if a writer is delayed right before its completion: a
-    reader that sees a later one sees every earlier one.
+    """S3-007: completions appear in the store in the order of their times, also if a writer is delayed right before its
+    completion: a reader that sees a later one sees every earlier one.
     """
     only_in_process(engine)
     table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True), FIRST)
@@ -150,14 +150,14 @@ def test_completions_appear_in_order(engine: Client, object_store: ObjectStore, 
     assert acknowledged(found, ("ann", "bob")) == {"ann", "bob"}, story(found)
     published = [e.request.path.rpartition("/")[2] for e in found.exchanges if e.request.completes and e.changed]
     assert len(published) == 2
-    assert published == object_store.completed(table)[1:], f"a later completion was there before an earlier one\n{story(found)}"
+    assert published == object_store.completed(table)[1:], f"a later completion appeared before an earlier one\n{story(found)}"
 
 
 @BOTH_TYPES
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.requirements("S3-007")
 def test_a_reader_sees_committed_states(engine: Client, object_store: ObjectStore, type: str, seed: int) -> None:
-    """Snapshots that are read while writers commit show complete commits, and no visible commit disappears."""
+    """S3-007: snapshots that are read while writers commit show complete commits, and no visible commit disappears."""
     only_in_process(engine)
     program = Program(type, "EVENT_TIME_ORDERING", True)  # type: ignore[arg-type]
     table, clock = object_store.created(program, FIRST)
@@ -194,8 +194,8 @@ def work_of(service: str, object_store: ObjectStore, table: str, clock: ManualCl
 @pytest.mark.parametrize("service", ["clean", "archive", "compaction"])
 @pytest.mark.requirements("S3-007")
 def test_a_writer_and_a_service_run_concurrently(engine: Client, object_store: ObjectStore, service: str, seed: int) -> None:
-    """While a service cleans, archives or compacts, a writer commits: its row is there if it reported success, and no other row
-    changes.
+    """S3-007: while a service cleans, archives or compacts, a writer commits: its row is there if it reported success, and no
+    other row changes.
     """
     only_in_process(engine)
     program = Program("MERGE_ON_READ" if service == "compaction" else "COPY_ON_WRITE", "EVENT_TIME_ORDERING", False)
@@ -213,7 +213,7 @@ def test_a_writer_and_a_service_run_concurrently(engine: Client, object_store: O
 
 @pytest.mark.requirements("S3-003")
 def test_the_version_file_of_the_history_is_always_readable(engine: Client, object_store: ObjectStore) -> None:
-    """A read of the version file while an archiver replaces it returns a complete number, which never decreases."""
+    """S3-003: a read of the version file while an archiver replaces it returns a complete number, which never decreases."""
     only_in_process(engine)
     batches = [FIRST, *([row("b", number, f"value {number}", "rio")] for number in range(2, 7))]
 
@@ -242,7 +242,7 @@ def test_the_version_file_of_the_history_is_always_readable(engine: Client, obje
 
 @pytest.mark.requirements("S3-002")
 def test_a_scheduled_conflict_aborts_the_later_writer(engine: Client, object_store: ObjectStore) -> None:
-    """Both writers read and write their files, then one completes; the other gets a conflict error and writes again."""
+    """S3-002: both writers read and write their files, then one completes; the other gets a conflict error and writes again."""
     only_in_process(engine)
     table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
     writers = {

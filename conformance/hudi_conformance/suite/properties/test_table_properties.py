@@ -52,7 +52,7 @@ def stored(uri: str) -> dict[str, str]:
 @pytest.mark.requirements("PROP-002")
 @pytest.mark.parametrize("key", ["name", "type", "version", "layout"])
 def test_a_setting_without_default_is_mandatory(engine: Client, new_uri: Callable[[], str], key: str) -> None:
-    """Without a mandatory setting no table is created, the error names the setting, and no file is left."""
+    """PROP-002: without a mandatory setting no table is created, the error names the setting, and no file is left."""
     missing = {
         "name": replace(spec(), properties={"hoodie.table.name": ""}),
         "type": replace(spec(), properties={"hoodie.table.type": ""}),
@@ -63,7 +63,7 @@ def test_a_setting_without_default_is_mandatory(engine: Client, new_uri: Callabl
     with pytest.raises(ContractError, match=rf"(?i){key}"):
         engine.create(uri, missing)
     folder = folder_of(uri)
-    assert not folder.exists() or not any(path.is_file() for path in folder.rglob("*")), "files of a table that was not created"
+    assert not folder.exists() or not any(path.is_file() for path in folder.rglob("*")), "files of the refused table were left"
     engine.create(uri, spec())
 
 
@@ -74,7 +74,7 @@ def test_a_setting_without_default_is_mandatory(engine: Client, new_uri: Callabl
     [("hoodie.table.type", "MOR"), ("hoodie.record.merge.mode", "LATEST"), ("hoodie.populate.meta.fields", "no")],
 )
 def test_unknown_values_are_refused_at_creation(engine: Client, new_uri: Callable[[], str], key: str, value: str) -> None:
-    """A setting with an unknown value is refused at creation, so that no reader has to guess its meaning."""
+    """PROP-002: a setting with an unknown value is refused at creation, so that no reader has to guess its meaning."""
     uri = new_uri()
     with pytest.raises(ContractError):
         engine.create(uri, replace(spec(), properties={key: value}))
@@ -84,7 +84,7 @@ def test_unknown_values_are_refused_at_creation(engine: Client, new_uri: Callabl
 @CREATES
 @pytest.mark.requirements("PROP-003", "PROP-004", "PROP-011")
 def test_the_database_is_a_separate_property(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Database and table name are two properties: the name has no prefix."""
+    """PROP-003: database and table name are two properties: the name has no prefix."""
     uri = new_uri()
     engine.create(uri, replace(spec(hoodie__database__name="sales"), name="trips"))
     found = stored(uri)
@@ -94,7 +94,7 @@ def test_the_database_is_a_separate_property(engine: Client, new_uri: Callable[[
 @pytest.mark.needs("create", "copy-on-write", "write.insert", "read.snapshot", "read.projection")
 @pytest.mark.requirements("LAY-013")
 def test_a_table_is_identified_by_its_properties_file(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The settings are stored only in .hoodie/hoodie.properties; a properties file in the base path makes no table."""
+    """LAY-013: the settings are stored only in .hoodie/hoodie.properties; a properties file in the base path makes no table."""
     uri = new_uri()
     engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "insert", as_arrow([row("a", 1, "x")]))
@@ -109,7 +109,7 @@ def test_a_table_is_identified_by_its_properties_file(engine: Client, new_uri: C
 @pytest.mark.needs("create", "copy-on-write", "write.insert", "read.snapshot", "read.projection", "partition.hive")
 @pytest.mark.requirements("PROP-001")
 def test_writers_follow_the_settings_of_the_table(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A writer without options stores files as the table's settings require, and readers find the rows."""
+    """PROP-001: a writer without options stores files as the table's settings require, and readers find the rows."""
     uri = new_uri()
     engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), hive_style=True, url_encode=True))
     engine.write(uri, "insert", as_arrow([row("a", 1, "x", "oslo/west")]))
@@ -121,7 +121,7 @@ def test_writers_follow_the_settings_of_the_table(engine: Client, new_uri: Calla
 @pytest.mark.needs("create", "copy-on-write", "write.insert", "read.snapshot", "read.projection", "partition.none")
 @pytest.mark.requirements("PROP-015", "PROP-007")
 def test_a_table_without_ordering_and_partition_fields(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Without ordering and partition fields two appends are two rows, and the properties name no such fields."""
+    """PROP-015: without ordering and partition fields two appends are two rows, and the properties name no such fields."""
     uri = new_uri()
     engine.create(uri, replace(Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", False).spec(), ordering=()))
     for key in ("a", "b"):
@@ -155,7 +155,7 @@ def metadata_inspected(engine: Client, uri: str) -> dict[str, Any]:
 @INSPECTS
 @pytest.mark.requirements("PROP-012", "PROP-013")
 def test_only_listed_partitions_are_used(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Only the folders of the metadata table that the properties list are used; one that is being built is not."""
+    """PROP-013: only the folders of the metadata table that the properties list are used; one that is being built is not."""
     uri = new_uri()
     with_metadata_table(engine, uri, "column_stats,files", "record_index")
     found = metadata_inspected(engine, uri)
@@ -165,7 +165,7 @@ def test_only_listed_partitions_are_used(engine: Client, new_uri: Callable[[], s
 @INSPECTS
 @pytest.mark.requirements("PROP-013", "PROP-012")
 def test_without_the_listing_of_files_nothing_is_used(engine: Client, new_uri: Callable[[], str]) -> None:
-    """If a table lists no partitions, its metadata table is not used, even where folders exist."""
+    """PROP-013: if a table lists no partitions, its metadata table is not used, even where folders exist."""
     uri = new_uri()
     with_metadata_table(engine, uri, "")
     assert metadata_inspected(engine, uri)["partitions"] == []
@@ -174,7 +174,9 @@ def test_without_the_listing_of_files_nothing_is_used(engine: Client, new_uri: C
 @INSPECTS
 @pytest.mark.requirements("LAY-014", "LAY-015")
 def test_every_metadata_partition_has_a_folder_of_its_name(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The data of a partition is in .hoodie/metadata, in the folder that has the name of the partition in the properties."""
+    """LAY-015: the data of a partition is in .hoodie/metadata, in the folder that has the name of the partition in the
+    properties.
+    """
     uri = new_uri()
     home = with_metadata_table(engine, uri, "column_stats,files")
     (home / "stray-0000-0_0-1-2_00000000000000000.hfile").write_bytes(b"")
@@ -188,8 +190,8 @@ def test_every_metadata_partition_has_a_folder_of_its_name(engine: Client, new_u
 @pytest.mark.requirements("PROP-014", "LAY-016")
 @pytest.mark.parametrize("path", ["relative", "absolute", "uri", "absolute in another place"])
 def test_index_definitions_are_found_by_the_property(engine: Client, new_uri: Callable[[], str], path: str) -> None:
-    """Definitions are read from index.json in .index_defs below .hoodie, also if the path is absolute or the table was
-    moved.
+    """PROP-014: definitions are read from index.json in .index_defs below .hoodie, also if the path is absolute or the table
+    was moved.
     """
     uri, end = new_uri(), ".hoodie/.index_defs/index.json"
     stored_path = {"relative": end, "absolute": f"{folder_of(uri)}/{end}", "uri": f"{uri}/{end}"}.get(
@@ -210,7 +212,7 @@ def test_index_definitions_are_found_by_the_property(engine: Client, new_uri: Ca
 @INSPECTS
 @pytest.mark.requirements("PROP-014")
 def test_a_table_without_indexes_has_no_definitions(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A new table has no path of index definitions, and none are found."""
+    """PROP-014: a new table has no path of index definitions, and none are found."""
     uri = new_uri()
     engine.create(uri, spec())
     assert "hoodie.table.index.defs.path" not in stored(uri)
@@ -220,10 +222,10 @@ def test_a_table_without_indexes_has_no_definitions(engine: Client, new_uri: Cal
 @INSPECTS
 @pytest.mark.requirements("PROP-014", "LAY-016")
 def test_missing_index_definitions_are_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A property with the path of a missing file is an error, and not a table without indexes."""
+    """PROP-014: a property with the path of a missing file is an error, and not a table without indexes."""
     uri = new_uri()
     home = with_metadata_table(engine, uri, "files", path=".hoodie/.index_defs/index.json")
-    assert metadata_inspected(engine, uri)["index_definitions"], "the definitions are read before they are deleted"
+    assert metadata_inspected(engine, uri)["index_definitions"], "the index definitions were not read before they were deleted"
     (home.parent / ".index_defs" / "index.json").unlink()
     with pytest.raises(ContractError):
         engine.inspect(uri)
@@ -232,8 +234,8 @@ def test_missing_index_definitions_are_an_error(engine: Client, new_uri: Callabl
 @pytest.mark.needs("compute.metadata-partitions.after")
 @pytest.mark.requirements("PROP-012")
 def test_a_partition_is_listed_when_its_build_is_complete(engine: Client) -> None:
-    """An index that is being built is listed as unfinished; when it is complete, as usable; without files there is no metadata
-    table.
+    """PROP-012: an index that is being built is listed as unfinished; when it is complete, as usable; without files there is no
+    metadata table.
     """
 
     def after(step: str, partition: str, usable: list[str], inflight: list[str]) -> tuple[list[str], list[str]]:

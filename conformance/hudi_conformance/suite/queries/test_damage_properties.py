@@ -51,7 +51,9 @@ def expect_damaged(damaged: int, what: str) -> None:
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("TL-036", "RDR-012", "RDR-015")
 def test_a_missing_file_is_an_error_or_irrelevant(engine: Client, budget: Budget, area: str) -> None:
-    """If a file that a completed action names is missing, the snapshot is an error or has the same rows, never fewer."""
+    """RDR-012: if a file that a completed action names is missing, the snapshot is an error or has the same rows,
+    never fewer.
+    """
     damaged = 0
     for name, uri, every in snapshots(engine, budget, area):
         metadata = b"".join(path.read_bytes() for path in (folder_of(uri) / ".hoodie").rglob("*commit"))
@@ -69,7 +71,7 @@ def test_a_missing_file_is_an_error_or_irrelevant(engine: Client, budget: Budget
 @pytest.mark.needs("read.snapshot", "merge-on-read", "log.avro")
 @pytest.mark.requirements("BLK-015", "BLK-016", "BLK-017", "LF-024")
 def test_a_damaged_block_changes_no_row(engine: Client, budget: Budget, area: str) -> None:
-    """If a block has a wrong length at its beginning or end, the snapshot is an error or has the same rows."""
+    """BLK-016: if a block has a wrong length at its beginning or end, the snapshot is an error or has the same rows."""
     damaged = 0
     for name, uri, every in snapshots(engine, budget, area, "log.avro"):
         for path in log_files(uri)[-MOST:]:
@@ -97,7 +99,7 @@ def ends_of_blocks(data: bytes) -> Iterator[int]:
 @pytest.mark.needs("read.snapshot", "read.read-optimized", "merge-on-read")
 @pytest.mark.requirements("TYP-016", "TYP-017")
 def test_read_optimized_queries_need_no_logs(engine: Client, budget: Budget, area: str) -> None:
-    """A read-optimized query gives the same answer after all log files are deleted."""
+    """TYP-017: a read-optimized query gives the same answer after all log files are deleted."""
     answers, damaged = Answers(engine), 0
     for name, uri, _ in snapshots(engine, budget, area, "read.read-optimized"):
         before = answers.of(uri, Query("read-optimized"))

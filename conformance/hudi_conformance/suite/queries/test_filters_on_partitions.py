@@ -29,7 +29,9 @@ CITIES = ("oslo", "oslo/west", "oslo=west", "50%", "50%2F", "rio")
 def test_a_comparison_finds_the_rows_of_a_partition(
     engine: Client, new_uri: Callable[[], str], type: str, hive_style: bool, url_encode: bool
 ) -> None:
-    """Values with slashes, signs and escapes: each is found by equality, by inequality and by an order comparison."""
+    """LAY-008: partition values with slashes, signs and escapes are found by equality, by inequality and by an order
+    comparison.
+    """
     uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True)  # type: ignore[arg-type]
     engine.create(uri, replace(program.spec(), hive_style=hive_style, url_encode=url_encode))
     cities = CITIES if url_encode else tuple(city for city in CITIES if "/" not in city)

@@ -49,7 +49,7 @@ def rows(table: Any) -> list[tuple[Any, ...]]:
 @pytest.mark.needs("create", "write.insert", "write.upsert", "copy-on-write", "merge-on-read", "partition.plain", "log.avro")
 @pytest.mark.requirements("RDR-002", "RDR-005")
 def test_a_query_sees_the_table_before_a_write_or_after_it(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """A write to every partition completes at each position of a query in turn: the query never mixes the two states.
+    """RDR-002: a write to every partition completes at each position of a query in turn: the query never mixes the two states.
 
     The reference reads, because its requests to storage can be interrupted; the engine writes.
     """

@@ -88,7 +88,7 @@ def check_programs(engine: Client, check: Callable[[Program], None]) -> None:
 @pytest.mark.requirements("TYP-008", "RDR-005", "RDR-006")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "read.as-of")
 def test_time_travel_returns_earlier_snapshots(engine: Client, new_uri: Callable[[], str]) -> None:
-    """As of each write the table has the rows that a snapshot had right after it."""
+    """TYP-008: as of each write the table has the rows that a snapshot had right after it."""
 
     def check(program: Program) -> None:
         history = run_program(program, new_uri(), engine)
@@ -112,7 +112,8 @@ def texts_of(instant: str) -> Iterator[tuple[str, str]]:
 @pytest.mark.requirements("TYP-008")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge.event-time", "read.as-of")
 def test_notations_of_times(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Digits, a date with milliseconds, with seconds, alone: seconds denote their last millisecond, a date its midnight.
+    """TYP-008: digits, a date with milliseconds, with seconds, alone: seconds denote their last millisecond, a date its
+    midnight.
 
     A midnight before the first write is refused, or gives no row.
     """
@@ -128,8 +129,8 @@ def test_notations_of_times(engine: Client, new_uri: Callable[[], str]) -> None:
 @pytest.mark.requirements("TYP-009", "TYP-010", "NBC-006")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "read.incremental")
 def test_every_window_matches_the_model(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Each window between two completions of any program returns the records written in it, in their state at its end; a window
-    with equal bounds is empty, one without bounds returns everything.
+    """TYP-009: each window between two completions of any program returns the records written in it, in their state at its end;
+    a window with equal bounds is empty, one without bounds returns everything.
     """
 
     def check(program: Program) -> None:
@@ -151,7 +152,7 @@ STEPS = (INSERTS, Step("upsert", (row("a", 2, "y"),)), Step("upsert", (row("a", 
 @pytest.mark.requirements("TYP-009", "TYP-010", "META-006")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.incremental", "read.projection", "partition.plain")
 def test_consecutive_windows_return_each_change_once(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
-    """A reader that begins each window at the end of the last one gets every write exactly once."""
+    """TYP-009: a reader that begins each window at the end of the last one gets every write exactly once."""
     history = run_program(Program(type, "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
     times = [None, *(state.completion for state in history.states)]
     found = [
@@ -168,7 +169,7 @@ def test_consecutive_windows_return_each_change_once(engine: Client, new_uri: Ca
 @pytest.mark.needs("create", "write.upsert", "service.compaction", "read.incremental", "read.projection", "merge-on-read")
 @pytest.mark.needs("partition.plain", "log.avro", "merge.event-time")
 def test_a_compaction_adds_nothing_to_windows(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A window with only a compaction is empty, and the windows around it are the same as without the compaction."""
+    """TYP-011: a window with only a compaction is empty, and the windows around it are the same as without the compaction."""
     uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True, STEPS)
     engine.create(uri, program.spec())
     done = [completion_of(uri, engine.write(uri, step.operation, as_arrow(step.rows))) for step in STEPS[:2]]
@@ -190,7 +191,7 @@ def test_a_compaction_adds_nothing_to_windows(engine: Client, new_uri: Callable[
 @pytest.mark.needs("create", "write.upsert", "service.compaction", "read.snapshot", "read.read-optimized", "read.projection")
 @pytest.mark.needs("merge-on-read", "partition.plain", "log.avro", "merge.event-time")
 def test_after_a_compaction_base_files_are_the_snapshot(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Once every log was compacted, a read-optimized query returns the snapshot."""
+    """TYP-016: once every log was compacted, a read-optimized query returns the snapshot."""
     history = run_program(Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
     read_optimized = Query("read-optimized", columns=COLUMNS)
     assert as_set(engine.read(history.uri, read_optimized)) != history.states[-1].rows
@@ -225,7 +226,7 @@ def _by_time(changes: pa.Table) -> pa.Table:
 @pytest.mark.requirements("TYP-012", "TYP-013", "BLK-033", "BLK-035", "BLK-036")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "read.cdc")
 def test_changes_transform_each_state_into_each_later_one(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The changes between two completions, applied to the snapshot at the first, give the snapshot at the second."""
+    """BLK-033: the changes between two completions, applied to the snapshot at the first, give the snapshot at the second."""
     compared = []
 
     def check(program: Program) -> None:
@@ -249,8 +250,8 @@ def _change_files(uri: str) -> Iterator[tuple[str, str]]:
 @pytest.mark.requirements("TYP-004", "TYP-005", "LF-002")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "read.cdc", "copy-on-write", "partition.plain")
 def test_change_capture_files_belong_to_the_file_group(engine: Client, new_uri: Callable[[], str]) -> None:
-    """An update of a copy-on-write table with change capture writes a change-capture file of the same file group beside the new
-    base file; no snapshot merges it.
+    """TYP-004: an update of a copy-on-write table with change capture writes a change-capture file of the same file group
+    beside the new base file; no snapshot merges it.
     """
     program = Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, STEPS[:2])
     history = run_program(program, new_uri(), engine, **CAPTURED)
@@ -275,7 +276,7 @@ def _queries(states: Sequence[State], offered: frozenset[str]) -> Iterator[Query
 @pytest.mark.requirements("RDR-004")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "partition.plain")
 def test_queries_do_not_wait_for_the_lock(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
-    """The holder of the table's lock blocks writers, and no query.
+    """RDR-004: the holder of the table's lock blocks writers, and no query.
 
     The lock is that of this process: an engine in another process does not use it.
     """

@@ -54,7 +54,9 @@ WRITES = ("create", "write.upsert", "read.snapshot", "read.projection", "read.me
 @pytest.mark.requirements("PROP-008", "PROP-016", "META-009", "META-007")
 @pytest.mark.needs(*WRITES, "partition.plain")
 def test_times_become_partition_paths(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """A table with the time-based generator stores its settings: each write finds the partitions of earlier ones."""
+    """META-009: a table with the time-based generator stores its settings, so that each write finds the partitions of earlier
+    ones.
+    """
     uri = new_uri()
     properties = {"hoodie.table.keygenerator.type": "TIMESTAMP", **SECONDS}
     make(engine, uri, type, record_key=("id",), partition=("p",), properties=properties)
@@ -67,8 +69,8 @@ def test_times_become_partition_paths(engine: Client, new_uri: Callable[[], str]
 @pytest.mark.requirements("PROP-008", "PROP-016", "META-009")
 @pytest.mark.needs(*WRITES, "partition.plain", "partition.several-levels")
 def test_a_custom_generator_handles_each_field_by_its_type(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Each partition field has the form that its type defines; settings that the table does not store are options of the
-    writer.
+    """PROP-008: each partition field has the form that its type defines; settings that the table does not store are options of
+    the writer.
     """
     uri = new_uri()
     properties = {"hoodie.table.keygenerator.type": "CUSTOM", "hoodie.table.partition.fields": "q:simple,p:timestamp"}
@@ -81,7 +83,9 @@ def test_a_custom_generator_handles_each_field_by_its_type(engine: Client, new_u
 @pytest.mark.requirements("META-007", "PROP-007")
 @pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain", "key.complex")
 def test_a_composite_key_contains_the_field_names(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The key of several fields contains their names, with placeholders for null; the same values find the record again."""
+    """PROP-007: the key of several fields contains their names, with placeholders for null; the same values find the record
+    again.
+    """
     uri = new_uri()
     make(engine, uri, "COPY_ON_WRITE", record_key=("id", "p"), partition=("q",))
     engine.write(uri, "upsert", as_arrow(row("a", AT), row("b", None)))
@@ -94,7 +98,7 @@ def test_a_composite_key_contains_the_field_names(engine: Client, new_uri: Calla
 @pytest.mark.needs(*WRITES, "partition.plain")
 @pytest.mark.parametrize("key", [None, ""], ids=["null", "empty"])
 def test_a_row_without_a_key_is_refused(engine: Client, new_uri: Callable[[], str], type: str, key: str | None) -> None:
-    """No row of a write with such a row is stored."""
+    """META-007: no row of a write with such a row is stored."""
     uri = new_uri()
     make(engine, uri, type, record_key=("id",), partition=("q",))
     engine.write(uri, "upsert", as_arrow(row("a", AT)))
@@ -107,7 +111,7 @@ def test_a_row_without_a_key_is_refused(engine: Client, new_uri: Callable[[], st
 @pytest.mark.requirements("MRG-019", "LF-038")
 @pytest.mark.needs(*WRITES, "partition.plain", "merge.event-time")
 def test_rows_without_their_ordering_column_are_refused(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """In event-time mode a write cannot leave the ordering column out, because its rows could not be compared."""
+    """MRG-019: in event-time mode a write cannot leave the ordering column out, because its rows could not be compared."""
     uri = new_uri()
     make(engine, uri, type, record_key=("id",), partition=("q",), ordering=("ts",))
     engine.write(uri, "upsert", as_arrow(row("a", AT)))
@@ -120,7 +124,7 @@ def test_rows_without_their_ordering_column_are_refused(engine: Client, new_uri:
 @pytest.mark.requirements("TYP-007")
 @pytest.mark.needs(*WRITES, "partition.plain", "read.filter")
 def test_a_query_of_an_unknown_column_is_an_error(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """An unknown column is an error both in the projection and in the filter, and not a column of nulls."""
+    """TYP-007: an unknown column is an error both in the projection and in the filter, and not a column of nulls."""
     uri = new_uri()
     make(engine, uri, type, record_key=("id",), partition=("q",))
     engine.write(uri, "upsert", as_arrow(row("a", AT)))

@@ -26,7 +26,9 @@ BUCKETED = {
 @pytest.mark.needs("partition.plain")
 @pytest.mark.requirements("MRG-007", "MRG-006", "LAY-021")
 def test_versions_of_a_key_are_in_one_file_group(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Two writers in turn, with inputs of any size, never read existing rows: each key is one row, that of its latest event."""
+    """LAY-021: two writers in turn, with inputs of any size, never read existing rows: each key is one row, that of its latest
+    event.
+    """
     uri = new_uri()
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
     one, other = (open_table(uri, options=BUCKETED) for _ in range(2))

@@ -59,7 +59,7 @@ def expected_rows(program: Program) -> Any:
 def test_any_program_of_writes_follows_the_model(
     engine: Client, new_uri: Callable[[], str], budget: Callable[[int, int, Client], int]
 ) -> None:
-    """After each program of upserts, deletes and flagged deletes the snapshot holds the rows of the model."""
+    """PROP-007: after each program of upserts, deletes and flagged deletes the snapshot holds the rows of the model."""
 
     @settings(
         max_examples=budget(25, 3, engine), derandomize=True, database=None, deadline=None, report_multiple_bugs=False,
@@ -84,7 +84,7 @@ def test_any_program_of_writes_follows_the_model(
     ],
 )
 def test_services_find_the_versions_of_a_record(engine: Client, new_uri: Callable[[], str], service: Any) -> None:
-    """A compaction or log compaction merges by the key fields and fills no meta column."""
+    """LCP-001: a compaction or log compaction merges by the key fields and fills no meta column."""
     more = Step("upsert", (row("a", 4, "newest"), row("b", 5, "gone", deleted=True)))
     uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True, (*STEPS, more))
     made(engine, uri, program)
@@ -101,7 +101,7 @@ def test_services_find_the_versions_of_a_record(engine: Client, new_uri: Callabl
 @pytest.mark.requirements("META-012", "IDX-004")
 @pytest.mark.needs(*NEEDS, "write.delete", "merge.event-time")
 def test_meta_columns_are_empty_in_the_files(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
-    """The five columns are in every file, null except for the file name in base files, and no footer contains keys."""
+    """IDX-004: the five columns are in every file, null except for the file name in base files, and no footer contains keys."""
     uri = new_uri()
     made(engine, uri, Program(type, "EVENT_TIME_ORDERING", True, STEPS))
     assert list(base_files(uri))
@@ -136,7 +136,7 @@ def check_files(engine: Client, uri: str) -> None:
 )
 @pytest.mark.needs("merge.commit-time")
 def test_keys_of_several_fields(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
-    """Records are distinguished by all key fields, also those of other types."""
+    """PROP-007: records are distinguished by all key fields, also those of other types."""
     fields = [{"name": "a", "type": "string"}, {"name": "b", "type": "int"},
               {"name": "value", "type": ["null", "string"], "default": None}]  # fmt: skip
     schema = {"type": "record", "name": "row", "fields": fields}
@@ -157,7 +157,7 @@ def test_keys_of_several_fields(engine: Client, new_uri: Callable[[], str], type
 @pytest.mark.requirements("META-012", "TYP-012")
 @pytest.mark.needs(*NEEDS, "write.delete", "read.cdc", "merge.event-time")
 def test_change_capture_uses_the_key_fields(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
-    """Change capture needs no stored key: the images before and after belong to the same record."""
+    """TYP-012: change capture needs no stored key: the images before and after belong to the same record."""
     uri = new_uri()
     made(engine, uri, Program(type, "EVENT_TIME_ORDERING", True, STEPS), **CAPTURED)
     changes = engine.read(uri, Query("cdc")).to_pylist()
@@ -170,7 +170,7 @@ def test_change_capture_uses_the_key_fields(engine: Client, new_uri: Callable[[]
 @pytest.mark.requirements("META-012", "TYP-009", "LF-045")
 @pytest.mark.needs(*NEEDS, "write.partial-update", "read.incremental", "write.delete", "merge.event-time")
 def test_operations_that_need_meta_columns_are_refused(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
-    """Incremental queries and partial updates are refused, and the table is unchanged."""
+    """TYP-009: incremental queries and partial updates are refused, and the table is unchanged."""
     uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True, STEPS)
     made(engine, uri, program)
     with pytest.raises(ContractError):

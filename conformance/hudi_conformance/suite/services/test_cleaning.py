@@ -46,14 +46,14 @@ def by_instant(uri: str, folder: str = "oslo") -> list[str]:
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TL-013", "CLN-001", "CLN-005", "CLN-002")
 def test_a_clean_keeps_the_files_of_retained_commits(engine: Client, new_uri: Callable[[], str]) -> None:
-    """With two commits retained, these two and the slice before them stay, older ones are deleted; every retained read is
-    unchanged.
+    """CLN-001: with two commits retained, these two and the slice before them stay, older ones are deleted; every retained read
+    is unchanged.
     """
     known = updated(engine, new_uri(), 5)
     before = data_files(known.uri)
     assert engine.service(known.uri, "clean", options=keep_commits(2)) is not None
     assert by_instant(known.uri) == known.instants[-3:]
-    assert by_instant(known.uri, "rio") == known.instants[:1], "the only slice of an unchanged group stays"
+    assert by_instant(known.uri, "rio") == known.instants[:1], "the clean deleted the only slice of an unchanged group"
     assert data_files(known.uri) < before
     assert snapshot(engine, known.uri) == known.rows[-1]
     for instant, rows in zip(known.instants[-2:], known.rows[-2:], strict=True):
@@ -63,14 +63,14 @@ def test_a_clean_keeps_the_files_of_retained_commits(engine: Client, new_uri: Ca
 @CLEANS
 @pytest.mark.requirements("TL-013", "TL-014")
 def test_a_clean_deletes_and_reports_the_planned_files(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The requested file lists the files to delete; after the completion exactly these are deleted, and the completed file
-    reports them.
+    """TL-014: the requested file lists the files to delete; after the completion exactly these are deleted, and the completed
+    file reports them.
     """
     known = updated(engine, new_uri(), 4)
     before = names_of(known.uri)
     instant = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
     assert instant is not None
-    assert names_of(known.uri) == before, "a plan deletes nothing"
+    assert names_of(known.uri) == before, "the plan deleted files"
     name, plan = metadata_in(known.uri, instant, "clean.requested")
     assert (name, plan["policy"], plan["version"]) == ("HoodieCleanerPlan", "KEEP_LATEST_COMMITS", 2)
     assert plan["earliestInstantToRetain"]["timestamp"] == known.instants[-1]
@@ -86,8 +86,8 @@ def test_a_clean_deletes_and_reports_the_planned_files(engine: Client, new_uri: 
 @CLEANS
 @pytest.mark.requirements("CLN-006", "CLN-002")
 def test_a_clean_keeps_the_configured_file_versions(engine: Client, new_uri: Callable[[], str]) -> None:
-    """With two versions retained, a changed group keeps its two newest slices, an unchanged one its only slice, whatever its
-    age.
+    """CLN-006: with two versions retained, a changed group keeps its two newest slices, an unchanged one its only slice,
+    whatever its age.
     """
     known = updated(engine, new_uri(), 4)
     engine.service(known.uri, "clean", options=keep_versions(2))
@@ -99,8 +99,8 @@ def test_a_clean_keeps_the_configured_file_versions(engine: Client, new_uri: Cal
 @CLEANS
 @pytest.mark.requirements("CLN-004")
 def test_policies_keep_different_files(engine: Client, new_uri: Callable[[], str]) -> None:
-    """On the same history, one version keeps the newest slice of a group; one commit also keeps the slice that readers of it
-    started from.
+    """CLN-004: on the same history, one version keeps the newest slice of a group; one commit also keeps the slice that readers
+    of it started from.
     """
     kept = []
     for options in (keep_versions(1), keep_commits(1)):
@@ -114,7 +114,7 @@ def test_policies_keep_different_files(engine: Client, new_uri: Callable[[], str
 @BOTH_TYPES
 @pytest.mark.requirements("CLN-001", "TL-013")
 def test_a_clean_without_work_creates_no_instant(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """A clean that finds only files that a snapshot reads changes neither files nor timeline."""
+    """CLN-001: a clean that finds only files that a snapshot reads changes neither files nor timeline."""
     known = updated(engine, new_uri(), 2, type)
     before, files = instant_files(known.uri), data_files(known.uri)
     assert engine.service(known.uri, "clean", options=keep_commits(5)) is None
@@ -125,7 +125,7 @@ def test_a_clean_without_work_creates_no_instant(engine: Client, new_uri: Callab
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("CLN-003")
 def test_a_read_of_a_cleaned_state_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A read as of an instant whose files were deleted is refused, not answered from the remaining files."""
+    """CLN-003: a read as of an instant whose files were deleted is refused, not answered from the remaining files."""
     known = updated(engine, new_uri(), 4)
     assert as_of(engine, known.uri, known.instants[1]) == known.rows[1]
     engine.service(known.uri, "clean", options=keep_commits(1))
@@ -137,7 +137,7 @@ def test_a_read_of_a_cleaned_state_is_an_error(engine: Client, new_uri: Callable
 @pytest.mark.needs("read.as-of", "service.archive")
 @pytest.mark.requirements("CLN-003")
 def test_a_read_of_a_cleaned_and_archived_state_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The read is also refused if only the history still has the commit."""
+    """CLN-003: the read is also refused if only the history still has the commit."""
     known = updated(engine, new_uri(), 7)
     assert as_of(engine, known.uri, known.instants[1]) == known.rows[1]
     engine.service(known.uri, "clean", options=keep_commits(1))
@@ -152,8 +152,8 @@ def test_a_read_of_a_cleaned_and_archived_state_is_an_error(engine: Client, new_
 @pytest.mark.needs("read.as-of", "service.archive")
 @pytest.mark.requirements("CLN-003")
 def test_a_read_never_omits_a_cleaned_group_of_an_archived_write(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A group was created by an archived write, was written again later, and its earlier slice was cleaned. A read as of a
-    commit in between is an error, not the rows of the other groups: only the history shows that the group existed then.
+    """CLN-003: a group was created by an archived write, was written again later, and its earlier slice was cleaned. A read as
+    of a commit in between is an error, not the rows of the other groups: only the history shows that the group existed then.
     """
     known = updated(engine, new_uri(), 7)
     limits = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
@@ -170,8 +170,8 @@ def test_a_read_never_omits_a_cleaned_group_of_an_archived_write(engine: Client,
 @pytest.mark.needs("read.cdc")
 @pytest.mark.requirements("CLN-001", "TYP-005")
 def test_change_capture_files_go_with_their_slices(engine: Client, new_uri: Callable[[], str]) -> None:
-    """In a table with change capture, the change-capture files of deleted slices are deleted, and those of retained slices
-    stay.
+    """CLN-001: in a table with change capture, the change-capture files of deleted slices are deleted, and those of retained
+    slices stay.
     """
     uri, program = new_uri(), Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, ())
     engine.create(uri, replace(program.spec(), properties={"hoodie.table.cdc.enabled": "true"}))
@@ -180,7 +180,7 @@ def test_change_capture_files_go_with_their_slices(engine: Client, new_uri: Call
     def captured() -> list[str]:
         return [time for time in times if any(time in path.name for path in folder_of(uri).rglob(".*.cdc"))]
 
-    assert captured() == times[1:], "the first write creates the group and changes no row"
+    assert captured() == times[1:], "the change-capture files are not those of the later writes"
     engine.service(uri, "clean", options=keep_commits(2))
     assert by_instant(uri) == captured() == times[2:]
 
@@ -188,7 +188,7 @@ def test_change_capture_files_go_with_their_slices(engine: Client, new_uri: Call
 @pytest.mark.needs("read.snapshot", "read.projection", "timeline.pending-compaction", "service.clean", "write.upsert")
 @pytest.mark.requirements("CLN-002", "SVC-008")
 def test_a_clean_keeps_the_inputs_of_a_planned_compaction(engine: Client, tmp_path: Path) -> None:
-    """Base file and logs that a pending compaction needs are not deleted by a clean that keeps one version."""
+    """CLN-002: base file and logs that a pending compaction needs are not deleted by a clean that keeps one version."""
     uri, _ = golden("timeline.compaction.pending", tmp_path)
     rows, files = snapshot(engine, uri, COLUMNS), data_files(uri)
     engine.service(uri, "clean", options=keep_versions(1))
@@ -202,8 +202,8 @@ def test_a_clean_keeps_the_inputs_of_a_planned_compaction(engine: Client, tmp_pa
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("CLN-007", "CLN-008", "TL-013")
 def test_replaced_groups_are_cleaned_after_retention(engine: Client, tmp_path: Path) -> None:
-    """While a commit before an insert overwrite is retained, the replaced files stay; later they are deleted, and the completed
-    clean reports it.
+    """CLN-008: while a commit before an insert overwrite is retained, the replaced files stay; later they are deleted, and the
+    completed clean reports it.
     """
     uri, times = golden("timeline.insert-overwrite", tmp_path)
     before, files = as_of(engine, uri, times[0], PARTED), data_files(uri)
@@ -223,7 +223,7 @@ def test_replaced_groups_are_cleaned_after_retention(engine: Client, tmp_path: P
 @pytest.mark.needs("read.as-of", "service.savepoint")
 @pytest.mark.requirements("TL-021", "TL-041", "CLN-002")
 def test_a_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The savepointed slice stays and can be read as of its instant; unprotected ones of the same age are deleted."""
+    """TL-041: the savepointed slice stays and can be read as of its instant; unprotected ones of the same age are deleted."""
     known = updated(engine, new_uri(), 5)
     assert engine.service(known.uri, "savepoint", instant=known.instants[2]) == known.instants[2]
     engine.service(known.uri, "clean", options=keep_versions(1))
@@ -235,7 +235,7 @@ def test_a_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], s
 @pytest.mark.needs("read.as-of", "service.savepoint")
 @pytest.mark.requirements("TL-041")
 def test_a_savepointed_instant_can_be_read_past_retention(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A read as of a savepointed instant returns its rows, also if the clean retained only later commits."""
+    """TL-041: a read as of a savepointed instant returns its rows, also if the clean retained only later commits."""
     known = updated(engine, new_uri(), 5)
     engine.service(known.uri, "savepoint", instant=known.instants[2])
     engine.service(known.uri, "clean", options=keep_commits(1))
@@ -245,7 +245,7 @@ def test_a_savepointed_instant_can_be_read_past_retention(engine: Client, new_ur
 @pytest.mark.needs("read.snapshot", "read.as-of", "read.projection", "merge-on-read", "service.clean", "service.savepoint")
 @pytest.mark.requirements("TL-041", "TL-021")
 def test_a_savepoint_keeps_base_files_and_logs(engine: Client, tmp_path: Path) -> None:
-    """A savepoint also keeps the logs of a slice that a compaction has superseded."""
+    """TL-021: a savepoint also keeps the logs of a slice that a compaction has superseded."""
     uri, times = golden("timeline.compaction.completed-then-log", tmp_path)
     before, files = as_of(engine, uri, times[1], COLUMNS), data_files(uri)
     engine.service(uri, "savepoint", instant=times[1])
@@ -258,7 +258,7 @@ def test_a_savepoint_keeps_base_files_and_logs(engine: Client, tmp_path: Path) -
 @pytest.mark.needs("service.savepoint")
 @pytest.mark.requirements("TL-021")
 def test_a_deleted_savepoint_protects_nothing(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Deleting a savepoint deletes both its files, and the next clean deletes the files that it protected."""
+    """TL-021: deleting a savepoint deletes both its files, and the next clean deletes the files that it protected."""
     known = updated(engine, new_uri(), 4)
     engine.service(known.uri, "savepoint", instant=known.instants[1])
     engine.service(known.uri, "savepoint", instant=known.instants[1], options={"delete": "true"})
@@ -271,7 +271,8 @@ def test_a_deleted_savepoint_protects_nothing(engine: Client, new_uri: Callable[
 @pytest.mark.needs("inspect.table")
 @pytest.mark.requirements("TL-029", "SVC-005", "SVC-006")
 def test_a_crashed_clean_is_finished(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A clean that crashed with one file deleted is executed again: the same files are deleted, and there is one instant.
+    """SVC-005: a clean that crashed with one file deleted is executed again: the same files are deleted, and there is one
+    instant.
 
     Whether it reports the file that was already deleted is up to the engine.
     """
@@ -288,7 +289,7 @@ def test_a_crashed_clean_is_finished(engine: Client, new_uri: Callable[[], str])
     engine.service(known.uri, "clean", options=keep_commits(1))
     assert before - names_of(known.uri) == set(planned)
     assert set(planned[1:]) <= deleted_by(metadata_in(known.uri, instant, "clean")[1]) <= set(planned)
-    assert len(instant_files(known.uri, "clean")) == 3, "the existing plan, and no other"
+    assert len(instant_files(known.uri, "clean")) == 3, "the clean made another plan"
     assert pending(engine, known.uri) == []
     assert snapshot(engine, known.uri) == known.rows[-1]
 
@@ -296,7 +297,7 @@ def test_a_crashed_clean_is_finished(engine: Client, new_uri: Callable[[], str])
 @pytest.mark.needs("read.snapshot", "read.projection", "read.as-of", "timeline.replaced-groups")
 @pytest.mark.requirements("TL-011")
 def test_a_clustering_changes_no_row(engine: Client, tmp_path: Path) -> None:
-    """The rows as of a clustering are those as of the write before it."""
+    """TL-011: the rows as of a clustering are those as of the write before it."""
     uri, times = golden("timeline.clustering.completed", tmp_path)
     assert as_of(engine, uri, times[2], PARTED) == as_of(engine, uri, times[1], PARTED)
 
@@ -304,7 +305,9 @@ def test_a_clustering_changes_no_row(engine: Client, tmp_path: Path) -> None:
 @pytest.mark.needs(*WRITES, "service.clustering", "copy-on-write")
 @pytest.mark.requirements("TL-011")
 def test_a_clustering_by_the_engine_changes_no_row(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The same for a clustering that the engine executes, with nulls among the values."""
+    """TL-011: the rows as of a clustering that the engine executes are those as of the write before it, with nulls among the
+    values.
+    """
     known = updated(engine, new_uri(), 1)
     engine.write(known.uri, "insert", as_arrow([row("d", 1, "x"), {**row("e", 1, "x"), "value": None}]))
     before = snapshot(engine, known.uri)

@@ -78,8 +78,8 @@ def values(table: WritableTable, time: str | None = None) -> list[str]:
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.requirements("CLN-001", "CLN-002", "CLN-003", "CLN-004", "CLN-005")
 def test_a_clean_keeps_what_its_policy_guarantees(engine: Client, policy: str, pending_after: int | None) -> None:
-    """Every read from the first guaranteed write on is unchanged, and no other file is left. A pending write limits cleaning:
-    the files that existed when it began stay, and it completes.
+    """CLN-004: every read from the first guaranteed write on is unchanged, and no other file is left. A pending write limits
+    cleaning: the files that existed when it began stay, and it completes.
     """
     only_in_process(engine)
     options, promised = POLICIES[policy]

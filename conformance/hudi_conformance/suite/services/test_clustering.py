@@ -51,8 +51,8 @@ NEW_GROUP = "deadbeef-0000-4000-8000-000000000001-0"
 @pytest.mark.needs("read.meta-columns")
 @pytest.mark.requirements("CLU-001", "CLU-007", "TL-011", "META-004", "TL-010")
 def test_a_clustering_moves_rows_to_new_groups(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """Every file group has a new id, the old ones are replaced, and the rows keep values, keys, commit times and sequence
-    numbers.
+    """CLU-001: every file group has a new id, the old ones are replaced, and the rows keep values, keys, commit times and
+    sequence numbers.
     """
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
     before, old = table.with_meta(), {path.name.split("_")[0] for path in base_files(table.uri)}
@@ -76,8 +76,8 @@ def _in_files(paths: list[Path]) -> list[dict[str, object]]:
 @CLUSTERS
 @pytest.mark.requirements("CLU-039", "CLU-040", "CLU-001", "TL-009", "TL-010", "TL-012")
 def test_the_completed_clustering_lists_new_and_replaced_files(engine: Client, new_uri: NewUri) -> None:
-    """It is a replacecommit of operation CLUSTER, with the new files, their sizes and rows, and the planned groups as
-    replaced.
+    """CLU-001: a completed clustering is a replacecommit of operation CLUSTER, with the new files, their sizes and rows, and
+    the planned groups as replaced.
     """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled({SORT: "ts"})
@@ -102,7 +102,9 @@ def test_the_completed_clustering_lists_new_and_replaced_files(engine: Client, n
 @CLUSTERS
 @pytest.mark.requirements("CLU-041", "TL-009")
 def test_extra_metadata_of_a_clustering_is_ignored(engine: Client, new_uri: NewUri) -> None:
-    """With duration and ranges of values among the extra metadata of the completed file, the table can be read and written."""
+    """CLU-041: with duration and ranges of values among the extra metadata of the completed file, the table can be read and
+    written.
+    """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.clustered({SORT: "ts"})
     (file,) = (folder_of(table.uri) / ".hoodie" / "timeline").glob(f"{instant}_*.replacecommit")
@@ -121,7 +123,7 @@ def test_extra_metadata_of_a_clustering_is_ignored(engine: Client, new_uri: NewU
 @CLUSTERS
 @pytest.mark.requirements("CLU-035", "TL-035")
 def test_the_inflight_file_comes_before_the_first_output(engine: Client, new_uri: NewUri) -> None:
-    """Any process that sees an output file also sees the inflight file."""
+    """CLU-035: any process that sees an output file also sees the inflight file."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.clustered()
     begun = (folder_of(table.uri) / ".hoodie" / "timeline" / f"{instant}.clustering.inflight").stat().st_mtime_ns
@@ -131,7 +133,7 @@ def test_the_inflight_file_comes_before_the_first_output(engine: Client, new_uri
 @CLUSTERS
 @pytest.mark.requirements("CLU-007", "CLU-036")
 def test_rows_stay_in_their_clustering_group(engine: Client, new_uri: NewUri) -> None:
-    """With several groups in one partition, the rows of each output belong to one of them, and none is missing."""
+    """CLU-007: with several groups in one partition, the rows of each output belong to one of them, and none is missing."""
     table = ClusteredTable(engine, new_uri()).write(*(many(number, 20) for number in range(4)))
     keys = {path.name.split("_")[0]: {row["id"] for row in in_file_order(path)} for path in base_files(table.uri)}
     size = max(path.stat().st_size for path in base_files(table.uri))
@@ -150,7 +152,7 @@ def test_rows_stay_in_their_clustering_group(engine: Client, new_uri: NewUri) ->
 @BOTH_TYPES
 @pytest.mark.requirements("CLU-008", "CLU-038", "CLU-002", "TL-011")
 def test_outputs_are_sorted_by_the_columns_of_the_plan(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """The rows of all files of a group are in one order: by the first column, then by the second, nulls first."""
+    """CLU-038: the rows of all files of a group are in one order: by the first column, then by the second, nulls first."""
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
     instant = table.clustered({SORT: "value,ts"})
     for partition in ("oslo", "rio"):
@@ -163,7 +165,7 @@ def test_outputs_are_sorted_by_the_columns_of_the_plan(engine: Client, new_uri: 
 @CLUSTERS
 @pytest.mark.requirements("CLU-008", "CLU-009", "CLU-038", "CLU-003", "CLU-016")
 def test_a_group_is_sorted_as_a_whole_and_cut_at_the_target_size(engine: Client, new_uri: NewUri) -> None:
-    """Six files whose values overlap are rewritten to sorted files of the target size, whose ranges do not overlap."""
+    """CLU-038: six files whose values overlap are rewritten to sorted files of the target size, whose ranges do not overlap."""
     table = ClusteredTable(engine, new_uri()).write(*(many(number, 60) for number in range(6)))
     total = sum(path.stat().st_size for path in base_files(table.uri))
     target = total // 3
@@ -182,7 +184,7 @@ def test_a_group_is_sorted_as_a_whole_and_cut_at_the_target_size(engine: Client,
 @CLUSTERS
 @pytest.mark.requirements("CLU-037", "CLU-009", "CLU-003")
 def test_without_sort_columns_rows_are_combined(engine: Client, new_uri: NewUri) -> None:
-    """The rows of small files are combined in one file, in any order."""
+    """CLU-037: the rows of small files are combined in one file, in any order."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     assert len(base_files(table.uri)) == 5
     instant = table.clustered()
@@ -194,7 +196,7 @@ def test_without_sort_columns_rows_are_combined(engine: Client, new_uri: NewUri)
 @pytest.mark.parametrize("layout", ["LINEAR", "ZORDER", "HILBERT"])
 @pytest.mark.requirements("CLU-008", "TL-011")
 def test_every_layout_keeps_the_rows(engine: Client, new_uri: NewUri, layout: str) -> None:
-    """On every space-filling curve, with nulls in its columns, a snapshot is unchanged."""
+    """TL-011: on every space-filling curve, with nulls in its columns, a snapshot is unchanged."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.clustered({SORT: "ts,value", LAYOUT: layout})
     assert len(_in_files(outputs(table.uri, instant))) == len(table.model.snapshot())
@@ -205,7 +207,7 @@ def test_every_layout_keeps_the_rows(engine: Client, new_uri: NewUri, layout: st
 @pytest.mark.parametrize("layout", ["ZORDER", "HILBERT"])
 @pytest.mark.requirements("CLU-008")
 def test_a_curve_keeps_rows_near_in_both_columns_together(engine: Client, new_uri: NewUri, layout: str) -> None:
-    """For a square of 16 by 16 points, each quarter of the file holds one quarter of the square, half of both ranges.
+    """CLU-008: for a square of 16 by 16 points, each quarter of the file holds one quarter of the square, half of both ranges.
 
     The texts are 16 consecutive characters from 0x40 on, for which curves through ranks and through bits are the same.
     """
@@ -225,7 +227,9 @@ def test_a_curve_keeps_rows_near_in_both_columns_together(engine: Client, new_ur
 @pytest.mark.parametrize("place", range(1, 5))
 @pytest.mark.requirements("TL-011", "CLU-001", "OCC-003")
 def test_a_clustering_at_any_time_changes_nothing(engine: Client, new_uri: NewUri, type: Type, place: int) -> None:
-    """With a clustering at any position, each snapshot is that of the writes alone, with deletes and late rows among them."""
+    """TL-011: with a clustering at any position, each snapshot is that of the writes alone, with deletes and late rows among
+    them.
+    """
     steps = (*INSERTS, *CHANGES, Step("upsert", (row("b", 5, "late"), row("c", 60, "back", "rio"), row("g", 90, "last"))))
     table = ClusteredTable(engine, new_uri(), type).write(*steps[:place])
     table.run(options={SORT: "ts"})
@@ -238,7 +242,9 @@ def test_a_clustering_at_any_time_changes_nothing(engine: Client, new_uri: NewUr
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TYP-008", "TL-011")
 def test_time_travel_to_before_a_clustering(engine: Client, new_uri: NewUri) -> None:
-    """A read as of each write before it returns the rows of that time, and as of the clustering those of the last write."""
+    """TYP-008: a read as of each write before it returns the rows of that time, and as of the clustering those of the last
+    write.
+    """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS, *CHANGES)
     instant = table.clustered({SORT: "ts"})
     for time in table.times:
@@ -252,7 +258,9 @@ def test_time_travel_to_before_a_clustering(engine: Client, new_uri: NewUri) -> 
 @pytest.mark.needs("read.incremental")
 @pytest.mark.requirements("TYP-011", "TL-011", "META-004")
 def test_incremental_queries_ignore_moved_rows(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """A window over the clustering is empty; a window over the last write and the clustering has the rows of that write."""
+    """TYP-011: a window over the clustering is empty; a window over the last write and the clustering has the rows of that
+    write.
+    """
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
     instant = table.clustered({SORT: "ts"})
     asked = Query("incremental", None, instant, columns=tuple(TYPES))
@@ -267,7 +275,7 @@ def test_incremental_queries_ignore_moved_rows(engine: Client, new_uri: NewUri, 
 @pytest.mark.needs("read.cdc")
 @pytest.mark.requirements("TYP-011", "TYP-012")
 def test_change_capture_ignores_moved_rows(engine: Client, new_uri: NewUri) -> None:
-    """A write, a clustering and another write give the changes of the two writes."""
+    """TYP-012: a write, a clustering and another write give the changes of the two writes."""
     captures = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER"}
     table = ClusteredTable(engine, new_uri(), properties=captures).write(*INSERTS)
     table.clustered({SORT: "ts"})
@@ -280,7 +288,7 @@ def test_change_capture_ignores_moved_rows(engine: Client, new_uri: NewUri) -> N
 @CLUSTERS
 @pytest.mark.requirements("SVC-005", "TL-029")
 def test_a_plan_is_executed_once(engine: Client, new_uri: NewUri) -> None:
-    """A second execution of a completed plan returns a result or an error; files and timeline are unchanged."""
+    """SVC-005: a second execution of a completed plan returns a result or an error; files and timeline are unchanged."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled()
     table.run(phase="execute", instant=instant)
@@ -295,7 +303,9 @@ def test_a_plan_is_executed_once(engine: Client, new_uri: NewUri) -> None:
 @pytest.mark.needs("inspect.table")
 @pytest.mark.requirements("SVC-005", "SVC-006", "TL-029", "CLU-035")
 def test_a_crashed_clustering_is_finished(engine: Client, new_uri: NewUri) -> None:
-    """With an inflight file and a base file of the crashed attempt the rows are unchanged; then the plan is executed, once."""
+    """CLU-035: with an inflight file and a base file of the crashed attempt the rows are unchanged; then the plan is executed,
+    once.
+    """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled()
     left = crash_service(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
@@ -311,7 +321,7 @@ def test_a_crashed_clustering_is_finished(engine: Client, new_uri: NewUri) -> No
 @pytest.mark.needs("inspect.table", "service.rollback")
 @pytest.mark.requirements("TL-050", "SVC-006")
 def test_a_crashed_clustering_is_rolled_back(engine: Client, new_uri: NewUri) -> None:
-    """The rollback deletes the files of the attempt; the plan is requested again, or removed; the groups can still be
+    """TL-050: the rollback deletes the files of the attempt; the plan is requested again, or removed; the groups can still be
     clustered.
     """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
@@ -330,7 +340,7 @@ def test_a_crashed_clustering_is_rolled_back(engine: Client, new_uri: NewUri) ->
 @pytest.mark.needs("inspect.table", "service.rollback")
 @pytest.mark.requirements("TL-050", "TL-019", "SVC-009")
 def test_a_rollback_removes_a_requested_plan(engine: Client, new_uri: NewUri) -> None:
-    """The plan is removed from the timeline, no row changes, and its file groups can be written again."""
+    """TL-019: the plan is removed from the timeline, no row changes, and its file groups can be written again."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled()
     rollback = engine.service(table.uri, "rollback", instant=instant)
@@ -347,7 +357,9 @@ def test_a_rollback_removes_a_requested_plan(engine: Client, new_uri: NewUri) ->
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("CLN-006", "TL-010", "RDR-010")
 def test_replaced_groups_are_cleaned_when_not_needed(engine: Client, new_uri: NewUri) -> None:
-    """A clean that keeps the clustering readable keeps the old files; later cleans delete them, and no row is missing."""
+    """RDR-010: a clean that keeps the clustering readable keeps the old files; later cleans delete them, and no row
+    is missing.
+    """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     old = names_of(table.uri)
     instant = table.clustered()
@@ -364,7 +376,7 @@ def test_replaced_groups_are_cleaned_when_not_needed(engine: Client, new_uri: Ne
 @pytest.mark.needs("service.archive", "service.clean", "inspect.table")
 @pytest.mark.requirements("ARC-005", "RDR-010", "TL-010")
 def test_a_clustering_is_not_archived_before_its_old_groups_are_cleaned(engine: Client, new_uri: NewUri) -> None:
-    """While replaced files exist the replacecommit stays active; archived after a clean, it hides no existing file."""
+    """RDR-010: while replaced files exist the replacecommit stays active; archived after a clean, it hides no existing file."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.clustered()
     updates = [Step("upsert", (row("a", 100 + number, f"update {number}"),)) for number in range(6)]
@@ -383,7 +395,9 @@ def test_a_clustering_is_not_archived_before_its_old_groups_are_cleaned(engine: 
 @pytest.mark.needs("service.rollback", "inspect.table")
 @pytest.mark.requirements("TL-019", "TL-020", "TL-010")
 def test_a_completed_clustering_is_rolled_back(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """Its files are deleted, the old groups are read again, and no instant of it is on the timeline."""
+    """TL-010: after the rollback of a clustering its files are deleted, the old groups are read again, and no instant of it is
+    on the timeline.
+    """
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
     before = names_of(table.uri)
     instant = table.clustered({SORT: "ts"})
@@ -397,7 +411,9 @@ def test_a_completed_clustering_is_rolled_back(engine: Client, new_uri: NewUri, 
 @pytest.mark.needs("service.savepoint", "service.restore", "service.clean", "inspect.table")
 @pytest.mark.requirements("TL-023", "TL-021", "CLN-002")
 def test_a_savepoint_before_a_clustering_is_restored(engine: Client, new_uri: NewUri) -> None:
-    """The files of the savepoint are kept by clustering and clean; after the restore the rows of that time are read again."""
+    """TL-023: the files of the savepoint are kept by clustering and clean; after the restore the rows of that time are read
+    again.
+    """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     rows, saved = snapshot(engine, table.uri), names_of(table.uri)
     engine.service(table.uri, "savepoint", instant=table.times[-1])
@@ -414,7 +430,7 @@ def test_a_savepoint_before_a_clustering_is_restored(engine: Client, new_uri: Ne
 @CLUSTERS
 @pytest.mark.requirements("SVC-014")
 def test_writers_do_not_cluster_by_default(engine: Client, new_uri: NewUri) -> None:
-    """Without a setting no commit triggers a clustering."""
+    """SVC-014: without a setting no commit triggers a clustering."""
     table = ClusteredTable(engine, new_uri())
     table.write(*(Step("insert", (row(f"k{number}", 1, "x"),)) for number in range(6)))
     assert instant_files(table.uri, "clustering") == set()
@@ -423,7 +439,7 @@ def test_writers_do_not_cluster_by_default(engine: Client, new_uri: NewUri) -> N
 @CLUSTERS
 @pytest.mark.requirements("SVC-013", "SVC-014")
 def test_inline_clustering_equals_the_service(engine: Client, new_uri: NewUri) -> None:
-    """With inline clustering after two commits, rows, plans, file counts and metadata are those of a service."""
+    """SVC-013: with inline clustering after two commits, rows, plans, file counts and metadata are those of a service."""
     found = []
     for inline in (True, False):
         table = ClusteredTable(engine, new_uri()).write(INSERTS[0])
@@ -445,7 +461,9 @@ def test_inline_clustering_equals_the_service(engine: Client, new_uri: NewUri) -
 @BOTH_TYPES
 @pytest.mark.requirements("SVC-015", "CLU-001", "TL-012")
 def test_one_engine_plans_and_another_clusters(writer: Client, reader: Client, new_uri: NewUri, type: Type) -> None:
-    """The plan on the timeline is all that the executor needs, by any process; then both engines read the same rows."""
+    """SVC-015: the plan on the timeline is all that the executor needs, by any process; then both engines read the
+    same rows.
+    """
     table = ClusteredTable(writer, new_uri(), type).write(*INSERTS, *CHANGES)
     instant = table.scheduled({SORT: "value,ts"})
     assert table.run(reader, phase="execute", instant=instant, options={SORT: "value,ts"}) == instant
@@ -463,7 +481,9 @@ def test_one_engine_plans_and_another_clusters(writer: Client, reader: Client, n
 @pytest.mark.needs("inspect.table", writer=("service.rollback",))
 @pytest.mark.requirements("SVC-015", "SVC-006", "TL-029")
 def test_one_engine_crashes_and_another_finishes(writer: Client, reader: Client, new_uri: NewUri) -> None:
-    """Files of a crashed attempt of one engine add no row to the table, before and after another engine has finished it."""
+    """TL-029: files of a crashed attempt of one engine add no row to the table, before and after another engine has finished
+    it.
+    """
     table = ClusteredTable(writer, new_uri()).write(*INSERTS)
     instant = table.scheduled()
     left = crash_service(table.uri, instant, "clustering", NEW_GROUP, "CREATE")

@@ -39,8 +39,8 @@ SURVIVORS = {"BEPX": "EX", "BPEX": "E", "BPXE": "X", "PBEX": "E", "PBXE": "X", "
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.requirements("SVC-009", "OCC-016", "SVC-001", "OCC-013")
 def test_a_write_and_a_clustering_in_every_order(engine: Client, new_uri: NewUri, type: Type, order: str) -> None:
-    """A write by the reference and a clustering change the same file group: the first to complete succeeds, and the other one
-    detects the conflict. No change is lost, and none is there twice.
+    """OCC-016: a write by the reference and a clustering change the same file group: the first to complete succeeds, and the
+    other one detects the conflict. No change is lost, and none is there twice.
     """
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS)
     late, found = (row("a", 90, "late"), row("k", 90, "new", "rio")), dict[str, Any]()
@@ -72,8 +72,8 @@ def test_a_write_and_a_clustering_in_every_order(engine: Client, new_uri: NewUri
 @pytest.mark.needs("inspect.table")
 @pytest.mark.requirements("SVC-009", "CLU-013")
 def test_a_clustering_aborts_if_its_groups_were_updated(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """A writer whose settings allow it completes despite the plan. The clustering does not complete, leaves no file, and the
-    update is in the snapshot; another clustering then includes it.
+    """SVC-009: a writer whose settings allow it completes despite the plan. The clustering does not complete, leaves no file,
+    and the update is in the snapshot; another clustering then includes it.
     """
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS)
     instant = table.scheduled({SORT: "ts"})
@@ -92,7 +92,7 @@ def test_a_clustering_aborts_if_its_groups_were_updated(engine: Client, new_uri:
 @CLUSTERS
 @pytest.mark.requirements("SVC-009", "OCC-016")
 def test_by_default_a_write_to_planned_groups_is_refused(engine: Client, new_uri: NewUri) -> None:
-    """The write fails and leaves no trace; writes to other groups succeed, and so does the clustering."""
+    """OCC-016: the write fails and leaves no trace; writes to other groups succeed, and so does the clustering."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled({SORT: "ts"})
     rows = table.model.snapshot()
@@ -111,7 +111,9 @@ def test_by_default_a_write_to_planned_groups_is_refused(engine: Client, new_uri
 @pytest.mark.needs("inspect.table")
 @pytest.mark.requirements("SVC-009", "TL-019")
 def test_a_writer_may_roll_back_a_conflicting_plan(engine: Client, new_uri: NewUri) -> None:
-    """If configured, a writer rolls the pending plan back and completes; no instant of the plan is left on the timeline."""
+    """TL-019: if configured, a writer rolls the pending plan back and completes; no instant of the plan is left on the
+    timeline.
+    """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled({SORT: "ts"})
     table.write(*CHANGES, options={**SEVERAL_WRITERS, **WITHDRAW})
@@ -125,7 +127,7 @@ def test_a_writer_may_roll_back_a_conflicting_plan(engine: Client, new_uri: NewU
 @pytest.mark.parametrize("first", ["compaction", "clustering"])
 @pytest.mark.requirements("SVC-010", "SVC-004", "CLU-012")
 def test_a_group_is_in_one_plan_at_a_time(engine: Client, new_uri: NewUri, first: str) -> None:
-    """Of compaction and clustering, the second planner leaves out the groups of the first; both complete."""
+    """SVC-010: of compaction and clustering, the second planner leaves out the groups of the first; both complete."""
     table = ClusteredTable(engine, new_uri(), "MERGE_ON_READ").write(INSERTS[0], Step("upsert", (row("a", 40, "logged"),)))
     due = {"hoodie.compact.inline.max.delta.commits": "1"}
     found: dict[str, str | None] = {}
@@ -146,8 +148,8 @@ def test_a_group_is_in_one_plan_at_a_time(engine: Client, new_uri: NewUri, first
 @pytest.mark.needs("service.compaction", "merge-on-read")
 @pytest.mark.requirements("SVC-011", "RDR-010", "CLU-013")
 def test_a_clustering_completes_despite_a_planned_compaction(engine: Client, new_uri: NewUri) -> None:
-    """Both are planned for one group, as is possible without a lock. The clustering reads the log files that the compaction
-    plan names, too. Whether the compaction then completes or aborts, no row of the replaced group is read again.
+    """SVC-011: both are planned for one group, as is possible without a lock. The clustering reads the log files that the
+    compaction plan names, too. Whether the compaction then completes or aborts, no row of the replaced group is read again.
     """
     table = ClusteredTable(engine, new_uri(), "MERGE_ON_READ").write(INSERTS[0], Step("upsert", (row("a", 40, "logged"),)))
     due = {"hoodie.compact.inline.max.delta.commits": "1"}
@@ -171,7 +173,7 @@ def logs_of(uri: str) -> list[Path]:
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("CLN-002", "SVC-008")
 def test_a_clean_keeps_the_inputs_of_a_plan(engine: Client, new_uri: NewUri) -> None:
-    """Under any policy, files of groups in a pending clustering plan stay until it is executed."""
+    """SVC-008: under any policy, files of groups in a pending clustering plan stay until it is executed."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     before = names_of(table.uri)
     instant = table.scheduled()

@@ -67,7 +67,9 @@ def expect_settled(storage: Storage, when: object) -> None:
 @pytest.mark.requirements("TL-011", "SVC-005", "SVC-006", "TL-029", "CLU-035")
 @BOTH_TYPES
 def test_a_crash_of_a_clustering_changes_no_row(engine: Client, type: Type) -> None:
-    """Wherever planning or execution crashes, the rows are the same; the next run finishes, and no file is left over."""
+    """CLU-035: wherever planning or execution crashes, the rows are the same; the next run finishes, and no file is
+    left over.
+    """
     only_in_process(engine)
     storage = made(type)
     expected, points = rows(storage), 0
@@ -83,7 +85,7 @@ def test_a_crash_of_a_clustering_changes_no_row(engine: Client, type: Type) -> N
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-005", "SVC-006", "TL-029")
 def test_a_crash_of_the_second_attempt_changes_no_row(engine: Client) -> None:
-    """The same if the second execution of the plan crashes, too, at any request."""
+    """SVC-005: the rows stay the same if the second execution of the plan crashes too, at any request."""
     only_in_process(engine)
     storage = made(steps=(Step("insert", (row("a", 30, "x"), row("b", 10, "y"))), Step("insert", (row("d", 20, "y"),))))
     requested, expected = schedule_clustering(opened(storage), OPTIONS) or "", rows(storage)
@@ -98,8 +100,8 @@ def test_a_crash_of_the_second_attempt_changes_no_row(engine: Client) -> None:
 @pytest.mark.needs("service.clustering", "service.rollback")
 @pytest.mark.requirements("TL-050", "TL-019", "SVC-005")
 def test_a_crash_of_the_rollback_of_a_clustering_changes_no_row(engine: Client) -> None:
-    """A crashed attempt is rolled back, then the plan: wherever that crashes, the rows are the same, and the next run finishes
-    it.
+    """TL-019: a crashed attempt is rolled back, then the plan: wherever that crashes, the rows are the same, and the next run
+    finishes it.
     """
     only_in_process(engine)
     storage = made(steps=INSERTS)
@@ -124,7 +126,7 @@ def test_a_crash_of_the_rollback_of_a_clustering_changes_no_row(engine: Client) 
 @pytest.mark.requirements("SVC-009", "SVC-005")
 @BOTH_TYPES
 def test_a_crash_of_an_aborting_clustering_loses_nothing(engine: Client, type: Type) -> None:
-    """The groups were updated since the plan: wherever the executor crashes while it aborts, the update is there."""
+    """SVC-009: the groups were updated since the plan: wherever the executor crashes while it aborts, the update is there."""
     only_in_process(engine)
     storage = made(type, steps=INSERTS)
     requested = schedule_clustering(opened(storage), OPTIONS) or ""
@@ -145,7 +147,7 @@ def test_a_crash_of_an_aborting_clustering_loses_nothing(engine: Client, type: T
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-009", "OCC-016")
 def test_a_writer_that_crashes_while_it_removes_a_plan_loses_nothing(engine: Client) -> None:
-    """Wherever it crashes, the rows are those before its write or those after it, and another clustering succeeds."""
+    """OCC-016: wherever it crashes, the rows are those before its write or those after it, and another clustering succeeds."""
     only_in_process(engine)
     storage = made(steps=INSERTS)
     schedule_clustering(opened(storage), OPTIONS)
@@ -181,7 +183,7 @@ def beside(storage: Storage, when: Callable[[str], bool], act: Callable[[], obje
 @BOTH_TYPES
 @pytest.mark.parametrize("place", ["inflight", "first output", "last output"])
 def test_an_update_during_the_execution_is_found(engine: Client, type: Type, place: str) -> None:
-    """Another process updates a group while it is rewritten, or right before the completion: the clustering aborts."""
+    """SVC-009: another process updates a group while it is rewritten, or right before the completion: the clustering aborts."""
     only_in_process(engine)
     storage = made(type, steps=INSERTS)
     requested = schedule_clustering(opened(storage), OPTIONS) or ""
@@ -200,8 +202,8 @@ def test_an_update_during_the_execution_is_found(engine: Client, type: Type, pla
 @pytest.mark.requirements("TL-050", "TL-051", "SVC-005")
 @pytest.mark.parametrize("place", ["inflight", "first output", "last output"])
 def test_a_plan_removed_during_its_execution(engine: Client, place: str) -> None:
-    """Another process rolls attempt and plan back during the execution: the executor aborts, and no file or instant of both is
-    left.
+    """TL-050: another process rolls attempt and plan back during the execution: the executor aborts, and no file or instant of
+    both is left.
     """
     only_in_process(engine)
     storage = made(steps=INSERTS)
@@ -223,8 +225,8 @@ def test_a_plan_removed_during_its_execution(engine: Client, place: str) -> None
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-005", "TL-029", "TL-051")
 def test_two_executors_of_one_plan_make_one_clustering(engine: Client) -> None:
-    """Before any change of one executor another one executes the whole plan: the first aborts, or finds it completed; there is
-    one completed file, and every file that it names exists.
+    """SVC-005: before any change of one executor another one executes the whole plan: the first aborts, or finds it completed;
+    there is one completed file, and every file that it names exists.
     """
     only_in_process(engine)
     storage = made(steps=INSERTS)
@@ -267,7 +269,7 @@ class SynchronizedReads(CrashingStorage):
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("CLU-036")
 def test_the_groups_of_a_plan_are_clustered_in_parallel(engine: Client) -> None:
-    """Two groups of one slice each are read at the same time. The files are those of a sequential execution."""
+    """CLU-036: two groups of one slice each are read at the same time. The files are those of a sequential execution."""
     only_in_process(engine)
     storage = made(steps=(Step("insert", (row("a", 1, "x"), row("c", 1, "x", "rio"))),))
     requested = schedule_clustering(opened(storage), {**OPTIONS, GROUP: "1"}) or ""
@@ -277,6 +279,6 @@ def test_the_groups_of_a_plan_are_clustered_in_parallel(engine: Client) -> None:
     try:
         execute_clustering(opened(synchronized), requested)
     except BrokenBarrierError:
-        pytest.fail("one group was read while the other one waited")
+        pytest.fail("the groups were read one after the other")
     assert {i.path for i in storage.list(skip=".hoodie")} == {i.path for i in alone.list(skip=".hoodie")}
     assert all(storage.get(info.path) == alone.get(info.path) for info in storage.list(skip=".hoodie"))

@@ -58,7 +58,7 @@ def three_groups(engine: Client, uri: str) -> SmallFiles:
 @CLUSTERS
 @pytest.mark.requirements("CLU-031", "CLU-002", "CLU-008")
 def test_the_sort_columns_are_those_of_the_plan(engine: Client, new_uri: NewUri) -> None:
-    """The executor has another setting, or none: rows are sorted as planned."""
+    """CLU-002: the executor has another setting, or none: rows are sorted as planned."""
     for later in ({SORT: "value"}, {}):
         table = three_groups(engine, new_uri())
         found = table.plan({SORT: "ts"})
@@ -70,7 +70,7 @@ def test_the_sort_columns_are_those_of_the_plan(engine: Client, new_uri: NewUri)
 @CLUSTERS
 @pytest.mark.requirements("CLU-030", "CLU-009")
 def test_the_size_of_outputs_is_that_of_the_plan(engine: Client, new_uri: NewUri) -> None:
-    """Planned for two files and executed with a much larger target size: there are two."""
+    """CLU-009: planned for two files and executed with a much larger target size: there are two."""
     table = SmallFiles(engine, new_uri())
     files = table.filled(*[40_000] * 4)
     found = table.plan(settings(target_file_max_bytes=-(-table.size(files) // 2)))
@@ -83,7 +83,7 @@ def test_the_size_of_outputs_is_that_of_the_plan(engine: Client, new_uri: NewUri
 @PLANS
 @pytest.mark.requirements("CLU-030")
 def test_a_plan_without_a_target_means_one_gibibyte(engine: Client, new_uri: NewUri) -> None:
-    """If a plan has no target size, the executor uses 1073741824 bytes."""
+    """CLU-030: if a plan has no target size, the executor uses 1073741824 bytes."""
     table = SmallFiles(engine, new_uri())
     table.filled(10, 20)
     found = table.plan()
@@ -97,7 +97,7 @@ def test_a_plan_without_a_target_means_one_gibibyte(engine: Client, new_uri: New
     "metrics", [None, {}, {"TOTAL_IO_MB": -1.0, "min.ts": 100.0, "max.ts": 200.0}], ids=["null", "none", "false"]
 )
 def test_metrics_of_a_plan_are_ignored(engine: Client, new_uri: NewUri, metrics: Mapping[str, float] | None) -> None:
-    """With any metrics in the plan, and without any, all rows are in the new files."""
+    """CLU-029: with any metrics in the plan, and without any, all rows are in the new files."""
     table = three_groups(engine, new_uri())
 
     def change(record: Json) -> None:
@@ -114,7 +114,7 @@ def test_metrics_of_a_plan_are_ignored(engine: Client, new_uri: NewUri, metrics:
 @CLUSTERS
 @pytest.mark.requirements("CLU-033")
 def test_a_plan_of_an_unknown_version_is_not_executed(engine: Client, new_uri: NewUri) -> None:
-    """It is an error or a refusal, no file is created, and the rows are unchanged."""
+    """CLU-033: a plan of an unknown version is an error or a refusal, no file is created, and the rows are unchanged."""
     table = three_groups(engine, new_uri())
     found, files = table.plan(), names_of(table.uri)
     edit(table, found, lambda record: record["clusteringPlan"].update(version=9))
@@ -128,8 +128,8 @@ def test_a_plan_of_an_unknown_version_is_not_executed(engine: Client, new_uri: N
 @CLUSTERS
 @pytest.mark.requirements("CLU-025")
 def test_a_plan_without_groups_blocks_nothing(engine: Client, new_uri: NewUri) -> None:
-    """While a plan with null as its groups is pending, the rows can be read, and all file groups are available for the next
-    plan.
+    """CLU-025: while a plan with null as its groups is pending, the rows can be read, and all file groups are available for the
+    next plan.
     """
     table = three_groups(engine, new_uri())
     found = table.plan()
@@ -141,8 +141,8 @@ def test_a_plan_without_groups_blocks_nothing(engine: Client, new_uri: NewUri) -
 @pytest.mark.needs(*FILES, "read.snapshot", "read.projection")
 @pytest.mark.requirements("CLU-032")
 def test_extra_metadata_of_a_plan_is_kept(engine: Client, new_uri: NewUri) -> None:
-    """Extra metadata that the reference got when it planned is still in the requested file after an engine has executed the
-    plan, and in the history.
+    """CLU-032: extra metadata that the reference got when it planned is still in the requested file after an engine has
+    executed the plan, and in the history.
     """
     table = three_groups(engine, new_uri())
     given = {"asked by": "a user", "": "empty"}

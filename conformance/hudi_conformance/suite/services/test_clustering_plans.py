@@ -32,7 +32,7 @@ MODE = "hoodie.clustering.plan.partition.filter.mode"
 @PLANS
 @pytest.mark.requirements("CLU-006", "TL-043", "TL-012", "CLU-026", "CLU-027", "CLU-028")
 def test_a_plan_is_published_before_its_execution(engine: Client, new_uri: NewUri) -> None:
-    """Only the requested file is new; for each group it names the slices with file id, partition and base file."""
+    """CLU-006: only the requested file is new; for each group it names the slices with file id, partition and base file."""
     table = SmallFiles(engine, new_uri())
     made = {"oslo": set(table.filled(10, 20)), "rio": set(table.filled(30, city="rio"))}
     files = names_of(table.uri)
@@ -93,7 +93,7 @@ VERSION = (["int", "null"], 1)
 @PLANS
 @pytest.mark.requirements("CLU-024", "CLU-025", "CLU-026", "CLU-027", "CLU-028", "CLU-029", "CLU-032", "CLU-033", "TL-012")
 def test_the_schema_of_a_plan_is_the_deployed_one(engine: Client, new_uri: NewUri) -> None:
-    """Names, types and defaults of all fields, in the file's own schema; metrics are doubles, and the version is 1."""
+    """CLU-033: names, types and defaults of all fields, in the file's own schema; metrics are doubles, and the version is 1."""
     table = SmallFiles(engine, new_uri())
     table.filled(10, 20)
     schema, (record,) = stored_schema(table.uri, table.plan().instant)
@@ -133,21 +133,23 @@ def test_the_schema_of_a_plan_is_the_deployed_one(engine: Client, new_uri: NewUr
 @PLANS
 @pytest.mark.requirements("CLU-004", "CLU-003")
 def test_only_small_files_are_eligible(engine: Client, new_uri: NewUri) -> None:
-    """Files of fewer bytes than the limit are in the plan, files of as many or more are not; with another limit all are."""
+    """CLU-003: files of fewer bytes than the limit are in the plan, files of as many or more are not; with another limit all
+    are.
+    """
     table = SmallFiles(engine, new_uri())
     files = table.filled(100, 20_000, 40_000, 300)
     limit = table.sizes[files[1]]
     assert table.plan(settings(small_file_limit=limit)).files == sorted([files[0], files[3]])
     assert table.plan(settings(small_file_limit=LARGE)).files == sorted(files[1:3]), (
-        "all files except those that are planned already"
+        "the plan does not contain all unplanned files"
     )
 
 
 @PLANS
 @pytest.mark.requirements("CLU-011")
 def test_files_of_the_target_size_and_smaller_ones(engine: Client, new_uri: NewUri) -> None:
-    """Files below the target size and exactly at it are in the plan, larger ones are not; the size of the group does not
-    matter.
+    """CLU-011: files below the target size and exactly at it are in the plan, larger ones are not; the size of the group does
+    not matter.
     """
     table = SmallFiles(engine, new_uri())
     files = table.filled(15_000, 20_000, 60_000)
@@ -159,7 +161,7 @@ def test_files_of_the_target_size_and_smaller_ones(engine: Client, new_uri: NewU
 @STRATEGIES
 @pytest.mark.requirements("CLU-011")
 def test_files_above_the_target_are_not_planned(engine: Client, new_uri: NewUri) -> None:
-    """This also holds if they are smaller than the limit of small files."""
+    """CLU-011: files above the target size are not in the plan, also if they are smaller than the limit of small files."""
     table = SmallFiles(engine, new_uri())
     files = table.filled(20_000, 30_000, 60_000)
     found = table.plan(settings(small_file_limit=LARGE, target_file_max_bytes=table.sizes[files[1]]))
@@ -169,7 +171,7 @@ def test_files_above_the_target_are_not_planned(engine: Client, new_uri: NewUri)
 @pytest.mark.needs(*LOGS, "service.compaction")
 @pytest.mark.requirements("CLU-012", "SVC-004", "SVC-010")
 def test_planned_file_groups_are_not_planned_again(engine: Client, new_uri: NewUri) -> None:
-    """A file group in a pending compaction or clustering plan is in no further plan."""
+    """SVC-010: a file group in a pending compaction or clustering plan is in no further plan."""
     table = SmallFiles(engine, new_uri(), "MERGE_ON_READ")
     compacted, clustered, free = (table.filled(10, city=city)[0] for city in ("oslo", "rio", "lima"))
     table.update(row("oslo0", 2, "more"))
@@ -186,7 +188,7 @@ def test_planned_file_groups_are_not_planned_again(engine: Client, new_uri: NewU
 @pytest.mark.needs(*LOGS, "service.log-compaction")
 @pytest.mark.requirements("CLU-012", "SVC-004")
 def test_file_groups_of_a_log_compaction_are_not_planned(engine: Client, new_uri: NewUri) -> None:
-    """The same for the plan of a log compaction."""
+    """SVC-004: a file group in a pending log compaction plan is in no clustering plan."""
     table = SmallFiles(engine, new_uri(), "MERGE_ON_READ")
     table.filled(10)
     (free,) = table.filled(10, city="rio")
@@ -199,7 +201,7 @@ def test_file_groups_of_a_log_compaction_are_not_planned(engine: Client, new_uri
 @pytest.mark.needs(*LOGS)
 @pytest.mark.requirements("CLU-013")
 def test_log_files_are_left_out_or_named(engine: Client, new_uri: NewUri) -> None:
-    """A plan leaves out file groups with logs, or it names all their logs."""
+    """CLU-013: a plan leaves out file groups with logs, or it names all their logs."""
     table = SmallFiles(engine, new_uri(), "MERGE_ON_READ")
     logged, plain = table.filled(10)[0], table.filled(10, city="rio")[0]
     table.update(row("oslo0", 2, "more"))
@@ -214,7 +216,7 @@ def test_log_files_are_left_out_or_named(engine: Client, new_uri: NewUri) -> Non
 @PLANS
 @pytest.mark.requirements("CLU-005", "CLU-014", "CLU-016", "CLU-003")
 def test_eight_small_files_become_four(engine: Client, new_uri: NewUri) -> None:
-    """The example of the draft, scaled down: with a target of a quarter of all bytes there are four outputs."""
+    """CLU-016: the example of the draft, scaled down: with a target of a quarter of all bytes there are four outputs."""
     table = SmallFiles(engine, new_uri())
     files = table.filled(*[20_000] * 8)
     target = -(-table.size(files) // 4)
@@ -227,7 +229,7 @@ def test_eight_small_files_become_four(engine: Client, new_uri: NewUri) -> None:
 @pytest.mark.parametrize("parts", [2, 3])
 @pytest.mark.requirements("CLU-005", "CLU-019")
 def test_groups_are_filled_up_to_their_limit(engine: Client, new_uri: NewUri, parts: int) -> None:
-    """Every file is in one group; no group exceeds its limit; no group is closed while the next file still fits."""
+    """CLU-005: every file is in one group; no group exceeds its limit; no group is closed while the next file still fits."""
     table = SmallFiles(engine, new_uri())
     files = table.filled(*(n * 3_000 for n in range(1, 10)))
     sizes, most = table.sizes, -(-table.size(files) // parts)
@@ -245,7 +247,7 @@ def test_groups_are_filled_up_to_their_limit(engine: Client, new_uri: NewUri, pa
 @PLANS
 @pytest.mark.requirements("CLU-028", "CLU-026")
 def test_groups_do_not_span_partitions(engine: Client, new_uri: NewUri) -> None:
-    """Small files of two partitions are never in one group."""
+    """CLU-028: small files of two partitions are never in one group."""
     table = SmallFiles(engine, new_uri())
     made = {city: frozenset(table.filled(10, 10, city=city)) for city in ("oslo", "rio", "lima")}
     assert {group.partition: group.files for group in table.plan().groups} == made
@@ -254,7 +256,7 @@ def test_groups_do_not_span_partitions(engine: Client, new_uri: NewUri) -> None:
 @PLANS
 @pytest.mark.requirements("CLU-002", "CLU-031")
 def test_the_sort_columns_are_in_the_plan(engine: Client, new_uri: NewUri) -> None:
-    """They are in the parameters of the strategy, under the name of the setting."""
+    """CLU-002: the sort columns are in the parameters of the strategy, under the name of the setting."""
     table = SmallFiles(engine, new_uri())
     table.filled(10, 20)
     found = table.plan({SORT: "value,ts"})
@@ -272,8 +274,8 @@ RANGES = {
 @pytest.mark.parametrize("case", [pytest.param(name, id=name) for name in RANGES])
 @pytest.mark.requirements("CLU-015", "CLU-017", "CLU-018", "CLU-002")
 def test_files_that_overlap_are_a_group(engine: Client, new_uri: NewUri, case: str) -> None:
-    """The examples of the draft, by the statistics in the footers: files that overlap in the sort column are in one group, with
-    half as many outputs; eight files become four in all.
+    """CLU-017: the examples of the draft, by the statistics in the footers: files that overlap in the sort column are in one
+    group, with half as many outputs; eight files become four in all.
     """
     ranges, overlapping = RANGES[case]
     table = SmallFiles(engine, new_uri())
@@ -289,7 +291,7 @@ def test_files_that_overlap_are_a_group(engine: Client, new_uri: NewUri, case: s
 @STRATEGIES
 @pytest.mark.requirements("CLU-014", "CLU-004", "CLU-020", "CLU-021")
 def test_strategies_group_differently(engine: Client, new_uri: NewUri) -> None:
-    """Neighbours by key ranges, by commit time whatever the times of the files, or by size: one table, three plans."""
+    """CLU-021: neighbours by key ranges, by commit time whatever the times of the files, or by size: one table, three plans."""
     table = SmallFiles(engine, new_uri())
     #: The order of keys is a, b, c, d; that of writing c, a, d, b; that of sizes d, a, c, b.
     lengths = {"c": 10_000, "a": 12_000, "d": 12_500, "b": 9_000}
@@ -312,7 +314,9 @@ def test_strategies_group_differently(engine: Client, new_uri: NewUri) -> None:
 @STRATEGIES
 @pytest.mark.requirements("CLU-022", "CLU-014")
 def test_at_random_each_file_is_in_one_group(engine: Client, new_uri: NewUri) -> None:
-    """This holds for any seed; the same seed gives the same groups, and not all seeds do."""
+    """CLU-022: the random strategy puts each file into one group for any seed; the same seed gives the same groups, and not all
+    seeds do.
+    """
     table = SmallFiles(engine, new_uri())
     files = table.filled(*[10] * 6)
     most = {
@@ -332,7 +336,7 @@ def test_at_random_each_file_is_in_one_group(engine: Client, new_uri: NewUri) ->
 @PLANS
 @pytest.mark.requirements("CLU-023", "SVC-004")
 def test_a_plan_has_at_most_the_configured_groups(engine: Client, new_uri: NewUri) -> None:
-    """With a limit of one each plan has one group; successive plans include every file group once."""
+    """CLU-023: with a limit of one each plan has one group; successive plans include every file group once."""
     table = SmallFiles(engine, new_uri())
     files = [file for city in ("oslo", "rio", "lima") for file in table.filled(10, 20, city=city)]
     seen: list[str] = []
@@ -347,7 +351,9 @@ def test_a_plan_has_at_most_the_configured_groups(engine: Client, new_uri: NewUr
 @STRATEGIES
 @pytest.mark.requirements("CLU-023")
 def test_groups_are_ordered_by_the_reduction_of_files(engine: Client, new_uri: NewUri) -> None:
-    """The groups that reduce the file count most come first: four files to one, then three, then two; one to one comes last."""
+    """CLU-023: the groups that reduce the file count most come first: four files to one, then three, then two; one to one comes
+    last.
+    """
     table = SmallFiles(engine, new_uri())
     made = {city: table.filled(*[10] * files, city=city) for city, files in (("a", 1), ("b", 3), ("c", 2), ("d", 4))}
     assert [group.partition for group in table.plan(settings(max_num_groups=2)).groups] == ["d", "b"]
@@ -371,7 +377,7 @@ def test_groups_are_ordered_by_the_reduction_of_files(engine: Client, new_uri: N
     ids=["the newest two", "the newest", "but not the newest", "a range", "named ones", "matching ones"],
 )  # fmt: skip
 def test_partitions_are_chosen(engine: Client, new_uri: NewUri, options: dict[str, str], right: set[str]) -> None:
-    """The plan has groups of the selected partitions only, in whatever order they were written."""
+    """CLU-004: the plan has groups of the selected partitions only, in whatever order they were written."""
     table = SmallFiles(engine, new_uri())
     for city in ("2025-01-04", "2025-01-01", "2025-01-05", "2025-01-02"):
         table.filled(10, city=city)
@@ -382,7 +388,9 @@ def test_partitions_are_chosen(engine: Client, new_uri: NewUri, options: dict[st
 @pytest.mark.requirements("CLU-004", "SVC-014")
 @pytest.mark.parametrize("setting", ["inline", "async"])
 def test_a_plan_is_due_after_the_configured_commits(engine: Client, new_uri: NewUri, setting: str) -> None:
-    """If clustering is enabled, the next plan is due four commits after the last one, or after the configured number."""
+    """SVC-014: if clustering is enabled, the next plan is due four commits after the last one, or after the
+    configured number.
+    """
     table = SmallFiles(engine, new_uri())
     on = {"inline": {"hoodie.clustering.inline": "true"}, "async": {"hoodie.clustering.async.enabled": "true"}}[setting]
     two = {**on, f"hoodie.clustering.{setting}.max.commits": "2"}

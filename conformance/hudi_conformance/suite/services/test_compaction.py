@@ -51,7 +51,9 @@ from hudi_reference.write.commit import transitions_of
 @pytest.mark.needs("read.read-optimized", "read.meta-columns")
 @pytest.mark.requirements("CMP-001", "CMP-003", "META-004")
 def test_a_compaction_creates_the_next_slice_of_the_same_group(engine: Client, new_uri: NewUri) -> None:
-    """The new base file has the group's id, the plan's instant, and the rows of a snapshot with their own commit times."""
+    """CMP-001: the new base file has the group's id, the plan's instant, and the rows of a snapshot with their own commit
+    times.
+    """
     table = LoggedTable(engine, new_uri()).write(*ROWS, Step("upsert", (row("b", 40, "gone", deleted=True),)))
     asked = Query(columns=("_hoodie_commit_time", "_hoodie_record_key", *TYPES))
     before, groups = ordered(engine.read(table.uri, asked)), {path.name.split("_")[0] for path in base_files(table.uri)}
@@ -72,11 +74,11 @@ def test_a_compaction_creates_the_next_slice_of_the_same_group(engine: Client, n
 @COMPACTS
 @pytest.mark.requirements("TL-015", "TL-044", "TL-035", "CMP-001")
 def test_a_compaction_plans_files_and_reports_the_result(engine: Client, new_uri: NewUri) -> None:
-    """The plan names base and log files of each slice with logs; the completed commit names the new base files."""
+    """TL-044: the plan names base and log files of each slice with logs; the completed commit names the new base files."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
     before = names_of(table.uri)
     instant = table.scheduled()
-    assert names_of(table.uri) == before, "a plan creates no file"
+    assert names_of(table.uri) == before, "the plan created a file"
     record, plan = metadata_in(table.uri, instant, "compaction.requested")
     (operation,) = plan["operations"]
     assert (record, plan["version"], operation["partitionPath"]) == ("HoodieCompactionPlan", 2, "oslo")
@@ -102,7 +104,7 @@ def test_a_compaction_plans_files_and_reports_the_result(engine: Client, new_uri
 @MODES
 @pytest.mark.requirements("CMP-002", "MRG-013", "MRG-008", "OCC-003")
 def test_a_compaction_at_any_time_changes_nothing(engine: Client, new_uri: NewUri, mode: Mode, place: int) -> None:
-    """Rows without deletes: with a compaction at any position, each snapshot is that of the writes alone."""
+    """MRG-013: rows without deletes: with a compaction at any position, each snapshot is that of the writes alone."""
     table = LoggedTable(engine, new_uri(), mode).write(*ROWS[:place])
     table.run("compaction")
     table.expect(f"compacted after write {place}")
@@ -114,7 +116,7 @@ def test_a_compaction_at_any_time_changes_nothing(engine: Client, new_uri: NewUr
 @pytest.mark.parametrize("place", range(1, len(DELETES) + 1))
 @pytest.mark.requirements("CMP-002", "CMP-006", "MRG-013", "OCC-003")
 def test_in_commit_time_mode_deletes_survive_a_compaction(engine: Client, new_uri: NewUri, place: int) -> None:
-    """The last version wins, a delete or a row: with a compaction at any position, each snapshot is that of the writes
+    """MRG-013: the last version wins, a delete or a row: with a compaction at any position, each snapshot is that of the writes
     alone.
     """
     table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*DELETES[:place])
@@ -128,8 +130,8 @@ def test_in_commit_time_mode_deletes_survive_a_compaction(engine: Client, new_ur
 @pytest.mark.parametrize("between", [False, True])
 @pytest.mark.requirements("CMP-002", "CMP-006", "MRG-029")
 def test_a_compaction_drops_a_delete_and_its_ordering_value(engine: Client, new_uri: NewUri, between: bool) -> None:
-    """A delete of ordering value 20 wins over a later row of 10, as long as its log is read. After a compaction the row is
-    inserted.
+    """CMP-006: a delete of ordering value 20 wins over a later row of 10, as long as its log is read. After a compaction the
+    row is inserted.
     """
     table = LoggedTable(engine, new_uri()).write(FIRST, Step("upsert", (row("a", 20, "gone", deleted=True),)))
     if between:
@@ -143,7 +145,7 @@ def test_a_compaction_drops_a_delete_and_its_ordering_value(engine: Client, new_
 @COMPACTS
 @pytest.mark.requirements("CMP-002", "CMP-006", "MRG-008")
 def test_a_key_deleted_before_a_compaction_is_inserted_anew(engine: Client, new_uri: NewUri) -> None:
-    """After a delete by key and a compaction, a row with a lower ordering value than the deleted one is inserted."""
+    """CMP-006: after a delete by key and a compaction, a row with a lower ordering value than the deleted one is inserted."""
     table = LoggedTable(engine, new_uri()).write(FIRST, Step("delete", (row("a", 0, "gone"),)))
     table.compacted()
     table.write(Step("upsert", (row("a", 5, "new"),)))
@@ -155,7 +157,7 @@ def test_a_key_deleted_before_a_compaction_is_inserted_anew(engine: Client, new_
 @pytest.mark.parametrize("name", ["log.only-logs", "log.only-logs.with-deletes"])
 @pytest.mark.requirements("CMP-004", "CMP-001")
 def test_a_slice_without_base_file_gets_one(engine: Client, tmp_path: Path, name: str) -> None:
-    """Log files without a base file are compacted into a base file with all rows."""
+    """CMP-001: log files without a base file are compacted into a base file with all rows."""
     uri, _ = golden(name, tmp_path)
     before = ordered(engine.read(uri, Query(columns=("id", "ts", "name"))))
     instant = engine.service(uri, "compaction", options=DUE)
@@ -169,7 +171,7 @@ def test_a_slice_without_base_file_gets_one(engine: Client, tmp_path: Path, name
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("CMP-005", "TYP-008")
 def test_the_slice_before_a_compaction_stays(engine: Client, new_uri: NewUri) -> None:
-    """The compacted files stay, and reads as of earlier instants give the earlier rows."""
+    """CMP-005: the compacted files stay, and reads as of earlier instants give the earlier rows."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:3])
     files = names_of(table.uri)
     table.compacted()
@@ -184,7 +186,7 @@ def test_the_slice_before_a_compaction_stays(engine: Client, new_uri: NewUri) ->
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("CMP-006", "CMP-005", "CLN-006")
 def test_after_cleaning_the_compacted_slice_suffices(engine: Client, new_uri: NewUri) -> None:
-    """Deleted rows stay deleted when the old slice with the delete in its logs is cleaned."""
+    """CMP-005: deleted rows stay deleted when the old slice with the delete in its logs is cleaned."""
     table = LoggedTable(engine, new_uri()).write(*DELETES[:3])
     old = set(logs(table.uri))
     table.compacted()
@@ -199,7 +201,7 @@ def test_after_cleaning_the_compacted_slice_suffices(engine: Client, new_uri: Ne
 @MODES
 @pytest.mark.requirements("CMP-003", "NBC-002", "OCC-003", "SVC-006")
 def test_writes_between_plan_and_execution(engine: Client, new_uri: NewUri, mode: Mode) -> None:
-    """Writes that complete after the plan are read before and after its execution, and are not part of it."""
+    """CMP-003: writes that complete after the plan are read before and after its execution, and are not part of it."""
     table = LoggedTable(engine, new_uri(), mode).write(*ROWS[:2])
     instant = table.scheduled()
     table.expect("with a plan")
@@ -214,7 +216,7 @@ def test_writes_between_plan_and_execution(engine: Client, new_uri: NewUri, mode
 @COMPACTS
 @pytest.mark.requirements("SVC-005", "TL-029")
 def test_a_plan_is_executed_once(engine: Client, new_uri: NewUri) -> None:
-    """A second execution of a completed plan returns a result or an error; files and timeline are unchanged."""
+    """SVC-005: a second execution of a completed plan returns a result or an error; files and timeline are unchanged."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
     instant = table.scheduled()
     table.run("compaction", phase="execute", instant=instant)
@@ -228,7 +230,7 @@ def test_a_plan_is_executed_once(engine: Client, new_uri: NewUri) -> None:
 @COMPACTS
 @pytest.mark.requirements("SVC-004", "CMP-003")
 def test_a_group_is_in_one_plan_at_a_time(engine: Client, new_uri: NewUri) -> None:
-    """While a plan is pending, another one includes only file groups that have logs and are not in it."""
+    """SVC-004: while a plan is pending, another one includes only file groups that have logs and are not in it."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
     first = table.scheduled()
     table.write(Step("upsert", (row("a", 50, "more"), row("c", 50, "more", "rio"))))
@@ -245,8 +247,8 @@ def test_a_group_is_in_one_plan_at_a_time(engine: Client, new_uri: NewUri) -> No
 @pytest.mark.needs("inspect.table")
 @pytest.mark.requirements("SVC-005", "SVC-006", "TL-029")
 def test_a_crashed_compaction_is_finished(engine: Client, new_uri: NewUri) -> None:
-    """With inflight file, marker and base file of the crashed attempt the rows are unchanged; the plan is executed again,
-    once.
+    """SVC-005: with inflight file, marker and base file of the crashed attempt the rows are unchanged; the plan is executed
+    again, once.
     """
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2], Step("upsert", (row("c", 20, "second", "rio"),)))
     instant = table.scheduled()
@@ -263,7 +265,7 @@ def test_a_crashed_compaction_is_finished(engine: Client, new_uri: NewUri) -> No
 @pytest.mark.needs("inspect.table", "service.rollback")
 @pytest.mark.requirements("TL-050", "SVC-006")
 def test_a_crashed_compaction_is_rolled_back(engine: Client, new_uri: NewUri) -> None:
-    """The rollback deletes the files of the attempt and makes the plan requested again; then it is executed."""
+    """TL-050: the rollback deletes the files of the attempt and makes the plan requested again; then it is executed."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
     instant = table.scheduled()
     left = crash_service(table.uri, instant, "compaction")
@@ -283,7 +285,9 @@ ORDERS = ("BEPX", "BPEX", "BPXE", "PBEX", "PBXE", "PXBE")
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.requirements("NBC-002", "NBC-003", "NBC-007", "CMP-003", "SVC-001")
 def test_a_write_and_a_compaction_in_every_order(engine: Client, new_uri: NewUri, order: str) -> None:
-    """A write by the reference and a compaction of the same file group both complete, and every change is read once."""
+    """NBC-003: a write by the reference and a compaction of the same file group both complete, and every change is
+    read once.
+    """
     table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:2])
     late, found = (row("a", 90, "late"), row("b", 90, "gone", deleted=True)), dict[str, Any]()
 
@@ -305,7 +309,7 @@ def test_a_write_and_a_compaction_in_every_order(engine: Client, new_uri: NewUri
 @COMPACTS
 @pytest.mark.requirements("SVC-011", "RDR-010", "TL-010")
 def test_a_group_that_was_replaced_after_the_plan_stays_hidden(engine: Client, new_uri: NewUri) -> None:
-    """Whether the compaction completes or aborts, no row of the replaced group is read again."""
+    """SVC-011: whether the compaction completes or aborts, no row of the replaced group is read again."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2], Step("upsert", (row("c", 20, "second", "rio"),)))
     instant = table.scheduled()
     groups = {str(path.parent.name): path.name.split("_")[0] for path in base_files(table.uri)}
@@ -339,7 +343,7 @@ def replace_group(uri: str, partition: str, file_id: str) -> None:
 @COMPACTS
 @pytest.mark.requirements("SVC-010", "SVC-004")
 def test_a_compaction_leaves_out_groups_of_a_clustering_plan(engine: Client, new_uri: NewUri) -> None:
-    """Of two groups with logs the one in a pending clustering plan is not compacted."""
+    """SVC-010: of two groups with logs the one in a pending clustering plan is not compacted."""
     table = LoggedTable(engine, new_uri()).write(FIRST, Step("upsert", (row("a", 20, "second"), row("c", 20, "second", "rio"))))
     groups = {str(path.parent.name): path for path in base_files(table.uri)}
     plan_clustering(table.uri, "oslo", groups["oslo"])
@@ -350,7 +354,7 @@ def test_a_compaction_leaves_out_groups_of_a_clustering_plan(engine: Client, new
 @COMPACTS
 @pytest.mark.requirements("SVC-014")
 def test_writers_do_not_compact_by_default(engine: Client, new_uri: NewUri) -> None:
-    """Without a setting no delta commit triggers a compaction."""
+    """SVC-014: without a setting no delta commit triggers a compaction."""
     table = LoggedTable(engine, new_uri()).write(FIRST)
     table.write(*(Step("upsert", (row("a", number, f"update {number}"),)) for number in range(11, 18)))
     assert instant_files(table.uri, "compaction") == set()
@@ -360,7 +364,9 @@ def test_writers_do_not_compact_by_default(engine: Client, new_uri: NewUri) -> N
 @COMPACTS
 @pytest.mark.requirements("SVC-013", "MRG-010")
 def test_inline_compaction_equals_the_service(engine: Client, new_uri: NewUri) -> None:
-    """With inline compaction after two delta commits the rows, the base files and the actions are those of a service."""
+    """SVC-013: with inline compaction after two delta commits the rows, the base files and the actions are those of a
+    service.
+    """
     found = []
     for inline in (True, False):
         table = LoggedTable(engine, new_uri()).write(FIRST)
@@ -383,7 +389,9 @@ def test_inline_compaction_equals_the_service(engine: Client, new_uri: NewUri) -
 )
 @pytest.mark.requirements("SVC-015", "CMP-001", "TL-015", "MRG-010")
 def test_one_engine_plans_and_another_compacts(writer: Client, reader: Client, new_uri: NewUri) -> None:
-    """The plan on the timeline is all that the executor needs, by any process; then both engines read the same rows."""
+    """SVC-015: the plan on the timeline is all that the executor needs, by any process; then both engines read the
+    same rows.
+    """
     table = LoggedTable(writer, new_uri()).write(*ROWS[:3])
     instant = table.scheduled()
     table.write(ROWS[3])
@@ -397,8 +405,8 @@ def test_one_engine_plans_and_another_compacts(writer: Client, reader: Client, n
 )
 @pytest.mark.requirements("SVC-007", "SVC-006", "SVC-013")
 def test_inline_and_external_compactions_work_on_one_table(writer: Client, reader: Client, new_uri: NewUri) -> None:
-    """A writer with inline compaction runs while a plan of another process is pending: every plan is completed, once, and no
-    row is wrong.
+    """SVC-007: a writer with inline compaction runs while a plan of another process is pending: every plan is completed, once,
+    and no row is wrong.
     """
     table = LoggedTable(writer, new_uri()).write(*ROWS[:2])
     first = table.scheduled(engine=reader)
@@ -410,6 +418,6 @@ def test_inline_and_external_compactions_work_on_one_table(writer: Client, reade
     table.run("compaction", reader)
     plans = {name.split(".")[0] for name in instant_files(table.uri, "compaction.requested")}
     done = [name.split("_")[0] for name in instant_files(table.uri) if name.endswith(".commit")]
-    assert first in plans and sorted(done) == sorted(plans), "every plan is completed, none twice"
+    assert first in plans and sorted(done) == sorted(plans), "a plan is not completed exactly once"
     for one in (reader, writer):
         table.expect(f"read by {one.name}", one)

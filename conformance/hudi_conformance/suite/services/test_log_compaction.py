@@ -35,8 +35,8 @@ from hudi_reference.storage import LocalStorage
 @pytest.mark.parametrize("history", ["rows", "deletes"])
 @pytest.mark.requirements("LCP-001", "LCP-005", "OCC-003", "MRG-008")
 def test_a_log_compaction_changes_no_snapshot(engine: Client, new_uri: NewUri, mode: Mode, place: int, history: str) -> None:
-    """A compacted block replaces the blocks that it was made from, deletes of both kinds among them, also when later versions
-    are merged.
+    """LCP-005: a compacted block replaces the blocks that it was made from, deletes of both kinds among them, also when later
+    versions are merged.
     """
     steps = ROWS if history == "rows" else DELETES
     table = LoggedTable(engine, new_uri(), mode).write(*steps[:place])
@@ -52,7 +52,7 @@ def test_a_log_compaction_changes_no_snapshot(engine: Client, new_uri: NewUri, m
 @JOINS
 @pytest.mark.requirements("LCP-001", "LCP-002", "LF-040", "TL-016", "TL-017", "META-004")
 def test_a_log_compaction_merges_the_logs_of_a_group(engine: Client, new_uri: NewUri) -> None:
-    """One log file of the group is created, which names the instants of all blocks that it merges; every other file is
+    """LF-040: one log file of the group is created, which names the instants of all blocks that it merges; every other file is
     unchanged.
     """
     table = LoggedTable(engine, new_uri()).write(FIRST, *ROWS[1:3], DELETES[2])
@@ -78,7 +78,7 @@ def test_a_log_compaction_merges_the_logs_of_a_group(engine: Client, new_uri: Ne
 @JOINS
 @pytest.mark.requirements("LCP-001", "BLK-009", "MRG-029")
 def test_compacted_deletes_keep_their_ordering_values(engine: Client, new_uri: NewUri) -> None:
-    """A flagged delete keeps its value and wins over a late row; a delete by key stays without one."""
+    """BLK-009: a flagged delete keeps its value and wins over a late row; a delete by key stays without one."""
     gone = Step("upsert", (row("a", 20, "gone", deleted=True),))
     table = LoggedTable(engine, new_uri()).write(FIRST, gone, Step("delete", (row("b", 0, "gone"),)))
     instant = table.run("log-compaction")
@@ -94,7 +94,7 @@ def test_compacted_deletes_keep_their_ordering_values(engine: Client, new_uri: N
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("LCP-004", "TYP-008")
 def test_before_a_log_compaction_the_original_blocks_are_read(engine: Client, new_uri: NewUri) -> None:
-    """While it is planned, and as of each instant before it, the original blocks are read."""
+    """LCP-004: while it is planned, and as of each instant before it, the original blocks are read."""
     table = LoggedTable(engine, new_uri()).write(*DELETES[:3])
     rows = [as_of(engine, table.uri, instant) for instant in table.times]
     instant = table.scheduled("log-compaction")
@@ -108,7 +108,7 @@ def test_before_a_log_compaction_the_original_blocks_are_read(engine: Client, ne
 @COMPACTS
 @pytest.mark.requirements("LCP-001", "CMP-002", "OCC-003")
 def test_compacted_logs_are_compacted_like_the_original_ones(engine: Client, new_uri: NewUri) -> None:
-    """A compaction after a log compaction gives the rows that it gives without one."""
+    """LCP-001: a compaction after a log compaction gives the rows that it gives without one."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:3])
     table.run("log-compaction")
     table.write(ROWS[3])
@@ -120,8 +120,8 @@ def test_compacted_logs_are_compacted_like_the_original_ones(engine: Client, new
 @COMPACTS
 @pytest.mark.requirements("LCP-001", "SVC-004", "OCC-003")
 def test_a_log_compaction_after_a_compaction_changes_nothing(engine: Client, new_uri: NewUri) -> None:
-    """A compaction of the same group, planned after it and completed before it, includes its blocks: they must not be read
-    again.
+    """LCP-001: a compaction of the same group, planned after it and completed before it, includes its blocks: they must not be
+    read again.
     """
     table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:3])
     instant = table.scheduled("log-compaction")
@@ -135,7 +135,9 @@ def test_a_log_compaction_after_a_compaction_changes_nothing(engine: Client, new
 @JOINS
 @pytest.mark.requirements("LCP-005", "NBC-001")
 def test_writes_during_a_log_compaction_keep_their_order(engine: Client, new_uri: NewUri) -> None:
-    """A write that began before the plan and completes between plan and execution, or after it, still wins over older ones."""
+    """LCP-005: a write that began before the plan and completes between plan and execution, or after it, still wins over older
+    ones.
+    """
     for late in (False, True):
         table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:3])
         rows = (row("a", 1, "newest"),)

@@ -25,8 +25,8 @@ RESTORES = pytest.mark.needs("service.savepoint", "service.restore")
 @pytest.mark.parametrize("mode", ["OPTIMISTIC_CONCURRENCY_CONTROL", "SINGLE_WRITER"])
 @pytest.mark.requirements("TL-019", "TL-030")
 def test_a_writer_completes_while_it_is_rolled_back(engine: Client, new_uri: NewUri, type: str, mode: str) -> None:
-    """The plan of the rollback is published, the writer completes, the rollback continues: either the write is rolled back and
-    its writer gets an error, or it stays (invariants 13 and 29).
+    """TL-030: the plan of the rollback is published, the writer completes, the rollback continues: either the write is rolled
+    back and its writer gets an error, or it stays (invariants 13 and 29).
     """
     stage = ConcurrentTable(engine, new_uri()).create(type)
     policy = "LAZY" if mode.startswith("OPTIMISTIC") else "EAGER"  # with a heartbeat, or without one
@@ -69,8 +69,8 @@ def settled(stage: ConcurrentTable, plan: str) -> None:
 @pytest.mark.requirements("SVC-005", "TL-051")
 @pytest.mark.parametrize("first", ["slow", "quick"])
 def test_two_executors_of_one_plan(engine: Client, new_uri: NewUri, first: str) -> None:
-    """One stores its files and pauses, another one executes the same plan; then both finish, in either order (invariants 4 and
-    19).
+    """SVC-005: one stores its files and pauses, another one executes the same plan; then both finish, in either order
+    (invariants 4 and 19).
     """
     stage, plan = compacting(engine, new_uri())
     ended = []
@@ -87,8 +87,8 @@ def test_two_executors_of_one_plan(engine: Client, new_uri: NewUri, first: str) 
 @COMPACTS
 @pytest.mark.requirements("NBC-002", "NBC-003", "OCC-015")
 def test_a_log_that_was_pending_when_a_compaction_was_planned(engine: Client, new_uri: NewUri) -> None:
-    """The only writer of a table completes before a concurrent compaction is executed: its change is read once, in one of the
-    slices (invariants 14 and 15).
+    """NBC-002: the only writer of a table completes before a concurrent compaction is executed: its change is read once, in one
+    of the slices (invariants 14 and 15).
     """
     stage = ConcurrentTable(engine, new_uri()).create("MERGE_ON_READ")
     stage.write({"a": "in a log"})
@@ -108,8 +108,8 @@ def test_a_log_that_was_pending_when_a_compaction_was_planned(engine: Client, ne
 @pytest.mark.parametrize("first", ["writer", "clustering"])
 @pytest.mark.requirements("SVC-009", "OCC-016")
 def test_a_running_clustering_conflicts_with_a_write(engine: Client, new_uri: NewUri, type: str, first: str) -> None:
-    """A writer has stored its files, a clustering of the file group is planned and stores its own; both finish (invariant
-    21).
+    """OCC-016: a writer has stored its files, a clustering of the file group is planned and stores its own; both finish
+    (invariant 21).
     """
     stage = ConcurrentTable(engine, new_uri()).create(type)
     assert stage.begin("writer", {"a": "written"})
@@ -126,7 +126,9 @@ def test_a_running_clustering_conflicts_with_a_write(engine: Client, new_uri: Ne
 @pytest.mark.needs("service.log-compaction")
 @pytest.mark.requirements("LCP-005", "LCP-003")
 def test_compacted_blocks_keep_their_order(engine: Client, new_uri: NewUri) -> None:
-    """Old logs are compacted while a newer one is pending: in either order of storing, the newer one wins (invariant 20)."""
+    """LCP-005: old logs are compacted while a newer one is pending: in either order of storing, the newer one wins (invariant
+    20).
+    """
     stage = with_logs(engine, new_uri())
     stage.begin("writer", {"a": "late"})
     plan = stage.schedule("log-compaction")
@@ -141,7 +143,9 @@ def test_compacted_blocks_keep_their_order(engine: Client, new_uri: NewUri) -> N
 @pytest.mark.needs("service.log-compaction")
 @pytest.mark.requirements("LCP-005", "SVC-005")
 def test_a_crashed_log_compaction_changes_nothing(engine: Client, new_uri: NewUri) -> None:
-    """Its files exist, and it is executed, or planned, once more (invariant 16)."""
+    """LCP-005: a crashed log compaction whose files exist changes no row, and it is executed, or planned, again
+    (invariant 16).
+    """
     stage = with_logs(engine, new_uri())
     plan = stage.schedule("log-compaction")
     stage.start_service("crashed", stage.call("log-compaction", "execute", plan))
@@ -158,8 +162,8 @@ def test_a_crashed_log_compaction_changes_nothing(engine: Client, new_uri: NewUr
 @RESTORES
 @pytest.mark.requirements("TL-023")
 def test_a_restore_removes_writes_completed_after_the_savepoint(engine: Client, new_uri: NewUri, type: str) -> None:
-    """A writer began before the savepointed write and completed after it, so that the savepoint does not contain it (invariant
-    31).
+    """TL-023: a writer began before the savepointed write and completed after it, so that the savepoint does not contain it
+    (invariant 31).
     """
     stage = ConcurrentTable(engine, new_uri()).create(type)
     assert stage.begin("early", {"a": "completed late"})
@@ -179,7 +183,9 @@ def test_a_restore_removes_writes_completed_after_the_savepoint(engine: Client, 
 @pytest.mark.parametrize("began", ["before", "after"])
 @pytest.mark.requirements("TL-023", "TL-051", "OCC-019")
 def test_a_writer_completes_after_a_restore(engine: Client, new_uri: NewUri, type: str, began: str) -> None:
-    """It began before or after the savepoint. It may complete, but no removed row is readable again (invariant 32)."""
+    """TL-023: a writer that began before or after the savepoint may complete after the restore, but no removed row is readable
+    again (invariant 32).
+    """
     stage = ConcurrentTable(engine, new_uri()).create(type)
     if began == "before":
         assert stage.begin("slow", {"a": "slow"})
@@ -205,7 +211,9 @@ def test_a_writer_completes_after_a_restore(engine: Client, new_uri: NewUri, typ
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("TL-023", "SVC-006")
 def test_a_clustering_removed_by_a_restore_stays_removed(engine: Client, new_uri: NewUri, type: str) -> None:
-    """It completed after the savepoint. After the restore its file groups can be written again (invariant 31)."""
+    """TL-023: a clustering that completed after the savepoint is removed by the restore, and its file groups can be written
+    again (invariant 31).
+    """
     stage = ConcurrentTable(engine, new_uri()).create(type)
     saved = stage.write({"c": "saved"})
     assert stage.run("savepoint", instant=saved)
@@ -234,7 +242,7 @@ def cleaning(engine: Client, uri: str) -> tuple[ConcurrentTable, str, list[dict[
 @pytest.mark.needs("pause.planned")
 @pytest.mark.requirements("SVC-002", "TL-021")
 def test_a_savepoint_between_plan_and_publication_of_a_clean(engine: Client, new_uri: NewUri) -> None:
-    """Either there is no savepoint, or the files that it protects exist (invariant 24)."""
+    """TL-021: either there is no savepoint, or the files that it protects exist (invariant 24)."""
     stage, saved, rows = cleaning(engine, new_uri())
     stage.start_service("clean", stage.call("clean", "schedule", options=keep_commits(1)), "planned")
     has_savepoint = stage.run("savepoint", instant=saved)
@@ -242,7 +250,7 @@ def test_a_savepoint_between_plan_and_publication_of_a_clean(engine: Client, new
     stage.run("clean")
     if has_savepoint:
         stage.run("restore", instant=saved)
-        assert stage.values() == [(found["id"], found["value"]) for found in rows], "the state of the savepoint"
+        assert stage.values() == [(found["id"], found["value"]) for found in rows], "the rows are not those of the savepoint"
     else:
         stage.check("there is no savepoint")
 
@@ -253,8 +261,8 @@ def test_a_savepoint_between_plan_and_publication_of_a_clean(engine: Client, new
 @pytest.mark.requirements("TL-021", "CLN-002")
 @pytest.mark.parametrize("policy", ["commits", "versions"])
 def test_a_savepoint_during_a_planned_clean(engine: Client, new_uri: NewUri, policy: str) -> None:
-    """A state whose files the plan deletes gets no savepoint, or its files are kept; other states can be savepointed (invariant
-    24).
+    """CLN-002: a state whose files the plan deletes gets no savepoint, or its files are kept; other states can be savepointed
+    (invariant 24).
     """
     stage, saved, rows = cleaning(engine, new_uri())
     keep = keep_commits(1) if policy == "commits" else keep_versions(1)
@@ -270,6 +278,6 @@ def test_a_savepoint_during_a_planned_clean(engine: Client, new_uri: NewUri, pol
     for number in range(3):
         stage.write({"a": f"later {number}"})
     stage.run("clean", options=keep)
-    assert stage.run("restore", instant=newest), "a savepointed state can be restored"
+    assert stage.run("restore", instant=newest), "the savepointed state was not restored"
     stage.rows = kept
     stage.check("back at the newer savepoint")

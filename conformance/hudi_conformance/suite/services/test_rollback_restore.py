@@ -36,8 +36,8 @@ RESTORES = pytest.mark.needs(*WRITES, "service.restore", "inspect.table")
 @BOTH_TYPES
 @pytest.mark.requirements("TL-019", "TL-020", "OCC-027")
 def test_a_rollback_removes_files_of_a_crashed_writer(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Files, markers and instant of the failed write are deleted, the rollback is completed, and the rows are those before the
-    write. No metadata names these files, since the writer crashed before it wrote any.
+    """TL-019: files, markers and instant of the failed write are deleted, the rollback is completed, and the rows are those
+    before the write. No metadata names these files, since the writer crashed before it wrote any.
     """
     known = updated(engine, new_uri(), 2, type)
     before = data_files(known.uri)
@@ -61,7 +61,9 @@ def test_a_rollback_removes_files_of_a_crashed_writer(engine: Client, new_uri: C
 @BOTH_TYPES
 @pytest.mark.requirements("TL-019", "TL-020")
 def test_the_newest_commit_can_be_rolled_back(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Rows and files are those before it; plan and completed file name it and the files; the next write succeeds."""
+    """TL-019: after the rollback of the newest commit, rows and files are those before it; plan and completed file name the
+    commit and its files; the next write succeeds.
+    """
     known = updated(engine, new_uri(), 2, type)
     before, newest = names_of(known.uri), known.instants[-1]
     instant = engine.service(known.uri, "rollback", instant=newest)
@@ -80,8 +82,8 @@ def test_the_newest_commit_can_be_rolled_back(engine: Client, new_uri: Callable[
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("TL-020", "TL-029", "SVC-005")
 def test_a_crashed_rollback_is_finished(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A rollback that crashed with some of the files deleted is continued: its plan is used, there is one rollback, and no file
-    is left.
+    """TL-020: a rollback that crashed with some of the files deleted is continued: its plan is used, there is one rollback, and
+    no file is left.
     """
     known = updated(engine, new_uri(), 2)
     before = data_files(known.uri)
@@ -99,7 +101,7 @@ def test_a_crashed_rollback_is_finished(engine: Client, new_uri: Callable[[], st
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("TL-019")
 def test_only_the_newest_commit_can_be_rolled_back(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A commit with later commits stays, with all its files."""
+    """TL-019: a commit with later commits stays, with all its files."""
     known = updated(engine, new_uri(), 3)
     before = data_files(known.uri)
     with pytest.raises(ContractError):
@@ -113,7 +115,7 @@ def test_only_the_newest_commit_can_be_rolled_back(engine: Client, new_uri: Call
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("TL-021")
 def test_a_savepointed_commit_cannot_be_rolled_back(engine: Client, new_uri: Callable[[], str]) -> None:
-    """While its savepoint exists, the commit and its files stay."""
+    """TL-021: while its savepoint exists, the commit and its files stay."""
     known = updated(engine, new_uri(), 2)
     engine.service(known.uri, "savepoint", instant=known.instants[-1])
     before = data_files(known.uri)
@@ -128,7 +130,9 @@ def test_a_savepointed_commit_cannot_be_rolled_back(engine: Client, new_uri: Cal
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TL-021", "TL-022")
 def test_a_savepoint_lists_its_protected_files(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Its completed file lists every file that a read as of it needs; the inflight file is empty, and there is no plan."""
+    """TL-022: the completed file of a savepoint lists every file that a read as of it needs; its inflight file is empty, and it
+    has no plan.
+    """
     known = updated(engine, new_uri(), 2, type)
     protected = known.instants[1]
     assert engine.service(known.uri, "savepoint", instant=protected) == protected
@@ -153,7 +157,9 @@ def test_a_savepoint_lists_its_protected_files(engine: Client, new_uri: Callable
 @pytest.mark.needs("service.clean", "copy-on-write")
 @pytest.mark.requirements("TL-021")
 def test_no_savepoint_of_a_cleaned_commit(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A commit older than the earliest one that the last clean retained gets no savepoint, because its files were deleted."""
+    """TL-021: a commit older than the earliest one that the last clean retained gets no savepoint, because its files were
+    deleted.
+    """
     known = updated(engine, new_uri(), 4)
     engine.service(known.uri, "clean", options=keep_commits(1))
     with pytest.raises(ContractError):
@@ -166,8 +172,8 @@ def test_no_savepoint_of_a_cleaned_commit(engine: Client, new_uri: Callable[[], 
 @BOTH_TYPES
 @pytest.mark.requirements("TL-023", "TL-024")
 def test_a_restore_restores_the_savepoint(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """The rows are those of the savepoint, later files and instants are deleted from storage, and plan and completed file name
-    the removed instants, newest first; no rollback is left, and the next write succeeds.
+    """TL-023: after a restore the rows are those of the savepoint, later files and instants are deleted from storage, and plan
+    and completed file name the removed instants, newest first; no rollback is left, and the next write succeeds.
     """
     known = updated(engine, new_uri(), 4, type)
     target, later = known.instants[1], known.instants[:1:-1]
@@ -195,7 +201,7 @@ def test_a_restore_restores_the_savepoint(engine: Client, new_uri: Callable[[], 
 @pytest.mark.needs("service.clean", "copy-on-write")
 @pytest.mark.requirements("TL-023", "TL-021", "TL-041")
 def test_a_restore_succeeds_after_a_clean(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The clean has kept the files of a savepointed instant, so the table can be restored to it."""
+    """TL-023: the clean has kept the files of a savepointed instant, so the table can be restored to it."""
     known = updated(engine, new_uri(), 5)
     engine.service(known.uri, "savepoint", instant=known.instants[2])
     engine.service(known.uri, "clean", options=keep_commits(1))
@@ -208,8 +214,8 @@ def test_a_restore_succeeds_after_a_clean(engine: Client, new_uri: Callable[[], 
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("TL-023", "TL-029", "SVC-005")
 def test_a_crashed_restore_is_finished(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A restore crashed after it rolled back the newest write; another one continues with the plan: there is one restore, with
-    the outcome of an undisturbed one.
+    """SVC-005: a restore crashed after it rolled back the newest write; another one continues with the plan: there is one
+    restore, with the outcome of an undisturbed one.
     """
     known = updated(engine, new_uri(), 4)
     target, newest = known.instants[1], known.instants[-1]
@@ -230,8 +236,8 @@ def test_a_crashed_restore_is_finished(engine: Client, new_uri: Callable[[], str
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("TL-023")
 def test_a_restore_removes_writes_not_completed_at_the_savepoint(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A write that was requested before the savepointed commit and completed after it is rolled back: its rows were not in the
-    savepoint.
+    """TL-023: a write that was requested before the savepointed commit and completed after it is rolled back: its rows were not
+    in the savepoint.
     """
     known = updated(engine, new_uri(), 1)
     slow = begin_write(known.uri, (row("c", 90, "slow", "rio"),))
@@ -250,7 +256,9 @@ def test_a_restore_removes_writes_not_completed_at_the_savepoint(engine: Client,
 @BOTH_TYPES
 @pytest.mark.requirements("TL-030")
 def test_a_write_keeps_the_pending_write_of_another(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """While a write is pending another writer begins and completes: the files of the first stay, and it can complete."""
+    """TL-030: while a write is pending another writer begins and completes: the files of the first stay, and it can
+    complete.
+    """
     known = updated(engine, new_uri(), 1, type)
     first = begin_write(known.uri, (row("c", 90, "first", "rio"),))
     send_heartbeat(known.uri, first.instant)
@@ -264,7 +272,7 @@ def test_a_write_keeps_the_pending_write_of_another(engine: Client, new_uri: Cal
 @pytest.mark.needs("copy-on-write", "service.clean")
 @pytest.mark.requirements("TL-030")
 def test_a_clean_keeps_the_pending_write_of_another(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A clean does not delete files of a writer with a valid heartbeat."""
+    """TL-030: a clean does not delete files of a writer with a valid heartbeat."""
     known = updated(engine, new_uri(), 4)
     first = begin_write(known.uri, (row("c", 90, "first", "rio"),))
     send_heartbeat(known.uri, first.instant)
@@ -285,8 +293,8 @@ def relayed(writer: Client, uri: str) -> Known:
 @pytest.mark.needs(*RELAYED, "service.clean", writer=(*WRITES, "service.clean"))
 @pytest.mark.requirements("TL-047", "SVC-015", "SVC-013")
 def test_a_clean_is_executed_by_another_process(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
-    """One engine plans a clean, more rows are written, another engine executes the plan without options: the planned files are
-    deleted.
+    """TL-047: one engine plans a clean, more rows are written, another engine executes the plan without options: the planned
+    files are deleted.
     """
     known = relayed(writer, new_uri())
     instant = writer.service(known.uri, "clean", phase="schedule", options=keep_commits(2))
@@ -303,7 +311,7 @@ def test_a_clean_is_executed_by_another_process(writer: Client, reader: Client, 
 @pytest.mark.needs(*RELAYED, "service.rollback", writer=(*WRITES, "service.rollback"))
 @pytest.mark.requirements("TL-047", "TL-020")
 def test_a_rollback_is_executed_by_another_process(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
-    """The reference plans the rollback of a crashed writer, an engine executes it."""
+    """TL-047: the reference plans the rollback of a crashed writer, an engine executes it."""
     known = relayed(writer, new_uri())
     before = data_files(known.uri)
     failed = begin_write(known.uri)
@@ -316,7 +324,7 @@ def test_a_rollback_is_executed_by_another_process(writer: Client, reader: Clien
 @pytest.mark.needs(*RELAYED, "service.restore", writer=(*WRITES, "service.savepoint"))
 @pytest.mark.requirements("TL-047", "TL-023", "TL-024")
 def test_a_restore_is_executed_by_another_process(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
-    """The reference plans a restore to a savepoint of the writer, an engine executes it."""
+    """TL-047: the reference plans a restore to a savepoint of the writer, an engine executes it."""
     known = relayed(writer, new_uri())
     writer.service(known.uri, "savepoint", instant=known.instants[2])
     planned = schedule_restore(open_table(known.uri), known.instants[2])
@@ -330,7 +338,9 @@ def test_a_restore_is_executed_by_another_process(writer: Client, reader: Client
 )
 @pytest.mark.requirements("TL-013", "TL-021", "TL-023")
 def test_another_engine_reads_the_results_of_services(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
-    """After savepoint, clean and restore by one engine another one sees the same rows, and the same completed actions."""
+    """TL-023: after savepoint, clean and restore by one engine another one sees the same rows, and the same completed
+    actions.
+    """
     known = relayed(writer, new_uri())
     writer.service(known.uri, "savepoint", instant=known.instants[2])
     writer.service(known.uri, "clean", options=keep_commits(1))
@@ -348,8 +358,8 @@ def test_another_engine_reads_the_results_of_services(writer: Client, reader: Cl
 )
 @pytest.mark.requirements("TL-021", "TL-013", "TL-019", "SVC-007")
 def test_services_of_two_engines_in_turn(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
-    """After savepoint, rollback and clean by one engine, a clean by another deletes the files that are due, and keeps the files
-    that the first engine protected.
+    """TL-021: after savepoint, rollback and clean by one engine, a clean by another deletes the files that are due, and keeps
+    the files that the first engine protected.
     """
     known = relayed(writer, new_uri())
     writer.service(known.uri, "savepoint", instant=known.instants[1])

@@ -57,7 +57,9 @@ Execute = Callable[[WritableTable, str], str]
 @pytest.mark.needs("service.clean", "service.rollback", "service.restore")
 @pytest.mark.requirements("SVC-002", "SVC-004")
 def test_a_plan_is_made_and_published_in_one_lock_section(engine: Client, schedule: Schedule, execute: Execute) -> None:
-    """From its first read of the table to the publication of the plan a service holds the lock without interruption."""
+    """SVC-002: from its first read of the table to the publication of the plan a service holds the lock without
+    interruption.
+    """
     only_in_process(engine)
     table, storage, times = watched()
     storage.requests.clear()
@@ -72,7 +74,9 @@ def test_a_plan_is_made_and_published_in_one_lock_section(engine: Client, schedu
 @pytest.mark.needs("service.clean", "service.rollback", "service.restore")
 @pytest.mark.requirements("SVC-001", "SVC-003")
 def test_the_lock_is_held_for_completion_only(engine: Client, schedule: Schedule, execute: Execute) -> None:
-    """The completed file is created under the lock; files are deleted without it, so that no other process has to wait."""
+    """SVC-003: the completed file is created under the lock; files are deleted without it, so that no other process has to
+    wait.
+    """
     only_in_process(engine)
     table, storage, times = watched()
     requested = schedule(table, times)
@@ -88,7 +92,7 @@ def test_the_lock_is_held_for_completion_only(engine: Client, schedule: Schedule
 @pytest.mark.needs("service.savepoint")
 @pytest.mark.requirements("SVC-003")
 def test_a_savepoint_is_checked_and_completed_under_the_lock(engine: Client) -> None:
-    """The files are checked under the same lock under which cleans are planned."""
+    """SVC-003: the files are checked under the same lock under which cleans are planned."""
     only_in_process(engine)
     table, storage, times = watched()
     storage.requests.clear()

@@ -45,7 +45,7 @@ class SetBack(ManualClock):
 
     def now(self) -> int:
         """Return the time; every reading takes a millisecond."""
-        assert self.readings < MOST_READINGS, "a process waits without end"
+        assert self.readings < MOST_READINGS, "a process did not stop waiting"
         self.readings += 1
         return super().now() - (self.by if self.readings > self.after else 0)
 
@@ -64,9 +64,9 @@ def rows(table: WritableTable) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("name", ACTS)
 @pytest.mark.requirements("TT-002", "TT-003", "TT-004", "TT-009", "TL-004", "SVC-006")
 def test_a_clock_is_set_back_at_any_moment(engine: Client, name: str, by: int) -> None:
-    """After any reading the clock is set back. The process waits if the difference passes soon, and otherwise reports a wrong
-    clock; the rows are those before its work or those after it. With a correct clock, pending actions are finished, a write
-    succeeds, and every time is later than those before.
+    """TT-002: after any reading the clock is set back. The process waits if the difference passes soon, and otherwise reports a
+    wrong clock; the rows are those before its work or those after it. With a correct clock, pending actions are finished, a
+    write succeeds, and every time is later than those before.
     """
     only_in_process(engine)
     setting, act = ACTS[name]

@@ -59,7 +59,9 @@ def begin_times(uri: str) -> set[str]:
 @pytest.mark.needs(*WRITES, "write.delete", "service.clean", "service.savepoint", "service.rollback", "copy-on-write")
 @pytest.mark.requirements("TL-001", "TL-025", "TL-031")
 def test_every_action_is_an_instant(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Each write and each service creates an instant; every file in the folder has the form of one of the three states."""
+    """TL-025: each write and each service creates an instant; every file in the folder has the form of one of the
+    three states.
+    """
     uri = new_uri()
     engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
     upsert = (as_arrow([row("a", n, "y")]) for n in range(2, 9))
@@ -75,9 +77,9 @@ def test_every_action_is_an_instant(engine: Client, new_uri: Callable[[], str]) 
     for name, step in steps.items():
         before, files = begin_times(uri), names_of(uri)
         instant = step()
-        assert names_of(uri) != files, f"{name} changes the data files"
-        assert instant is not None, f"{name} is an action"
-        assert begin_times(uri) - before == {instant}, f"{name} has a begin time of its own"
+        assert names_of(uri) != files, f"{name} did not change the data files"
+        assert instant is not None, f"{name} returned no instant"
+        assert begin_times(uri) - before == {instant}, f"{name} has the begin time of another action"
         assert not [found for found in instant_files(uri) if not FORMS.fullmatch(found)], name
     before = instant_files(uri)
     engine.service(uri, "savepoint", instant=max(name[:17] for name in before if name.endswith(".commit")))
@@ -87,7 +89,9 @@ def test_every_action_is_an_instant(engine: Client, new_uri: Callable[[], str]) 
 @CLEANS
 @pytest.mark.requirements("TL-026", "TL-014", "TL-035")
 def test_a_plan_is_published_with_the_request_and_never_changes(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The requested file holds only the plan, the begin time is the same in all states, and the file stays byte-identical."""
+    """TL-035: the requested file holds only the plan, the begin time is the same in all states, and the file stays
+    byte-identical.
+    """
     known = updated(engine, new_uri(), 3)
     requested = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
     assert requested is not None
@@ -99,7 +103,7 @@ def test_a_plan_is_published_with_the_request_and_never_changes(engine: Client, 
     assert (record, bool(planned_by(plan))) == ("HoodieCleanerPlan", True)
     (folder_of(known.uri) / next(iter(folder_of(known.uri).rglob(min(planned_by(plan)))))).unlink()
     assert engine.service(known.uri, "clean", phase="execute", instant=requested) == requested
-    assert hashlib.sha256(file.read_bytes()).digest() == before, "also if a file of the plan was deleted before"
+    assert hashlib.sha256(file.read_bytes()).digest() == before, "the execution changed the requested file"
     assert {found[:17] for found in instant_files(known.uri, "clean")} == {requested}
     assert files - names_of(known.uri) == planned_by(plan)
     assert deleted_by(metadata_in(known.uri, requested, "clean")[1]) <= planned_by(plan)
@@ -108,7 +112,7 @@ def test_a_plan_is_published_with_the_request_and_never_changes(engine: Client, 
 @CLEANS
 @pytest.mark.requirements("TL-032", "TL-031", "TL-004")
 def test_completion_times_follow_the_order_of_completion(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A clean is requested, a write begins and completes, the clean completes: its completion time is the later one."""
+    """TL-032: a clean is requested, a write begins and completes, the clean completes: its completion time is the later one."""
     known = updated(engine, new_uri(), 3)
     clean = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
     assert clean is not None
@@ -121,7 +125,7 @@ def test_completion_times_follow_the_order_of_completion(engine: Client, new_uri
 @CLEANS
 @pytest.mark.requirements("TL-050", "TL-052", "TL-029")
 def test_an_interrupted_service_is_executed_again(engine: Client, new_uri: Callable[[], str]) -> None:
-    """An inflight file without its executor does not block: the plan is executed once, and the rows never change."""
+    """TL-050: an inflight file without its executor does not block: the plan is executed once, and the rows never change."""
     known = updated(engine, new_uri(), 3)
     clean = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
     assert clean is not None
@@ -137,15 +141,15 @@ def test_an_interrupted_service_is_executed_again(engine: Client, new_uri: Calla
     files = instant_files(known.uri)
     with suppress(ContractError):  # a refusal is as right as doing nothing
         engine.service(known.uri, "clean", phase="execute", instant=clean)
-    assert instant_files(known.uri) == files, "and it completes once"
+    assert instant_files(known.uri) == files, "the second execution changed the timeline"
 
 
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
 @pytest.mark.requirements("TL-051", "TL-052")
 def test_only_what_is_inflight_completes(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """A writer whose inflight file is missing, or whose action another process has completed, gets an error; no completed file
-    appears.
+    """TL-051: a writer whose inflight file is missing, or whose action another process has completed, gets an error; no
+    completed file appears.
     """
     known = updated(engine, new_uri(), 1, type)
     write = begin_write(known.uri)
@@ -167,7 +171,7 @@ def test_only_what_is_inflight_completes(engine: Client, new_uri: Callable[[], s
 @BOTH_TYPES
 @pytest.mark.requirements("TL-049", "TL-048")
 def test_files_come_after_the_inflight_file(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """No data file of a write is older than its inflight file, which is not older than its requested file."""
+    """TL-049: no data file of a write is older than its inflight file, which is not older than its requested file."""
     uri = new_uri()
     _, instants = written(engine, uri, INSERT, UPDATE, type=type)
     for instant in instants:
@@ -185,7 +189,7 @@ def test_files_come_after_the_inflight_file(engine: Client, new_uri: Callable[[]
 @pytest.mark.needs("read.snapshot", "read.projection", writer=WRITES)
 @pytest.mark.requirements("TL-055")
 def test_commits_of_other_writers_are_seen_at_once(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
-    """A reader that has read the table sees each later commit of another writer in its next read."""
+    """TL-055: a reader that has read the table sees each later commit of another writer in its next read."""
     uri = new_uri()
     written(writer, uri, INSERT)
     for number in range(2, 5):
@@ -203,8 +207,8 @@ def opened(storage: Storage) -> WritableTable:
 @BOTH_TYPES
 @pytest.mark.requirements("TL-003", "TL-049", "TL-048", "TL-051")
 def test_timeline_files_are_created_atomically(engine: Client, type: str) -> None:
-    """Wherever a writer or a clean crashes, every existing file of the timeline can be decoded, data files have their inflight
-    file, and a completed file has all files of earlier states.
+    """TL-048: wherever a writer or a clean crashes, every existing file of the timeline can be decoded, data files have their
+    inflight file, and a completed file has all files of earlier states.
     """
     only_in_process(engine)
     storage, clock, ids = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0)

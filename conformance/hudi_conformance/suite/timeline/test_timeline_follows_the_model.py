@@ -133,8 +133,8 @@ def programs(kind: str) -> st.SearchStrategy[list[tuple[str, str]]]:
 @pytest.mark.requirements("TL-013", "TL-019", "TL-021", "TL-023", "TL-055", "LSM-001")
 @pytest.mark.parametrize("kind", KINDS)
 def test_timeline_and_rows_match_the_model(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
-    """After each step of any program of writes, savepoints, rollbacks, restores, cleans and archiving, a snapshot, the retained
-    older states, and the timeline with its history are those of the model.
+    """LSM-001: after each step of any program of writes, savepoints, rollbacks, restores, cleans and archiving, a snapshot, the
+    retained older states, and the timeline with its history are those of the model.
     """
 
     @settings(

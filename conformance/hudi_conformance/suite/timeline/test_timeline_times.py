@@ -23,7 +23,7 @@ def times(uri: str) -> list[str]:
 @WRITES
 @pytest.mark.requirements("TT-002", "TT-004", "TL-034", "TL-004")
 def test_every_time_is_later_than_those_before(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Consecutive writes get requested and completion times that only increase, each of them once."""
+    """TT-002: consecutive writes get requested and completion times that only increase, each of them once."""
     uri = new_uri()
     written(engine, uri, INSERT, *(Step("upsert", (row("a", n, "y"),)) for n in range(2, 6)))
     found = times(uri)
@@ -34,7 +34,7 @@ def test_every_time_is_later_than_those_before(engine: Client, new_uri: Callable
 @WRITES
 @pytest.mark.requirements("TT-002", "TT-004", "TT-009")
 def test_a_clock_behind_the_timeline_gives_later_times(engine: Client, new_uri: Callable[[], str]) -> None:
-    """After an instant that completed ahead of this machine's clock the next write still gets later times."""
+    """TT-009: after an instant that completed ahead of this machine's clock the next write still gets later times."""
     uri = new_uri()
     written(engine, uri, INSERT)
     (done,) = completed(uri)
@@ -58,7 +58,7 @@ def files_of(uri: str) -> dict[str, bytes]:
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("RDR-001", "RDR-004")
 def test_reading_changes_no_file(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A snapshot of a table with an inflight write changes no file and creates none."""
+    """RDR-001: a snapshot of a table with an inflight write changes no file and creates none."""
     uri = new_uri()
     written(engine, uri, INSERT, UPDATE)
     completed(uri)[-1].unlink()

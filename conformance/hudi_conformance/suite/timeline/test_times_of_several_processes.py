@@ -47,7 +47,9 @@ def are_increasing(times: list[str]) -> bool:
 @pytest.mark.requirements("TT-003", "TT-009", "TT-008", "TT-002")
 @pytest.mark.parametrize("skew", [1, 7, 200, 1000])
 def test_times_increase_over_all_processes(engine: Client, skew: int) -> None:
-    """If clocks differ by the bound, in either direction, no time is draw twice and each is later than all draw before it."""
+    """TT-002: if clocks differ by the bound, in either direction, no time is generated twice and each is later than all
+    generated before it.
+    """
     for clocks in ([0, 0, 0], [skew, 0, skew // 2], [0, skew, 0], [-skew, 0, -1], [skew // 2, -(skew - skew // 2), 0]):
         times = [one["time"] for one in draw(engine, skew, clocks)]
         assert are_increasing(times), f"clocks set to {clocks}: {times}"
@@ -56,7 +58,7 @@ def test_times_increase_over_all_processes(engine: Client, skew: int) -> None:
 @DRAWS
 @pytest.mark.requirements("TT-009")
 def test_a_slow_clock_gives_a_later_time_than_a_fast_one_before(engine: Client) -> None:
-    """A process whose clock is behind that of the previous one, by up to the bound, still draws a later time."""
+    """TT-009: a process whose clock is behind that of the previous one, by up to the bound, still generates a later time."""
     for behind in (1, 50, 99, 100):
         fast, slow = draw(engine, 100, [0, -behind], [[0, 1]])
         assert slow["time"] > fast["time"], f"{behind} ms behind"
@@ -65,7 +67,7 @@ def test_a_slow_clock_gives_a_later_time_than_a_fast_one_before(engine: Client) 
 @DRAWS
 @pytest.mark.requirements("TT-007")
 def test_only_one_process_draws_at_a_time(engine: Client) -> None:
-    """Every time is draw, and its file is created, while only its process holds the lock of all processes."""
+    """TT-007: every time is generated, and its file is created, while only its process holds the lock of all processes."""
     clocks = [0, 40, 100]
     found = draw(engine, 100, clocks)
     free = 0
@@ -80,7 +82,7 @@ def test_only_one_process_draws_at_a_time(engine: Client) -> None:
 @pytest.mark.requirements("TT-008", "TT-010", "TT-005")
 @pytest.mark.parametrize("skew", [1, 5, 99, 101, 250, 5000, 60000])
 def test_the_lock_is_held_for_the_bound_after_the_clock_was_read(engine: Client, skew: int) -> None:
-    """For any configured bound, a process waits at least that long between reading its clock and releasing the lock."""
+    """TT-008: for any configured bound, a process waits at least that long between reading its clock and releasing the lock."""
     clocks = [0, skew, skew // 2]
     found = draw(engine, skew, clocks, [[0, 1, 2], [1, 0]])
     assert min(waits(found, clocks)) >= skew
@@ -89,7 +91,7 @@ def test_the_lock_is_held_for_the_bound_after_the_clock_was_read(engine: Client,
 @DRAWS
 @pytest.mark.requirements("TT-005", "TT-010")
 def test_clock_skew_has_a_default_bound(engine: Client) -> None:
-    """Without a setting, processes on several machines wait more than 100 ms: some clock skew is tolerated."""
+    """TT-005: without a setting, processes on several machines wait more than 100 ms: some clock skew is tolerated."""
     assert min(waits(draw(engine, None, [0, 0, 0]), [0, 0, 0])) > 100
 
 
@@ -97,7 +99,7 @@ def test_clock_skew_has_a_default_bound(engine: Client) -> None:
 @pytest.mark.requirements("TT-010")
 @pytest.mark.parametrize("skew", [0, -1])
 def test_an_invalid_bound_is_refused(engine: Client, skew: int) -> None:
-    """A bound of zero or less would not guarantee any order: the setting is refused with an error."""
+    """TT-010: a bound of zero or less would not guarantee any order: the setting is refused with an error."""
     with pytest.raises(ContractError):
         draw(engine, skew, [0, 0, 0])
 
@@ -105,10 +107,10 @@ def test_an_invalid_bound_is_refused(engine: Client, skew: int) -> None:
 @DRAWS
 @pytest.mark.requirements("TT-006", "TT-005", "TT-001")
 def test_a_counter_continues_after_a_crash(engine: Client) -> None:
-    """Times from one shared counter increase without a lock, also after a crash of the process that serves it."""
+    """TT-006: times from one shared counter increase without a lock, also after a crash of the process that serves it."""
     program: list[list[int | str]] = [[0, 1, 2, "crash", 2, 1], ["crash"], [0, "crash", "crash", 1], [2, 0]]
     found = engine.compute("true-time.draw", {"source": "counter", "skew": None, "clocks": [0, 9, -9], "program": program})
     times = [one["time"] for one in found]
     assert len(times) == 9
-    assert len({len(time) for time in times}) == 1, "their order as texts is their order as numbers"
+    assert len({len(time) for time in times}) == 1, "the times have different lengths"
     assert are_increasing(times), times

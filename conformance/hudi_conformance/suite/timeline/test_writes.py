@@ -15,7 +15,9 @@ COW = pytest.mark.needs("create", "write.insert", "write.upsert", "read.snapshot
 @COW
 @pytest.mark.requirements("META-001", "META-003", "META-004", "META-007", "META-009", "META-010", "META-011", "META-005")
 def test_meta_columns_have_commit_and_location(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A changed row carries its own commit's time, a copied row keeps the old one; key, partition and file name are right."""
+    """META-011: a changed row carries its own commit's time, a copied row keeps the old one; key, partition and file name are
+    right.
+    """
     uri = new_uri()
     _, (first, second) = written(engine, uri, INSERT, UPDATE)
     newest = next(path for path in base_files(uri) if second in path.name)
@@ -31,7 +33,9 @@ def test_meta_columns_have_commit_and_location(engine: Client, new_uri: Callable
 @COW
 @pytest.mark.requirements("TYP-003", "LAY-024", "BF-003", "BF-004", "BF-009", "LAY-018", "LAY-020")
 def test_an_update_makes_the_next_slice_of_the_same_group(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The new base file has the old one's file id and the new instant; the old file and the other file groups are unchanged."""
+    """TYP-003: the new base file has the old one's file id and the new instant; the old file and the other file groups are
+    unchanged.
+    """
     uri = new_uri()
     written(engine, uri, INSERT)
     before = {path: path.read_bytes() for path in base_files(uri)}
@@ -46,7 +50,7 @@ def test_an_update_makes_the_next_slice_of_the_same_group(engine: Client, new_ur
 @COW
 @pytest.mark.requirements("LAY-007", "LAY-008", "TYP-014")
 def test_partition_columns_stay_in_the_files(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A plain Parquet reader finds the partition column filled in each base file."""
+    """LAY-007: a plain Parquet reader finds the partition column filled in each base file."""
     uri = new_uri()
     written(engine, uri, INSERT)
     found = {v for path in base_files(uri) for v in pq.ParquetFile(path).read(columns=["city"]).column("city").to_pylist()}
@@ -56,7 +60,7 @@ def test_partition_columns_stay_in_the_files(engine: Client, new_uri: Callable[[
 @COW
 @pytest.mark.requirements("TL-001", "TL-004", "TL-027", "TL-028", "TL-031", "TL-034", "TL-046", "TL-048", "LAY-017")
 def test_a_write_has_three_states_on_the_timeline(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Requested, inflight and completed files of the instant are in the timeline folder, completion after request."""
+    """LAY-017: requested, inflight and completed files of the instant are in the timeline folder, completion after request."""
     uri = new_uri()
     _, (instant,) = written(engine, uri, INSERT)
     names = {p.name for p in (folder_of(uri) / ".hoodie" / "timeline").iterdir() if p.is_file()}
@@ -70,7 +74,7 @@ def test_a_write_has_three_states_on_the_timeline(engine: Client, new_uri: Calla
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "merge-on-read", "log.avro", "partition.plain")
 @pytest.mark.requirements("TYP-015", "TL-008", "LF-002", "LF-003", "LF-004", "LAY-023")
 def test_an_update_on_merge_on_read_goes_to_a_log_file(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The base file is not rewritten; the log file is named after the base file's id and the instant of the write."""
+    """TYP-015: the base file is not rewritten; the log file is named after the base file's id and the instant of the write."""
     uri = new_uri()
     written(engine, uri, Step("upsert", INSERT.rows), type="MERGE_ON_READ")
     before = base_files(uri)
@@ -86,7 +90,7 @@ def test_an_update_on_merge_on_read_goes_to_a_log_file(engine: Client, new_uri: 
 @pytest.mark.needs("create", "write.upsert", "write.delete", "read.snapshot", "copy-on-write", "partition.plain")
 @pytest.mark.requirements("TYP-002", "MRG-012", "LAY-021")
 def test_a_delete_of_an_unknown_key_changes_nothing(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Deleting a key that does not exist, or that is in another partition, keeps all rows."""
+    """MRG-012: deleting a key that does not exist, or that is in another partition, keeps all rows."""
     uri = new_uri()
     program, _ = written(engine, uri, Step("upsert", INSERT.rows))
     engine.write(uri, "delete", as_arrow([row("unknown", 0, ""), row("a", 0, "", "rio")]))
@@ -98,7 +102,7 @@ def test_a_delete_of_an_unknown_key_changes_nothing(engine: Client, new_uri: Cal
 @pytest.mark.needs("create", "write.bulk-insert", "read.snapshot", "copy-on-write", "partition.plain")
 @pytest.mark.requirements("TL-006", "TL-045", "PROP-016")
 def test_a_bulk_insert_is_a_commit_like_any_other(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Its rows are in the folders of their partition values, under one commit instant."""
+    """PROP-016: its rows are in the folders of their partition values, under one commit instant."""
     uri = new_uri()
     program, (instant,) = written(engine, uri, Step("bulk_insert", INSERT.rows))
     model = program.model()

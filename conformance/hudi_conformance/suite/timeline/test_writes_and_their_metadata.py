@@ -33,7 +33,9 @@ UPDATE_ROWS = as_arrow(UPDATE.rows)
     "TL-002", "TL-005", "TL-007", "TL-009", "TL-006", "TL-008", "TL-034", "TL-038", "OCC-023", "BF-009", "LF-004"
 )
 def test_completion_metadata_names_every_file(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """A completed file is an Avro container with one HoodieCommitMetadata; its stats name each new file, with its size."""
+    """TL-007: a completed file is an Avro container with one HoodieCommitMetadata; its stats name each new file, with
+    its size.
+    """
     uri, known = new_uri(), set[str]()
     engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
     for step in (INSERT, UPDATE):
@@ -56,7 +58,7 @@ def test_completion_metadata_names_every_file(engine: Client, new_uri: Callable[
 @BOTH_TYPES
 @pytest.mark.requirements("TL-005", "LAY-002")
 def test_completion_metadata_counts_rows_and_keeps_the_schema(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """The stats count what was written, and the extra metadata holds the table's schema as Avro JSON."""
+    """TL-005: the stats count what was written, and the extra metadata holds the table's schema as Avro JSON."""
     uri = new_uri()
     instants = written(engine, uri, INSERT, UPDATE, type=type)[1]
     first, second = (metadata_of(uri, instant)[2] for instant in instants)
@@ -71,8 +73,8 @@ def test_completion_metadata_counts_rows_and_keeps_the_schema(engine: Client, ne
 @BOTH_TYPES
 @pytest.mark.requirements("COMPAT-005", "PROP-001", "PROP-007", "PROP-008")
 def test_writes_keep_version_and_keys_of_the_table(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """After writes the table still has its version, type, keys and merge mode: a writer changes none of them without an
-    option.
+    """PROP-001: after writes the table still has its version, type, keys and merge mode: a writer changes none of them without
+    an option.
     """
     uri = new_uri()
     written(engine, uri, INSERT, type=type)
@@ -102,7 +104,7 @@ def properties(uri: str) -> dict[str, str]:
 def test_the_merge_mode_follows_the_ordering_fields(
     engine: Client, new_uri: Callable[[], str], ordering: tuple[str, ...], mode: str
 ) -> None:
-    """A table that is created without a mode gets commit time without ordering fields and event time with one."""
+    """MRG-017: a table that is created without a mode gets commit time without ordering fields and event time with one."""
     uri = new_uri()
     spec = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False).spec()
     engine.create(uri, replace(spec, ordering=ordering, merge_mode=None))
@@ -112,7 +114,7 @@ def test_the_merge_mode_follows_the_ordering_fields(
 @pytest.mark.needs("create", "merge-on-read", "merge.event-time")
 @pytest.mark.requirements("MRG-034")
 def test_event_time_needs_an_ordering_field(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A table in event-time mode without ordering field cannot be created."""
+    """MRG-034: a table in event-time mode without ordering field cannot be created."""
     spec = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False).spec()
     with pytest.raises(ContractError):
         engine.create(new_uri(), replace(spec, ordering=()))
@@ -121,7 +123,7 @@ def test_event_time_needs_an_ordering_field(engine: Client, new_uri: Callable[[]
 @pytest.mark.needs("create", "write.upsert", "write.delete", "merge-on-read", "log.avro", "log.delete")
 @pytest.mark.requirements("META-001", "META-007", "META-009", "META-003", "BLK-022")
 def test_logged_rows_carry_their_meta_columns(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A row in a log block has all five meta columns; key, partition and commit time are filled."""
+    """META-001: a row in a log block has all five meta columns; key, partition and commit time are filled."""
     instant, (block,) = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"),)))
     if block.kind != AVRO:
         pytest.skip("the engine logs rows as Parquet")
@@ -138,7 +140,9 @@ def test_logged_rows_carry_their_meta_columns(engine: Client, new_uri: Callable[
 @BOTH_TYPES
 @pytest.mark.requirements("BF-002", "META-001", "META-007", "MRG-006")
 def test_base_files_open_in_a_stock_library(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Every base file is a complete Parquet file, meta columns first, with the keys of its rows; each row is in one of them."""
+    """BF-002: every base file is a complete Parquet file, meta columns first, with the keys of its rows; each row is in one of
+    them.
+    """
     uri = new_uri()
     written(engine, uri, INSERT, type=type)
     found = [path for path in data_files(uri) if path.endswith(".parquet")]

@@ -145,4 +145,6 @@ class ConcurrentTable:
         for _ in completed:
             _, record = metadata_in(self.uri, instant, action)
             paths = [stat["path"] for stats in record["partitionToWriteStats"].values() for stat in stats]
-            assert not [path for path in paths if not (folder_of(self.uri) / path).is_file()], "files of a completed action"
+            assert not [path for path in paths if not (folder_of(self.uri) / path).is_file()], (
+                "a file of a completed action is missing"
+            )

@@ -38,10 +38,10 @@ def parse_blocks(data: bytes) -> list[Block]:
         header = parse_map(stream)
         (size,) = struct.unpack(">q", stream.read(8))
         content = stream.read(size)
-        assert parse_map(stream) == {}, "footers are empty"
+        assert parse_map(stream) == {}, "the footer has entries"
         (trailer,) = struct.unpack(">q", stream.read(8))
-        assert length == stream.tell() - start - 14, "the leading length counts all but magic and itself"
-        assert trailer == length + 6, "the trailing length counts the magic, and not itself"
+        assert length == stream.tell() - start - 14, "the block length is not the size of the block without magic and length"
+        assert trailer == length + 6, "the trailing length is not the size of the block without itself"
         blocks.append(Block(kind, version, header, content))
     return blocks
 
