@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from hudi_conformance.cases.schema import CaseError, check, read_json
 from hudi_conformance.cases.values import Type, from_arrow, from_json
+from hudi_conformance.contract.text import printable
 
 Row = Mapping[str, Any]
 
@@ -181,7 +182,7 @@ def _key(row: Row, key: tuple[str, ...]) -> str:
 
 
 def text(value: Any) -> str:
-    """A canonical value as text: null, text as it is, everything else as JSON."""
+    """A canonical value as text: null, text with control characters escaped, everything else as JSON."""
     if value is None:
         return "null"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

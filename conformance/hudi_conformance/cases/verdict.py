@@ -22,6 +22,7 @@ from hudi_conformance.contract.errors import (
     Refused,
 )
 from hudi_conformance.contract.messages import Hello
+from hudi_conformance.contract.text import printable
 from hudi_conformance.requirements.chapters import OTHER
 
 
@@ -136,8 +137,8 @@ class Result:
         return frozenset(self.message.removeprefix(NOT_OFFERED).split(", "))
 
     def having(self, found: Judgement) -> Self:
-        """The result with this judgement."""
-        return replace(self, **vars(found))
+        """The result with this judgement; control characters in what the engine said are escaped."""
+        return replace(self, **vars(found) | {"message": printable(found.message), "detail": printable(found.detail)})
 
     def to_json(self) -> dict[str, Any]:
         """The line of `report.jsonl`."""

@@ -2,14 +2,14 @@
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 import pyarrow as pa
 
-from hudi_conformance.contract.arrow_files import read_rows, write_rows
+from hudi_conformance.contract.arrow_files import NotAnArrowFile, check_arrow_file, read_rows, write_rows
 from hudi_conformance.contract.errors import (
     Conflict,
     ContractError,
@@ -35,6 +35,7 @@ from hudi_conformance.contract.messages import (
     Write,
 )
 from hudi_conformance.contract.process import GRACE
+from hudi_conformance.contract.text import printable
 from hudi_conformance.contract.validation import SchemaViolation, check_answer, check_message
 
 
@@ -95,7 +96,8 @@ class Client:
             answer = self._ask("read", table=table, query=query.to_json(), into=str(into))
             return self._rows(Path(answer["rows"]))
         finally:
-            into.unlink(missing_ok=True)
+            with suppress(OSError):  # the engine may have made a directory of that name; the whole folder is removed at the end
+                into.unlink(missing_ok=True)
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Timeline and file slices of the table at `uri`, or the contents of the file at `uri` with look-ups of `keys`
@@ -211,30 +213,36 @@ class Client:
         """`answer`, if it is a valid positive answer; otherwise raises the exception of its kind."""
         try:
             kind = check_answer(message["op"], answer)
+        except RecursionError:
+            raise self._fault(f"the answer to {message['op']} is nested too deeply") from None
         except SchemaViolation as e:
             raise self._fault(f"the answer to {message['op']} violates its schema: {e}") from None
         if answer.get("id") != message.get("id") and not (kind == "error" and answer["id"] is None):
             raise self._fault(f"message id {message.get('id')}, answer id {answer.get('id')}", WrongId)
         match kind:
             case "refused":
-                raise Refused(answer[kind]["feature"], answer[kind]["message"])
+                raise Refused(printable(answer[kind]["feature"]), printable(answer[kind]["message"]))
             case "conflict":
-                raise Conflict(answer[kind]["message"])
+                raise Conflict(printable(answer[kind]["message"]))
             case "error":
-                raise EngineError(answer[kind]["message"], answer[kind].get("trace"))
+                trace = answer[kind].get("trace")
+                raise EngineError(printable(answer[kind]["message"]), None if trace is None else printable(trace))
         found: dict[str, Any] = answer
         return found
 
     def _rows(self, path: Path) -> pa.Table:
         try:
+            check_arrow_file(path)
             return read_rows(path)
-        except (OSError, pa.ArrowInvalid) as e:
+        except NotAnArrowFile as e:
+            raise self._fault(str(e), remedy=e.remedy) from e
+        except (OSError, pa.ArrowException) as e:
             raise self._fault(f"{path} is not an Arrow IPC file: {e}") from e
 
-    def _fault(self, text: str, kind: type[ProtocolFault] = ProtocolFault) -> ProtocolFault:
+    def _fault(self, text: str, kind: type[ProtocolFault] = ProtocolFault, remedy: str | None = None) -> ProtocolFault:
         """Stop an adapter that answered with a wrong id, because its next answer would be wrong too."""
         self._drop(grace=0)
-        return kind(text)
+        return kind(printable(text), remedy)
 
     def _drop(self, grace: float) -> bool:
         transport, self._transport = self._transport, None

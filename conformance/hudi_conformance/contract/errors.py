@@ -29,8 +29,12 @@ class EngineError(ContractError):
 class ProtocolFault(ContractError):
     """The output is not valid in the protocol: other text on standard output, or an answer that its schema rejects.
 
-    The adapter is at fault, not the engine behind it.
+    The adapter is at fault, not the engine behind it. `remedy` is the likely correction, None if it is not known.
     """
+
+    def __init__(self, message: str, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.remedy = remedy
 
 
 class WrongId(ProtocolFault):

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 import pyarrow as pa
 
 from hudi_conformance.contract.features import current_names
+from hudi_conformance.contract.text import printable
 
 PROTOCOL = 1
 
@@ -25,12 +26,24 @@ Point = Literal["drawn", "planned", "requested", "stored"]
 
 @dataclass(frozen=True)
 class Hello:
-    """The identity and the features of an engine. `features` are keys of `features.FEATURES`; former names are replaced."""
+    """The identity and the features of an engine.
+
+    `features` are keys of `features.FEATURES`; former names are replaced. The addresses are None if unknown.
+    """
 
     engine: str
     version: str
     language: str
     features: frozenset[str]
+    homepage: str | None = None
+    issues: str | None = None
+    source: str | None = None
+
+    @property
+    def links(self) -> dict[str, str]:
+        """The addresses that the engine named: homepage, issues, source."""
+        named = {"homepage": self.homepage, "issues": self.issues, "source": self.source}
+        return {name: address for name, address in named.items() if address is not None}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", current_names(self.features))
@@ -38,7 +51,9 @@ class Hello:
     @classmethod
     def from_json(cls, message: Mapping[str, Any]) -> Self:
         """The identity in an answer to `hello`."""
-        return cls(message["engine"], message["version"], message["language"], frozenset(message["features"]))
+        said = {name: printable(message[name]) for name in ("engine", "version", "language")}
+        links = {name: printable(message[name]) for name in ("homepage", "issues", "source") if name in message}
+        return cls(**said, features=frozenset(message["features"]), **links)
 
     def to_json(self) -> dict[str, Any]:
         """The answer to `hello`."""
@@ -48,6 +63,7 @@ class Hello:
             "version": self.version,
             "language": self.language,
             "features": sorted(self.features),
+            **self.links,
         }
 
 

@@ -14,11 +14,14 @@ from contextlib import suppress
 from typing import Any
 
 from hudi_conformance.contract.errors import EngineCrash, EngineTimeout, ProtocolFault
+from hudi_conformance.contract.text import printable
 
 #: Seconds that a process has to exit by itself after `bye`.
 GRACE = 10.0
-#: The longest accepted answer, in bytes.
-LINE_LIMIT = 256 * 1024 * 1024
+#: The longest accepted answer, in bytes. Rows are in files, so that answers are short.
+LINE_LIMIT = 64 * 1024 * 1024
+#: Seconds that an adapter which has never answered has to flush its output when its input ends.
+_FLUSHING = 0.5
 #: Interval in seconds of the check for the exit of the process. Its pipes may stay open in child processes.
 _LOOK_UP = 0.25
 
@@ -53,6 +56,7 @@ class ProcessTransport:
         os.set_blocking(self._out.fileno(), False)
         self._buffer = bytearray()
         self._last_words = ""
+        self._has_answered = False
         self._kill = weakref.finalize(self, _kill_group, self._process)
 
     @property
@@ -69,15 +73,18 @@ class ProcessTransport:
         try:
             self._must_be_silent(message["op"])
             self._send(message, deadline)
-            return self._parse(self._line(message["op"], deadline))
+            answer = self._parse(self._line(message["op"], deadline))
         except _TooLate:
+            fault = self._unfinished(message["op"]) or self._unflushed(message["op"])
             self.close(grace=0)
-            raise EngineTimeout(
+            raise fault or EngineTimeout(
                 f"no answer to {message['op']} within {timeout:g} s; the process was killed{self._said()}"
             ) from None
         except BaseException:
             self.close(grace=0)
             raise
+        self._has_answered = True
+        return answer
 
     def close(self, grace: float = GRACE) -> bool:
         """Send `bye`, wait `grace` seconds, kill the remaining processes; whether the process exited by itself in time."""
@@ -112,17 +119,48 @@ class ProcessTransport:
                 raise self._crash(message["op"]) from None
 
     def _line(self, op: str, deadline: float) -> bytes:
-        while b"\n" not in self._buffer:
+        searched = 0
+        while (end := self._buffer.find(b"\n", searched)) < 0:
             if len(self._buffer) > LINE_LIMIT:
-                raise ProtocolFault(f"a line longer than {LINE_LIMIT} bytes")
+                raise ProtocolFault(f"a line longer than {LINE_LIMIT} bytes: {_quote(self._buffer)}", "send rows in files")
+            searched = len(self._buffer)
             self._wait(self._out.fileno(), selectors.EVENT_READ, op, deadline)
             chunk = os.read(self._out.fileno(), 1 << 20)
             if not chunk:
-                raise self._crash(op)
+                raise self._unfinished(op) or self._crash(op)
             self._buffer += chunk
-        line, _, rest = bytes(self._buffer).partition(b"\n")
-        self._buffer[:] = rest
+            if time.monotonic() > deadline and b"\n" not in chunk:
+                raise _TooLate
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
         return line
+
+    def _unfinished(self, op: str) -> ProtocolFault | None:
+        """The fault of an adapter whose answer is complete but for the newline."""
+        if not _is_object(self._buffer):
+            return None
+        return ProtocolFault(
+            f"the answer to {op} has no newline at its end: {_quote(self._buffer)}", "end each answer with a newline"
+        )
+
+    def _unflushed(self, op: str) -> ProtocolFault | None:
+        """The fault of an adapter whose first answer comes only when its input ends: it buffers standard output."""
+        if self._has_answered or self._buffer:
+            return None
+        self._in.close()
+        with suppress(_TooLate, EngineCrash, OSError):
+            deadline = time.monotonic() + _FLUSHING
+            while b"\n" not in self._buffer and len(self._buffer) < LINE_LIMIT:
+                self._wait(self._out.fileno(), selectors.EVENT_READ, op, deadline)
+                if not (chunk := os.read(self._out.fileno(), 1 << 20)):
+                    break
+                self._buffer += chunk
+        if not _is_object(self._buffer.partition(b"\n")[0]):
+            return None
+        return ProtocolFault(
+            f"the answer to {op} came only when standard input was closed: the adapter buffers its output",
+            "flush standard output after each answer",
+        )
 
     def _wait(self, fd: int, event: int, op: str, deadline: float) -> None:
         """Return when `fd` is ready; raise when the time is up or the process has exited."""
@@ -141,6 +179,8 @@ class ProcessTransport:
     def _parse(self, line: bytes) -> Any:
         try:
             return json.loads(line)
+        except RecursionError:
+            raise ProtocolFault(f"an answer that is nested too deeply: {_quote(line)}{self._said()}") from None
         except ValueError:  # JSON and UTF-8 alike
             raise ProtocolFault(f"output that is not a JSON line: {_quote(line)}\n{_REMEDY}{self._said()}") from None
 
@@ -163,7 +203,7 @@ class ProcessTransport:
             return self._last_words
         fd = self._stderr.fileno()
         text = os.pread(fd, 8192, max(0, os.fstat(fd).st_size - 8192)).decode(errors="replace")
-        return "\n".join(text.splitlines()[-lines:])
+        return printable("\n".join(text.splitlines()[-lines:]))
 
 
 class _TooLate(Exception):
@@ -175,6 +215,14 @@ _REMEDY = "standard output is reserved for the protocol; print to standard error
 
 def _quote(data: bytes | bytearray) -> str:
     return repr(bytes(data[:200]).decode(errors="replace"))
+
+
+def _is_object(data: bytes | bytearray) -> bool:
+    """Whether the bytes are a JSON object. Long ones are not parsed."""
+    try:
+        return len(data) < 1 << 20 and isinstance(json.loads(data), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _end(status: int | None) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
+import pyarrow.types as pt
 
 from hudi_conformance.contract.client import Client, Transport
 from hudi_conformance.contract.engine import Engine
@@ -112,7 +113,8 @@ class Smoke:
             raise Fault("adapter", str(e), "run the command by hand; its standard error shows the reason") from e
         except EngineError as e:
             raise Fault("engine", str(e), "the adapter runs but its engine does not start; see the message") from e
-        return f"{hello.engine} {hello.version} in {hello.language}, {len(hello.features)} features"
+        links = "".join(f", {name} {address}" for name, address in hello.links.items())
+        return f"{hello.engine} {hello.version} in {hello.language}, {len(hello.features)} features{links}"
 
     def _unknown_operation(self) -> str:
         remedy = 'answer {"id": ..., "error": {"message": ...}} to every op that the adapter does not know'
@@ -130,8 +132,7 @@ class Smoke:
             answer = self._raw({"op": "inspect", "id": number, "uri": self._table})
             found = answer.get("id") if isinstance(answer, dict) else None
             if found != number:
-                remedy = "copy the message's id into its answer"
-                raise Fault("adapter", f"message id {number}, answer id {found}", remedy)
+                raise Fault("adapter", f"message id {number}, answer id {found}", _COPY_THE_ID)
         return ""
 
     def _no_table(self) -> str:
@@ -240,19 +241,20 @@ def _try(step: str, check: Callable[[], str]) -> Finding:
         return Finding(step, str(e), skipped=True)
     except Fault as e:
         return Finding(step, str(e), e.blame, e.remedy)
+    except ProtocolFault as e:
+        return Finding(step, str(e), "adapter", e.remedy or (_COPY_THE_ID if isinstance(e, WrongId) else _ONE_LINE))
     except ContractError as e:
         blame, remedy = next((blame, remedy) for kind, blame, remedy in _ENDINGS if isinstance(e, kind))
         return Finding(step, str(e), blame, remedy)
+    except (pa.ArrowException, ValueError, TypeError, LookupError, OSError, RecursionError) as e:
+        return Finding(step, f"{type(e).__name__}: {e}", "adapter", "the answer cannot be used; see the message")
 
+
+_COPY_THE_ID = "copy the message's id into its answer"
+_ONE_LINE = "print one JSON object for each line, as in docs/plug-in-an-engine.md; print everything else to standard error"
 
 #: Unexpected errors in a step: who is to blame, and the remedy. The first matching entry counts.
 _ENDINGS: tuple[tuple[type[ContractError], Blame, str], ...] = (
-    (WrongId, "adapter", "copy the message's id into its answer"),
-    (
-        ProtocolFault,
-        "adapter",
-        "print one JSON object for each line, as in docs/plug-in-an-engine.md; print everything else to standard error",
-    ),
     (Refused, "adapter", "remove the feature from hello, or implement it"),
     (EngineCrash, "engine", "catch the exceptions of the engine and answer with an error"),
     (EngineTimeout, "engine", "find out why it does not answer, or raise the limit with --message-timeout"),
@@ -264,10 +266,26 @@ def _rows(*rows: dict[str, Any]) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=pa.schema([("id", pa.string()), ("n", pa.int64())]))
 
 
+#: The Arrow types that the smoke table's columns may have, and what to do if they have another one.
+_TYPES: dict[str, Callable[[pa.DataType], bool]] = {
+    "string": lambda t: pt.is_string(t) or pt.is_large_string(t) or pt.is_string_view(t) or pt.is_dictionary(t),
+    "int64": lambda t: pt.is_integer(t) or pt.is_dictionary(t),
+}
+_SEND_TYPE = {
+    "string": "send Avro string as Arrow utf8",
+    "int64": "send Avro int and long as Arrow integers; in JavaScript as BigInt in an Int64 column, not as a number",
+}
+
+
 def _compare(rows: pa.Table, remedy: str) -> None:
     if rows.column_names != ["id", "n"]:
         remedy = "the columns of the query, in its order; no meta columns unless they are named"
         raise Fault("engine", f"columns {rows.column_names}, expected ['id', 'n']", remedy)
+    for name, kind in (("id", "string"), ("n", "int64")):
+        if not _TYPES[kind](rows.schema.field(name).type):
+            raise Fault(
+                "adapter", f"column {name} is sent as {rows.schema.field(name).type}, expected {kind}", _SEND_TYPE[kind]
+            )
     found = sorted(rows.to_pylist(), key=lambda row: str(row["id"]))
     if found != _ROWS:
         raise Fault("engine", f"expected {_ROWS}, found {found}", remedy)

@@ -1,6 +1,7 @@
 """The facts of a run in a report: the run as a whole, and its engines."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from hudi_conformance import __version__
@@ -15,6 +16,7 @@ class EngineRun:
     language: str | None = None
     features: tuple[str, ...] = ()
     failed_start: str | None = None
+    links: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

@@ -88,4 +88,5 @@ def engine_run(name: str, hello: dict[str, Any] | None) -> EngineRun:
     failed = (hello or {}).get("failed_start")
     if said is None:
         return EngineRun(name, failed_start=failed)
-    return EngineRun(name, said["version"], said["language"], tuple(said["features"]))
+    links = {kind: said[kind] for kind in ("homepage", "issues", "source") if kind in said}
+    return EngineRun(name, said["version"], said["language"], tuple(said["features"]), links=links)

@@ -1,6 +1,7 @@
 """The suite's side: every way in which a process can go wrong is told apart, and none is survived by a child."""
 
 import os
+import resource
 import sys
 import time
 from contextlib import suppress
@@ -20,9 +21,9 @@ from hudi_conformance.contract import (
     TableSpec,
 )
 from hudi_conformance.contract.client import Client
-from hudi_conformance.contract.errors import SlowStart, WrongId
+from hudi_conformance.contract.errors import ContractError, SlowStart, WrongId
 from hudi_conformance.contract.in_process import InProcessTransport
-from hudi_conformance.contract.process import ProcessTransport
+from hudi_conformance.contract.process import LINE_LIMIT, ProcessTransport
 from hudi_conformance.engines.registry import connect
 
 #: A process in plain Python that says hello and then does what the body says with each message.
@@ -217,6 +218,100 @@ def test_rows_that_are_no_arrow_file_are_the_adapters_fault(script):
     for body in ('open(message["into"], "w").write("id,n"); ', ""):
         with pytest.raises(ProtocolFault, match="not an Arrow IPC file"):
             script(body + 'say({"id": number, "rows": message["into"]})').read(TABLE, Query())
+
+
+@pytest.mark.parametrize(
+    ("body", "why", "remedy"),
+    [
+        ('os.mkdir(message["into"])', "it is a directory", "write the rows to a file"),
+        ('stream = pa.ipc.new_stream(message["into"], rows.schema); stream.write_table(rows); stream.close()',
+         "it is an Arrow IPC stream", "tableToIPC(table, 'file')"),
+        ('import pyarrow.parquet; pyarrow.parquet.write_table(rows, message["into"])', "it is a Parquet file", "Arrow IPC file"),
+        ('open(message["into"], "w").close()', "it is empty", "close the file"),
+        ('open(message["into"], "wb").write(b"ARROW1\\0\\0abc")', "its end is missing", "close the writer"),
+        ('message["into"] = "rows.arrow"', "the path is relative", "absolute path"),
+    ],
+    ids=["directory", "stream", "parquet", "empty", "not closed", "relative"],
+)  # fmt: skip
+def test_a_likely_slip_in_the_rows_is_named(script, body, why, remedy):
+    """The message says what the file is, and the remedy how to write the right one."""
+    body = f'import pyarrow as pa; rows = pa.table({{"n": [1]}}); {body}; say({{"id": number, "rows": message["into"]}})'
+    with pytest.raises(ProtocolFault, match=why) as caught:
+        script(body).read(TABLE, Query())
+    assert remedy in (caught.value.remedy or "")
+
+
+def test_an_answer_without_a_newline_is_named(script):
+    """A complete object that waits for its newline is the adapter's fault, not a time-out of the engine."""
+    with pytest.raises(ProtocolFault, match="the answer to inspect has no newline at its end") as caught:
+        script(
+            f'sys.stdout.write(json.dumps({{"id": number, "inspect": {INSPECTION}}})); sys.stdout.flush()', limit=1.0
+        ).inspect(TABLE)
+    assert caught.value.remedy == "end each answer with a newline"
+
+
+def test_buffered_output_is_named():
+    """If the first answer comes only when standard input is closed, the adapter does not flush."""
+    text = ENGINE.format(body=GOOD, bye="break").replace("; sys.stdout.flush()", "")
+    text = text.replace("def say", 'sys.stdout = open(1, "w")\ndef say')
+    argv = [sys.executable, "-c", text]
+    with pytest.raises(ProtocolFault, match="the adapter buffers its output") as caught:
+        Client("buffers", lambda: ProcessTransport(argv), start_timeout=2.0, message_timeout=2.0)
+    assert caught.value.remedy == "flush standard output after each answer"
+
+
+def test_nested_brackets_are_the_adapters_fault(script):
+    """A parser that stops at its limit does not end the run."""
+    with pytest.raises(ProtocolFault, match="nested too deeply"):
+        script('print("[" * 100000 + "]" * 100000, flush=True)').inspect(TABLE)
+    with pytest.raises(ProtocolFault):
+        script('print(\'{"id": 1, "inspect": \' + "[" * 900 + "]" * 900 + "}", flush=True)').inspect(TABLE)
+
+
+def test_endless_output_ends_at_the_time_limit(script, monkeypatch):
+    """The limit holds while data arrives, and no more than the longest line is kept."""
+    monkeypatch.setattr("hudi_conformance.contract.process.LINE_LIMIT", 1 << 40)
+    started = time.monotonic()
+    with pytest.raises(EngineTimeout):
+        script('while True: sys.stdout.write("x" * 1000); time.sleep(0.001)', limit=1.0).inspect(TABLE)
+    assert time.monotonic() - started < 5
+
+
+def test_endless_output_ends_at_the_longest_line(script):
+    """Long before the time limit, and within bounded memory."""
+    client = script('while True: sys.stdout.write("x" * (1 << 20))', limit=60.0)
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started = time.monotonic()
+    with pytest.raises(ProtocolFault, match="a line longer than 67108864 bytes"):
+        client.inspect(TABLE)
+    assert time.monotonic() - started < 20
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - resident < 4 * LINE_LIMIT // 1024
+
+
+def test_escape_sequences_of_an_engine_do_not_reach_the_terminal(script):
+    """Messages, refusals, the end of standard error and quoted output have control characters as text."""
+    sequence = "\\x1b[2J\\x07\\u202e"
+    bodies = (
+        f'say({{"id": number, "error": {{"message": "a{sequence}b", "trace": "{sequence}"}}}})',
+        f'say({{"id": number, "refused": {{"feature": "x{sequence}", "message": "{sequence}"}}}})',
+        f'print("{sequence}", flush=True)',
+        f'print("{sequence}", file=sys.stderr, flush=True); os._exit(3)',
+    )
+    for body in bodies:
+        with pytest.raises(ContractError) as caught:
+            script(body).inspect(TABLE)
+        shown = f"{caught.value} {getattr(caught.value, 'trace', '')} {getattr(caught.value, 'stderr', '')}"
+        assert not set(shown) & set("\x1b\x07\u202e") and "x1b[2J" in shown
+
+
+def test_hello_may_have_members_that_are_not_known(script):
+    """Addresses are kept; what a later version adds is ignored."""
+    text = ENGINE.format(body=GOOD, bye="break").replace(
+        '"features": []', '"features": [], "homepage": "https://example.org", "source": "git:x\\x1b", "mood": {"today": 1}'
+    )
+    hello = script("", text=text).hello
+    assert hello.links == {"homepage": "https://example.org", "source": "git:x\\x1b"}
+    assert Hello.from_json(hello.to_json()) == hello
 
 
 def test_a_write_without_an_instant_is_the_adapters_fault(script):

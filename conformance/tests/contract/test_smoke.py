@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from typer import Typer
 from typer.testing import CliRunner
@@ -74,6 +75,39 @@ def test_an_engine_that_does_not_start_is_blamed_for_it():
 
     (only,) = Smoke("never-starts", lambda: InProcessTransport(NeverStarts), (1, 1), Reference()).findings()
     assert (only.blame, only.said) == ("engine", "RuntimeError: no Java here")
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "remedy"),
+    [
+        (pa.float64(), "column n is sent as double, expected int64", "Avro int and long as Arrow integers"),
+        (pa.string(), "column n is sent as string, expected int64", "Avro int and long as Arrow integers"),
+    ],
+)
+def test_a_column_of_another_type_is_the_adapters_fault(kind, said, remedy):
+    """Numbers of JavaScript are doubles; equal values of another type would pass here and fail in the suite."""
+
+    class SendsOtherTypes(Reference):
+        def read(self, table, query):
+            rows = super().read(table, query)
+            return rows.set_column(1, "n", rows["n"].cast(kind))
+
+    found = Smoke("types", lambda: InProcessTransport(SendsOtherTypes), (1, 1), Reference()).findings()
+    finding = next(one for one in found if one.step.startswith("reads a small"))
+    assert (finding.blame, finding.said) == ("adapter", said)
+    assert remedy in finding.remedy
+
+
+def test_hello_is_shown_with_its_links_and_without_escape_sequences(tmp_path):
+    """Members that are not known are accepted."""
+    program = tmp_path / "links.py"
+    program.write_text(
+        "import sys\nfor line in sys.stdin:\n"
+        '    print(\'{"protocol": 1, "engine": "x\\\\u001b[31m", "version": "1", "language": "p", "features": [],\'\n'
+        '          \'"homepage": "https://example.org", "mood": 3}\', flush=True)\n'
+    )
+    done = run(smoke, f"{sys.executable} {program}", "--message-timeout", "2")
+    assert "x\\x1b[31m 1 in p, 0 features, homepage https://example.org" in done.output and "\x1b" not in done.output
 
 
 def test_an_adapter_that_stays_after_bye_is_blamed_for_it(monkeypatch):
