@@ -1,4 +1,4 @@
-"""A case is data; a mistake in it is named with file and key before any engine is asked."""
+"""Cases are data: a mistake in a case file is reported with file and key before any engine is asked."""
 
 import json
 from pathlib import Path
@@ -12,8 +12,8 @@ from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.schema import CaseError
 
 
-def test_a_case_holds_what_its_file_says(casebook: Casebook):
-    """All keys of the file are there, with defaults for those left out."""
+def test_case_has_all_fields_of_its_file(casebook: Casebook):
+    """All keys of the file are loaded; missing keys have defaults."""
     case = cases.load(casebook.add("merge.event-time.late", flags=["silent-stale"], query={"kind": "as-of", "as_of": "1"}))
     assert (case.id, case.chapter, case.requirements, case.flags) == (
         "merge.event-time.late",
@@ -25,8 +25,8 @@ def test_a_case_holds_what_its_file_says(casebook: Casebook):
     assert case.rows[0].rows == ({"id": "a", "ts": "10"}, {"id": "b", "ts": None})
 
 
-def test_a_case_without_query_is_a_snapshot(casebook: Casebook):
-    """The most common question need not be written."""
+def test_default_query_is_snapshot(casebook: Casebook):
+    """A case without a query is a snapshot query."""
     assert cases.load(casebook.add()).query.kind == "snapshot"
 
 
@@ -52,7 +52,7 @@ def test_a_case_without_query_is_a_snapshot(casebook: Casebook):
         ({"wrong": 1}, "the file", "'wrong' was unexpected"),
     ],
 )
-def test_a_mistake_is_named_with_file_and_key(casebook: Casebook, changes: dict[str, Any], key: str, message: str):
+def test_error_names_file_and_key(casebook: Casebook, changes: dict[str, Any], key: str, message: str):
     """The message names the file and the key with the mistake."""
     path = casebook.add("merge.tiny")
     path.write_text(json.dumps({k: v for k, v in (json.loads(path.read_text()) | changes).items() if v is not None}))
@@ -69,24 +69,24 @@ def test_a_mistake_is_named_with_file_and_key(casebook: Casebook, changes: dict[
         ([{"id": "a", "ts": 1, "more": 1}], "rows.0"),
     ],
 )
-def test_a_mistake_in_expected_rows_is_named_too(casebook: Casebook, rows: list[dict[str, Any]], key: str):
-    """Each row has exactly the declared columns, each value is one of its type."""
+def test_invalid_expected_rows_are_an_error(casebook: Casebook, rows: list[dict[str, Any]], key: str):
+    """Each row must have exactly the declared columns, and each value must have the type of its column."""
     case = cases.load(casebook.add(rows=rows))
     with pytest.raises(CaseError, match=r"rows\.json") as caught:
         _ = case.rows
     assert caught.value.key == key
 
 
-def test_a_file_that_is_not_json_is_named(casebook: Casebook):
-    """A cut file is a mistake in the case, told as one."""
+def test_invalid_json_is_an_error(casebook: Casebook):
+    """A truncated file is an error that names the file."""
     path = casebook.add()
     path.write_text("{")
     with pytest.raises(CaseError, match="is not JSON"):
         cases.load(path)
 
 
-def test_a_case_is_placed_as_a_copy(casebook: Casebook, tmp_path: Path):
-    """The engine gets a folder of its own, so that nothing that it does can change the committed table."""
+def test_engine_gets_a_copy_of_the_table(casebook: Casebook, tmp_path: Path):
+    """The engine gets its own folder, so that it cannot change the committed table."""
     case = cases.load(casebook.add())
     uri = cases.place(case, tmp_path / "scratch")
     copy = Path(urlsplit(uri).path)
@@ -95,34 +95,34 @@ def test_a_case_is_placed_as_a_copy(casebook: Casebook, tmp_path: Path):
     assert json.loads((case.subject / "rows.json").read_text()) != []
 
 
-def test_cases_are_found_in_the_order_of_their_paths(casebook: Casebook):
-    """A run is the same on every machine."""
+def test_cases_are_sorted_by_path(casebook: Casebook):
+    """The order of cases is the same on every machine."""
     for name in ("merge.b", "layout.z", "merge.a"):
         casebook.add(name)
     assert [c.id for c in cases.find_cases(casebook.root)] == ["layout.z", "merge.a", "merge.b"]
 
 
 def test_two_cases_can_share_a_table(casebook: Casebook):
-    """A second question about a table is a file, not a copy of the table."""
+    """A second case about a table refers to the table of the first one, without a copy."""
     first = cases.load(casebook.add("merge.first"))
     second = cases.load(casebook.add("merge.second", table="../first/table"))
     assert second.subject == first.subject
 
 
-def test_other_projects_use_the_name_too(tmp_path: Path):
-    """A case.json that is none of ours is left alone, whatever it holds."""
+def test_case_files_of_other_projects_are_ignored(tmp_path: Path):
+    """A case.json of another project is ignored, whatever its content."""
     for content in ("[1]", "{}", '{"id": 1, "expected": 2}', "no json"):
         (tmp_path / "case.json").write_text(content)
         assert not cases.looks_like_a_case(tmp_path / "case.json")
 
 
-def test_a_broken_case_of_ours_still_looks_like_one(casebook: Casebook):
-    """A mistake in a case is told, not taken for a foreign file."""
+def test_broken_case_is_reported(casebook: Casebook):
+    """A mistake in a case is reported; the file is not treated as one of another project."""
     assert cases.looks_like_a_case(casebook.add(id="wrong"))
 
 
-def test_a_broken_file_among_the_shipped_cases_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Below the fixtures every case.json is ours, also one that cannot be read."""
+def test_unreadable_file_below_fixtures_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Below the fixtures each case.json is a case of the suite, also if it cannot be read."""
     monkeypatch.setattr(cases, "fixtures_root", lambda: tmp_path)
     (tmp_path / "case.json").write_text("{")
     assert cases.looks_like_a_case(tmp_path / "case.json")

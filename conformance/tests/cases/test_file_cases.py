@@ -22,7 +22,7 @@ WHOLE = b"#HUDI#whole"
 
 
 class Decoder(Engine):
-    """A file is one block; it is corrupt if it is not `WHOLE`, and no file at all if it is empty."""
+    """A decoder that returns one block per file: corrupt if the content is not `WHOLE`; an empty file is an error."""
 
     asked = 0
 
@@ -40,14 +40,14 @@ class Decoder(Engine):
         return {"format": "log", "blocks": [{"offset": 0, "length": len(data), "type": kind}]}
 
     def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
-        """Percent signs only."""
+        """Escape percent signs only."""
         if not isinstance(arguments["value"], str):
             raise EngineError("not a text")
         return arguments["value"].replace("%", "%25")
 
 
 class Careless(Decoder):
-    """Takes everything for a whole block, and every value for a text."""
+    """A decoder that accepts every file as a whole block and every value as text."""
 
     def inspect(self, uri: str, *, keys=None, prefix=None) -> dict[str, Any]:
         """A whole block."""
@@ -55,35 +55,35 @@ class Careless(Decoder):
         return {"format": "log", "blocks": [{"offset": 0, "length": size, "type": "command"}]}
 
     def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
-        """As it is."""
+        """The value unchanged."""
         return str(arguments["value"])
 
 
 class Coward(Decoder):
-    """Refuses."""
+    """A decoder that refuses everything."""
 
     def inspect(self, uri: str, *, keys=None, prefix=None) -> dict[str, Any]:
-        """No."""
+        """Refuse."""
         raise Refused("inspect.log-file", "no")
 
 
 class Fragile(Decoder):
-    """Crashes on every file."""
+    """A decoder that crashes on every file."""
 
     def inspect(self, uri: str, *, keys=None, prefix=None) -> dict[str, Any]:
-        """Gone."""
+        """Crash."""
         self.asked += 1
         raise EngineCrash("gone")
 
 
 def write(path: Path, value: Any) -> None:
-    """JSON."""
+    """Write JSON."""
     path.write_text(json.dumps(value))
 
 
 @pytest.fixture
 def family(casebook: Casebook) -> Path:
-    """A whole file, one that is damaged, and one that is empty."""
+    """A whole file, a damaged one, and an empty one."""
     path = casebook.add(
         "log.tiny", table=None, file="f.log", needs=["inspect.log-file"], expected={"variants": "expected/v.json"}
     )
@@ -104,7 +104,7 @@ def family(casebook: Casebook) -> Path:
 
 @pytest.fixture
 def vectors(casebook: Casebook) -> Path:
-    """A value, something that is no value, and something on which minds differ."""
+    """A valid value, an invalid one, and one for which an error is right too."""
     path = casebook.add(
         "names.tiny", table=None, vectors="vectors.json", needs=["compute.partition.escape"], expected={"vectors": True}
     )
@@ -118,14 +118,14 @@ def vectors(casebook: Casebook) -> Path:
 
 
 def result(engine: Engine, path: Path) -> Result:
-    """What the engine's answers are worth."""
+    """The result of the case on this engine."""
     case = cases.load(path)
     return judge(case, "x", engine.hello(), ask(engine, case))
 
 
 @pytest.mark.parametrize("name", ["family", "vectors"])
-def test_a_right_engine_passes(name: str, request: pytest.FixtureRequest):
-    """All parts are right; an error is right where it is expected or allowed."""
+def test_correct_engine_passes(name: str, request: pytest.FixtureRequest):
+    """All parts are right; an error is right if it is expected or allowed."""
     path = request.getfixturevalue(name)
     if name == "family":
         variants = json.loads((path.parent / "expected" / "v.json").read_text())[:3]
@@ -133,8 +133,8 @@ def test_a_right_engine_passes(name: str, request: pytest.FixtureRequest):
     assert result(Decoder(), path).outcome is Outcome.PASS
 
 
-def test_the_first_wrong_part_is_named_and_how_many_there_are(family: Path, vectors: Path):
-    """A failure of a case of many parts says where to look; the others stand in the detail."""
+def test_first_wrong_part_and_their_number_are_reported(family: Path, vectors: Path):
+    """The message of a case with many parts names the first wrong one; the detail lists the others."""
     found = result(Careless(), family)
     assert found.outcome is Outcome.FAIL
     assert found.message.startswith("3 of 4 wrong, first damaged: blocks.0.type: expected corrupt, found command")
@@ -146,8 +146,8 @@ def test_the_first_wrong_part_is_named_and_how_many_there_are(family: Path, vect
     assert "test 3" in found.detail
 
 
-def test_a_list_of_blocks_is_compared_whole(family: Path):
-    """An unexpected block is a difference, and so is a missing one."""
+def test_lists_of_blocks_are_compared_completely(family: Path):
+    """An additional block is a difference, and so is a missing one."""
     found = result(Decoder(), family)
     assert (
         found.message
@@ -155,8 +155,8 @@ def test_a_list_of_blocks_is_compared_whole(family: Path):
     )
 
 
-def test_refusing_every_part_is_a_refusal(family: Path):
-    """The worst outcome of the parts is that of the case; a refusal passes only where no answer is right."""
+def test_case_is_refused_if_all_parts_are(family: Path):
+    """The worst outcome of the parts is that of the case; a refusal passes only if no answer is right."""
     found = result(Coward(), family)
     assert (found.outcome, found.message) == (Outcome.REFUSED, "2 of 4 refused, first whole: refused inspect.log-file: no")
 
@@ -168,8 +168,8 @@ def test_engine_that_crashes_on_every_part_is_not_restarted_for_each(family: Pat
     assert engine.asked == MOST_CRASHES < len(cases.load(family).variants)
 
 
-def test_a_file_is_placed_under_its_own_name(casebook: Casebook):
-    """The name of a log file is part of what is read."""
+def test_file_keeps_its_name(casebook: Casebook):
+    """The name of a log file is part of its content."""
     path = casebook.add("log.tiny", table=None, file="bytes/.f_1.log.1_0-0-0", needs=["inspect.log-file"], verdict="valid",
                         expected={"inspect": "expected/rows.json"})  # fmt: skip
     (path.parent / "bytes").mkdir()
@@ -184,8 +184,8 @@ def test_a_file_is_placed_under_its_own_name(casebook: Casebook):
     assert result(Reads(), path).outcome is Outcome.PASS
 
 
-def test_patches_are_at_offsets_of_the_undamaged_file():
-    """However many there are, each is found where the file says."""
+def test_patch_offsets_refer_to_the_undamaged_file():
+    """Each of several patches is applied at its offset in the undamaged file."""
     variant = Variant("x", patches=(Patch(1, 2, "58595a"), Patch(4, 0, "2d"), Patch(5, 1)), cut=6)
     assert variant.applied(b"abcdefg") == b"aXYZd-"
 
@@ -198,8 +198,8 @@ def test_patches_are_at_offsets_of_the_undamaged_file():
         (lambda v: v.append(v[0]), "two parts are called whole"),
     ],
 )
-def test_a_family_that_cannot_be_made_is_found(casebook: Casebook, family: Path, change, says: str):
-    """`fixtures verify` names the part that is wrong."""
+def test_verify_reports_an_invalid_family(casebook: Casebook, family: Path, change, says: str):
+    """`fixtures verify` names the invalid part."""
     path = family.parent / "expected" / "v.json"
     variants = json.loads(path.read_text())
     change(variants)
@@ -207,7 +207,7 @@ def test_a_family_that_cannot_be_made_is_found(casebook: Casebook, family: Path,
     assert any(says in problem for problem in problems(casebook.root))
 
 
-def test_vectors_explain_their_flags(casebook: Casebook, vectors: Path):
+def test_vector_flags_need_notes(casebook: Casebook, vectors: Path):
     """A flag without a note, or an unknown function, is an error in the file."""
     path = vectors.parent / "vectors.json"
     write(path, json.loads(path.read_text()) | {"function": "minds.read", "notes": {}})
@@ -216,8 +216,8 @@ def test_vectors_explain_their_flags(casebook: Casebook, vectors: Path):
     assert any("'minds.read' is no function" in problem for problem in told)
 
 
-def test_a_variant_without_a_right_answer_is_a_mistake(family: Path):
-    """The shape of the file is checked before anything is asked."""
+def test_variant_without_right_answer_is_an_error(family: Path):
+    """The form of the file is checked before any engine is asked."""
     write(family.parent / "expected" / "v.json", [{"name": "x"}])
     with pytest.raises(CaseError, match="not valid under any"):
         _ = cases.load(family).variants

@@ -1,4 +1,4 @@
-"""Cases that ask one table several queries: how they are written, asked and judged."""
+"""Cases with several queries of one table: their form, the queries, and the judgement."""
 
 import json
 from pathlib import Path
@@ -38,14 +38,14 @@ def series(casebook: Casebook, *reads: dict[str, Any]) -> Path:
         ([NO, NONE, NO], "error", "1 of 3 error, first all: the files of this time were cleaned"),
     ],
 )
-def test_the_worst_of_the_answers_counts(casebook: Casebook, answers: list[Any], outcome: str, message: str) -> None:
-    """A series is right if each of its answers is; a further right answer and an expected error are right, too."""
+def test_worst_answer_decides(casebook: Casebook, answers: list[Any], outcome: str, message: str) -> None:
+    """A series is right if each of its answers is; an alternative answer and an expected error are right too."""
     found = judge(cases.load(series(casebook, FIRST, SECOND, THIRD)), "tiny", HELLO, answers)
     assert (found.outcome, found.message) == (outcome, message)
 
 
-def test_a_query_may_choose_columns(casebook: Casebook) -> None:
-    """Rows then have these columns and no others."""
+def test_query_with_columns(casebook: Casebook) -> None:
+    """The rows of a projection have the selected columns only."""
     chosen = {"name": "ids", "query": {"kind": "incremental", "columns": ["id"]}, "rows": [{"id": "a"}]}
     (read,) = cases.load(series(casebook, chosen)).reads
     assert read.query.columns == ("id",)
@@ -62,8 +62,8 @@ def test_a_query_may_choose_columns(casebook: Casebook) -> None:
         ({"query": {"kind": "guess"}}, "reads.0.query.kind"),
     ],
 )
-def test_a_mistake_in_a_series_is_named(casebook: Casebook, wrong: dict[str, Any], says: str) -> None:
-    """The error names the file, and the query that it is in."""
+def test_error_names_file_and_query(casebook: Casebook, wrong: dict[str, Any], says: str) -> None:
+    """The error names the file and the query."""
     case = cases.load(series(casebook, FIRST | wrong))
     with pytest.raises(CaseError, match=r"reads\.json") as caught:
         _ = case.reads

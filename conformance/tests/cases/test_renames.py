@@ -29,18 +29,18 @@ RENAMES = Renames(
         ("merge.one", "merge.one"),
     ],
 )
-def test_an_old_id_leads_to_the_id_of_today(old: str, new: str):
+def test_old_id_maps_to_current_id(old: str, new: str):
     """Renames of files and of tests chain, in either order; parameters are kept."""
     assert RENAMES.current_case(old) == new
 
 
-def test_an_old_name_of_a_mutant_leads_to_the_name_of_today():
+def test_old_mutant_name_maps_to_current_name():
     """Renames of mutants chain too."""
     assert [RENAMES.current_mutant(name) for name in ("x", "y", "z", "w")] == ["z", "z", "z", "w"]
 
 
-def test_a_circle_is_an_error():
-    """Instead of following it for ever."""
+def test_circular_renames_are_an_error():
+    """The lookup does not loop."""
     with pytest.raises(RenameError, match="x -> y -> x"):
         Renames(mutants={"x": "y", "y": "x"}).current_mutant("x")
 
@@ -49,7 +49,7 @@ def test_a_circle_is_an_error():
     ("second", "message"),
     [('[cases]\n"t::a" = "t::c"', "t::a is renamed to t::c, and elsewhere to t::b"), ("[tests]\na = 'b'", "no table 'tests'")],
 )
-def test_files_that_contradict_each_other_are_an_error(tmp_path: Path, second: str, message: str):
+def test_contradicting_files_are_an_error(tmp_path: Path, second: str, message: str):
     """All files of the folder are merged; the message names the second file."""
     (tmp_path / "1.toml").write_text('[cases]\n"t::a" = "t::b"\n')
     (tmp_path / "2.toml").write_text(second)
@@ -57,8 +57,8 @@ def test_files_that_contradict_each_other_are_an_error(tmp_path: Path, second: s
         renames(tmp_path)
 
 
-def test_old_ids_lead_to_cases_that_exist_and_are_not_in_use():
-    """Otherwise an entry of a list would silently say nothing, or speak of another case."""
+def test_old_ids_map_to_existing_cases_and_are_unused():
+    """Otherwise an entry of a list would have no effect, or refer to another case."""
     current = {case.id for case in suite_cases()}
     files = {case.partition("::")[0] for case in current}
     known = renames()
@@ -73,16 +73,16 @@ def _files(known: Renames) -> dict[str, str]:
     return {old: known.current_case(f"{old}::").partition("::")[0] for old in known.files}
 
 
-def test_old_names_of_mutants_lead_to_mutants_that_exist_and_are_not_in_use():
-    """The same for mutants."""
+def test_old_mutant_names_map_to_existing_mutants_and_are_unused():
+    """Old names of mutants map to existing mutants and are not used for others."""
     current = {mutant.name for mutant in all_mutants()}
     known = renames().mutants
     assert {old: current_mutant(old) for old in known if current_mutant(old) not in current} == {}
     assert [old for old in known if old in current] == []
 
 
-def test_stored_verdicts_are_of_cases_that_exist():
-    """Ids of Python cases in the committed verdicts are ids of today, or were renamed."""
+def test_stored_verdicts_have_known_ids():
+    """Ids of Python cases in the committed verdicts are current ids or were renamed."""
     current = {case.id for case in suite_cases()}
     for path in sorted((Path(__file__).parents[2] / "results").glob("*.json")):
         stored = {case for case in json.loads(path.read_text(encoding="utf-8"))["cases"] if "::" in case}

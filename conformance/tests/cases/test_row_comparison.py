@@ -1,4 +1,4 @@
-"""Values are compared, never encodings; differences are told so that a person finds the fault."""
+"""Values are compared, not encodings; differences are reported in a readable form."""
 
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -55,7 +55,7 @@ NOON = datetime(2026, 11, 21, 12, 0, 0, 123456)
         (NESTED, {"city": None, "no": 3}, pa.struct({"city": pa.string(), "no": pa.int64()}), {"city": None, "no": "3"}),
     ],
 )
-def test_an_arrow_value_has_one_text_however_it_is_encoded(declared: Any, value: Any, kind: pa.DataType, text: Any):
+def test_canonical_text_does_not_depend_on_the_arrow_encoding(declared: Any, value: Any, kind: pa.DataType, text: Any):
     """Width, unit, zone and container of an Arrow value make no difference; value and declared type do."""
     found = from_arrow(pa.array([value], kind)[0], declared)
     assert (found, type(found)) == (text, type(text))
@@ -81,8 +81,8 @@ def test_an_arrow_value_has_one_text_however_it_is_encoded(declared: Any, value:
         ({"type": "map", "values": "long"}, {"b": 1, "a": 2}, {"a": "2", "b": "1"}),
     ],
 )
-def test_a_text_of_a_case_gets_the_same_form(declared: Any, value: Any, text: Any):
-    """Expected values may be written in any usual way; they become the canonical text."""
+def test_texts_of_cases_become_canonical(declared: Any, value: Any, text: Any):
+    """Expected values may be written in any usual form."""
     assert repr(from_json(value, declared)) == repr(text)
 
 
@@ -90,32 +90,32 @@ def test_a_text_of_a_case_gets_the_same_form(declared: Any, value: Any, text: An
     ("declared", "value"),
     [("long", "ten"), ("long", 1.5), ("int", True), ("bytes", "xyz"), ("date", "21.11.2026"), ("boolean", 1), ("string", 5)],
 )
-def test_a_value_that_is_none_of_its_type_is_an_error(declared: str, value: Any):
-    """A mistake in a file of expected rows is found when it is read, not taken for an engine's fault."""
+def test_expected_value_of_wrong_type_is_an_error(declared: str, value: Any):
+    """A mistake in expected rows is found when they are loaded, and is not reported as a fault of an engine."""
     with pytest.raises(ValueError, match=r".+"):
         from_json(value, declared)
 
 
-def test_a_value_of_another_type_equals_nothing():
-    """An engine that gives text where a number is declared did not answer with that number."""
+def test_value_of_another_type_is_different():
+    """A text is not equal to a number with the same digits."""
     assert from_arrow(pa.scalar("10"), "long") == "'10' (string)"
     assert from_arrow(pa.scalar(10), "timestamp-micros") == "10 (int64)"
 
 
-def test_a_struct_with_another_shape_shows_what_is_too_much_and_what_is_missing():
-    """A field more or less in a struct is a difference even where its value is null."""
+def test_struct_difference_names_additional_and_missing_fields():
+    """An additional or missing field of a struct is a difference even if its value is null."""
     found = from_arrow(pa.scalar({"no": 3, "zip": None}), NESTED)
     assert found == {"city": "(no such field)", "no": "3", "zip": "None (not declared)"}
 
 
-def test_a_map_that_holds_a_key_twice_is_no_map():
-    """Entries of a double key are not silently dropped."""
+def test_map_with_duplicate_key_is_an_error():
+    """Entries with a duplicate key are not dropped silently."""
     twice = pa.array([[("a", 1), ("a", 1)]], pa.map_(pa.string(), pa.int32()))[0]
     assert from_arrow(twice, {"type": "map", "values": "int"}) == [["a", 1], ["a", 1]]
 
 
-def test_an_unknown_type_is_named():
-    """A typing error in a declared type is not passed over."""
+def test_unknown_type_is_an_error():
+    """A misspelled declared type is an error."""
     with pytest.raises(UnknownType, match="longish"):
         from_json(1, "longish")
     with pytest.raises(UnknownType, match="2 types"):
@@ -123,21 +123,21 @@ def test_an_unknown_type_is_named():
 
 
 def test_rows_are_a_multiset():
-    """Order means nothing; how often a row occurs does."""
+    """The order of rows is ignored; the number of equal rows counts."""
     a, b = {"id": "a"}, {"id": "b"}
     assert not differences([a, b], [b, a])
     assert differences([a], [a, a]).unexpected == (a,)
     assert differences([a, a], [a]).missing == (a,)
 
 
-def test_null_is_not_an_empty_text():
-    """A null that comes back as an empty text is a change."""
+def test_null_differs_from_empty_text():
+    """A null that is returned as an empty text is a difference."""
     told = differences([{"id": "a", "name": None}], [{"id": "a", "name": ""}])
     assert told.changed == (({"id": "a", "name": None}, {"id": "a", "name": ""}),)
 
 
-def test_rows_of_one_key_stand_side_by_side():
-    """What differs is paired by key; what has no partner is missing or unexpected."""
+def test_differing_rows_are_paired_by_key():
+    """Differing rows are paired by key; rows without a partner are missing or unexpected."""
     expected = [{"id": "a", "v": 1}, {"id": "b", "v": 1}, {"id": "c", "v": 1}]
     found = [{"id": "a", "v": 2}, {"id": "b", "v": 1}, {"id": "d", "v": 1}]
     told = differences(expected, found, ("id",))
@@ -149,21 +149,21 @@ def test_rows_of_one_key_stand_side_by_side():
     assert told.summary() == "1 changed (id=a); 1 missing (id=c); 1 unexpected (id=d)"
 
 
-def test_the_first_telling_column_is_the_key_where_none_is_given():
+def test_default_key_is_the_first_unique_column():
     """Without a key, rows are paired by the first column whose values are all different."""
     expected = [{"p": "x", "id": "a", "v": 1}, {"p": "x", "id": "b", "v": 1}]
     told = differences(expected, [{"p": "x", "id": "a", "v": 2}, expected[1]])
     assert told.key == ("id",) and len(told.changed) == 1
 
 
-def test_a_summary_is_the_same_for_any_order_of_rows():
-    """Lists of expected failures hold summaries, so they must not depend on how an engine orders rows."""
+def test_summary_does_not_depend_on_row_order():
+    """Lists of expected failures contain summaries, which must not depend on the order of rows."""
     rows = [{"id": c} for c in "abcdef"]
     assert differences(rows, []).summary() == differences(rows[::-1], []).summary() == "6 missing (id=a, id=b, id=c, ...)"
 
 
-def test_columns_too_many_or_too_few_are_differences():
-    """Rows that agree in all other columns do not make up for a column."""
+def test_additional_and_missing_columns_are_differences():
+    """A wrong set of columns is a difference even if all other columns agree."""
     rows = Rows({"id": "string", "ts": "long"}, ({"id": "a", "ts": "1"},))
     told = rows.compare(pa.table({"id": ["a"], "extra": [1]}))
     assert (told.absent, told.strange, told.changed) == (("ts",), ("extra",), ())
@@ -172,20 +172,20 @@ def test_columns_too_many_or_too_few_are_differences():
     assert rows.compare(twice).strange == ("ts",)
 
 
-def test_an_empty_answer_is_compared_too():
-    """No rows where rows are expected is a difference, no rows where none are is not."""
+def test_empty_answer_is_compared():
+    """No rows are a difference if rows are expected, and right if none are."""
     rows = Rows({"id": "string"}, ())
     assert not rows.compare(pa.table({"id": pa.array([], pa.string())}))
     assert rows.compare(pa.table({"id": ["a"]})).unexpected == ({"id": "a"},)
 
 
-def test_chunks_do_not_matter():
-    """A column in several chunks has the values of one."""
+def test_chunks_are_ignored():
+    """A column in several chunks has the same values as one in a single chunk."""
     column = pa.chunked_array([pa.array([1]), pa.array([], pa.int64()), pa.array([2])])
     assert canonical(pa.table({"n": column}), {"n": "long"}) == [{"n": "1"}, {"n": "2"}]
 
 
-def test_a_moment_does_not_depend_on_the_zone_it_is_written_in():
-    """An instant given with an offset is the same instant in UTC, down to the day."""
+def test_timestamps_are_compared_in_utc():
+    """An instant with an offset equals the same instant in UTC."""
     berlin = datetime(2026, 1, 1, 0, 30, tzinfo=timezone(timedelta(hours=1)))
     assert from_json(berlin.isoformat(), "timestamp-micros") == "2025-12-31T23:30:00Z"

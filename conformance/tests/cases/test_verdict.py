@@ -1,4 +1,4 @@
-"""What an answer is worth depends on case, declared features and answer alone."""
+"""The verdict depends only on the case, the declared features and the answer."""
 
 import copy
 import json
@@ -23,7 +23,7 @@ Judged = Callable[..., Result]
 
 @pytest.fixture
 def judged(casebook: Casebook) -> Judged:
-    """The result of an answer to a tiny case with the given changes."""
+    """The result of an answer to a tiny case with these changes."""
 
     def result(answer: Any, **changes: Any) -> Result:
         return judge(cases.load(casebook.add(**changes)), "tiny", HELLO, answer, 1.5)
@@ -45,18 +45,18 @@ def judged(casebook: Casebook) -> Judged:
         (KeyError("x"), "error", "'x'"),
     ],
 )
-def test_each_kind_of_answer_has_its_outcome(judged: Judged, answer: Any, outcome: str, message: str):
-    """Right and wrong rows, refusal, error, crash and time-out are different outcomes."""
+def test_outcome_of_each_kind_of_answer(judged: Judged, answer: Any, outcome: str, message: str):
+    """Right and wrong rows, refusal, error, crash and timeout are different outcomes."""
     found = judged(answer)
     assert (found.outcome, found.message, found.seconds) == (outcome, message, 1.5)
 
 
-def test_a_wrong_answer_carries_the_rows_that_differ(judged: Judged):
-    """Expected and found rows stand side by side in the result."""
+def test_wrong_answer_contains_differing_rows(judged: Judged):
+    """The result contains expected and found rows."""
     assert judged(WRONG).pairs == (({"id": "a", "ts": "10"}, {"id": "a", "ts": "9"}),)
 
 
-def test_an_engine_is_not_blamed_for_what_it_does_not_offer(judged: Judged):
+def test_undeclared_feature_is_unsupported(judged: Judged):
     """A case that needs an undeclared feature is unsupported; the message names the feature."""
     found = judged(None, needs=["read.snapshot", "read.cdc"])
     assert (found.outcome, found.message) == (Outcome.UNSUPPORTED, "not offered: read.cdc")
@@ -73,8 +73,8 @@ def test_an_engine_is_not_blamed_for_what_it_does_not_offer(judged: Judged):
         (ProtocolFault("junk"), "error", "junk"),
     ],
 )
-def test_where_refusing_is_right_rows_are_a_guess(judged: Judged, answer: Any, outcome: str, says: str):
-    """Only a refusal passes; an error is an error with words of its own; rows are wrong, whatever they hold."""
+def test_only_refusal_passes_if_refusal_is_expected(judged: Judged, answer: Any, outcome: str, says: str):
+    """Only a refusal passes; an error is reported as an error; rows are wrong, whatever they contain."""
     found = judged(answer, expected={"refused": "table-version"})
     assert found.outcome == outcome and says in found.message
 
@@ -84,8 +84,8 @@ def test_where_refusing_is_right_rows_are_a_guess(judged: Judged, answer: Any, o
     [(EngineError("cut"), "pass"), (Refused("x", "y"), "pass"), (RIGHT, "fail"), (EngineCrash("gone"), "crash"),
      (ProtocolFault("junk"), "error")],
 )  # fmt: skip
-def test_a_broken_table_asks_for_an_error(judged: Judged, answer: Any, outcome: str):
-    """Where the table is damaged, error and refusal are right, and an answer is wrong; so is a crash."""
+def test_error_or_refusal_passes_on_a_damaged_table(judged: Judged, answer: Any, outcome: str):
+    """For a damaged table error and refusal are right; an answer and a crash are wrong."""
     assert judged(answer, expected={"error": "cut commit metadata"}).outcome == outcome
 
 
@@ -100,19 +100,19 @@ def test_a_broken_table_asks_for_an_error(judged: Judged, answer: Any, outcome: 
         (EngineCrash("gone"), "crash", "gone"),
     ],
 )
-def test_an_open_question_records_answers_and_does_not_fail(judged: Judged, answer: Any, outcome: str, says: str):
-    """What the specification leaves open is recorded; a crash is not an answer."""
+def test_open_case_records_answers(judged: Judged, answer: Any, outcome: str, says: str):
+    """The answer to an open case is recorded; a crash is not an answer."""
     found = judged(answer, expected={"rows": "expected/rows.json", "open": True})
     assert (found.outcome, found.message) == (outcome, says)
 
 
-def test_an_open_question_needs_no_expectation(judged: Judged):
-    """The input is pinned, the answer is counted."""
+def test_open_case_without_expectation(judged: Judged):
+    """An open case may have no expected answer; the answer is still recorded."""
     assert judged(RIGHT, expected={"open": True}).message == "2 rows"
 
 
-def test_a_further_right_answer_is_right_too(casebook: Casebook):
-    """Where the rule leaves a choice, each of the accepted answers passes, and no other."""
+def test_alternative_answers_pass(casebook: Casebook):
+    """Each of the accepted answers passes, and no other one."""
     other = casebook.add("merge.other", rows=[{"id": "b", "ts": None}, {"id": "a", "ts": "9"}])
     expected = {"rows": "expected/rows.json", "accept": [f"../{other.parent.name}/expected/rows.json"]}
     case = cases.load(casebook.add(expected=expected))
@@ -122,14 +122,14 @@ def test_a_further_right_answer_is_right_too(casebook: Casebook):
 
 
 @pytest.mark.parametrize("answer", [RIGHT, WRONG, EngineCrash("gone", 3, "oops")])
-def test_a_result_survives_its_line(judged: Judged, answer: Any):
-    """`report.jsonl` holds everything that a report shows."""
+def test_result_is_unchanged_after_encoding(judged: Judged, answer: Any):
+    """`report.jsonl` contains everything that a report shows."""
     found = judged(answer)
     assert Result.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
-def test_a_message_is_the_same_on_every_run():
-    """Scratch folders, addresses and long numbers do not make a failure another failure."""
+def test_messages_do_not_depend_on_the_run():
+    """Temporary folders, addresses and long numbers are normalized, so that equal failures have equal messages."""
     assert one_line("\n cannot read file:///tmp/x-1/table/p=1/f.parquet (port 45671, 0x7ffe)\nmore") == (
         "cannot read <table>/p=1/f.parquet (port #, #)"
     )
@@ -158,8 +158,8 @@ INSPECTED = {
         ("file_groups.q", {}),
     ],
 )
-def test_an_inspection_is_contradicted_at_one_place(path: str, value: Any):
-    """What is too much in timeline or file groups is as wrong as what is missing; the place is named."""
+def test_inspection_difference_names_its_place(path: str, value: Any):
+    """Additional and missing entries of timeline or file groups are wrong; the place is named."""
     *folders, last = path.split(".")
     other: Any = copy.deepcopy(INSPECTED)
     at = other
@@ -171,15 +171,15 @@ def test_an_inspection_is_contradicted_at_one_place(path: str, value: Any):
     assert contradiction(other, INSPECTED) is not None
 
 
-def test_an_inspection_may_hold_more_properties_and_another_order_of_instants():
-    """Engines write properties of their own, and a timeline is a set of instants."""
+def test_additional_properties_and_order_of_instants_are_ignored():
+    """Engines write additional properties, and a timeline is a set of instants."""
     timeline = {"completed": INSPECTED["timeline"]["completed"][::-1], "pending": []}
     assert contradiction({k: v for k, v in INSPECTED.items() if k != "timeline"}, INSPECTED) is None
     assert contradiction(INSPECTED, INSPECTED | {"properties": {"a": "1", "b": "2", "c": "3"}, "timeline": timeline}) is None
 
 
-def test_an_inspection_is_judged_like_rows(casebook: Casebook):
-    """A case can ask for timeline and file slices instead of rows."""
+def test_inspection_is_judged(casebook: Casebook):
+    """A case can compare timeline and file slices instead of rows."""
     path = casebook.add(needs=["inspect.table"], expected={"inspect": "expected/rows.json"})
     (path.parent / "expected" / "rows.json").write_text(json.dumps(INSPECTED))
     case = cases.load(path)
@@ -188,8 +188,8 @@ def test_an_inspection_is_judged_like_rows(casebook: Casebook):
     assert (found.outcome, found.message.split(":")[0]) == (Outcome.FAIL, "file_groups.p")
 
 
-def test_slices_have_no_order():
-    """Engines show the slices of a group oldest or newest first; their log files stand in the order in which they are merged."""
+def test_order_of_slices_is_ignored():
+    """Engines list the slices of a group oldest or newest first; log files are in merge order."""
     old, new = ({"base_instant": instant, "log_files": ["1", "2"]} for instant in ("20260101000000000", "20260101000001000"))
     shown = {"file_groups": {"p": {"f": {"slices": [old, new]}}}}
     assert contradiction(shown, {"file_groups": {"p": {"f": {"slices": [new, old]}}}}) is None

@@ -1,4 +1,4 @@
-"""What `doctor` and `engines` tell of a machine, without starting or fetching anything."""
+"""The output of `doctor` and `engines`, which neither start nor download anything."""
 
 import pytest
 from rich.text import Text
@@ -16,7 +16,7 @@ from hudi_conformance.engines.support import environments
 
 @pytest.fixture
 def bare(tmp_path, monkeypatch) -> None:
-    """A machine with nothing but Python, and no network."""
+    """A machine with Python only, and without network."""
     monkeypatch.setenv("HUDI_CONFORMANCE_CACHE", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(environments, "machine_java", lambda: None)
@@ -25,15 +25,15 @@ def bare(tmp_path, monkeypatch) -> None:
 
 
 def run(*arguments: str) -> str:
-    """What a command prints; it ends well."""
+    """The output of a command that succeeds."""
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     return result.output
 
 
 @pytest.mark.usefixtures("bare")
-def test_each_engine_that_is_not_here_gets_one_command():
-    """The reference runs anywhere; for each other engine one command brings all its pieces."""
+def test_doctor_prints_one_install_command_per_engine():
+    """The reference runs on each machine; for each other engine one command installs all requirements."""
     told = run("doctor")
     for info in registry.shipped():
         diagnosis = doctor.diagnose(info)
@@ -43,8 +43,8 @@ def test_each_engine_that_is_not_here_gets_one_command():
 
 
 @pytest.mark.usefixtures("bare")
-def test_an_engine_is_ready_when_every_piece_is_there(monkeypatch):
-    """Environment and Java alone do not make Apache Hudi run: its jar must be there too, and the client's for the client."""
+def test_engine_is_ready_if_all_requirements_are_installed(monkeypatch):
+    """Apache Hudi needs environment, Java and its jar; the Java client needs its own jar too."""
     info = registry.find("apache-hudi@1.0.2")
     assert {piece.name for piece in doctor.diagnose(info).pieces if not piece.there} == {"java", "environment", "jar"}
     stamp = environments.environment_folder("apache-hudi") / ".complete"
@@ -63,8 +63,8 @@ def test_an_engine_is_ready_when_every_piece_is_there(monkeypatch):
 
 
 @pytest.mark.usefixtures("bare")
-def test_an_engine_that_cannot_be_made_ends_with_3(monkeypatch):
-    """With the reason and the command for later, and without a stack trace."""
+def test_failed_installation_has_exit_code_3(monkeypatch):
+    """With the reason and the command for another attempt, and without a stack trace."""
 
     def offline(extra, progress):
         raise environments.Offline(f"{extra} is out of reach")
@@ -76,15 +76,15 @@ def test_an_engine_that_cannot_be_made_ends_with_3(monkeypatch):
 
 
 def test_an_unknown_engine_is_a_usage_error():
-    """Usage errors end with 2 and name what can be made."""
+    """Usage errors have exit code 2 and name the engines that can be installed."""
     result = CliRunner().invoke(app, ["doctor", "--make", "hudi-cobol"])
     assert result.exit_code == 2
     assert "apache-hudi@1.0.2" in result.output
 
 
 @pytest.mark.usefixtures("bare")
-def test_engines_shows_what_can_be_asked_and_how_to_get_the_rest():
-    """The reference answers for itself; an engine that is not here names its command instead."""
+def test_engines_lists_available_engines_and_install_commands():
+    """The version of the reference is shown; a missing engine has its install command."""
     told = run("engines", "--features")
     assert "in this process" in told
     assert "merge.event-time" in told
@@ -95,13 +95,13 @@ def test_engines_shows_what_can_be_asked_and_how_to_get_the_rest():
 
 @pytest.mark.s3
 def test_doctor_tests_the_object_store() -> None:
-    """The emulated object store is started for a moment, and its promises are told."""
+    """The emulated object store is started for a short time, and its guarantees are reported."""
     pytest.importorskip("moto.server")
     assert doctor.object_store().startswith("object store: moto's server behind the proxy keeps all 6 promises")
 
 
-def test_doctor_says_what_brings_the_object_store(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the emulation is not installed, doctor names the extra that brings it."""
+def test_doctor_names_the_extra_of_the_object_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the emulation is not installed, doctor names the extra that installs it."""
     from hudi_conformance.explorer.s3 import store
 
     monkeypatch.setattr(store.importlib.util, "find_spec", lambda name: None)

@@ -1,4 +1,4 @@
-"""The golden cases can be listed, checked and taken away by people who never run the suite."""
+"""The golden cases can be listed, verified and exported without running the suite."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from hudi_conformance.commands.suite import fixtures
 
 @pytest.fixture
 def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Casebook:
-    """A folder of cases in the place of the shipped ones."""
+    """A folder of cases instead of the shipped ones."""
     found = Casebook(tmp_path / "fixtures")
     for module in (case, fixtures):
         monkeypatch.setattr(module, "fixtures_root", lambda: found.root)
@@ -29,8 +29,8 @@ def call(*arguments: object) -> Any:
     return CliRunner().invoke(app, ["fixtures", *map(str, arguments)], env={"COLUMNS": "200"})
 
 
-def test_list_shows_what_matches(book: Casebook):
-    """Id, producer and rules of each case; none is an error of the pattern."""
+def test_list_shows_matching_cases(book: Casebook):
+    """Id, producer and rules of each case; a pattern without matches is an error."""
     book.add("merge.one")
     book.add("log.two", requirements=["LF-012"])
     assert "merge.one" in call("list").stdout
@@ -39,8 +39,8 @@ def test_list_shows_what_matches(book: Casebook):
     assert call("list", "--only", "nothing").exit_code == 2
 
 
-def test_the_shipped_cases_are_whole():
-    """Shape, files, ids, rules, errata and size of every committed case."""
+def test_shipped_cases_are_valid():
+    """Schema, files, ids, rules, errata and size of every committed case."""
     assert list(fixtures.problems(case.fixtures_root())) == []
 
 
@@ -55,23 +55,23 @@ def test_the_shipped_cases_are_whole():
         ({"table": "../../.."}, "table: leads outside the fixtures"),
     ],
 )
-def test_verify_names_what_is_wrong(book: Casebook, changes: dict[str, Any], says: str):
-    """Every kind of mistake that the file itself can make is found before a run."""
+def test_verify_reports_errors(book: Casebook, changes: dict[str, Any], says: str):
+    """Every mistake in the file itself is found before a run."""
     book.add("merge.good")
     book.add("merge.one", **changes)
     found = call("verify")
     assert found.exit_code == 1 and says in found.stderr
 
 
-def test_verify_finds_an_id_that_is_used_twice(book: Casebook):
-    """An id leads to one case."""
+def test_verify_reports_duplicate_ids(book: Casebook):
+    """An id identifies one case."""
     book.add("merge.one")
     book.add("merge.two", id="merge.one")
     assert "is the id of" in call("verify").stderr
 
 
-def test_an_export_is_usable_without_the_suite(book: Casebook, tmp_path: Path):
-    """A folder with all cases and the schemas of their files; nothing that is there is overwritten."""
+def test_export_is_complete(book: Casebook, tmp_path: Path):
+    """A folder with all cases and their schemas; existing files are not overwritten."""
     book.add("merge.one")
     out = tmp_path / "out"
     assert call("export", out).exit_code == 0
@@ -80,8 +80,8 @@ def test_an_export_is_usable_without_the_suite(book: Casebook, tmp_path: Path):
     assert call("export", out).exit_code == 2
 
 
-def test_an_archive_is_the_same_every_time(book: Casebook, tmp_path: Path):
-    """It can be pinned by its checksum, which lies beside it."""
+def test_archive_is_deterministic(book: Casebook, tmp_path: Path):
+    """The archive can be pinned by its checksum, which is written next to it."""
     book.add("merge.one")
     for name in ("a.tar.gz", "b.tar.gz"):
         assert call("export", tmp_path / name).exit_code == 0
@@ -93,5 +93,5 @@ def test_an_archive_is_the_same_every_time(book: Casebook, tmp_path: Path):
 
 
 def test_regenerate_needs_a_checkout(book: Casebook):
-    """An installed package has no recipes, and says so."""
+    """An installed package has no recipes, and the message says so."""
     assert "needs a source checkout" in call("regenerate").stderr

@@ -1,4 +1,4 @@
-"""`inspect FILE` shows what is in one file, down to the bytes that are wrong, and says what a reader must do about them."""
+"""`inspect FILE` shows the content of one file, the wrong bytes, and the required reaction of a reader."""
 
 import io
 import json
@@ -29,12 +29,12 @@ def call(*arguments: object, width: int = 100, **env: str) -> Result:
 
 
 def flat(found: Result) -> str:
-    """What was printed, without regard to where lines were broken."""
+    """The output without line breaks."""
     return " ".join(found.stdout.split())
 
 
 def answer(*arguments: object) -> dict[str, Any]:
-    """The contract's answer, which has the contract's shape."""
+    """The answer in the contract's form, validated by its schema."""
     found: dict[str, Any] = json.loads(call(*arguments, "--json").stdout)
     assert violation("file-inspection", found) is None
     return found
@@ -51,8 +51,8 @@ def command_log() -> Path:
     return file
 
 
-def test_a_log_file_of_apache_hudi_is_shown_block_by_block():
-    """Parts of the name, offsets, type, instant, headers: the schema by its fields, positions with the base file they mean."""
+def test_log_file_page():
+    """Parts of the name, offsets, type, instant, headers; the schema as fields, positions with their base file."""
     page = flat(call(log_of("data-and-delete-in-one-file")))
     (first, second) = answer(log_of("data-and-delete-in-one-file"))["blocks"]
     assert "log file" in page and "2 blocks" in page and "file id" in page and "write token" in page
@@ -63,8 +63,8 @@ def test_a_log_file_of_apache_hudi_is_shown_block_by_block():
     assert f"rows of the base file of {base}" in page
 
 
-def test_rows_and_deletes_are_shown_when_they_are_asked_for():
-    """Up to --rows of each block; an ordering value with its type, since Integer 0 is none and Long 0 is one."""
+def test_option_rows_shows_rows_and_deletes():
+    """Up to --rows of each block; an ordering value has its type, because Integer 0 means none and Long 0 is a value."""
     file = log_of("delete-block-of-keys")
     assert "int 0" not in call(file).stdout
     assert 'a "" int 0' in flat(call(file, "--content"))
@@ -72,23 +72,23 @@ def test_rows_and_deletes_are_shown_when_they_are_asked_for():
     assert answer(file)["blocks"][0]["deletes"][0] == {"key": "a", "partition": "", "ordering": {"type": "int", "value": 0}}
 
 
-def test_a_rollback_command_says_what_it_undoes():
-    """The target, and the command by its name."""
+def test_rollback_command_page():
+    """The target, and the name of the command."""
     page = flat(call(command_log()))
     target = answer(command_log())["blocks"][0]["header"]["TARGET_INSTANT_TIME"]
     assert f"undoes {target}" in page and "COMMAND_BLOCK_TYPE 0 rollback" in page
 
 
-def test_an_empty_log_file_has_no_blocks():
-    """It is a log file by its name, and nothing is wrong with it."""
+def test_empty_log_file_is_valid():
+    """It is a log file by its name, and has no blocks."""
     (empty,) = (file for file in (LOGS / "left-over.empty-log-file").rglob(".*.log.*") if not file.stat().st_size)
     found = call(empty)
     assert (found.exit_code, answer(empty)) == (0, {"format": "log", "blocks": []})
     assert "no blocks" in found.stdout
 
 
-def test_a_corrupt_block_is_taken_apart():
-    """Where it lies in the file, which bytes are wrong and what they should be, the rule, and where a reader goes on."""
+def test_corrupt_block_page():
+    """Its position, the wrong bytes and their expected values, the rule, and the offset at which a reader continues."""
     file = log_of("blocks.damage-between-two-committed-appends")
     found = call(file)
     corrupt = answer(file)["blocks"][1]
@@ -101,8 +101,8 @@ def test_a_corrupt_block_is_taken_apart():
     assert "00 00 00 57" in page and "^^ ^^ ^^ ^^" in page
 
 
-def test_a_trailer_that_differs_is_shown_beside_the_right_one():
-    """LF-024: the value found, the value that follows from the block length, the eight bytes."""
+def test_wrong_trailer_is_shown_with_the_expected_one():
+    """LF-024: the found value, the value that follows from the block length, and the eight bytes."""
     page = flat(call(log_of("damaged.trailing-length-differs")))
     assert "trailer 12345 expected 947, the block length and 6 LF-024" in page
     assert "30 39" in page and "explain LF-024" in page
@@ -117,8 +117,8 @@ def test_a_trailer_that_differs_is_shown_beside_the_right_one():
         ("blocks.of-the-reserved-type", "type 2 CORRUPT expected 0 to 6, not 2 LF-015"),
     ],
 )
-def test_what_a_reader_must_refuse_ends_with_exit_code_1(case: str, says: str):
-    """The page is whole all the same; the contract's answer is an error."""
+def test_file_to_refuse_has_exit_code_1(case: str, says: str):
+    """The page is still complete; the contract's answer is an error."""
     file = log_of(case)
     found = call(file)
     assert found.exit_code == 1 and says in flat(found) and "refuse the file" in flat(found)
@@ -127,14 +127,14 @@ def test_what_a_reader_must_refuse_ends_with_exit_code_1(case: str, says: str):
 
 
 def test_only_the_wrong_byte_of_a_magic_is_marked():
-    """The mark stands below the fifth byte."""
+    """The mark is below the fifth byte."""
     lines = call(log_of("damaged.bad-magic")).stdout.splitlines()
     (at,) = (number for number, line in enumerate(lines) if "23 48 55 44 4a 23" in line and "00000000" in line)
     assert lines[at + 1].strip() == "^^" and lines[at + 1].index("^^") == lines[at].index("4a")
 
 
-def test_a_block_whose_content_cannot_be_decoded_keeps_its_place():
-    """Framing and content are two things: offset, headers and the blocks behind it are shown, the error beside them."""
+def test_block_with_undecodable_content_has_offset_and_headers():
+    """Offset, headers and the following blocks are shown, together with the error of the content."""
     (file,) = (LOGS / "file.avro.no-schema" / "bytes").iterdir()
     found = call(file)
     first, second = answer(file)["blocks"]
@@ -142,8 +142,8 @@ def test_a_block_whose_content_cannot_be_decoded_keeps_its_place():
     assert "error" in first and "rows" not in first and len(second["rows"]) == 1
 
 
-def test_an_hfile_of_a_metadata_table_is_readable():
-    """Trailer, blocks, index, file info, bloom filter; entries say what they mean, look-ups what is there and what is not."""
+def test_hfile_page_of_a_metadata_table():
+    """Trailer, blocks, index, file info, bloom filter; entries are decoded, and lookups show found and missing keys."""
     (file,) = (METADATA / "files").glob("*.hfile")
     page = flat(call(file, "--keys", "__all_partitions__,nowhere"))
     for part in ("root index IDXROOT2", "CRC32C", "compression 1 gz", "index levels 1", "minRecordKey __all_partitions__"):
@@ -155,8 +155,8 @@ def test_an_hfile_of_a_metadata_table_is_readable():
     assert found["bloom"]["may_hold"] == [True, False] and found["levels"] == 1
 
 
-def test_an_hfile_in_a_log_block_shows_the_records_of_the_metadata_table():
-    """Files with their sizes, statistics with their bounds; the contract's rows have every field."""
+def test_hfile_log_block_page():
+    """Files with their sizes, statistics with their bounds; the rows of the contract have every field."""
     (files,) = (METADATA / "files").glob(f".*{INSTANT}.log.*")
     page = flat(call(files, "--content", width=200))
     assert "__all_partitions__ partitions south, north" in page and ".parquet 3,624 bytes" in page
@@ -166,15 +166,15 @@ def test_an_hfile_in_a_log_block_shows_the_records_of_the_metadata_table():
     assert rows[0]["ColumnStatsMetadata"]["nullCount"] == "0" and rows[0]["type"] == 3
 
 
-def test_entries_by_prefix_are_found_in_the_order_of_the_file():
-    """--prefix and --keys together give each entry once."""
+def test_options_prefix_and_keys_return_each_entry_once():
+    """--prefix and --keys together return each entry once, in the order of the file."""
     (log,) = (METADATA / "files").glob("*.hfile")
     found = answer(log, "--prefix", "__", "--keys", "__all_partitions__")["found"]
     assert [entry["key"] for entry in found] == ["__all_partitions__"]
 
 
 def damaged_hfile(folder: Path, change: str) -> Path:
-    """The HFile with one payload byte turned, or without its end."""
+    """The HFile with one flipped payload byte, or without its end."""
     (file,) = (METADATA / "files").glob("*.hfile")
     data = bytearray(file.read_bytes())
     if change == "byte":
@@ -184,15 +184,15 @@ def damaged_hfile(folder: Path, change: str) -> Path:
     return damaged
 
 
-def test_a_damaged_hfile_shows_the_block_that_is_wrong(tmp_path: Path):
-    """The checksum found and the one that follows from the bytes; the other blocks stand in the picture."""
+def test_damaged_hfile_page(tmp_path: Path):
+    """The stored checksum and the expected one; the other blocks are in the map."""
     found = call(damaged_hfile(tmp_path, "byte"))
     assert found.exit_code == 1 and "fails its CRC32C check" in flat(found) and "checksums CRC32C" in flat(found)
     assert "|xxxx|" in found.stdout and "meta" in found.stdout and "by what is stored" in flat(found)
 
 
-def test_a_cut_hfile_says_where_its_trailer_is(tmp_path: Path):
-    """Also where the trailer is not at its place the blocks before it are shown."""
+def test_truncated_hfile_page(tmp_path: Path):
+    """The blocks before the trailer are shown even if the trailer is not at its offset."""
     found = call(damaged_hfile(tmp_path, "cut"))
     assert found.exit_code == 1 and "expected 4096 bytes before the end, not 3996" in flat(found)
 
@@ -202,8 +202,8 @@ def base_file() -> Path:
     return sorted((METADATA.parents[1] / "north").glob(f"*_{INSTANT}.parquet"))[0]
 
 
-def test_a_base_file_shows_footer_filter_and_rows():
-    """Least and greatest key, parameters and fill of the filter, row groups, columns, the first rows."""
+def test_base_file_page():
+    """Minimum and maximum key, parameters and fill of the filter, row groups, columns, the first rows."""
     page = flat(call(base_file(), "--keys", "a,b", width=200))
     assert "hoodie_min_record_key a" in page and "type SIMPLE" in page and "b certainly not held" in page
     assert "1 row group" in page and "ts int64" in page and "rows" in page
@@ -212,8 +212,8 @@ def test_a_base_file_shows_footer_filter_and_rows():
     assert found["rows"][0]["ts"] == "1" and found["footer"]["hoodie_max_record_key"] == "a"
 
 
-def test_a_cut_base_file_shows_the_end_that_is_wrong():
-    """The last four bytes, where PAR1 must be."""
+def test_truncated_base_file_page():
+    """The last four bytes, which must be PAR1."""
     folder = fixtures_root() / "layout" / "broken.base-file.cut" / "table"
     (file,) = (file for file in folder.glob("*.parquet") if not file.read_bytes().endswith(b"PAR1"))
     found = call(file)
@@ -221,8 +221,8 @@ def test_a_cut_base_file_shows_the_end_that_is_wrong():
     assert "PAR1 at both ends" in flat(found) and found.stdout.splitlines()[-1].split() == ["^^"] * 4
 
 
-def test_an_orc_file_shows_stripes_and_rows(tmp_path: Path):
-    """The same page for the other format."""
+def test_orc_file_page(tmp_path: Path):
+    """The same page for ORC."""
     file = tmp_path / "f0000000-0000-4000-8000-000000000001-0_0-1-2_20250101000001000.orc"
     orc.write_table(pa.table({"id": ["a", "b"], "n": pa.array([1, None], pa.int64())}), str(file))
     page = flat(call(file))
@@ -230,8 +230,8 @@ def test_an_orc_file_shows_stripes_and_rows(tmp_path: Path):
     assert answer(file)["rows"] == [{"id": "a", "n": "1"}, {"id": "b", "n": None}]
 
 
-def test_a_name_that_contradicts_the_bytes_is_said(tmp_path: Path):
-    """The bytes decide what is shown; a reader goes by the name, so the contract's answer is an error."""
+def test_name_that_contradicts_the_bytes_is_reported(tmp_path: Path):
+    """The bytes decide what is shown; a reader uses the name, so that the contract's answer is an error."""
     file = tmp_path / "f0000000-0000-4000-8000-000000000001-0_0-1-2_20250101000001000.orc"
     file.write_bytes(base_file().read_bytes())
     assert "! named like an ORC file, but its bytes are those of a Parquet file (BF-010)" in flat(call(file))
@@ -246,45 +246,45 @@ def test_a_name_that_contradicts_the_bytes_is_said(tmp_path: Path):
         ("-8", "00000060     00 00 00 00 00 00 00  61", "a"),
     ],
 )
-def test_any_bytes_can_be_dumped(wanted: str, first: str, last: str):
-    """By offset and length, hexadecimal or decimal, or from the end; rows keep their place."""
+def test_option_hex_dumps_bytes(wanted: str, first: str, last: str):
+    """By offset and length, hexadecimal or decimal, or from the end."""
     lines = call(command_log(), f"--hex={wanted}").stdout.splitlines()
     assert lines[0].lstrip().startswith(first) and lines[-1].endswith(last)
 
 
 @pytest.mark.parametrize("wanted", ["x", "1:y", "99999", "0:-1"])
-def test_a_range_that_is_none_is_a_usage_error(wanted: str):
+def test_invalid_range_is_a_usage_error(wanted: str):
     """Exit code 2, and the option is named."""
     found = call(log_of("rollback-command"), f"--hex={wanted}")
     assert found.exit_code == 2 and "--hex" in found.stderr
 
 
-def test_what_looks_into_a_file_is_not_for_tables():
+def test_file_options_are_refused_for_tables():
     """A folder has no bytes to dump."""
     assert call(fixtures_root(), "--hex", "0").exit_code == 2
 
 
-def test_what_cannot_be_looked_up_is_a_usage_error():
-    """Options that do not apply are errors, and not ignored silently."""
+def test_inapplicable_options_are_usage_errors():
+    """Options that do not apply are errors and are not ignored."""
     assert call(command_log(), "--keys", "a").exit_code == 2 and call(base_file(), "--prefix", "a").exit_code == 2
 
 
-def test_a_file_that_is_not_there_is_a_usage_error(tmp_path: Path):
-    """It is not taken for the folder of a table."""
+def test_missing_file_is_a_usage_error(tmp_path: Path):
+    """The path is not treated as a table folder."""
     found = call(tmp_path / "nothing.parquet")
     assert found.exit_code == 2 and "there is no file" in " ".join(found.stderr.replace("│", " ").split())
 
 
-def test_a_file_of_unknown_type_is_refused(tmp_path: Path):
-    """Neither by its bytes nor by its name one of the format's: the four magics are named."""
+def test_file_of_unknown_type_is_refused(tmp_path: Path):
+    """Neither bytes nor name are those of a known format: the message names the four magics."""
     file = tmp_path / "notes.txt"
     file.write_text("no table")
     found = call(file)
     assert found.exit_code == 1 and "#HUDI#" in found.stderr and "DATABLK*" in found.stderr and "Traceback" not in found.stderr
 
 
-def test_colours_are_for_terminals():
-    """Plain text in a pipe, without trailing blanks; FORCE_COLOR paints the same words."""
+def test_output_is_coloured_on_terminals_only():
+    """Plain text in a pipe, without trailing blanks; FORCE_COLOR adds colours to the same text."""
     file = log_of("damaged.bad-magic")
     plain, painted = call(file).stdout, call(file, FORCE_COLOR="1").stdout
     assert "\x1b[" not in plain and "\x1b[" in painted
@@ -292,27 +292,27 @@ def test_colours_are_for_terminals():
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_the_page_fits_the_terminal(width: int):
-    """No line of the frame is wider than the page; only dumps, which are 80 wide, and names are not broken."""
+def test_page_fits_the_terminal(width: int):
+    """No line is wider than the terminal, except dumps, which have 80 columns, and names."""
     for file in (log_of("blocks.damage-between-two-committed-appends"), base_file()):
         lines = call(file, "--rows", 2, width=width).stdout.splitlines()
         assert max(map(len, lines)) <= max(width, 84)
 
 
-def test_a_file_on_an_object_store_is_inspected_by_its_uri():
-    """Whatever storage the table's own URI could name."""
+def test_file_on_an_object_store():
+    """Any URI that can name a table can also name a file."""
     storage_of("memory:///inspected").put("x.log.1", command_log().read_bytes())
     assert answer("memory:///inspected/x.log.1")["blocks"][0]["type"] == "command"
 
 
 def every_damage(data: bytes) -> list[bytes]:
-    """Prefixes, and copies with one byte turned: at every third place, so that each number is hit."""
+    """Truncated copies, and copies with one flipped byte at every third offset."""
     turned = [data[:i] + bytes([data[i] ^ 0xFF]) + data[i + 1 :] for i in range(0, len(data), 3)]
     return [data[:i] for i in range(0, len(data), 3)] + turned
 
 
-def test_every_damage_gives_a_page():
-    """No cut and no turned byte in a small log file breaks the page; damage to the frame of a block is never shown as a block."""
+def test_damaged_copies_have_a_page():
+    """Each damaged copy of a small log file has a page; a damaged envelope is never shown as a valid block."""
     whole, storage = command_log(), MemoryStorage()
     for number, data in enumerate(every_damage(whole.read_bytes())):
         storage.put(whole.name, data)
@@ -331,8 +331,8 @@ def test_every_damage_gives_a_page():
         (METADATA / "files" / "files-0000-0_0-1064-992_00000000000000000.hfile", ["--keys", "__all_partitions__,nowhere"]),
     ],
 )
-def test_the_guide_shows_what_the_command_prints(file: Path, options: list[str]):
-    """docs/inspect.md has the pages of these files as they are."""
+def test_guide_shows_current_output(file: Path, options: list[str]):
+    """docs/inspect.md has the output of the command for these files."""
     guide = (fixtures_root().parent / "docs" / "inspect.md").read_text(encoding="utf-8")
     shown = log_of(file.name) if file.is_dir() else file
     assert call(shown, *options).stdout.rstrip() in guide
@@ -346,8 +346,8 @@ def test_the_guide_shows_what_the_command_prints(file: Path, options: list[str])
         ("clean.requested.empty", ("MalformedMetadata", "the file is empty", "TL-002", "refuse the file"), 1),
     ],
 )
-def test_the_file_of_an_action_is_shown(case: str, words: tuple[str, ...], code: int) -> None:
-    """Action, state, times and record; of a file that no reader may accept the rule, and exit code 1."""
+def test_action_file_page(case: str, words: tuple[str, ...], code: int) -> None:
+    """Action, state, times and record; for an invalid file the rule, and exit code 1."""
     (path,) = (fixtures_root() / "actions" / case / "bytes").iterdir()
     done = CliRunner().invoke(app, ["inspect", str(path)])
     assert done.exit_code == code

@@ -17,8 +17,8 @@ def shown(*arguments: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_a_manifest_is_shown_with_what_lies_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each live file with its length; a name alone is one of the current folder."""
+def test_manifest_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each live file with its length; a name without a path is in the current folder."""
     monkeypatch.chdir(HISTORY)
     code, text = shown("manifest_5")
     assert code == 0
@@ -27,8 +27,8 @@ def test_a_manifest_is_shown_with_what_lies_there(monkeypatch: pytest.MonkeyPatc
     assert "8,697 bytes" in text
 
 
-def test_a_manifest_whose_files_are_gone_says_so(tmp_path: Path) -> None:
-    """A file that is not there, or has another length, is marked with its rule."""
+def test_manifest_page_marks_missing_files(tmp_path: Path) -> None:
+    """A file that is missing or has another length is marked with its rule."""
     (tmp_path / "manifest_1").write_bytes((HISTORY / "manifest_5").read_bytes())
     (tmp_path / "20261121143741735_20261121143742862_0.parquet").write_bytes(b"short")
     code, text = shown(str(tmp_path / "manifest_1"))
@@ -37,8 +37,8 @@ def test_a_manifest_whose_files_are_gone_says_so(tmp_path: Path) -> None:
     assert "LSM-012" in text
 
 
-def test_a_history_file_is_shown_action_by_action() -> None:
-    """Level and times of the name, and a line for each action; --json is the contract's answer."""
+def test_history_file_page() -> None:
+    """Level and times of the name, and one line for each action; --json is the contract's answer."""
     (path,) = HISTORY.glob("*_1.parquet")
     code, text = shown(str(path))
     assert code == 0
@@ -48,7 +48,7 @@ def test_a_history_file_is_shown_action_by_action() -> None:
 
 
 def test_a_damaged_history_file_is_an_error(tmp_path: Path) -> None:
-    """The page says what is wrong, and the command fails."""
+    """The page shows the error, and the command fails."""
     (path,) = HISTORY.glob("*_1.parquet")
     cut = tmp_path / path.name
     cut.write_bytes(path.read_bytes()[:-9])

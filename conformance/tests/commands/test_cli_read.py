@@ -1,4 +1,4 @@
-"""`read` and `inspect` give what lies in a table in the form that was asked for, and errors as one readable block."""
+"""`read` and `inspect` print a table in the requested form; errors are printed as one block."""
 
 import csv
 import io
@@ -45,7 +45,7 @@ AS_JSON = {
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A merge-on-read table of the reference: a base file, and a log file that adds nothing but one change."""
+    """A merge-on-read table of the reference: a base file, and a log file with one change."""
     path = tmp_path_factory.mktemp("cli") / "table"
     columns = [{"name": n, "type": ["null", t], "default": None} for n, t in FIELDS.items()]
     made = create_table(
@@ -67,7 +67,7 @@ ARROW = pa.schema(
 
 
 def call(*arguments: object, env: dict[str, str] | None = None) -> Result:
-    """The command, called in this process."""
+    """Run the command in this process."""
     return CliRunner(env=env).invoke(app, list(map(str, arguments)))
 
 
@@ -77,15 +77,15 @@ def lines(found: Result) -> list[Any]:
     return sorted(map(json.loads, found.stdout.splitlines()), key=lambda r: str(r.get("id")))
 
 
-def test_jsonl_has_one_object_a_row(table: Path):
+def test_jsonl_has_one_object_per_row(table: Path):
     """64-bit integers as numbers, decimals and times as text, binary as hex, nulls explicit, no meta columns."""
     first, second = lines(call("read", table, "--format", "jsonl"))
     assert first == AS_JSON and list(first) == list(FIELDS)
     assert second == dict.fromkeys(FIELDS) | {"id": "b", "n": 5, "city": ""}
 
 
-def test_csv_tells_null_from_an_empty_text(table: Path):
-    """Null is nothing between commas, an empty text is a pair of quotes; what needs quotes has them."""
+def test_csv_distinguishes_null_and_empty_text(table: Path):
+    """A null is an empty field, an empty text is a pair of quotes; values are quoted if necessary."""
     text = call("read", table, "--format", "csv", "--columns", "id,x,city").stdout
     assert sorted(text.splitlines()) == ['a,NaN,"Ulm, ""old"" town"', 'b,,""', "id,x,city"]
     assert len(list(csv.reader(io.StringIO(text)))) == 3
@@ -93,7 +93,7 @@ def test_csv_tells_null_from_an_empty_text(table: Path):
 
 @pytest.mark.parametrize("kind", ["arrow", "parquet"])
 def test_arrow_and_parquet_keep_the_types(table: Path, tmp_path: Path, kind: str):
-    """Files for other programs hold the same values with their types."""
+    """Arrow and Parquet output has the same values with their types."""
     file = tmp_path / "rows"
     assert call("read", table, "--format", kind, "-o", file).exit_code == 0
     found = pa.ipc.open_file(file).read_all() if kind == "arrow" else parquet.read_table(file)
@@ -102,8 +102,8 @@ def test_arrow_and_parquet_keep_the_types(table: Path, tmp_path: Path, kind: str
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "arrow", "parquet"])
-def test_rows_are_written_before_the_next_ones_are_read(kind: Any):
-    """No more than one part of the rows is held: what was written can be let go of when the next part is asked for."""
+def test_rows_are_written_slice_by_slice(kind: Any):
+    """At most one part of the rows is in memory."""
     held: list[weakref.ref[pa.Table]] = []
 
     def parts() -> Iterator[pa.Table]:
@@ -119,8 +119,8 @@ def test_rows_are_written_before_the_next_ones_are_read(kind: Any):
     assert out.getvalue()
 
 
-def test_a_slice_that_cannot_be_read_leaves_no_half_file(tmp_path: Path):
-    """A file is there with all rows, or not at all; the error is told."""
+def test_failed_read_leaves_no_output_file(tmp_path: Path):
+    """The output file exists with all rows or not at all; the error is printed."""
     folder, file = tmp_path / "table", tmp_path / "rows.jsonl"
     made = create_table(
         folder.as_uri(), name="t", record_key=("id",), partition=("id",),
@@ -137,15 +137,15 @@ def test_a_slice_that_cannot_be_read_leaves_no_half_file(tmp_path: Path):
     assert not list(tmp_path.glob(".*"))
 
 
-def test_a_table_for_people_shows_nulls_and_counts_rows(table: Path):
+def test_default_format_shows_nulls_and_row_count(table: Path):
     """The default form."""
     text = call("read", table, "--columns", "id,n,x").stdout.splitlines()
     assert text[0].split() == ["id", "n", "x"] and text[-1] == "(2 rows)"
     assert ["b", "5", "null"] in [line.split() for line in text]
 
 
-def test_columns_and_comparisons_choose_what_is_read(table: Path):
-    """--columns gives the order; --where joins comparisons with and; meta columns come by name or with --meta."""
+def test_options_columns_and_where(table: Path):
+    """--columns selects and orders columns; --where joins comparisons with and; meta columns by name or with --meta."""
     assert lines(call("read", table, "--format", "jsonl", "--columns", "n, id", "--where", "n > 4 and city = ''")) == [
         {"n": 5, "id": "b"}
     ]
@@ -157,15 +157,15 @@ def test_columns_and_comparisons_choose_what_is_read(table: Path):
     ]
 
 
-def test_other_queries_see_other_rows(table: Path):
-    """Without logs, or as of the first commit, the change in the log file is not there."""
+def test_options_for_other_queries(table: Path):
+    """A read-optimized query, or one as of the first commit, does not have the change in the log file."""
     first = json.loads(call("inspect", table, "--json").stdout)["timeline"]["completed"][0]["requested"]
     for options in (["--query", "read-optimized"], ["--as-of", first]):
         assert lines(call("read", table, "--format", "jsonl", "--columns", "id,n", *options))[0] == {"id": "a", "n": 1}
 
 
-def test_any_engine_can_read(table: Path):
-    """--engine goes through the contract and gives the same rows."""
+def test_option_engine(table: Path):
+    """--engine uses the contract and returns the same rows."""
     assert lines(call("read", table, "--engine", "reference", "--format", "jsonl", "--columns", ",".join(FIELDS)))[0] == AS_JSON
     through = lines(call("read", table, "--engine", "reference", "--format", "jsonl", "--meta"))
     assert through == lines(call("read", table, "--format", "jsonl", "--meta"))
@@ -192,8 +192,8 @@ def test_errors_are_printed_without_a_traceback(table: Path, options: list[str],
     assert all(" ".join(s.split()) in flat for s in says) and "Traceback" not in flat
 
 
-def test_no_table_is_an_error_with_a_cure(tmp_path: Path):
-    """A wrong path is told as such, by read and by inspect."""
+def test_missing_table_is_an_error_with_a_remedy(tmp_path: Path):
+    """A wrong path is reported by read and by inspect."""
     for command in ("read", "inspect"):
         found = call(command, tmp_path / "nowhere")
         assert (found.exit_code, found.stderr.split(":")[0]) == (1, "TableNotFound")
@@ -201,7 +201,7 @@ def test_no_table_is_an_error_with_a_cure(tmp_path: Path):
 
 
 def test_inspect_shows_timeline_and_slices(table: Path):
-    """For people: what the table says of itself, its instants, and each slice with its files in order."""
+    """The page shows properties, instants, and each slice with its files in order."""
     text = call("inspect", table, env={"COLUMNS": "160"}).stdout
     shown = json.loads(call("inspect", table, "--json").stdout)
     ((group, content),) = shown["file_groups"][""].items()
@@ -225,7 +225,7 @@ def test_inspect_shows_timeline_and_slices(table: Path):
     ],
 )
 def test_jsonl_has_a_form_for_every_type(value: pa.Scalar, plain: Any):
-    """Nested values are JSON values, with the same rules inside."""
+    """Nested values are JSON values by the same rules."""
     out = io.BytesIO()
     write([pa.table({"v": pa.array([value], value.type)})], "jsonl", out)
     assert json.loads(out.getvalue()) == {"v": plain}
@@ -240,13 +240,13 @@ def test_jsonl_has_a_form_for_every_type(value: pa.Scalar, plain: Any):
         ("a.b < 1e3", (("a.b", "<", 1000.0),)),
     ],
 )
-def test_comparisons_are_written_as_in_sql(text: str, comparisons: tuple[Any, ...]):
-    """Texts in quotes, numbers, true and false; and inside quotes is a word like any other."""
+def test_where_has_the_syntax_of_sql(text: str, comparisons: tuple[Any, ...]):
+    """Quoted texts, numbers, true and false; `and` inside quotes is part of the text."""
     assert predicates.parse(text) == comparisons
 
 
 @pytest.mark.parametrize("text", ["", "a", "a =", "a = b", "a = 1 or b = 2", "a = 1 and", "a = 'x", "a = 1 b = 2", "a = 1x"])
-def test_anything_else_is_refused(text: str):
-    """A condition that is not understood is never dropped."""
+def test_invalid_where_is_refused(text: str):
+    """A condition that cannot be parsed is an error and is not ignored."""
     with pytest.raises(predicates.InvalidWhere):
         predicates.parse(text)

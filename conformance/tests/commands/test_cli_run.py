@@ -1,4 +1,4 @@
-"""`hudi-conformance run` as a person calls it: matrix, failing cases, reports and exit codes."""
+"""`hudi-conformance run`: matrix, failing cases, reports and exit codes."""
 
 import io
 import json
@@ -19,7 +19,7 @@ SCRIPT = "from hudi_conformance.cli import app; app()"
 
 
 def call(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own, in the folder `where`, on a wide screen."""
+    """The command in a process in the folder `where`, with a wide terminal."""
     environment = {**os.environ, "COLUMNS": "160"}
     command = [sys.executable, "-c", SCRIPT, *arguments]
     return subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True, timeout=300, check=False)
@@ -34,8 +34,8 @@ def case() -> str:
     return next(c.id for c in chosen if c.expected.rows and not c.expected.open and "event-time" in c.id)
 
 
-def test_a_right_engine_ends_with_zero(tmp_path: Path, case: str):
-    """Header, matrix, and where the reports are."""
+def test_correct_engine_has_exit_code_0(tmp_path: Path, case: str):
+    """Header, matrix, and the location of the reports are printed."""
     done = call(tmp_path, "run", "--only", case, "--seed", "5")
     assert done.returncode == 0, done.stdout + done.stderr
     text = done.stdout.splitlines()
@@ -45,8 +45,8 @@ def test_a_right_engine_ends_with_zero(tmp_path: Path, case: str):
     assert sorted(p.name for p in (tmp_path / "report").iterdir()) == ["index.html", "junit.xml", "report.jsonl", "run.json"]
 
 
-def test_progress_in_a_log_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch):
-    """Where no bar can be drawn a long run still says how far it is."""
+def test_progress_without_terminal(monkeypatch: pytest.MonkeyPatch):
+    """A long run prints lines of progress if a progress bar is not possible."""
     monkeypatch.setattr(report_console, "BETWEEN_LINES", 0.0)
     console = Console(file=io.StringIO(), width=120)
     face = report_console.ProgressDisplay(console)
@@ -58,8 +58,8 @@ def test_progress_in_a_log_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatc
     assert [w.split("  ", 1)[1] for w in written] == ["1 of 2   1 pass", "2 of 2   1 pass  1 wrong"]
 
 
-def test_a_wrong_engine_is_shown_with_what_it_did(tmp_path: Path, case: str):
-    """The faulty engine that ignores log files fails; rule, both sides and the command that repeats the case are printed."""
+def test_wrong_answers_are_printed(tmp_path: Path, case: str):
+    """A faulty engine that ignores log files fails; rule, both sides and the command that repeats the case are printed."""
     done = call(tmp_path, "run", "reference", "faulty:ignores-logs", "--only", case, "--report", "out")
     assert done.returncode == 1
     for words in ("1 wrong", "wrong answers first", "rule", "expected", "found", "cause", "exit 1"):
@@ -70,8 +70,8 @@ def test_a_wrong_engine_is_shown_with_what_it_did(tmp_path: Path, case: str):
     assert outcomes == ["pass", "fail"]
 
 
-def test_a_list_makes_a_known_failure_expected(tmp_path: Path, case: str):
-    """--update writes the list; the same run is as expected then, and the failure is shown as known."""
+def test_listed_failures_are_expected(tmp_path: Path, case: str):
+    """--update writes the list; the same run then succeeds, and the failure is shown as known."""
     options = ("run", "faulty:ignores-logs", "--only", case, "--expected-failures", "list.toml")
     assert call(tmp_path, *options, "--update").returncode == 0
     done = call(tmp_path, *options)
@@ -89,13 +89,13 @@ def test_a_list_makes_a_known_failure_expected(tmp_path: Path, case: str):
         (["python -c pass", "--only", "properties.*"], 3, "did not start"),
     ],
 )
-def test_what_cannot_be_run_is_told_apart(tmp_path: Path, arguments: list[str], code: int, says: str):
-    """2 for a wrong call, 3 for an adapter that is broken."""
+def test_exit_codes_of_usage_errors_and_broken_adapters(tmp_path: Path, arguments: list[str], code: int, says: str):
+    """2 for a usage error, 3 for a broken adapter."""
     done = call(tmp_path, "run", *arguments)
     assert (done.returncode, says in " ".join(done.stdout.split())) == (code, True), done.stdout + done.stderr
 
 
-def test_several_processes_give_the_same_results(tmp_path: Path):
+def test_option_jobs_does_not_change_results(tmp_path: Path):
     """--jobs changes how long it takes, nothing else."""
     found = []
     for jobs in ("1", "2"):
@@ -106,7 +106,7 @@ def test_several_processes_give_the_same_results(tmp_path: Path):
 
 
 def test_help_imports_no_command(tmp_path: Path):
-    """The overview names every command and answers at once, because nothing heavy is imported for it."""
+    """The overview names every command without importing one, so that it is fast."""
     script = f"import sys; sys.argv[1:] = ['--help']\ntry:\n    {SCRIPT}\nfinally:\n    print(sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert all(name in done.stdout for name in COMMANDS)
@@ -114,6 +114,6 @@ def test_help_imports_no_command(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_there(name: str):
-    """Each name of the overview leads to a command that has a help text."""
+def test_every_command_has_help(name: str):
+    """Each name in the overview is a command with a help text."""
     assert load(name).help

@@ -1,4 +1,4 @@
-"""`service` tells what it will do, does it when it may, and says what is wrong in one block."""
+"""`service` previews its work, runs it after confirmation, and prints errors as one block."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def values(uri: str) -> list[str]:
     return open_table(uri).snapshot(["value"]).column("value").to_pylist()
 
 
-def test_a_dry_run_only_tells(table: tuple[str, list[str]]) -> None:
+def test_dry_run_changes_nothing(table: tuple[str, list[str]]) -> None:
     """The preview shows the writes to roll back, and the table is not changed."""
     uri, times = table
     shown = called(uri, "restore", "--instant", times[0], "--dry-run")
@@ -35,8 +35,8 @@ def test_a_dry_run_only_tells(table: tuple[str, list[str]]) -> None:
     assert values(uri) == ["value 2"]
 
 
-def test_nothing_is_done_without_consent(table: tuple[str, list[str]]) -> None:
-    """It asks; no means no, yes means yes."""
+def test_service_asks_for_confirmation(table: tuple[str, list[str]]) -> None:
+    """Without confirmation nothing is changed."""
     uri, times = table
     assert called(uri, "rollback", "--instant", times[2], answer="n\n").exit_code == 0
     assert values(uri) == ["value 2"]
@@ -44,15 +44,15 @@ def test_nothing_is_done_without_consent(table: tuple[str, list[str]]) -> None:
     assert values(uri) == ["value 1"]
 
 
-def test_a_clean_takes_settings(table: tuple[str, list[str]]) -> None:
-    """One file of three goes with one commit retained; a second time there is nothing to do."""
+def test_clean_with_settings(table: tuple[str, list[str]]) -> None:
+    """With one retained commit one of three files is deleted; a second clean has nothing to do."""
     uri, times = table
     done = called(uri, "clean", "--set", "hoodie.clean.commits.retained=1", "--yes")
     assert done.exit_code == 0 and times[0] in done.output.replace("\n", "")
     assert "nothing to do" in called(uri, "clean", "--set", "hoodie.clean.commits.retained=1", "--yes").output
 
 
-def test_savepoints_come_and_go(table: tuple[str, list[str]]) -> None:
+def test_savepoint_and_its_deletion(table: tuple[str, list[str]]) -> None:
     """A savepoint prevents a rollback until it is deleted."""
     uri, times = table
     assert called(uri, "savepoint", "--instant", times[2], "--yes").exit_code == 0
@@ -62,8 +62,8 @@ def test_savepoints_come_and_go(table: tuple[str, list[str]]) -> None:
     assert called(uri, "rollback", "--instant", times[2], "--yes").exit_code == 0
 
 
-def test_a_dry_run_of_a_compaction_tells_what_is_merged(tmp_path: Path) -> None:
-    """The file group and the number of its logs are shown, nothing is planned; the compaction then does just that."""
+def test_dry_run_of_a_compaction(tmp_path: Path) -> None:
+    """The preview shows the file group and its number of log files and plans nothing; the compaction then does the same."""
     spec, uri = Program("MERGE_ON_READ", "COMMIT_TIME_ORDERING", False).spec(), str(tmp_path / "t")
     made = create_table(uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, table_type="MERGE_ON_READ")
     for number in range(3):
@@ -80,8 +80,8 @@ def test_a_dry_run_of_a_compaction_tells_what_is_merged(tmp_path: Path) -> None:
     assert (now.log_files, values(uri)) == ((), ["value 2"])
 
 
-def test_a_dry_run_of_a_clustering_tells_what_is_put_together(table: tuple[str, list[str]]) -> None:
-    """The file groups and how many come of them; nothing is planned, and then it is done."""
+def test_dry_run_of_a_clustering(table: tuple[str, list[str]]) -> None:
+    """The preview shows the file groups and the number of outputs and plans nothing; the clustering then does the same."""
     uri, _ = table
     made = open_table(uri)
     made.bulk_insert(as_arrow([row("b", 1, "other")]))
@@ -98,6 +98,6 @@ def test_a_dry_run_of_a_clustering_tells_what_is_put_together(table: tuple[str, 
 @pytest.mark.parametrize(
     "words", [("rollback",), ("clean", "--instant", "20260101000000000"), ("clean", "--set", "x"), ("dance",)]
 )
-def test_wrong_words_are_told(table: tuple[str, list[str]], words: tuple[str, ...]) -> None:
-    """An instant is given where one is needed, settings have values, and services exist."""
+def test_usage_errors(table: tuple[str, list[str]], words: tuple[str, ...]) -> None:
+    """A missing instant, a setting without value, and an unknown service are usage errors."""
     assert called(table[0], *words).exit_code == 2
