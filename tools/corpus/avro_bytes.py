@@ -9,15 +9,9 @@ from typing import Any
 
 import fastavro
 
-Schema = Mapping[str, Any]
+from hudi_conformance.engines.support.columns import META_COLUMNS
 
-META_COLUMNS = (
-    "_hoodie_commit_time",
-    "_hoodie_commit_seqno",
-    "_hoodie_record_key",
-    "_hoodie_partition_path",
-    "_hoodie_file_name",
-)
+Schema = Mapping[str, Any]
 
 
 def long(number: int) -> bytes:

@@ -8,8 +8,10 @@ from typing import Any
 from tools.recipes.catalogue import as_of_text
 from tools.recipes.expectation import document, right_rows
 from tools.recipes.query_series import reads_document
-from tools.recipes.recipe import COW, META_COLUMNS, MOR, Check, Producer, Recipe, Table
+from tools.recipes.recipe import COW, MOR, Check, Producer, Recipe, Table
 from tools.recipes.timeline_summary import timeline_of
+
+from hudi_conformance.engines.support.columns import META_COLUMNS
 
 #: Steps that write delete blocks to log files of a merge-on-read table.
 DELETING = {"delete", "sql_delete"}

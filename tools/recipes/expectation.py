@@ -6,9 +6,10 @@ from typing import Any
 import pyarrow as pa
 from tools.recipes.catalogue import as_of_instant
 from tools.recipes.producers.column_types import arrow_schema, declared
-from tools.recipes.recipe import META_COLUMNS, Check, Recipe, Row
+from tools.recipes.recipe import Check, Recipe, Row
 
 from hudi_conformance.cases.rows import canonical
+from hudi_conformance.engines.support.columns import META_COLUMNS
 from hudi_conformance.model import Model
 
 _HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {

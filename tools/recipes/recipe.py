@@ -9,13 +9,6 @@ from typing import Any, Literal
 from tools.recipes.producers.interrupted_actions import Until
 
 Row = Mapping[str, Any]
-META_COLUMNS = (
-    "_hoodie_commit_time",
-    "_hoodie_commit_seqno",
-    "_hoodie_record_key",
-    "_hoodie_partition_path",
-    "_hoodie_file_name",
-)
 Producer = Literal["apache-hudi@1.0.2", "apache-hudi@1.2.0", "reference"]
 HUDI: Producer = "apache-hudi@1.0.2"
 HUDI_1_2: Producer = "apache-hudi@1.2.0"

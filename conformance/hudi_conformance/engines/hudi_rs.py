@@ -16,48 +16,17 @@ import pyarrow as pa
 
 from hudi_conformance.contract import Engine, EngineError, Hello, Query, Refused
 from hudi_conformance.contract.serve import serve
+from hudi_conformance.engines.support.columns import requested
+from hudi_conformance.engines.support.features import QUERIES, TABLES
 
 FEATURES = frozenset(
     {
-        "read.snapshot",
-        "read.read-optimized",
-        "read.as-of",
-        "read.incremental",
-        "read.projection",
-        "read.filter",
-        "read.meta-columns",
-        "copy-on-write",
-        "merge-on-read",
-        "log.avro",
-        "log.parquet",
-        "log.delete",
-        "log.command",
-        "log.only-slices",
-        "merge.commit-time",
-        "merge.event-time",
-        "merge.partial-updates",
-        "delete.flag",
-        "partition.none",
-        "partition.plain",
-        "partition.hive",
-        "partition.url-encoded",
-        "partition.several-levels",
-        "key.complex",
-        "table-version.6",
-        "timeline.history",
-        "timeline.pending-compaction",
-        "timeline.replaced-groups",
-        "types.nested",
-        "types.decimal",
-        "types.temporal",
-        "storage.file",
+        *QUERIES,
+        *TABLES,
         "storage.s3",
     }
 )
 
-_META_COLUMNS = frozenset(
-    f"_hoodie_{name}" for name in ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name")
-)
 #: Parts of messages of the single error class of hudi-rs that mean a refusal.
 _REFUSALS = ("unsupported", "not supported", "only support", "expects timeline layout version", "needs its own merger")
 
@@ -81,7 +50,7 @@ class HudiRs(Engine):
             # An empty answer comes without its schema.
             schema = batches[0].schema if batches else opened.get_schema_with_meta_fields()
             rows = pa.Table.from_batches(batches, schema)
-        return rows.select(query.columns or [c for c in rows.column_names if c not in _META_COLUMNS])
+        return rows.select(requested(query, rows.column_names))
 
 
 def _options(query: Query) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyarrow import orc
-from tools.corpus.avro_bytes import META_COLUMNS, plain
+from tools.corpus.avro_bytes import plain
 from tools.corpus.case import FileCase, Variant, distinct
 from tools.corpus.hfile.builder import counted, varint
 from tools.corpus.hfile.damage import put
@@ -15,6 +15,8 @@ from tools.corpus.log.blocks import ROW, parquet_bytes, row
 from tools.corpus.log.builder import FILE_ID, Json, at
 from tools.corpus.log.envelope_damage import patch
 from tools.corpus.vectors.independent_hashes import Bloom
+
+from hudi_conformance.engines.support.columns import META_COLUMNS
 
 MIN, MAX, FILTER, KIND = (
     "hoodie_min_record_key",

@@ -20,11 +20,12 @@ from pyspark.sql.types import _parse_datatype_string
 from tools.recipes import catalogue
 from tools.recipes.producers.column_types import spark_type
 from tools.recipes.producers.interrupted_actions import stopping
-from tools.recipes.recipe import META_COLUMNS, Check, Recipe, Row, Step, Table
+from tools.recipes.recipe import Check, Recipe, Row, Step, Table
 from tools.recipes.table_edits import PROPERTIES, strip
 
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.apache_hudi.services import log_compaction
+from hudi_conformance.engines.support.columns import META_COLUMNS
 
 #: Small files, no automatic services, no metadata table, so that a table has only the actions of its recipe.
 QUIET = {

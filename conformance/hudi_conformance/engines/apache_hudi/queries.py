@@ -6,15 +6,9 @@ from typing import Any
 
 from hudi_conformance.contract import Query
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
+from hudi_conformance.engines.support.columns import META_COLUMNS, requested
 
 _OPERATORS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
-META_COLUMNS = (
-    "_hoodie_commit_time",
-    "_hoodie_commit_seqno",
-    "_hoodie_record_key",
-    "_hoodie_partition_path",
-    "_hoodie_file_name",
-)
 
 
 def frame(session: Session, table: str, query: Query) -> Any:
@@ -25,7 +19,7 @@ def frame(session: Session, table: str, query: Query) -> Any:
         found = _with_images(session, table, found)
     if query.where:
         found = found.where(reduce(and_, (_condition(found, *w) for w in query.where)))
-    return found.select(*(query.columns or [c for c in found.columns if c not in META_COLUMNS]))
+    return found.select(*requested(query, found.columns))
 
 
 def _options(query: Query) -> dict[str, str]:

@@ -17,10 +17,12 @@ from hudi_conformance.engines.apache_hudi.write_client_engine import WriteClient
 from hudi_conformance.engines.apache_hudi_java import reading
 from hudi_conformance.engines.apache_hudi_java.jvm import Machine
 from hudi_conformance.engines.support.environments import Progress, to_stderr
+from hudi_conformance.engines.support.features import FILES
 
 #: Features of the adapter on Spark that this adapter does not offer. Functions and files use the same classes there.
 _ONLY_ON_SPARK = frozenset(
     {
+        *FILES,
         "read.incremental",
         "read.cdc",
         "read.filter",
@@ -28,16 +30,7 @@ _ONLY_ON_SPARK = frozenset(
         "write.partial-update",
         "write.bucket-index",
         "write.delete-partition",  # the call exists, but neither release supports it
-        "inspect.log-file",
-        "inspect.log-content",
-        "inspect.hfile",
-        "inspect.base-file",
-        "inspect.bloom-filter",
-        "inspect.instant",
-        "inspect.history-file",
-        "inspect.manifest",
         "inspect.metadata-table",
-        "inspect.properties",
         "partition.dropped-columns",
         "schema.evolution",
         "service.log-compaction",  # it is planned, but this execution engine does not support it

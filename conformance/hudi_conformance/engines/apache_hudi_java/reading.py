@@ -12,9 +12,9 @@ import pyarrow as pa
 from hudi_conformance.contract import Query
 from hudi_conformance.engines.apache_hudi.functions.inspection import items, view_of
 from hudi_conformance.engines.apache_hudi.functions.records import from_records
-from hudi_conformance.engines.apache_hudi.queries import META_COLUMNS
 from hudi_conformance.engines.apache_hudi.settings import settings_of
 from hudi_conformance.engines.apache_hudi_java.jvm import Machine
+from hudi_conformance.engines.support.columns import requested
 
 
 def read(machine: Machine, table: str, query: Query) -> pa.Table:
@@ -30,7 +30,7 @@ def read(machine: Machine, table: str, query: Query) -> pa.Table:
         rows = from_records(machine, (r for found in slices for r in reader.records(found, newest or "")), str(reader.schema))
     finally:
         view.close()
-    return rows.select(list(query.columns or [c for c in rows.column_names if c not in META_COLUMNS]))
+    return rows.select(requested(query, rows.column_names))
 
 
 def _newest(view: Any) -> str | None:

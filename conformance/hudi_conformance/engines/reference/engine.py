@@ -13,6 +13,7 @@ from hudi_conformance import __version__
 from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Query, Refused, TableSpec
 from hudi_conformance.contract.features import FUNCTIONS
 from hudi_conformance.contract.messages import Operation, Phase, Point, Service, Work, Write
+from hudi_conformance.engines.support.features import FILES, QUERIES, TABLES
 from hudi_conformance.engines.support.pausing import PausedWork
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 from hudi_reference.schema.avro import META_COLUMNS
@@ -26,14 +27,9 @@ PAUSES = frozenset({"pause.write", "pause.service"})
 #: Features of the reference on tables.
 OFFERED = frozenset(
     {
-        "read.snapshot",
-        "read.read-optimized",
-        "read.as-of",
-        "read.incremental",
+        *QUERIES,
+        *TABLES,
         "read.cdc",
-        "read.projection",
-        "read.filter",
-        "read.meta-columns",
         "read.by-id",
         "inspect.table",
         "create",
@@ -47,37 +43,12 @@ OFFERED = frozenset(
         "write.bucket-index",
         "write.metadata-table",
         "write.compares-keys",
-        "copy-on-write",
-        "merge-on-read",
-        "log.avro",
-        "log.parquet",
         "log.hfile",
-        "log.delete",
-        "log.command",
-        "log.only-slices",
         "meta-fields.absent",
-        "merge.commit-time",
-        "merge.event-time",
         "merge.multiple-ordering-fields",
-        "merge.partial-updates",
-        "delete.flag",
-        "partition.none",
-        "partition.plain",
-        "partition.hive",
-        "partition.url-encoded",
-        "partition.several-levels",
         "partition.dropped-columns",
-        "key.complex",
-        "table-version.6",
-        "timeline.history",
-        "timeline.pending-compaction",
-        "timeline.replaced-groups",
         "schema.evolution",
-        "types.nested",
-        "types.decimal",
-        "types.temporal",
         "types.avro",
-        "storage.file",
         "storage.s3",
         "service.archive",
         "service.clean",
@@ -96,21 +67,7 @@ OFFERED = frozenset(
     }
 )
 #: Features of the reference on single files and functions.
-BYTES = frozenset(
-    {
-        "inspect.log-file",
-        "inspect.log-content",
-        "inspect.hfile",
-        "inspect.base-file",
-        "inspect.bloom-filter",
-        "inspect.instant",
-        "inspect.history-file",
-        "inspect.manifest",
-        "inspect.properties",
-        "inspect.metadata-table",
-        *(f"compute.{function}" for function in FUNCTIONS),
-    }
-)
+BYTES = FILES | {"inspect.metadata-table"} | {f"compute.{function}" for function in FUNCTIONS}
 
 
 class Reference(Engine):
