@@ -293,8 +293,11 @@ class LockNotObtained(WriteConflict):
     """Another owner held the lock of the table during the whole wait."""
 
 
+@dataclass(eq=False)
 class LockLost(LockNotHeld, WriteConflict):
     """The owner lost the lock: its lease expired, or another process removed it. Objects published before may exist."""
+
+    remedy: str | None = "check the timeline, then start the action again"
 
 
 class MalformedLock(MalformedTable):

@@ -187,15 +187,20 @@ def test_a_jar_out_of_reach_quotes_the_line_that_matters(stand, tmp_path, monkey
     assert not bundles.cached_bundle("1.0.2").exists()
 
 
-def test_a_jar_is_fetched_once(stand, tmp_path, monkeypatch):
-    """What package resolution brings is kept under the release's name; the next call does not ask again."""
+def resolving_package(tmp_path, monkeypatch, jar):
+    """A spark-submit that stores this jar. Returns the file that gets the arguments of each call as a line."""
     submit, asked = tmp_path / "spark-submit", tmp_path / "submitted"
-    name = "org.apache.hudi_hudi-spark3.5-bundle_2.12-1.2.0.jar"
     submit.write_text(
-        f'#!/bin/sh\necho "$@" >> {asked}\nivy=${{4#spark.jars.ivy=}}\nmkdir -p "$ivy/jars"\necho jar > "$ivy/jars/{name}"\n'
+        f'#!/bin/sh\necho "$@" >> {asked}\nivy=${{4#spark.jars.ivy=}}\nmkdir -p "$ivy/jars"\necho jar > "$ivy/jars/{jar}"\n'
     )
     submit.chmod(0o755)
     monkeypatch.setattr(bundles, "_spark_submit", lambda: str(submit))
+    return asked
+
+
+def test_a_jar_is_fetched_once(stand, tmp_path, monkeypatch):
+    """What package resolution brings is kept under the release's name; the next call does not ask again."""
+    asked = resolving_package(tmp_path, monkeypatch, "org.apache.hudi_hudi-spark3.5-bundle_2.12-1.2.0.jar")
     jar = bundles.bundle("1.2.0")
     assert bundles.bundle("1.2.0") == jar
     assert jar.read_text() == "jar\n"
@@ -205,13 +210,7 @@ def test_a_jar_is_fetched_once(stand, tmp_path, monkeypatch):
 
 def test_a_client_is_fetched_without_what_it_depends_on(stand, tmp_path, monkeypatch):
     """Its own dependencies cannot all be had, and the bundle holds them: patterns keep every other artifact out."""
-    submit, asked = tmp_path / "spark-submit", tmp_path / "submitted"
-    name = "org.apache.hudi_hudi-java-client-1.0.1.jar"
-    submit.write_text(
-        f'#!/bin/sh\necho "$@" > {asked}\nivy=${{4#spark.jars.ivy=}}\nmkdir -p "$ivy/jars"\necho jar > "$ivy/jars/{name}"\n'
-    )
-    submit.chmod(0o755)
-    monkeypatch.setattr(bundles, "_spark_submit", lambda: str(submit))
+    asked = resolving_package(tmp_path, monkeypatch, "org.apache.hudi_hudi-java-client-1.0.1.jar")
     jar = client("1.0.2").fetched()
     assert jar.name == "hudi-java-client-1.0.1.jar"
     words = asked.read_text().split()

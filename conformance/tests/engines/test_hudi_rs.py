@@ -3,35 +3,23 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import apache_hudi_samples as samples
 import pyarrow as pa
 import pytest
+from apache_hudi_samples import plain
 
 from hudi_conformance.contract import Engine, EngineError, Query, Refused, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines import registry
 from hudi_conformance.engines.reference.engine import Reference
 
-SCHEMA = {
-    "type": "record",
-    "name": "t",
-    "fields": [
-        {"name": "id", "type": "string"},
-        {"name": "p", "type": "string"},
-        {"name": "ts", "type": "long"},
-        {"name": "n", "type": ["null", "int"], "default": None},
-    ],
-}
-ARROW = pa.schema({"id": pa.string(), "p": pa.string(), "ts": pa.int64(), "n": pa.int32()})
+#: The columns of `apache_hudi_samples` without those of richer types.
+SCHEMA = {**samples.SCHEMA, "fields": samples.SCHEMA["fields"][:4]}
 
 
 def rows(*values: tuple[object, ...]) -> pa.Table:
     """Rows of (id, p, ts, n)."""
-    return pa.Table.from_pylist([dict(zip(ARROW.names, value, strict=True)) for value in values], schema=ARROW)
-
-
-def plain(found: pa.Table) -> list[tuple[object, ...]]:
-    """The rows as (id, p, ts, n), in order."""
-    return sorted(tuple(row[name] for name in ARROW.names) for row in found.to_pylist())
+    return samples.rows(*values).select(list(samples.PLAIN))
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +88,7 @@ def test_columns_and_rows_can_be_chosen(hudi_rs, table):
 def test_no_rows_still_have_columns(hudi_rs, table):
     """hudi-rs gives an empty list for an empty table; the answer has its schema all the same."""
     Reference().create(table, TableSpec("t", "COPY_ON_WRITE", SCHEMA, ("id",)))
-    assert hudi_rs.read(table, Query()).schema.names == ARROW.names
+    assert hudi_rs.read(table, Query()).schema.names == list(samples.PLAIN)
     assert hudi_rs.read(table, Query(columns=("n",))).schema.names == ["n"]
 
 

@@ -90,10 +90,7 @@ def require_log_file_name(name: str) -> LogFileName:
     """Parse the name of a log file; raises MalformedFileName for any other name."""
     found = parse_data_file_name(name)
     if not isinstance(found, LogFileName):
-        raise MalformedFileName(
-            "the name is not that of a log file", rule="LF-002", path=name, found=_looks_like(name),
-            expected=f".<file id>_<instant>.log.<version up to {GREATEST_VERSION}>_<write token>",
-        )  # fmt: skip
+        raise _misnamed(name, "log", "LF-002", f".<file id>_<instant>.log.<version up to {GREATEST_VERSION}>_<write token>")
     return found
 
 
@@ -102,11 +99,13 @@ def require_base_file_name(name: str) -> BaseFileName:
     """Parse the name of a base file; raises MalformedFileName for any other name."""
     found = parse_data_file_name(name)
     if not isinstance(found, BaseFileName):
-        raise MalformedFileName(
-            "the name is not that of a base file", rule="BF-003", path=name, found=_looks_like(name),
-            expected=f"<file id>_<write token>_<instant>.<{', '.join(BASE_EXTENSIONS)}>",
-        )  # fmt: skip
+        raise _misnamed(name, "base", "BF-003", f"<file id>_<write token>_<instant>.<{', '.join(BASE_EXTENSIONS)}>")
     return found
+
+
+def _misnamed(name: str, kind: str, rule: str, expected: str) -> MalformedFileName:
+    message = f"the name is not that of a {kind} file"
+    return MalformedFileName(message, rule=rule, path=name, expected=expected, found=_looks_like(name))
 
 
 def _looks_like(name: str) -> str:

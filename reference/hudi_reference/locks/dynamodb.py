@@ -147,7 +147,7 @@ class DynamoLease:
     def _lost(self) -> LockLost:
         return LockLost(
             "the lease of the lock was lost", rule="LOCK-001", path=self.name, expected=f"owner {self._holder}",
-            found="another owner, or none", remedy="check the timeline, then start the action again",
+            found="another owner, or none",
         )  # fmt: skip
 
     @contextmanager

@@ -43,7 +43,7 @@ class FileLease:
         if (found := self._found()) != self._holder:
             raise LockLost(
                 "the lock file was deleted or replaced", rule="LOCK-001", path=self.name, expected=f"owner {self._holder}",
-                found=found, remedy="check the timeline, then start the action again",
+                found=found,
             )  # fmt: skip
 
     def give_back(self) -> None:

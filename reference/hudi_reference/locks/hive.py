@@ -84,7 +84,7 @@ class HiveLease:
     def _lost(self) -> LockLost:
         return LockLost(
             "the metastore has ended the lock", rule="LOCK-006", path=self.name, expected=f"lock {self._number}",
-            found="no such lock", remedy="check the timeline, then start the action again",
+            found="no such lock",
         )  # fmt: skip
 
     def _connected(self) -> Any:

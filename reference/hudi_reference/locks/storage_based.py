@@ -113,5 +113,4 @@ class StoredLease:
     def _lost(self, found: str) -> LockLost:
         return LockLost(
             "the lease of the lock was lost", rule="LOCK-001", path=self.name, expected=f"owner {self._holder}", found=found,
-            remedy="check the timeline, then start the action again",
         )  # fmt: skip

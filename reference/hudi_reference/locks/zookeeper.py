@@ -64,7 +64,7 @@ class ZooKeeperLease:
             if self._lock is None or not self._is_mine():
                 raise LockLost(
                     "the session that held the lock has ended", rule="LOCK-004", path=self.name, expected="its node",
-                    found="no such node", remedy="check the timeline, then start the action again",
+                    found="no such node",
                 )  # fmt: skip
 
     def give_back(self) -> None:

@@ -3,7 +3,7 @@
 import json
 import textwrap
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants.harness.score import Kill
@@ -13,17 +13,22 @@ from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.errata import Erratum
 
+T = TypeVar("T")
 #: So many expected rows are shown.
 ROWS = 5
 
 
 def explain_case(name: str, evidence: Evidence, everything: bool) -> Explanation | None:
     """A case: its rules, what it asks, which mutants it kills, and what engines answered."""
-    known = {case.id: case for case in evidence.cases}
-    case = known.get(name) or known.get(renamed(name)[0])
+    case = _found({case.id: case for case in evidence.cases}, name, renamed(name)[0])
     if case is None:
         return None
     return Explanation(f"{case.id}: {case.description}", tuple(_case(case, name, evidence, everything)))
+
+
+def _found(known: Mapping[str, T], name: str, current: str) -> T | None:
+    """The one with a name, or the one that was renamed from it."""
+    return known.get(name) or known.get(current)
 
 
 def _case(case: CitedCase, asked: str, evidence: Evidence, everything: bool) -> Iterator[Line]:
@@ -93,8 +98,7 @@ def _expected(case: Mapping[str, Any], path: str) -> Iterator[str]:
 
 def explain_mutant(name: str, evidence: Evidence, everything: bool) -> Explanation | None:
     """A mutant: which rules it breaks, and which cases kill it."""
-    known = {kill.name: kill for kill in evidence.kills}
-    kill = known.get(name) or known.get(renamed(name)[1])
+    kill = _found({kill.name: kill for kill in evidence.kills}, name, renamed(name)[1])
     if kill is None:
         return None
     return Explanation(f"{kill.name}: {kill.description}", tuple(_mutant(kill, name, evidence, everything)))

@@ -62,6 +62,16 @@ class Running:
         return act
 
 
+def two_writers(object_store: ObjectStore, type: str) -> tuple[str, dict[str, Callable[[], object]]]:
+    """A table with two rows, and two writers that each change one of them."""
+    program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
+    table, clock = object_store.created(program, FIRST)
+    return table, {
+        "ann": object_store.upsert("ann", table, clock, [row("a", 2, "ann", "oslo")]),
+        "bob": object_store.upsert("bob", table, clock, [row("b", 2, "bob", "rio")]),
+    }
+
+
 @BOTH_TYPES
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.requirements("S3-007")
@@ -70,12 +80,7 @@ def test_acknowledged_writes_of_one_group_are_kept(engine: Client, object_store:
     conflict error has changed nothing, and each action is there once.
     """
     only_in_process(engine)
-    program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
-    table, clock = object_store.created(program, FIRST)
-    writers = {
-        "ann": object_store.upsert("ann", table, clock, [row("a", 2, "ann", "oslo")]),
-        "bob": object_store.upsert("bob", table, clock, [row("b", 2, "bob", "rio")]),
-    }
+    table, writers = two_writers(object_store, type)
     found = run(object_store.proxy, writers, AtRandom(tuple(writers), seed))
     done = acknowledged(found, tuple(writers))
     assert done, story(found)
@@ -118,12 +123,7 @@ def test_faults_of_two_writers_lose_and_duplicate_nothing(
     because of a conflict are not there.
     """
     only_in_process(engine)
-    program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
-    table, clock = object_store.created(program, FIRST)
-    writers = {
-        "ann": object_store.upsert("ann", table, clock, [row("a", 2, "ann", "oslo")]),
-        "bob": object_store.upsert("bob", table, clock, [row("b", 2, "bob", "rio")]),
-    }
+    table, writers = two_writers(object_store, type)
     found = run(object_store.proxy, writers, AtRandom(tuple(writers), 100 + seed, MISHAPS, 8))
     done, values = acknowledged(found, tuple(writers)), object_store.values(table)
     for name, key in (("ann", "a"), ("bob", "b")):
