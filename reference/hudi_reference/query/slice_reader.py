@@ -10,7 +10,7 @@ from hudi_reference.errors import MalformedLogBlock, missing_data_file
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
-from hudi_reference.files.log.positions import has_usable_positions, names_base_file, positions_of_all
+from hudi_reference.files.log.positions import names_base_file, positions_of_all, usable_positions
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.partition_columns import DroppedColumns
@@ -93,7 +93,7 @@ class SliceReader:
         stored, instant = self.base_keys(file_slice), file_slice.base_file_instant
         blocks = self.scanner.blocks(file_slice)
         if self.by_position:
-            blocks = [block for block in blocks if not has_usable_positions(block, instant, len(stored))]
+            blocks = [block for block in blocks if usable_positions(block, instant, len(stored)) is None]
         batches = self._batches(blocks, self._fields({KEY, *self.key_fields}))
         return pa.chunked_array([*stored.chunks, *(keys_of(batch) for batch in batches)], pa.string())
 

@@ -150,7 +150,7 @@ def field_names(schema: AvroSchema) -> tuple[str, ...]:
 @implements("META-001", "META-002")
 def with_meta_columns(schema: AvroSchema) -> AvroSchema:
     """The schema of stored rows: the five meta columns, then the data columns."""
-    present = set(field_names(schema))
+    present = {field["name"] for field in schema["fields"]}
     meta = [{"name": name, "type": ["null", "string"], "doc": "", "default": None} for name in META_COLUMNS]
     return {**schema, "fields": [field for field in meta if field["name"] not in present] + list(schema["fields"])}
 

@@ -55,9 +55,6 @@ class LocalStorage:
             remedy="remove the link, or replace it by its target",
         )  # fmt: skip
 
-    def _full(self, path: str) -> Path:
-        return Path(self._look(path)[0])
-
     def existing(self, path: str) -> tuple[Path, os.stat_result]:
         """The file of an object, with its size and times.
 
@@ -124,19 +121,19 @@ class LocalStorage:
     def put(self, path: str, data: bytes) -> None:
         """Write a hidden file, then rename it."""
         with self._staged(path, data) as staged:
-            staged.replace(self._full(path))
+            staged.replace(Path(self._look(path)[0]))
 
     def create(self, path: str, data: bytes) -> None:
         """Write a hidden file, then link it to its name."""
         with self._staged(path, data) as staged:
             try:
-                os.link(staged, self._full(path))
+                os.link(staged, Path(self._look(path)[0]))
             except FileExistsError as error:
                 raise ObjectExists(path) from error
 
     def replace(self, path: str, data: bytes, version: str) -> None:
         """Compare and overwrite under a lock on the folder."""
-        with _locked(self._full(path).parent):
+        with _locked(Path(self._look(path)[0]).parent):
             info = self.head(path)
             if info is None or info.version != version:
                 raise ObjectChanged(path)
@@ -144,7 +141,7 @@ class LocalStorage:
 
     def delete(self, path: str) -> None:
         """Delete the file and the folders that become empty."""
-        full = self._full(path)
+        full = Path(self._look(path)[0])
         with suppress(FileNotFoundError, NotADirectoryError):
             full.unlink()
             with suppress(OSError):  # the first folder that is not empty
@@ -165,7 +162,7 @@ class LocalStorage:
 
     @contextmanager
     def _staged(self, path: str, data: bytes) -> Iterator[Path]:
-        descriptor, name = self._stage(self._full(path).parent)
+        descriptor, name = self._stage(Path(self._look(path)[0]).parent)
         staged = Path(name)
         try:
             with os.fdopen(descriptor, "wb") as file:

@@ -172,7 +172,9 @@ class Writer:
         partial = self.partial_columns
         of_rows = writer if partial is None else replace(writer, schema=only(self.schema, partial), partial=True)
 
-        for part in _cut(rows, self.logs.max_block_size):
+        step = max(1, rows.num_rows * self.logs.max_block_size // max(1, rows.nbytes))
+        for start in range(0, rows.num_rows, step):
+            part = rows.slice(start, step)
             columns = part if partial is None else part.select([name for name in part.column_names if name in partial])
             kept = stored(columns, self.commit.table.properties)
             rows_changed = None if places is None else [places[key] for key in part.column(KEY).to_pylist()]
@@ -211,12 +213,6 @@ class Writer:
             writes=rows.num_rows, size=len(data), **counts,
         )  # fmt: skip
         self.commit.add_file(str(name), data, stat)
-
-
-def _cut(rows: pa.Table, size: int) -> Iterator[pa.Table]:
-    """The rows in parts of about `size` bytes in memory; no part if there are no rows."""
-    step = max(1, rows.num_rows * size // max(1, rows.nbytes))
-    return (rows.slice(start, step) for start in range(0, rows.num_rows, step))
 
 
 def _deletes(rows: pa.Table, ordering: tuple[str, ...]) -> list[Delete]:

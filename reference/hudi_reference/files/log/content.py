@@ -64,14 +64,9 @@ def decode_rows(block: Block, columns: Sequence[str] | None = None) -> pa.Table:
         return _decode_hfile(block, iter)
     if block.kind not in (BlockType.AVRO_DATA, BlockType.CDC_DATA):
         raise Misuse("a block without rows", rule="LF-020", path=block.path, offset=block.offset, found=block.kind.name)
-    return _avro_rows(block, columns)
-
-
-def _avro_rows(block: Block, columns: Sequence[str] | None) -> pa.Table:
-    """The rows of an Avro block; the fast code answers None for damaged and unusual contents, which the plain code decodes."""
     schema = parse_schema(_header(block, HeaderKey.SCHEMA), block.path)
     count, rows = _avro_count(block), None
-    if use_fast(FastPath.DECODE_ROWS, count):
+    if use_fast(FastPath.DECODE_ROWS, count):  # None for damaged and unusual contents, which the plain code decodes
         rows = decode_avro_columns(block.content[8:], schema, count, columns)
     return _decode_avro(block, schema, count) if rows is None else rows
 

@@ -59,15 +59,17 @@ def _check_end(data: bytes) -> None:
 
 
 @implements("LF-043")
-def usable_positions(block: Block, base_instant: str, base_rows: int, records: int) -> Sequence[int] | None:
+def usable_positions(block: Block, base_instant: str, base_rows: int, records: int | None = None) -> Sequence[int] | None:
     """The row of the base file that each record of a block changes; None if records must be matched by key.
+
+    `records` is the number of records; None if it is not known, then it is read from the block without decoding its rows.
 
     Positions are not usable if the block names no base file or another one, if their number is not that of the records, or if
     one is beyond the rows of the base file. Raises MalformedLogBlock.
     """
     if block.header.get(HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS) != base_instant:
         return None
-    positions = positions_of(block)
+    records, positions = count_records(block) if records is None else records, positions_of(block)
     if len(positions) != records or (records and positions.max() >= base_rows):
         return None
     return positions.to_array()
@@ -98,13 +100,6 @@ def positions_of_all(
             return None
         found.append(positions)
     return found
-
-
-def has_usable_positions(block: Block, base_instant: str, base_rows: int) -> bool:
-    """Whether a block names the base row of each of its records; its rows are not decoded."""
-    return names_base_file(block, base_instant) and (
-        usable_positions(block, base_instant, base_rows, count_records(block)) is not None
-    )
 
 
 @implements("LF-042")

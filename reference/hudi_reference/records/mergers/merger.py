@@ -181,16 +181,18 @@ class Merging:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     #: Whether the versions are of one write.
     in_batch: bool = False
+    #: The ordering fields that decide, whose values deletes store too.
+    ordering_used: tuple[str, ...] = field(init=False)
+    #: The mode without a merger: without ordering fields the later version always wins.
+    standard_mode: MergeMode = field(init=False)
 
-    @property
-    def ordering_used(self) -> tuple[str, ...]:
-        """The ordering fields that decide, whose values deletes store too."""
-        return () if self.mode == "COMMIT_TIME_ORDERING" else self.ordering
-
-    @property
-    def standard_mode(self) -> MergeMode:
-        """The mode without a merger: without ordering fields the later version always wins."""
-        return self.mode if self.ordering else "COMMIT_TIME_ORDERING"
+    def __post_init__(self) -> None:
+        """Fill the fields that follow from mode and ordering fields."""
+        by_commit_time: MergeMode = "COMMIT_TIME_ORDERING"
+        vars(self).update(
+            ordering_used=() if self.mode == by_commit_time else self.ordering,
+            standard_mode=self.mode if self.ordering else by_commit_time,
+        )
 
     def of_batch(self) -> "Merging":
         """The same for records of one write."""

@@ -23,7 +23,7 @@ from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.storage import inside
 from hudi_reference.timeline.active import Timeline
-from hudi_reference.timeline.contents.actions import load_action, write_action
+from hudi_reference.timeline.contents.actions import read_action, write_action
 from hudi_reference.timeline.contents.metadata import groups_of_clustering
 from hudi_reference.timeline.instant_generator import latest_time
 from hudi_reference.timeline.instants.instant import Instant
@@ -92,7 +92,7 @@ def read_content(table: Table, instant: Instant) -> Plan:
     """The record in the file of an instant. Raises MalformedMetadata if there is none."""
     path = f"{table.properties.timeline_folder}/{instant.file_name}"
     try:
-        record = load_action(table.storage, table.properties, instant)
+        record = read_action(table.storage.get(path), path, instant)
     except FileNotFoundError as error:
         raise MalformedMetadata("the file of an action is missing", rule="TL-047", path=path) from error
     if record is None:
@@ -130,10 +130,6 @@ class PlanExecution(ABC):
             check_not_rolled_back(self.table.storage, self.table.properties, timeline, self.requested)
         self.check_completion(timeline)
 
-    def content(self, state: State, record: Plan) -> bytes:
-        """The content of the action's file in that state."""
-        return write_action(Instant(self.requested, self.action, state), record, self.table.ids.sync_marker())
-
 
 @implements("SVC-001", "TL-029", "TL-047", "SVC-015")
 def carry_out(execution: PlanExecution) -> str:
@@ -156,10 +152,12 @@ def carry_out(execution: PlanExecution) -> str:
         return requested
     plan = read_plan(table, action, requested)
     execution.check_plan(plan)
-    repeated = execution.content(State.INFLIGHT, plan) if execution.repeats_plan else b""
+    sync_marker = table.ids.sync_marker
+    pending, done = (Instant(requested, action, state) for state in (State.INFLIGHT, State.COMPLETED))
+    repeated = write_action(pending, plan, sync_marker()) if execution.repeats_plan else b""
     inflight = transitions.start(found, repeated)
     record = execution.work(plan)
-    content = execution.content(State.COMPLETED, record)
+    content = write_action(done, record, sync_marker())
     transitions.complete(inflight, content, execution.check, partial(before_completion, table, inflight, content))
     return requested
 

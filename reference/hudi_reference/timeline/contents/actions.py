@@ -19,18 +19,13 @@ from hudi_reference.timeline.instants.states import ACTIONS, RAW, Content
 from hudi_reference.timeline.instants.version_6 import LegacyInstant
 
 
-def content_of(instant: Instant) -> Content:
-    """The content that belongs in the file of an instant."""
-    return ACTIONS[instant.action].contents[instant.state]
-
-
 @implements("TL-002", "TL-007", "TL-009", "TL-012", "TL-014", "TL-015", "TL-017", "TL-018", "TL-020", "TL-022", "TL-024")
 def read_action(data: bytes, path: str, instant: Instant) -> Record | None:
     """The record in the file of an instant; None for an empty file if the file may be empty.
 
     Raises MalformedMetadata if the file does not contain the record of this action and state.
     """
-    content = content_of(instant)
+    content = ACTIONS[instant.action].contents[instant.state]
     if not data and content.may_be_empty:
         return None
     may_be_json = content.json or isinstance(instant, LegacyInstant)
@@ -54,7 +49,7 @@ def write_action(instant: Instant, record: Mapping[str, Any] | None, sync_marker
 
     Raises Misuse for None if readers need a record, for the record of another action, and for unknown fields.
     """
-    content = content_of(instant)
+    content = ACTIONS[instant.action].contents[instant.state]
     if record is None:
         if content.needed:
             raise Misuse("this file must not be empty", rule="TL-026", path=instant.file_name, expected=str(content.record))

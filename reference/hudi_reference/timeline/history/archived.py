@@ -12,10 +12,11 @@ import fastavro
 from hudi_reference.errors import MalformedMetadata
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro_codec import DAMAGE
-from hudi_reference.timeline.contents.actions import content_of, read_action
+from hudi_reference.timeline.contents.actions import read_action
 from hudi_reference.timeline.contents.avro_container import MAGIC, Record, read_record
 from hudi_reference.timeline.contents.schemas import schema_of
 from hudi_reference.timeline.history.history import ArchivedAction
+from hudi_reference.timeline.instants.states import ACTIONS
 from hudi_reference.timeline.instants.version_6 import read_json_record
 
 
@@ -37,7 +38,7 @@ def plan_of(action: ArchivedAction, path: str) -> Record | None:
 
 
 def _as_json(action: ArchivedAction, data: bytes, path: str) -> Record:
-    schema = schema_of(content_of(action.instant).records[0])
+    schema = schema_of(ACTIONS[action.instant.action].contents[action.instant.state].records[0])
     fields = read_json_record(data, path, "LSM-020")
     known = {field["name"]: fields.get(field["name"], field.get("default")) for field in schema["fields"]}
     return Record(known, schema)
@@ -45,7 +46,7 @@ def _as_json(action: ArchivedAction, data: bytes, path: str) -> Record:
 
 def _bare(action: ArchivedAction, data: bytes, path: str) -> Record:
     """A record without its schema; the deployed schema must decode all bytes."""
-    schema = schema_of(content_of(action.instant).records[0])
+    schema = schema_of(ACTIONS[action.instant.action].contents[action.instant.state].records[0])
     stream = io.BytesIO(data)
     try:
         record = fastavro.schemaless_reader(stream, fastavro.parse_schema(json.loads(json.dumps(schema))), None)

@@ -72,6 +72,7 @@ class Action:
         can_be_rolled_back: whether a rollback or restore may remove it from the timeline.
         archived: whether it is moved to the history.
         in_schema_folder: whether its files are in `.hoodie/.schema` and not in the timeline folder.
+        has_requested: whether it is requested; a savepoint never is, because it protects what is there.
     """
 
     name: str
@@ -84,11 +85,11 @@ class Action:
     can_be_rolled_back: bool = False
     archived: bool = True
     in_schema_folder: bool = False
+    has_requested: bool = field(init=False)
 
-    @property
-    def has_requested(self) -> bool:
-        """A savepoint is never requested: it protects what is there."""
-        return State.REQUESTED in self.contents
+    def __post_init__(self) -> None:
+        """Fill the field that follows from the contents."""
+        vars(self).update(has_requested=State.REQUESTED in self.contents)
 
 
 def _action(
