@@ -10,7 +10,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True)
 class Template:
-    """The files of one language, and the commands that build and start the adapter in their folder."""
+    """The files of one language, the program first, and the commands that build and start the adapter in their folder."""
 
     language: str
     files: tuple[str, ...]
@@ -40,6 +40,20 @@ TEMPLATES = {
             needs="Node.js 20.15",
             build="npm install && npx tsc",
             adapter="node dist/adapter.js",
+        ),
+        Template(
+            "go",
+            ("main.go", "go.mod", "go.sum"),
+            needs="Go 1.25",
+            build="go build -o adapter .",
+            adapter="./adapter",
+        ),
+        Template(
+            "java",
+            ("src/main/java/Adapter.java", "pom.xml"),
+            needs="Java 17 and Maven",
+            build="mvn -q package",
+            adapter="java -jar target/adapter.jar",
         ),
     )
 }
