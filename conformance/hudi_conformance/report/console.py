@@ -1,20 +1,14 @@
-"""A run in the terminal: progress, then the matrix and the results that are not right."""
+"""The results of a run in the terminal: the matrix and the results that are not right."""
 
-import io
 import os
 import sys
-import time
-from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
-import pytest
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
+from hudi_conformance.cases.verdict import Result
 from hudi_conformance.report.failure_text import facts
 from hudi_conformance.report.folding import Fault, by_reason, faults
 from hudi_conformance.report.matrix import STYLES, table, worst_first
@@ -26,68 +20,6 @@ def own_console(*, errors: bool = False) -> Console:
     """A console on the real standard output or error, also while pytest captures what tests print."""
     stream = sys.stderr if errors else sys.stdout
     return Console(file=os.fdopen(os.dup(stream.fileno()), "w", encoding="utf-8"), highlight=False, soft_wrap=False)
-
-
-#: Seconds between two lines of progress where the output is not a terminal.
-BETWEEN_LINES = 30.0
-
-
-class ProgressDisplay:
-    """A pytest plugin that replaces the output of pytest: a progress bar on a terminal, a line every half minute in a log."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self.counts: Counter[Outcome] = Counter()
-        self.broken: list[str] = []
-        self.silenced = io.StringIO()
-        columns = [BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")]
-        self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self._task = self._progress.add_task("collecting cases", total=None)
-        self._last_line = time.monotonic()
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_configure(self, config: pytest.Config) -> None:
-        """Redirect the reporter of pytest into a buffer; other plugins need it."""
-        plugins = config.pluginmanager
-        plugins.unregister(plugins.getplugin("terminalreporter"))
-        plugins.register(pytest.TerminalReporter(config, self.silenced), "terminalreporter")
-        self._progress.start()
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep the error of a case file that cannot be used."""
-        if report.failed:
-            self.broken.append(str(report.longrepr))
-
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Set the number of cases."""
-        self._expect(len(session.items))
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
-        """Set the number of cases when other processes collect."""
-        self._expect(len(ids))
-
-    def _expect(self, number: int) -> None:
-        if number:
-            self._progress.update(self._task, total=number)
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count a result and show progress."""
-        line = getattr(report, "hudi_result", None)
-        if line is not None:
-            self.counts[Outcome(line["outcome"])] += 1
-            tally = "  ".join(f"{self.counts[o]} {o.words}" for o in reversed(WORST_FIRST) if self.counts[o])
-            self._progress.update(self._task, advance=1, description=f"{tally}   {line['engine']} {line['case']}")
-            if not self.console.is_terminal and time.monotonic() - self._last_line >= BETWEEN_LINES:
-                self._last_line = time.monotonic()
-                total = self._progress.tasks[self._task].total
-                of = "" if total is None else f" of {total:.0f}"
-                self.console.print(f"{time.strftime('%X')}  {sum(self.counts.values())}{of}   {tally}")
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_unconfigure(self) -> None:
-        """Remove the bar."""
-        self._progress.stop()
 
 
 def show(console: Console, run: Run, results: Sequence[Result]) -> None:

@@ -18,6 +18,14 @@ from hudi_conformance.contract.errors import ContractError, EngineCrash, EngineT
 from hudi_conformance.runner.session import Session
 
 
+class CaseFolder(pytest.Directory):
+    """The folder of a golden case. The folders inside it are those of a table, which has no tests."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        """The case file."""
+        yield from self.ihook.pytest_collect_file(file_path=self.path / "case.json", parent=self)
+
+
 class CaseFile(pytest.File):
     """A `case.json`; a mistake in it is an error of collection, reported in one line."""
 

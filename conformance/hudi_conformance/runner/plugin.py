@@ -74,14 +74,27 @@ def _check_lists(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Add the golden cases to `--pyargs hudi_conformance.suite`."""
+    """Add the golden cases before `--pyargs hudi_conformance.suite`."""
     if session.config.option.pyargs and "hudi_conformance.suite" in session.config.args:
         from hudi_conformance.cases.schema import fixtures_root
 
         if str(fixtures_root()) not in session.config.args:
-            session.config.args.append(str(fixtures_root()))
+            session.config.args.insert(0, str(fixtures_root()))
     if session.config.getoption("mutant"):
         session_of(session.config).apply_mutant()
+
+
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect only the case file of the folder of a golden case, not the table or file beside it."""
+    if not (path / "case.json").is_file():
+        return None
+    from hudi_conformance.cases import case
+    from hudi_conformance.runner import golden_cases
+
+    if not case.looks_like_a_case(path / "case.json"):
+        return None
+    folder: golden_cases.CaseFolder = golden_cases.CaseFolder.from_parent(parent, path=path)
+    return folder
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

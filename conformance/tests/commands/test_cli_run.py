@@ -13,7 +13,7 @@ from rich.console import Console
 
 from hudi_conformance.cases.case import find_cases
 from hudi_conformance.cli import COMMANDS, load
-from hudi_conformance.report import console as report_console
+from hudi_conformance.runner.progress import display
 
 SCRIPT = "from hudi_conformance.cli import app; app()"
 
@@ -45,17 +45,50 @@ def test_correct_engine_has_exit_code_0(tmp_path: Path, case: str):
     assert sorted(p.name for p in (tmp_path / "report").iterdir()) == ["index.html", "junit.xml", "report.jsonl", "run.json"]
 
 
+def ended(node: str, outcome: str, **more: object) -> SimpleNamespace:
+    """The report of a case."""
+    line = {"outcome": outcome, "engine": "reference", "case": "names.one", "seconds": 1.0, "chapter": "layout", **more}
+    hello = {"hello": None, "failed_start": None}
+    return SimpleNamespace(hudi_result=line, hudi_hello=hello, nodeid=node, when="call", failed=outcome != "pass")
+
+
 def test_progress_without_terminal(monkeypatch: pytest.MonkeyPatch):
     """A long run prints lines of progress if a progress bar is not possible."""
-    monkeypatch.setattr(report_console, "BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(display, "BETWEEN_LINES", 0.0)
     console = Console(file=io.StringIO(), width=120)
-    face = report_console.ProgressDisplay(console)
-    face.pytest_xdist_node_collection_finished(None, ["one", "two"])
-    for outcome in ("pass", "fail"):
-        line = {"outcome": outcome, "engine": "reference", "case": "names.one"}
-        face.pytest_runtest_logreport(SimpleNamespace(hudi_result=line))  # type: ignore[arg-type]
-    written = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
-    assert [w.split("  ", 1)[1] for w in written] == ["1 of 2   1 pass", "2 of 2   1 pass  1 wrong"]
+    shown = display.ProgressDisplay(console)
+    shown.pytest_xdist_node_collection_finished(None, ["a/test_x.py::test_1[reference]", "a/test_x.py::test_2[reference]"])
+    for number, outcome in enumerate(("pass", "fail"), 1):
+        shown.pytest_runtest_logreport(ended(f"a/test_x.py::test_{number}[reference]", outcome))  # type: ignore[arg-type]
+    written = [line.split("   ") for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+    assert [(cases.split("  ")[1], tally) for cases, _, tally in written] == [
+        ("1 of 2", "1 pass"),
+        ("2 of 2", "1 pass  1 wrong"),
+    ]
+    assert [left for _, left, _ in written] == ["1 s left", "1 s left"]
+
+
+def test_golden_matrix_comes_first():
+    """When the last golden case has ended, the matrix is printed, with the number of the other cases and their time."""
+    output = Console(file=io.StringIO(), width=120)
+    shown = display.ProgressDisplay(Console(file=io.StringIO()), output)
+    golden, program = "fixtures/names/one/case.json::reference", "a/test_x.py::test_1[reference]"
+    shown.pytest_xdist_node_collection_finished(None, [golden, program])
+    result = {"requirements": [], "description": "", "message": "", "pairs": []}
+    shown.pytest_runtest_logreport(ended(golden, "pass", **result))  # type: ignore[arg-type]
+    text = output.file.getvalue()  # type: ignore[attr-defined]
+    assert "golden cases, after" in text and "1 of 1" in text
+    assert "1 model-based and concurrency cases follow; they take about" in text
+
+
+def test_golden_tier_has_no_python_cases(tmp_path: Path):
+    """--tier golden leaves Python cases out; if nothing else is chosen, that is a usage error."""
+    done = call(tmp_path, "run", "--tier", "golden", "--only", "LAY-011", "--only", "test_layout::*")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = (tmp_path / "report" / "report.jsonl").read_text().splitlines()
+    assert lines and not any("::" in json.loads(line)["case"] for line in lines)
+    done = call(tmp_path, "run", "--tier", "golden", "--only", "test_layout::*")
+    assert (done.returncode, "no golden case is chosen" in done.stdout) == (2, True)
 
 
 def test_wrong_answers_are_printed(tmp_path: Path, case: str):

@@ -12,7 +12,8 @@ from rich.console import Console
 from hudi_conformance.cases.schema import PACKAGE, fixtures_root
 from hudi_conformance.commands.suite.run_usage import Chosen, WrongUsage, check, patterns
 from hudi_conformance.engines import registry
-from hudi_conformance.report.console import ProgressDisplay, own_console, show
+from hudi_conformance.report.console import own_console, show
+from hudi_conformance.runner.progress.display import ProgressDisplay
 from hudi_conformance.runner.run_report import Ending
 from hudi_conformance.runner.selection import UnknownPattern, nodes
 
@@ -21,6 +22,8 @@ OUR_PLUGIN = ("--disable-plugin-autoload", "-p", "hudi_conformance")
 
 #: What chosen cases need if they are golden cases only, and if there are Python cases among them.
 GOLDEN_ONLY, PYTHON = ("--assert=plain",), ("-p", "hypothesispytest")
+
+NO_GOLDEN = "no golden case is chosen, only Python cases, which --tier full runs"
 
 NOTHING_LEFT = (
     "no case of an engine is left: parameters do not match, or the chosen tests use no engine (run these with pytest)"
@@ -45,6 +48,10 @@ def run(
     skip: Annotated[
         list[str] | None, typer.Option("--skip", metavar="PATTERN", help="Leave out cases, chosen in the same way; repeatable.")
     ] = None,
+    tier: Annotated[
+        Literal["golden", "full"],
+        typer.Option("--tier", help="golden: only the golden cases; full: then the model-based and concurrency cases."),
+    ] = "full",
     expected_failures: Annotated[
         Path | None, typer.Option("--expected-failures", metavar="FILE", help="List of known failures, or a folder of lists.")
     ] = None,
@@ -90,11 +97,11 @@ def run(
         raise _stop(console, str(error), USAGE) from None
     seed = int(time.strftime("%Y%m%d")) if seed is None else seed
     jobs = (os.cpu_count() or 1 if not only else 1) if jobs is None else jobs
-    chosen = _chosen(console, only, skip, jobs)
+    chosen = _chosen(console, only, skip, jobs, tier)
     for name in names:
         if (complaint := _prepare(console, name)) is not None:
             raise _stop(console, complaint, BROKEN)
-    display, catcher = ProgressDisplay(own_console(errors=True)), _Catcher()
+    display, catcher = ProgressDisplay(own_console(errors=True), console, names), _Catcher()
     arguments = [*_settings(report.resolve(), seed, jobs), *chosen, *(f"--engine={name}" for name in names)]
     arguments += [f"--expected-failures={expected_failures}"] if expected_failures is not None else []
     arguments += ["--update-expected-failures"] if update else []
@@ -134,7 +141,7 @@ def _annotate(ending: Ending, lists: Path | None) -> None:
     github.write_summary(ending.run, ending.results)
 
 
-def _chosen(console: Console, only: list[str], skip: list[str], jobs: int) -> list[str]:
+def _chosen(console: Console, only: list[str], skip: list[str], jobs: int, tier: str) -> list[str]:
     """What pytest collects: the nodes of the chosen cases, or everything. The plugin compares the items with the patterns."""
     patterns = [*(f"--cases={pattern}" for pattern in only), *(f"--skip-cases={pattern}" for pattern in skip)]
     try:
@@ -144,7 +151,10 @@ def _chosen(console: Console, only: list[str], skip: list[str], jobs: int) -> li
     if only and not found:
         raise _stop(console, "every chosen case is skipped", USAGE)
     if not found:
-        return [*patterns, "--pyargs", "hudi_conformance.suite"]
+        every = [str(fixtures_root()), *GOLDEN_ONLY] if tier == "golden" else ["--pyargs", "hudi_conformance.suite"]
+        return [*patterns, *every]
+    if tier == "golden" and not (found := [node for node in found if "::" not in node]):
+        raise _stop(console, NO_GOLDEN, USAGE)
     plugins = OUR_PLUGIN if jobs == 1 else ()  # other processes load plugins by themselves
     return [*patterns, *found, *plugins, *(PYTHON if any("::" in node for node in found) else GOLDEN_ONLY)]
 
@@ -203,7 +213,9 @@ def _conclude(console: Console, display: ProgressDisplay, ending: Ending | None,
     failed = [e for e in ending.run.engines if e.failed_start is not None]
     for engine in failed:
         console.print(f"{engine.name} did not start: {engine.failed_start}", style="bold red", markup=False)
-    result = BROKEN if failed or code not in (0, 1) else code
+    for line in display.lost:
+        console.print(f"a case has no result: {line}", style="bold red", markup=False)
+    result = BROKEN if failed or display.lost or code not in (0, 1) else code
     if result == BROKEN and not failed:
         console.print(display.silenced.getvalue(), markup=False)
     lists = ", ".join(ending.run.rewritten) + " rewritten" if ending.run.rewritten else "unchanged"
