@@ -1,6 +1,6 @@
 """How long the rest of a run takes.
 
-`seconds.json` has the mean seconds of a case on the reference, by test function for Python cases and by folder for golden cases;
+`seconds.json` has the mean seconds of a case on the reference, by test function for Python cases, by folder for golden cases;
 `python -m tools.case_seconds REPORT` writes it from the report of a run. A forecast scales them by what each engine has needed
 so far, and by how many cases run at the same time.
 """
