@@ -1,4 +1,4 @@
-"""A result as text: rule, expected and found values, probable cause, and the command that repeats it."""
+"""A result as text: rule, expected and found values, hint, and the command that repeats it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -29,7 +29,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         yield "message" if not result.pairs else "summary", result.message
     yield from (("detail", line) for line in result.detail.splitlines()[1 : SHOWN + 1])
     if result.cause:
-        yield "cause", result.cause
+        yield "hint", result.cause
     yield from (("erratum", erratum(e)) for e in result.errata)
     if result.surprise is not None:
         yield "list", result.surprise

@@ -82,7 +82,7 @@ def summary(run: Run, results: Sequence[Result]) -> str:
     wrong = sum(r.surprise is not None for r in results)
     verdict = f"{wrong} results are not as expected." if wrong else "All results are as expected."
     refused = sum(r.outcome is Outcome.REFUSED for r in results)
-    counts = f"{verdict} Scores are right of asked; {refused} refusals do not count as failures."
+    counts = f"{verdict} Scores are passed of asked; {refused} refusals do not count as failures."
     return "\n".join(["## hudi-conformance", "", *lines, "", counts, ""])
 
 

@@ -21,14 +21,14 @@ from hudi_conformance.requirements import chapters
 
 #: The meanings of the outcomes, in the legend of the page.
 MEANINGS = {
-    Outcome.PASS: "the right answer",
-    Outcome.FAIL: "a wrong answer, given as if it were right",
+    Outcome.PASS: "the answer is the expected one",
+    Outcome.FAIL: "the answer differs from the expected one",
     Outcome.ERROR: "the engine reported an error",
     Outcome.REFUSED: "the engine declares the features and refuses the case; reported separately, not a failure",
     Outcome.UNSUPPORTED: "the engine does not declare a feature that the case needs; it was not asked",
     Outcome.CRASH: "the process of the engine crashed",
     Outcome.TIMEOUT: "no answer in time",
-    Outcome.OPEN: "the specification leaves it open: answers are recorded and do not fail",
+    Outcome.OPEN: "the specification does not decide; the answer is recorded and is not a failure",
     Outcome.NOT_RUN: "the run of this engine was stopped before the case, after too many time-outs",
 }
 
@@ -66,7 +66,7 @@ class CaseView:
 
     @property
     def wrong(self) -> Result | None:
-        """The first wrong answer, which has danger and probable cause; None if no engine gave one."""
+        """The first wrong answer, which has danger and hint; None if no engine gave one."""
         return next((r for r in self.results if r.outcome is Outcome.FAIL), None)
 
     @property

@@ -101,7 +101,7 @@ def table(run: Run, results: Sequence[Result]) -> Table:
     lines = matrix(results, run.engines)
     if len(run.engines) == 1:
         outcomes = [outcome for outcome, _ in lines[-1].cells[0].others]
-        found.add_column("right of asked")
+        found.add_column("passed of asked")
         for outcome in outcomes:
             found.add_column(outcome.words, justify="right")
         for line in lines:

@@ -95,7 +95,7 @@ def test_wrong_answers_are_printed(tmp_path: Path, case: str):
     """A faulty engine that ignores log files fails; rule, both sides and the command that repeats the case are printed."""
     done = call(tmp_path, "run", "reference", "faulty:ignores-logs", "--only", case, "--report", "out")
     assert done.returncode == 1
-    for words in ("1 wrong", "wrong answers first", "rule", "expected", "found", "cause", "exit 1"):
+    for words in ("1 wrong", "wrong answers first", "rule", "expected", "found", "hint", "exit 1"):
         assert words in done.stdout
     assert f"hudi-conformance run faulty:ignores-logs --only {case}" in done.stdout
     assert f'name="case" value="{case}"' in (tmp_path / "out" / "junit.xml").read_text()

@@ -8,13 +8,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.commands.suite.explain import explain as command
 from hudi_conformance.commands.suite.explain import lines_of
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence.evidence import CitedCase, Evidence, FeatureText, Place, gather
 from hudi_conformance.report.evidence.file_cache import FileCache
 from hudi_conformance.report.explain.explanation import Unknown, explain, near
-from hudi_conformance.report.explain.lines import Explanation
+from hudi_conformance.report.explain.lines import Explanation, outcome_words
 
 app = typer.Typer()
 app.command()(command)
@@ -212,6 +213,12 @@ def test_the_cache_is_used_until_a_file_changes(tmp_path):
     for path in folder.rglob("*.bin"):
         path.write_bytes(b"damaged")
     assert read() == ([1, 2], 1)
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_explain_has_the_words_of_reports(outcome):
+    """The table in `explain` and the one of `Outcome` agree."""
+    assert outcome_words(outcome.value) == outcome.words
 
 
 def test_explain_imports_neither_the_suite_nor_an_engine():

@@ -22,7 +22,7 @@ from hudi_conformance.report.next_features import next_features
 
 
 def test_the_matrix_counts_right_answers_by_chapter_and_engine():
-    """The score is right of asked: open questions have no right answer, and what is not offered was not asked."""
+    """The score is passed of asked: open questions have no right answer, and what is not offered was not asked."""
     lines = matrix(RESULTS, ENGINES)
     assert [line.title for line in lines] == ["log format", "merge modes and payloads", "model", "all"]
     assert [str(cell) for cell in lines[0].cells] == ["1 of 1  1 open", "0 of 1  1 refused  1 not offered", "-"]
@@ -60,7 +60,7 @@ def test_a_block_holds_rule_rows_reason_and_command():
     """The labels come in a fixed order: the rule first, the command that repeats the case last."""
     words = [line.split()[0] for line in block(RESULTS[1]).splitlines()[1:]]
     assert [w for w in words if w not in ("id", "1", "2")] == [
-        "rule", "case", "expected", "found", "expected", "found", "summary", "cause", "erratum", "list", "repeat",
+        "rule", "case", "expected", "found", "expected", "found", "summary", "hint", "erratum", "list", "repeat",
     ]  # fmt: skip
     assert block(RESULTS[1]).endswith("hudi-conformance run apache-hudi@1.0.2 --only merge.late")
 
@@ -178,7 +178,7 @@ def test_danger_and_cause_belong_to_wrong_answers_only():
     """An error, a crash, a time-out or a refusal returns no rows, so that nothing is silent or stale."""
     for outcome in ("error", "crash", "timeout", "refused"):
         found = block(result("merge.late", "reference", outcome, flags=("silent-stale",), surprise="not in the list"))
-        assert "SILENT-STALE" not in found and "cause" not in found
+        assert "SILENT-STALE" not in found and "hint" not in found
     text = page(RUN, [result("merge.late", "reference", "refused", flags=("silent-stale",))])
     assert "silent-stale" not in text and "Compare before replacing" not in text
 
@@ -219,11 +219,11 @@ def test_a_flaky_case_is_shown_apart_from_failures():
 
 
 def test_one_engine_has_a_column_for_each_outcome():
-    """Refusals stand in a column of their own, beside right of asked."""
+    """Refusals stand in a column of their own, beside passed of asked."""
     console = Console(width=120, record=True, file=io.StringIO())
     show(console, replace(RUN, engines=ENGINES[1:2]), [r for r in RESULTS if r.engine == "apache-hudi@1.0.2"])
     head, row = console.export_text().splitlines()[2:4]
-    assert head.split("  ")[-1].strip() == "not offered" and "right of asked" in head and "refused" in head
+    assert head.split("  ")[-1].strip() == "not offered" and "passed of asked" in head and "refused" in head
     assert row.split() == ["log", "format", "0", "of", "1", "1", "1"]
 
 

@@ -57,7 +57,7 @@ def test_a_failure_teaches(pytester: pytest.Pytester, book: Casebook):
             "  rule      MRG-029  *",
             "  expected  a   10",
             "  found     a   11",
-            "  cause     Look at the tiny engine.",
+            "  hint      Look at the tiny engine.",
             "  repeat    hudi-conformance run liar --only merge.one",
         ]
     )

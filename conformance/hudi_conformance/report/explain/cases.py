@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence.evidence import CitedCase, Evidence
-from hudi_conformance.report.explain.lines import Explainer, Explanation, Line, cut, renamed
+from hudi_conformance.report.explain.lines import Explainer, Explanation, Line, cut, outcome_words, renamed
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.errata import Erratum
@@ -48,7 +48,7 @@ def _case(case: CitedCase, asked: str, evidence: Evidence, everything: bool) -> 
     yield from cut("kills", kills, everything)
     for engine, outcomes in evidence.verdicts.items():
         if case.id in outcomes:
-            yield "verdicts", f"{engine}: {outcomes[case.id]}"
+            yield "verdicts", f"{engine}: {outcome_words(outcomes[case.id])}"
     yield "reproduce", f"hudi-conformance run ENGINE --only '{case.id}'"
 
 

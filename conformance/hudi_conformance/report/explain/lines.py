@@ -8,7 +8,10 @@ from hudi_conformance.report.evidence.evidence import Evidence
 
 Line = tuple[str, str]
 
-#: So many entries of a list are shown, unless all are asked for.
+#: Outcome -> its word in reports, as `Outcome.words`, whose module takes long to import.
+OUTCOME_WORDS = {"fail": "wrong", "unsupported": "not offered", "not-run": "not run"}
+
+#: The number of entries of a list that are shown, unless all are requested.
 SHOWN = 6
 
 
@@ -22,6 +25,11 @@ class Explanation:
 
 #: Explains a name, or returns None for a name that it does not know; the flag asks for whole lists.
 Explainer = Callable[[str, Evidence, bool], Explanation | None]
+
+
+def outcome_words(outcome: str) -> str:
+    """The word for an outcome in reports."""
+    return OUTCOME_WORDS.get(outcome, outcome)
 
 
 def renamed(name: str) -> tuple[str, str]:

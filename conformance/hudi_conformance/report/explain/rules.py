@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from hudi_conformance.report.evidence.coverage import Entry, entries
 from hudi_conformance.report.evidence.evidence import CitedCase, Evidence
 from hudi_conformance.report.evidence.levels import basis_text, roles_of
-from hudi_conformance.report.explain.lines import SHOWN, Explainer, Explanation, Line, cut
+from hudi_conformance.report.explain.lines import SHOWN, Explainer, Explanation, Line, cut, outcome_words
 from hudi_conformance.requirements import chapters, errata
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.chapters import Chapter
@@ -57,8 +57,8 @@ def _evidence(entry: Entry, everything: bool) -> Iterator[Line]:
     mutants = sorted(entry.mutants, key=lambda kill: not entry.killers(kill))
     yield from cut("mutants", (f"{k.name}  {k.place}\n  {_killers(entry, k.name)}" for k in mutants), everything)
     for engine, verdict in entry.verdicts.items():
-        counted = ", ".join(f"{n} {outcome}" for outcome, n in sorted(entry.outcomes[engine].items()))
-        yield "verdicts", f"{engine}: {verdict} ({counted})"
+        counted = ", ".join(f"{n} {outcome_words(outcome)}" for outcome, n in sorted(entry.outcomes[engine].items()))
+        yield "verdicts", f"{engine}: {outcome_words(verdict)} ({counted})"
 
 
 def _level(entry: Entry) -> str:
