@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 
 from hudi_reference.errors import InvalidRows, Misuse, UnsupportedSchema
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.changes import KEY, Changes
-from hudi_reference.records.deletes import DeleteMarker, delete_columns, without_deletes
+from hudi_reference.records.changes import KEY, Changes, DeleteMarker, delete_columns, without_deletes
 from hudi_reference.records.keys.record_keys import KeyGenerator, record_keys
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.custom_merge import combined_by_merger

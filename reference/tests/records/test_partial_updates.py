@@ -14,8 +14,7 @@ from reference_samples import bounded
 
 from hudi_reference.files.log.content import Delete
 from hudi_reference.layout.merge_config import MergeMode
-from hudi_reference.records.changes import KEY, Changes
-from hudi_reference.records.deletes import IS_DELETED
+from hudi_reference.records.changes import IS_DELETED, KEY, Changes
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.merge_slice import merge_changes, select
 from hudi_reference.records.merging.partial_merge import merge_partial_blocks

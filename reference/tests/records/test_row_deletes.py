@@ -5,8 +5,7 @@ import pytest
 
 from hudi_reference.errors import InvalidProperty
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.changes import kinds_of
-from hudi_reference.records.deletes import DeleteMarker, deleted, without_deletes
+from hudi_reference.records.changes import DeleteMarker, deleted, kinds_of, without_deletes
 from hudi_reference.records.merge import Kind
 
 

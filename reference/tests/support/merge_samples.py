@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from hudi_reference.files.log.content import Delete
 from hudi_reference.layout.merge_config import MergeMode
-from hudi_reference.records.changes import KEY, Changes
-from hudi_reference.records.deletes import IS_DELETED
+from hudi_reference.records.changes import IS_DELETED, KEY, Changes
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.fast import merge_columns
 from hudi_reference.records.merging.merge_slice import select

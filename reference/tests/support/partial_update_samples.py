@@ -7,8 +7,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from hudi_reference.files.log.content import Delete
-from hudi_reference.records.changes import KEY
-from hudi_reference.records.deletes import IS_DELETED
+from hudi_reference.records.changes import IS_DELETED, KEY
 
 FIELDS = [(KEY, pa.string()), ("ts", pa.int64()), ("a", pa.string()), ("b", pa.string()), (IS_DELETED, pa.bool_())]
 SCHEMA = pa.schema(FIELDS)

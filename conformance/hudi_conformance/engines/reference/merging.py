@@ -18,8 +18,7 @@ from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.deletes import Ordering
 from hudi_reference.layout.merge_settings import MergeSettings
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.changes import KEY, Changes
-from hudi_reference.records.deletes import IS_DELETED
+from hudi_reference.records.changes import IS_DELETED, KEY, Changes
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
 from hudi_reference.records.merging.merge_slice import merge_changes

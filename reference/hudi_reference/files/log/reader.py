@@ -21,11 +21,13 @@ from hudi_reference.files.log.block import (
     MAGIC,
     PREFIX,
     TRAILER,
+    WINDOW,
     Block,
     BlockType,
     CorruptBlock,
+    Extent,
+    Ranges,
 )
-from hudi_reference.files.log.range_reader import WINDOW, Extent, Ranges
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 

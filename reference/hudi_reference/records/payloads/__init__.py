@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from hudi_reference.errors import MalformedOrdering, UnknownMerger
 from hudi_reference.files.log.deletes import Ordering
 from hudi_reference.layout.properties import PROPERTIES_PATH
-from hudi_reference.records.deletes import DeleteMarker
+from hudi_reference.records.changes import DeleteMarker
 from hudi_reference.records.payloads.payload import Payload, PayloadMerger
 from hudi_reference.records.payloads.tables import PACKAGE, PAYLOAD_TABLES
 from hudi_reference.requirement import implements

@@ -13,7 +13,7 @@ import pyarrow.types as pt
 from hudi_reference.errors import UnknownMerger
 from hudi_reference.layout.merge_config import PAYLOAD_STRATEGY, MergeConfiguration
 from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
-from hudi_reference.records.deletes import DeleteMarker
+from hudi_reference.records.changes import DeleteMarker
 from hudi_reference.records.mergers.merger import RECORD_TYPE, Merging, RecordMerger
 from hudi_reference.records.payloads import merger_of_payload
 from hudi_reference.requirement import implements

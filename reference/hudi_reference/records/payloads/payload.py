@@ -11,7 +11,7 @@ from typing import Any
 
 from hudi_reference.files.log.deletes import Ordering
 from hudi_reference.layout.merge_config import PAYLOAD_STRATEGY
-from hudi_reference.records.deletes import DeleteMarker
+from hudi_reference.records.changes import DeleteMarker
 from hudi_reference.records.merge import Version, cell_of
 from hudi_reference.records.merge_tables import Decisions, DecisionTable, Fill, Result, decisions_of
 from hudi_reference.records.mergers.merger import BufferedRecord, RecordContext, RecordMerger

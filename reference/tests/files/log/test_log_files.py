@@ -17,9 +17,8 @@ from log_block_samples import KN_JSON, NO_DELETES, ROLLBACK, T1, TWO_DELETES, TW
 from reference_samples import bounded
 
 from hudi_reference.errors import HudiError, MalformedLogBlock, MalformedLogFile, MissingDataFile, UnsupportedFileFormat
-from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey, encode_block
+from hudi_reference.files.log.block import WINDOW, Block, BlockType, CorruptBlock, HeaderKey, encode_block
 from hudi_reference.files.log.content import decode_deletes, decode_rows, rollback_target
-from hudi_reference.files.log.range_reader import WINDOW
 from hudi_reference.files.log.reader import read_blocks, read_log_file
 from hudi_reference.storage import LocalStorage, MemoryStorage, Storage, storage_of
 

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from hudi_reference.records.changes import KEY, Changes, keys_of
-from hudi_reference.records.deletes import DeleteMarker, deleted
+from hudi_reference.records.changes import KEY, Changes, DeleteMarker, deleted, keys_of
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.ordering import stored_values
 
