@@ -14,9 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_reference.files.log.content import Delete
-from hudi_reference.records.merge import Version
+from hudi_reference.records.merge import Version, orderings_of
 from hudi_reference.records.merge_tables import Kind
-from hudi_reference.records.ordering import orderings_of
 from hudi_reference.requirement import implements
 
 #: The identity of a record in a merge: its key, or the number of its row in the base file.

@@ -2,15 +2,25 @@
 
 The versions of a key in a file slice are merged from the oldest on: first the base row, then the log entries in merge order.
 Queries, writes and table services all use this function, so that they agree.
+
+Versions are compared by their ordering values. A missing ordering value is the default, the number 0. Numbers of all widths are
+compared as numbers, and NaN is greater than every other number. Texts are compared by their UTF-8 bytes, several fields one
+after the other.
 """
 
+import decimal
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from hudi_reference.files.log.deletes import Ordering
+import pyarrow as pa
+import pyarrow.types as pt
+
+from hudi_reference.errors import IncomparableOrdering, UnsupportedSchema
+from hudi_reference.files.log.deletes import Ordering, Scalar
 from hudi_reference.layout.merge_config import MergeMode
-from hudi_reference.records.merge_tables import COMMIT_TIME, EVENT_TIME, Cell, Decisions, Kind, Result, decisions_of
-from hudi_reference.records.ordering import compared, incomparable, order_of
+from hudi_reference.records.merge_tables import COMMIT_TIME, EVENT_TIME, Cell, Decisions, Kind, Order, Result, decisions_of
 from hudi_reference.requirement import implements
 
 
@@ -63,3 +73,110 @@ def fold(versions: Iterable[Version], merge: Merge) -> Version | None:
     for version in versions:
         winner = version if winner is None else merge(winner, version)
     return winner
+
+
+@implements("MRG-019")
+def orderings_of(rows: pa.Table, fields: tuple[str, ...]) -> list[Ordering | None]:
+    """The ordering value of each row: a value for one field, a tuple for several, None without ordering fields."""
+    if not fields:
+        return [None] * rows.num_rows
+    columns = [stored_values(rows, field).to_pylist() for field in fields]
+    return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+
+
+def stored_values(rows: pa.Table, field: str) -> pa.ChunkedArray:
+    """A column, with dates, times and timestamps as the numbers that Avro stores; `a.b` is field b of struct a.
+
+    Raises UnsupportedSchema for a type whose values have no order.
+    """
+    name, *path = field.split(".")
+    if name not in rows.column_names:
+        return pa.chunked_array([pa.nulls(rows.num_rows)])
+    column = rows.column(name)
+    for step in path:
+        column = pa.chunked_array([chunk.field(step) for chunk in column.chunks], column.type.field(step).type)
+    if pt.is_nested(column.type):
+        raise UnsupportedSchema(
+            f"the ordering field {field} holds values that have no order", rule="MRG-019", expected="one value for a record",
+            found=str(column.type), remedy="order by a field of it, or by another column",
+        )  # fmt: skip
+    if pt.is_date32(column.type) or pt.is_time32(column.type):
+        return column.cast(pa.int32())
+    return column.cast(pa.int64()) if pt.is_timestamp(column.type) or pt.is_time64(column.type) else column
+
+
+def type_of(schema: pa.Schema, field: str) -> pa.DataType:
+    """The type of an ordering field, where `a.b` is field b of struct a; the null type if there is no such column."""
+    name, *path = field.split(".")
+    if name not in schema.names:
+        return pa.null()
+    kind = schema.field(name).type
+    for step in path:
+        kind = kind.field(step).type
+    return kind
+
+
+@implements("MRG-019")
+def default_of(kind: pa.DataType) -> Scalar | None:
+    """The value as which a null ordering value of this type is compared; None for the null type."""
+    if pt.is_string(kind) or pt.is_binary(kind):
+        return "" if pt.is_string(kind) else b""
+    if pt.is_decimal(kind):
+        return decimal.Decimal(0)
+    return None if pt.is_null(kind) else 0
+
+
+@implements("MRG-028")
+def order_of(newer: Ordering | None, older: Ordering | None) -> Order:
+    """The order of the ordering value of the newer version relative to that of the older one; nulls are orders of their own."""
+    if newer is None:
+        return Order.BOTH_NULL if older is None else Order.NEWER_NULL
+    if older is None:
+        return Order.OLDER_NULL
+    return compared(newer, older) if _are_comparable(newer, older) else Order.INCOMPARABLE
+
+
+@implements("MRG-019", "MRG-028")
+def compared(newer: Ordering | None, older: Ordering | None) -> Order:
+    """The order of two comparable values; a null is the default value."""
+    left, right = _sort_key(newer), _sort_key(older)
+    return Order.LOWER if left < right else Order.EQUAL if left == right else Order.GREATER
+
+
+def is_lower(left: Ordering | None, right: Ordering | None) -> bool:
+    """Whether `left` orders before `right`; raises IncomparableOrdering for values of different kinds."""
+    if not _are_comparable(left, right):
+        raise incomparable(left, right)
+    return compared(left, right) is Order.LOWER
+
+
+def incomparable(one: Ordering | None, other: Ordering | None) -> IncomparableOrdering:
+    """The error for two ordering values that cannot be compared."""
+    message = "two ordering values of one key cannot be compared"
+    return IncomparableOrdering(message, rule="MRG-028", found=f"{one!r} and {other!r}")
+
+
+def _sort_key(value: Any) -> tuple[Any, ...]:
+    match value:
+        case None:
+            return ("number", False, 0, 1.0)
+        case bool() | int() | decimal.Decimal():
+            return ("number", False, value, 1.0)
+        case float():
+            nan = math.isnan(value)
+            return ("number", nan, 0.0 if nan else value, 1.0 if value != 0 else math.copysign(1, value))
+        case str():
+            return ("text", value.encode())
+        case bytes():
+            return ("text", value)
+        case _:
+            return ("several", *(_sort_key(part) for part in value))
+
+
+def _are_comparable(left: Any, right: Any) -> bool:
+    """Whether two values can be compared, field by field; null can be compared with every value."""
+    if left is None or right is None:
+        return True
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(map(_are_comparable, left, right))
+    return bool(_sort_key(left)[0] == _sort_key(right)[0])

@@ -19,8 +19,8 @@ from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.changes import KEY, Changes, deleted, without_deletes
+from hudi_reference.records.merge import default_of, orderings_of, type_of
 from hudi_reference.records.merging.merge_slice import merge_changes
-from hudi_reference.records.ordering import default_of, orderings_of, type_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, only
 from hudi_reference.timeline.contents.metadata import WriteStat

@@ -17,10 +17,9 @@ from hudi_reference.fast_paths import VARIABLE
 from hudi_reference.files.log.content import Delete
 from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.records.changes import KEY, Changes
-from hudi_reference.records.merge import Kind, Version, fold, merger_of
+from hudi_reference.records.merge import Kind, Version, fold, is_lower, merger_of, orderings_of
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.merge_slice import merge_changes, select
-from hudi_reference.records.ordering import is_lower, orderings_of
 
 
 def version(text: str, position: int) -> Version:

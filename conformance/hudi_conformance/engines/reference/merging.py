@@ -19,10 +19,10 @@ from hudi_reference.files.log.deletes import Ordering
 from hudi_reference.layout.merge_settings import MergeSettings
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes
+from hudi_reference.records.merge import orderings_of
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
 from hudi_reference.records.merging.merge_slice import merge_changes
-from hudi_reference.records.ordering import orderings_of
 from hudi_reference.records.payloads import merger_resolution
 from hudi_reference.records.payloads.merger_resolution import merging_of
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema

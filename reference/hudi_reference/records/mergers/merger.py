@@ -16,8 +16,8 @@ from hudi_reference.errors import InvalidProperty, MergerFault, UnsupportedMerge
 from hudi_reference.files.log.deletes import Ordering
 from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.records.changes import DeleteMarker, delete_columns
+from hudi_reference.records.merge import is_lower, orderings_of
 from hudi_reference.records.merge_tables import Kind
-from hudi_reference.records.ordering import is_lower, orderings_of
 from hudi_reference.records.row import Row
 from hudi_reference.requirement import implements
 

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from hudi_reference.errors import UnsupportedMergeStrategy
 from hudi_reference.files.log.content import Delete
 from hudi_reference.records.changes import IS_DELETED, KEY, OPERATION, Changes, Identity, deleted
+from hudi_reference.records.merge import orderings_of
 from hudi_reference.records.mergers.merger import BufferedRecord, Merging, Operation, RecordContext, merged
-from hudi_reference.records.ordering import orderings_of
 from hudi_reference.records.row import Row, table_of
 from hudi_reference.requirement import implements
 

@@ -12,10 +12,9 @@ import pyarrow as pa
 from hudi_reference.errors import UnsupportedMergeStrategy, UnsupportedTableFeature
 from hudi_reference.files.log.content import Delete
 from hudi_reference.records.changes import Changes
-from hudi_reference.records.merge import Merge, Version, fold, merger_of
+from hudi_reference.records.merge import Merge, Version, default_of, fold, merger_of, type_of
 from hudi_reference.records.merge_tables import Kind
 from hudi_reference.records.mergers.merger import Merging
-from hudi_reference.records.ordering import default_of, type_of
 from hudi_reference.requirement import implements
 
 

@@ -9,13 +9,12 @@ import pyarrow as pa
 
 from hudi_reference.fast_paths import FastPath, use_fast
 from hudi_reference.records.changes import Changes, Identity
-from hudi_reference.records.merge import Version, fold, merger_of
+from hudi_reference.records.merge import Version, fold, merger_of, orderings_of
 from hudi_reference.records.merge_tables import Kind
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.custom_merge import merge_by_merger
 from hudi_reference.records.merging.fast.merge_columns import select_by_columns
 from hudi_reference.records.merging.partial_merge import merge_partial_blocks
-from hudi_reference.records.ordering import orderings_of
 from hudi_reference.requirement import implements
 
 

@@ -13,10 +13,9 @@ import pyarrow as pa
 
 from hudi_reference.files.log.deletes import Ordering
 from hudi_reference.records.changes import Changes, Identity
-from hudi_reference.records.merge import Merge, Version, merger_of
+from hudi_reference.records.merge import Merge, Version, merger_of, orderings_of
 from hudi_reference.records.merge_tables import Kind
 from hudi_reference.records.mergers.merger import Merging
-from hudi_reference.records.ordering import orderings_of
 from hudi_reference.requirement import implements
 
 

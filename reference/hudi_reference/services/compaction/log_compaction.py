@@ -22,8 +22,8 @@ from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice, load_commit
 from hudi_reference.query.slice_reader import SliceReader, partial_columns
 from hudi_reference.query.table import Table, View
+from hudi_reference.records.merge import type_of
 from hudi_reference.records.merging.log_block_merge import MergedBlocks, merge_log_blocks
-from hudi_reference.records.ordering import type_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.services.compaction.compaction import check_stored

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_reference.records.changes import KEY, Changes, DeleteMarker, deleted, keys_of
+from hudi_reference.records.merge import stored_values
 from hudi_reference.records.mergers.merger import Merging
-from hudi_reference.records.ordering import stored_values
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
