@@ -1,4 +1,4 @@
-"""The engine's side of the dialogue: one message, one answer, never an exception."""
+"""The engine's side of the protocol: one answer for each message, never an exception."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ ROWS = pa.table({"id": ["a"], "n": pa.array([1], pa.int64())})
 
 
 class Recorder(Engine):
-    """Keeps what it was asked, and answers or raises what it was told."""
+    """Records its arguments, and returns or raises what the test sets."""
 
     def __init__(self, answer=None):
         self.answer, self.asked = answer, []
@@ -47,8 +47,8 @@ def read_message(tmp_path, **query):
     return {"op": "read", "id": 5, "table": "file:///t", "query": {"kind": "snapshot", **query}, "into": str(tmp_path / "r")}
 
 
-def test_hello_is_answered_with_the_identity_and_no_id():
-    """The first answer introduces the engine."""
+def test_hello_returns_identity_without_id():
+    """The first answer identifies the engine."""
     assert dispatch(Recorder(), {"op": "hello", "protocol": 1}) == {
         "protocol": 1,
         "engine": "recorder",
@@ -58,8 +58,8 @@ def test_hello_is_answered_with_the_identity_and_no_id():
     }
 
 
-def test_rows_travel_as_an_arrow_file(tmp_path):
-    """The query reaches the engine as it was asked, its rows lie in the file that was named."""
+def test_read_writes_an_arrow_file(tmp_path):
+    """The engine gets the query unchanged; its rows are in the named file."""
     engine = Recorder(ROWS)
     answer = dispatch(engine, read_message(tmp_path, columns=["n"], where=[["n", ">", 0]]))
     assert answer == {"id": 5, "rows": str(tmp_path / "r")}
@@ -67,8 +67,8 @@ def test_rows_travel_as_an_arrow_file(tmp_path):
     assert read_rows(tmp_path / "r").equals(ROWS)
 
 
-def test_a_write_hands_over_the_rows_and_gives_the_instant(tmp_path):
-    """The other direction."""
+def test_write_passes_rows_and_returns_the_instant(tmp_path):
+    """The engine gets the rows of the named file."""
     write_rows(ROWS, tmp_path / "w")
     engine = Recorder("20260101000000000")
     message = {"op": "write", "id": 6, "table": "file:///t", "operation": "upsert", "rows": str(tmp_path / "w")}
@@ -83,13 +83,13 @@ def test_a_write_hands_over_the_rows_and_gives_the_instant(tmp_path):
         (EngineError("disk full"), "error", {"message": "disk full"}),
     ],
 )
-def test_the_exceptions_of_the_contract_are_answers(tmp_path, raised, kind, words):
-    """An engine says no by raising."""
+def test_contract_exceptions_become_answers(tmp_path, raised, kind, words):
+    """An engine refuses by raising an exception."""
     assert dispatch(Recorder(raised), read_message(tmp_path)) == {"id": 5, kind: words}
 
 
-def test_a_lost_race_is_a_conflict(tmp_path):
-    """Only writes can lose one."""
+def test_conflict_is_an_answer_of_writes_only(tmp_path):
+    """Only writes can have a conflict."""
     write_rows(ROWS, tmp_path / "w")
     message = {"op": "write", "id": 6, "table": "file:///t", "operation": "upsert", "rows": str(tmp_path / "w")}
     answer = dispatch(Recorder(Conflict("0007 was first")), message)
@@ -97,16 +97,16 @@ def test_a_lost_race_is_a_conflict(tmp_path):
 
 
 @pytest.mark.parametrize("answer", [ValueError("boom"), None, "no table"], ids=["raises", "nothing", "a text"])
-def test_whatever_an_engine_throws_or_returns_is_an_error_with_a_trace(tmp_path, answer):
-    """A bug in an adapter ends the message, not the dialogue."""
+def test_any_exception_or_wrong_result_is_an_error_with_a_trace(tmp_path, answer):
+    """A fault in an adapter ends the message and not the session."""
     found = dispatch(Recorder(answer), read_message(tmp_path))
     assert check_answer("read", found) == "error"
     assert found["id"] == 5
     assert "Traceback" in found["error"]["trace"]
 
 
-def test_an_inspection_that_is_no_json_is_an_error():
-    """Found before the answer is on its way."""
+def test_inspection_that_is_not_json_is_an_error():
+    """The error is found before the answer is sent."""
     found = dispatch(Recorder({"when": object()}), {"op": "inspect", "id": 1, "uri": "file:///t"})
     assert "not JSON serializable" in found["error"]["message"]
 
@@ -114,14 +114,14 @@ def test_an_inspection_that_is_no_json_is_an_error():
 @pytest.mark.parametrize(
     ("message", "number"), [("junk", None), ({"op": "dance", "id": 3}, 3), ({"op": "read", "id": 4}, 4), ({}, None)]
 )
-def test_what_is_no_message_is_an_error_under_the_id_it_carries(message, number):
-    """Null where there is none."""
+def test_invalid_message_is_an_error_with_its_id(message, number):
+    """The id is null if the message has none."""
     found = dispatch(Recorder(), message)
     assert found["id"] == number
     assert found["error"]["message"].startswith("not a message of protocol 1")
 
 
-def test_a_base_engine_refuses_everything(tmp_path):
+def test_base_engine_refuses_all_operations(tmp_path):
     """An engine that overrides no method refuses every operation."""
     write_rows(ROWS, tmp_path / "w")
     spec = {"name": "t", "type": "COPY_ON_WRITE", "schema": {"type": "record", "name": "t", "fields": []}, "record_key": ["id"]}
@@ -153,7 +153,7 @@ serve(make)
 """
 
 
-def test_prints_of_an_engine_and_its_children_stay_out_of_the_protocol():
+def test_prints_of_engine_and_children_do_not_reach_the_protocol():
     """Standard output has answers only, and only the loop reads messages; a line that is not JSON gets an error answer."""
     sent = '{"op": "hello", "protocol": 1}\nwhat?\n{"op": "bye"}\n{"op": "hello", "protocol": 1}\n'
     done = subprocess.run([sys.executable, "-c", NOISY], input=sent, capture_output=True, text=True, timeout=60, check=True)

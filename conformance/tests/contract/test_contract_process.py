@@ -1,4 +1,4 @@
-"""The suite's side: every way in which a process can go wrong is told apart, and none is survived by a child."""
+"""The suite's side of the protocol: each failure of an adapter process has its own exception, and no child process is left."""
 
 import os
 import resource
@@ -50,7 +50,7 @@ TABLE = "file:///nowhere"
 
 @pytest.fixture
 def script():
-    """Start a script as an engine; every process is ended by the test's end."""
+    """Start a script as an engine; all processes are ended after the test."""
     clients = []
 
     def start(body, bye="break", limit=10.0, text=None):
@@ -82,8 +82,8 @@ def wait_until_stopped(pid):
     return not is_running(pid)
 
 
-def test_answers_come_back_in_the_order_of_the_messages(script):
-    """The plain case, several times through one process."""
+def test_answers_in_order(script):
+    """Several messages to one process."""
     client = script(GOOD)
     pid = pid_of(client)
     assert [client.inspect(TABLE) for _ in range(5)] == [INSPECTION] * 5
@@ -91,16 +91,16 @@ def test_answers_come_back_in_the_order_of_the_messages(script):
     assert client.hello == Hello("script", "1", "python", frozenset())
 
 
-def test_a_process_that_leaves_at_bye_is_not_killed(script):
-    """It has time to put its things away."""
+def test_process_that_exits_after_bye_is_not_killed(script):
+    """The process has time to clean up."""
     client = script(GOOD, bye='print("tidy", file=sys.stderr); time.sleep(0.3); break')
     pid = pid_of(client)
     assert client.close(grace=10) is True
     assert not is_running(pid)
 
 
-def test_a_process_that_stays_after_bye_is_killed(script):
-    """No adapter outlives its suite."""
+def test_process_that_runs_after_bye_is_killed(script):
+    """No adapter process continues after the suite."""
     client = script(GOOD, bye="time.sleep(1000)")
     pid = pid_of(client)
     assert client.close(grace=0.5) is False
@@ -118,14 +118,14 @@ def test_a_process_that_stays_after_bye_is_killed(script):
     ],
     ids=["a print", "no text", "unknown kind", "no object", "wrong shape"],
 )
-def test_output_that_is_not_the_protocol_is_the_adapters_fault(script, body, told):
-    """ProtocolFault quotes what came instead."""
+def test_other_output_is_a_protocol_fault(script, body, told):
+    """ProtocolFault quotes the output."""
     with pytest.raises(ProtocolFault) as caught:
         script(body).inspect(TABLE)
     assert told in str(caught.value)
 
 
-def test_output_before_a_message_is_the_adapters_fault(script):
+def test_output_before_a_message_is_a_protocol_fault(script):
     """A second answer must not become the answer to the next message."""
     client = script(GOOD + "; " + GOOD)
     client.inspect(TABLE)
@@ -134,14 +134,14 @@ def test_output_before_a_message_is_the_adapters_fault(script):
         client.inspect(TABLE)
 
 
-def test_an_answer_under_another_id_is_told_apart(script):
-    """The adapter lost its place."""
+def test_answer_with_another_id_is_a_protocol_fault(script):
+    """The adapter lost track of the messages."""
     with pytest.raises(WrongId, match="message id 1, answer id 8"):
         script(f'say({{"id": 8, "inspect": {INSPECTION}}})').inspect(TABLE)
 
 
 def test_a_crash_has_exit_status_and_last_output(script):
-    """What the process printed last is the best clue."""
+    """The exception has the last output of the process."""
     with pytest.raises(EngineCrash, match="exited with status 3 before it answered inspect") as caught:
         script('print("no\\n" * 100 + "memory", file=sys.stderr); sys.stderr.flush(); os._exit(3)').inspect(TABLE)
     assert caught.value.status == 3
@@ -150,22 +150,22 @@ def test_a_crash_has_exit_status_and_last_output(script):
 
 
 def test_a_crash_by_a_signal_has_its_name(script):
-    """A segmentation fault looks like one."""
+    """A segmentation fault is reported by its name."""
     with pytest.raises(EngineCrash, match="killed by SIGSEGV") as caught:
         script("os.kill(os.getpid(), 11)").inspect(TABLE)
     assert caught.value.status == -11
 
 
 def test_a_crash_is_detected_although_a_child_keeps_the_pipes_open(script):
-    """The end of the process counts, not the end of its output; the child is killed with its group."""
+    """The end of the process decides, not the end of its output; the child is killed with the process group."""
     client = script('child = subprocess.Popen(["sleep", "1000"]); print(child.pid, file=sys.stderr, flush=True); os._exit(4)')
     with pytest.raises(EngineCrash, match="exited with status 4") as caught:
         client.inspect(TABLE)
     assert wait_until_stopped(int(caught.value.stderr.split()[-1]))
 
 
-def test_a_hanging_process_is_killed_with_its_children(script):
-    """The time limit of a message; children are what a JVM is to Spark."""
+def test_hanging_process_is_killed_with_its_children(script):
+    """After the time limit of a message, the process and its children, such as a JVM, are killed."""
     body = 'child = subprocess.Popen(["sleep", "1000"]); print(child.pid, file=sys.stderr, flush=True); time.sleep(1000)'
     client = script(body, limit=1.0)
     pid = pid_of(client)
@@ -176,14 +176,14 @@ def test_a_hanging_process_is_killed_with_its_children(script):
     assert wait_until_stopped(int(str(caught.value).split()[-1]))
 
 
-def test_half_an_answer_is_no_answer(script):
-    """A line counts when it ends."""
+def test_incomplete_line_is_not_an_answer(script):
+    """An answer ends with a line break."""
     with pytest.raises(EngineTimeout):
         script('sys.stdout.write("{"); sys.stdout.flush(); time.sleep(1000)', limit=0.5).inspect(TABLE)
 
 
-def test_a_process_that_does_not_read_is_timed_out_too(script):
-    """A message larger than the pipe must not hang the suite."""
+def test_process_that_does_not_read_times_out(script):
+    """A message larger than the pipe does not block the suite."""
     text = ENGINE.format(body=GOOD, bye="break").replace("hello()\n        continue", "hello(); time.sleep(1000)")
     client = script("", limit=0.5, text=text)
     spec = TableSpec("t" * 1_000_000, "COPY_ON_WRITE", {"type": "record", "name": "t", "fields": []}, ("id",))
@@ -191,30 +191,30 @@ def test_a_process_that_does_not_read_is_timed_out_too(script):
         client.create(TABLE, spec)
 
 
-def test_a_slow_start_is_told_apart_from_hanging():
-    """Its limit is another one, and so is the remedy."""
+def test_slow_start_is_reported_as_such():
+    """The start has its own time limit and its own remedy."""
     argv = [sys.executable, "-c", "import time; time.sleep(1000)"]
     with pytest.raises(SlowStart, match=r"no answer to hello within 0\.5 s"):
         Client("slow", lambda: ProcessTransport(argv), start_timeout=0.5, message_timeout=60)
 
 
-def test_a_command_that_can_not_be_run_is_a_crash_without_status():
+def test_missing_command_is_a_crash_without_status():
     """The message names the command."""
     with pytest.raises(EngineCrash, match="could not be started: /no/such/engine") as caught:
         Client("none", lambda: ProcessTransport(["/no/such/engine"]), start_timeout=1, message_timeout=1)
     assert caught.value.status is None
 
 
-def test_after_a_crash_the_next_message_meets_a_new_process(script):
-    """One bad case does not spoil the others."""
+def test_process_is_restarted_after_a_crash(script):
+    """A crash does not affect the next case."""
     client = script('os._exit(1) if message["uri"].endswith("/bad") else ' + GOOD)
     with pytest.raises(EngineCrash):
         client.inspect("file:///bad")
     assert client.inspect("file:///good") == INSPECTION
 
 
-def test_rows_that_are_no_arrow_file_are_the_adapters_fault(script):
-    """Cut, foreign, or not there at all."""
+def test_invalid_arrow_file_is_a_protocol_fault(script):
+    """A truncated file, another format, or a missing file."""
     for body in ('open(message["into"], "w").write("id,n"); ', ""):
         with pytest.raises(ProtocolFault, match="not an Arrow IPC file"):
             script(body + 'say({"id": number, "rows": message["into"]})').read(TABLE, Query())
@@ -314,27 +314,27 @@ def test_hello_may_have_members_that_are_not_known(script):
     assert Hello.from_json(hello.to_json()) == hello
 
 
-def test_a_write_without_an_instant_is_the_adapters_fault(script):
-    """The suite needs it for as-of queries."""
+def test_write_without_instant_is_a_protocol_fault(script):
+    """The suite needs the instant for as-of queries."""
     with pytest.raises(ProtocolFault, match="names the instant"):
         script('say({"id": number, "done": {}})').write(TABLE, "insert", pa.table({"id": ["a"]}))
 
 
-def test_an_error_carries_the_trace_of_the_engine(script):
-    """For the reader of a report."""
+def test_error_has_the_trace_of_the_engine(script):
+    """Reports show the trace."""
     with pytest.raises(EngineError, match="boom") as caught:
         script('say({"id": number, "error": {"message": "boom", "trace": "line 1"}})').inspect(TABLE)
     assert caught.value.trace == "line 1"
 
 
-def test_a_message_that_breaks_its_schema_is_not_sent(script):
-    """The suite keeps its side of the contract."""
+def test_invalid_message_is_not_sent(script):
+    """The suite validates its own messages."""
     with pytest.raises(ValueError, match=r"read\.message: table"):
         script(GOOD).read("/no/uri", Query())
 
 
-def test_an_engine_in_process_meets_the_same_checks():
-    """Same messages, same schemas, no process."""
+def test_in_process_engine_has_the_same_checks():
+    """Same messages and schemas, without a process."""
 
     class Sloppy(Engine):
         def hello(self):
@@ -351,7 +351,7 @@ def test_an_engine_in_process_meets_the_same_checks():
 
 
 def test_a_command_line_is_an_engine(tmp_path):
-    """Anything that is no name of ours is started as it stands, quotes understood."""
+    """A name that is not registered is started as a command line with shell quoting."""
     program = tmp_path / "my engine.py"
     program.write_text(ENGINE.format(body=GOOD, bye="break"))
     with connect(f"{sys.executable} '{program}'") as client:

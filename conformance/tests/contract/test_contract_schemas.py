@@ -1,4 +1,4 @@
-"""The JSON Schemas of the contract: complete, closed, and the same as the Python classes."""
+"""The JSON Schemas of the contract: complete, closed, and consistent with the Python classes."""
 
 import pytest
 
@@ -42,20 +42,20 @@ INSPECTION = {
 
 
 @pytest.mark.parametrize("op", ANSWERS)
-def test_every_operation_has_a_schema_of_its_message_and_of_each_answer(op):
-    """Nothing is said between suite and engine without a schema."""
+def test_every_message_and_answer_has_a_schema(op):
+    """Each message and each answer of the protocol has a schema."""
     assert f"{op}.message" in schemas()
     assert all(f"{kind}.answer" in schemas() for kind in ANSWERS[op])
 
 
-def test_the_features_of_the_schema_are_those_of_the_suite():
+def test_schema_and_suite_have_the_same_features():
     """A feature is added in one place only if this test is changed with it."""
     assert schemas()["hello.answer"]["properties"]["features"]["items"]["enum"] == [*FEATURES, *FORMER_NAMES]
 
 
 @pytest.mark.parametrize("name", schemas())
-def test_every_schema_says_what_it_is_for_and_names_its_dialect(name):
-    """Engines in other languages read these files: draft 2020-12, with a title."""
+def test_every_schema_has_title_and_dialect(name):
+    """Adapters in other languages use these files: draft 2020-12, with a title."""
     assert schemas()[name]["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schemas()[name]["title"].endswith((".", "?"))
 
@@ -95,16 +95,16 @@ def test_messages_of_the_protocol_are_accepted(message):
         ({"op": "resume", "id": 6, "writer": "a", "until": "dawn"}, "until"),
     ],
 )
-def test_whatever_is_no_message_is_rejected_in_one_line_that_names_the_place(message, told):
-    """The line goes into an error answer or a report: it must say where to look."""
+def test_invalid_message_is_reported_on_one_line_with_its_place(message, told):
+    """The line is part of an error answer or a report."""
     with pytest.raises(SchemaViolation) as caught:
         check_message(message)
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_query_and_table_spec_survive_the_wire():
-    """JSON and back gives an equal object, defaults included."""
+def test_query_and_table_spec_are_unchanged_after_encoding():
+    """Encoding and decoding return an equal object, including defaults."""
     query = Query("as-of", as_of="20260101000000000", columns=("b", "a"), where=(("a", "<=", 3),))
     spec = TableSpec("t", "MERGE_ON_READ", AVRO, ("id",), ("p",), ("ts",), "EVENT_TIME_ORDERING", True, True, {"k": "v"})
     assert Query.from_json(query.to_json()) == query
@@ -113,8 +113,8 @@ def test_query_and_table_spec_survive_the_wire():
     assert violation("table-spec", spec.to_json()) is None
 
 
-def test_a_greeting_survives_the_wire_and_a_misspelt_feature_does_not():
-    """An unknown feature would silently turn cases into "not offered"."""
+def test_hello_is_unchanged_after_encoding_and_unknown_features_are_rejected():
+    """A misspelled feature would silently turn cases into "not offered"."""
     hello = Hello("x", "1", "rust", frozenset({"read.snapshot", "copy-on-write"}))
     assert check_answer("hello", hello.to_json()) == "hello"
     assert Hello.from_json(hello.to_json()) == hello
@@ -135,14 +135,14 @@ def test_a_greeting_survives_the_wire_and_a_misspelt_feature_does_not():
         ("read", ["rows"]),
     ],
 )
-def test_an_answer_of_another_shape_or_to_another_question_is_rejected(op, answer):
-    """An answer must fit its message."""
+def test_answer_must_fit_its_message(op, answer):
+    """An answer of another form or of another operation is rejected."""
     with pytest.raises(SchemaViolation):
         check_answer(op, answer)
 
 
-def test_an_inspection_is_checked_down_to_its_slices():
-    """The shape of `inspect TABLE --json`."""
+def test_inspection_schema_covers_slices():
+    """The schema of `inspect TABLE --json`."""
     check_inspection(INSPECTION)
     broken = {**INSPECTION, "file_groups": {"": {"f1": {"replaced_by": None, "slices": [{}], "latest": None}}}}
     with pytest.raises(SchemaViolation, match="base_instant"):
@@ -151,7 +151,7 @@ def test_an_inspection_is_checked_down_to_its_slices():
 
 @pytest.mark.parametrize("name", schemas())
 def test_a_schema_has_examples_that_it_accepts(name):
-    """docs/contract.md shows them; an author copies them."""
+    """docs/contract.md shows the examples."""
     examples = schemas()[name]["examples"]
     assert examples
     assert [violation(name, example) for example in examples if violation(name, example)] == []

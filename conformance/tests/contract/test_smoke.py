@@ -1,4 +1,4 @@
-"""`smoke` tells adapters from engines, and the page that teaches adapters is true."""
+"""`smoke` separates faults of adapters from faults of engines, and the guide to adapters is correct."""
 
 import doctest
 import json
@@ -25,20 +25,20 @@ PAGE = Path(__file__).parents[3] / "docs" / "plug-in-an-engine.md"
 
 
 def run(command, *args):
-    """A command of ours, called in this process."""
+    """Run a command in this process."""
     app = Typer()
     app.command()(command)
     return CliRunner().invoke(app, list(args))
 
 
-def blamed(output):
-    """Step and culprit of every fault that smoke has printed."""
+def faults(output):
+    """Step and culprit of each fault in the output of smoke."""
     found = re.findall(r"^  (adapter|engine)!\s+(.{10})", output, re.MULTILINE)
     return [(step, who) for who, step in found]
 
 
 def test_the_reference_passes_every_step():
-    """And nothing is skipped but the refusal of a query: it declares them all."""
+    """Only the refusal of a query is skipped, because the reference declares all queries."""
     done = run(smoke, "reference")
     assert done.exit_code == 0, done.output
     assert "The adapter keeps the contract" in done.output
@@ -59,14 +59,14 @@ def test_the_reference_passes_every_step():
     ],
 )
 def test_faults_of_adapters_are_distinct_from_faults_of_engines(fault, findings, code):
-    """The exit code is 3 while the adapter is at fault, 1 if only the engine is; each fault comes with its remedy."""
+    """The exit code is 3 for a fault of the adapter, and 1 if only the engine has a fault; each fault has a remedy."""
     done = run(smoke, f"faulty:{fault}")
     assert done.exit_code == code, done.output
-    assert findings.items() <= dict(reversed(blamed(done.output))).items()
+    assert findings.items() <= dict(reversed(faults(done.output))).items()
     assert "remedy" in done.output
 
 
-def test_an_engine_that_does_not_start_is_blamed_for_it():
+def test_engine_that_does_not_start_is_a_fault_of_the_engine():
     """The adapter runs and reports why its engine does not start."""
 
     class NeverStarts(Engine):
@@ -110,8 +110,8 @@ def test_hello_is_shown_with_its_links_and_without_escape_sequences(tmp_path):
     assert "x\\x1b[31m 1 in p, 0 features, homepage https://example.org" in done.output and "\x1b" not in done.output
 
 
-def test_an_adapter_that_stays_after_bye_is_blamed_for_it(monkeypatch):
-    """The last promise of the dialogue."""
+def test_adapter_that_runs_after_bye_is_a_fault_of_the_adapter(monkeypatch):
+    """`bye` is the last step of the protocol."""
     monkeypatch.setattr("hudi_conformance.contract.smoke.GRACE", 0.3)
     code = (
         "import sys, time\nfor line in sys.stdin:\n"
@@ -119,11 +119,11 @@ def test_an_adapter_that_stays_after_bye_is_blamed_for_it(monkeypatch):
         "    time.sleep(1000)"
     )
     done = run(smoke, f'{sys.executable} -c "{code.replace(chr(34), chr(92) + chr(34))}"', "--message-timeout", "0.5")
-    assert ("exits by i", "adapter") in blamed(done.output), done.output
+    assert ("exits by i", "adapter") in faults(done.output), done.output
 
 
-def test_a_name_that_means_nothing_is_an_error_of_usage():
-    """Exit code 2, as everywhere."""
+def test_unknown_engine_is_a_usage_error():
+    """The exit code is 2."""
     done = run(smoke, "refrence")
     assert done.exit_code == 2
     assert "did you mean reference" in done.output
@@ -136,7 +136,7 @@ def blocks():
 
 @pytest.fixture
 def commands_on_path(tmp_path, monkeypatch):
-    """`hudi-conformance` and `python` are those of this test, from whichever environment it runs."""
+    """Put `hudi-conformance` and `python` of the environment of this test on the path."""
     folder = tmp_path / "bin"
     folder.mkdir()
     call = "from hudi_conformance.cli import app; app()"
@@ -147,8 +147,8 @@ def commands_on_path(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
 
-def test_the_page_builds_the_adapter_that_it_shows(tmp_path, commands_on_path):
-    """Every file of the page is written, every command run, and every output is the one printed there (... is anything)."""
+def test_guide_builds_a_working_adapter(tmp_path, commands_on_path):
+    """Each file of the page is written and each command run; the output equals that of the page (... matches any text)."""
     folder = tmp_path / "page"
     folder.mkdir()
     same = doctest.OutputChecker().check_output
@@ -168,8 +168,8 @@ def test_the_page_builds_the_adapter_that_it_shows(tmp_path, commands_on_path):
     assert ran >= 6
 
 
-def test_the_messages_and_answers_of_the_page_keep_their_schemas():
-    """The tables show one message of each kind and one answer of each kind."""
+def test_messages_in_the_guide_are_valid():
+    """The tables have one message and one answer of each kind."""
     shown = [json.loads(text) for text in re.findall(r"^\| `(\{.*?\})` \|", PAGE.read_text(), re.MULTILINE)]
     messages = [one for one in shown if "op" in one]
     for message in messages:

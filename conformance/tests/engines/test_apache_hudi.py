@@ -1,4 +1,4 @@
-"""The adapter of Apache Hudi, on tables that it writes here. Each release is one process, asked through the contract."""
+"""The adapter of Apache Hudi, on tables that it writes in these tests. Each release is one process behind the contract."""
 
 import json
 import subprocess
@@ -29,8 +29,8 @@ def properties(table: str) -> dict[str, str]:
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
 @pytest.mark.parametrize("partition", [(), ("p",)], ids=["one-folder", "partitioned"])
-def test_writes_are_read_back(hudi, table, kind, mode, partition):
-    """Insert, upsert with a late record, delete and bulk insert give the rows that the merge mode promises."""
+def test_reads_return_what_was_written(hudi, table, kind, mode, partition):
+    """Insert, upsert with a late record, delete and bulk insert give the rows of the merge mode."""
     hudi.create(table, spec(type=kind, partition=partition, merge_mode=mode))
     hudi.write(table, "insert", rows(("a", "x", 10, 1), ("b", "y", 10, 1), ("c", "x", 10, 1)))
     changed = hudi.write(table, "upsert", rows(("a", "x", 5, 2), ("b", "y", 20, 2), **RICH))
@@ -47,8 +47,8 @@ def test_writes_are_read_back(hudi, table, kind, mode, partition):
     assert properties(table)["hoodie.table.version"] == "8"
 
 
-def test_types_survive_the_way_in_and_out(hudi, table):
-    """Decimals, timestamps in UTC, structs and lists come back equal, and null integers stay integers."""
+def test_values_of_each_type_are_unchanged(hudi, table):
+    """Decimals, UTC timestamps, structs and lists are unchanged, and nullable integers stay integers."""
     hudi.create(table, spec())
     written = pa.concat_tables([rows(("a", "x", 1, 1), **RICH), rows(("b", "x", 1, None))])
     hudi.write(table, "insert", written)
@@ -58,8 +58,8 @@ def test_types_survive_the_way_in_and_out(hudi, table):
     assert found.select(ARROW.names).to_pylist() == written.to_pylist()
 
 
-def test_columns_that_may_not_be_null_are_written_so(hudi, table):
-    """The schema of the commit is the table's: Spark alone would make every column nullable."""
+def test_columns_stay_non_nullable(hudi, table):
+    """The schema of the commit is that of the table; Spark alone makes every column nullable."""
     hudi.create(table, spec())
     hudi.write(table, "insert", rows(("a", "x", 1, 1)))
     (base,) = Path(table.removeprefix("file://")).glob("x/*.parquet")
@@ -67,8 +67,8 @@ def test_columns_that_may_not_be_null_are_written_so(hudi, table):
     assert [schema.field(name).nullable for name in PLAIN] == [False, False, False, True]
 
 
-def test_columns_and_rows_can_be_chosen(hudi, table):
-    """The columns asked for, in that order, meta columns among them; comparisons in the type of the column."""
+def test_projection_and_filter(hudi, table):
+    """The selected columns in the given order, including meta columns; comparisons use the type of the column."""
     hudi.create(table, spec())
     hudi.write(table, "insert", rows(("a", "x", 9, 1), ("b", "x", 10, 2), **RICH))
     where = (("ts", ">", 9), ("d", "=", "1.25"), ("w", ">=", "2025-12-31T00:00:00Z"))
@@ -77,7 +77,7 @@ def test_columns_and_rows_can_be_chosen(hudi, table):
     assert found.column_names == ["n", "_hoodie_record_key"]
 
 
-def test_incremental_queries_go_by_completion_time(hudi, table):
+def test_incremental_queries_use_completion_times(hudi, table):
     """From the first commit's completion on: 1.0.2 counts that commit in, 1.2.0 does not; without bounds everything."""
     hudi.create(table, spec())
     first = hudi.write(table, "insert", rows(("a", "x", 1, 1), ("b", "x", 1, 1)))
@@ -91,7 +91,7 @@ def test_incremental_queries_go_by_completion_time(hudi, table):
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_changes_carry_both_images(hudi, table, kind):
+def test_change_queries_have_values_before_and_after(hudi, table, kind):
     """Every change of every file group, with the data columns as structs and no struct where there is no row."""
     cdc = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER"}
     hudi.create(table, spec(type=kind, properties=cdc))
@@ -108,7 +108,7 @@ def test_changes_carry_both_images(hudi, table, kind):
 
 
 def test_a_flagged_row_is_a_delete(hudi, table):
-    """An upsert whose _hoodie_is_deleted is true takes the row away."""
+    """An upsert with _hoodie_is_deleted true removes the row."""
     hudi.create(table, spec())
     hudi.write(table, "insert", rows(("a", "x", 1, 1), ("b", "x", 1, 1)))
     hudi.write(table, "upsert", rows(("a", "x", 2, 2)).append_column("_hoodie_is_deleted", pa.array([True])))
@@ -123,8 +123,8 @@ def test_an_empty_table_has_a_schema(hudi, table):
     assert set(found.column_names) == set(ARROW.names)
 
 
-def test_create_honours_the_description(hudi, table):
-    """Keys, partitions, folder style and further properties; ordering left out of a commit-time table."""
+def test_create_follows_the_table_spec(hudi, table):
+    """Keys, partitions, folder style and other properties; a commit-time table may have no ordering field."""
     more = {"hoodie.table.cdc.enabled": "true", "hoodie.example": "kept"}
     keys = {"record_key": ("id", "n"), "partition": ("p", "ts"), "hive_style": True, "url_encode": True}
     hudi.create(table, spec(**keys, merge_mode="COMMIT_TIME_ORDERING", properties=more))
@@ -138,7 +138,7 @@ def test_create_honours_the_description(hudi, table):
     assert keys_and_path == [{"_hoodie_record_key": "id:a,n:1", "_hoodie_partition_path": "p=x%2Fy/ts=1"}]
 
 
-def test_inspect_sees_timeline_and_slices(hudi, table):
+def test_inspect_returns_timeline_and_slices(hudi, table):
     """Completed instants with both times; the base file with its log files in merge order."""
     hudi.create(table, spec())
     times = [hudi.write(table, "insert", rows(("a", "x", 1, 1)))]
@@ -157,14 +157,14 @@ def test_inspect_sees_timeline_and_slices(hudi, table):
 
 
 def test_no_checksum_files_are_left(hudi, table):
-    """Hadoop's .crc files beside every file would be foreign bytes in a golden table."""
+    """Hadoop's .crc files would be unknown files in a golden table."""
     hudi.create(table, spec())
     hudi.write(table, "insert", rows(("a", "x", 1, 1)))
     assert not list(Path(table.removeprefix("file://")).rglob("*.crc"))
 
 
 def test_other_table_versions_are_refused(hudi, table):
-    """1.0.2 refuses to read version 9 by name, and no release writes a table that is not of version 8."""
+    """1.0.2 refuses to read version 9, and both releases refuse to write any version except 8."""
     hudi.create(table, spec())
     hudi.write(table, "insert", rows(("a", "x", 1, 1)))
     file = Path(table.removeprefix("file://"), ".hoodie", "hoodie.properties")
@@ -177,8 +177,8 @@ def test_other_table_versions_are_refused(hudi, table):
             hudi.read(table, Query())
 
 
-def test_what_hudi_throws_is_told_in_one_line(hudi, table):
-    """The innermost cause with its class, and the trace beside it; the engine lives on."""
+def test_errors_are_reported_on_one_line(hudi, table):
+    """The innermost cause with its class, with the trace; the engine continues to run."""
     with pytest.raises(EngineError, match=r"^\w*(NotFound|FileNotFound)Exception: [^\n]*$") as missing:
         hudi.read(table, Query())
     assert "\tat " in (missing.value.trace or "")
@@ -188,7 +188,7 @@ def test_what_hudi_throws_is_told_in_one_line(hudi, table):
 
 
 def test_other_storage_is_refused(hudi):
-    """Hudi's bundle brings no connector for S3."""
+    """Hudi's bundle has no connector for S3."""
     with pytest.raises(Refused, match=r"storage\.s3"):
         hudi.read("s3://bucket/table", Query())
 
@@ -237,7 +237,7 @@ hudi.close()
 
 
 @pytest.mark.parametrize("version", ["1.0.2", "1.2.0"])
-def test_services_do_their_work_and_leave_the_properties_alone(table, version):
+def test_services_do_not_change_properties(table, version):
     """Compaction, savepoint, rollback, restore, log compaction, clustering, clean and SQL, as recipes use them."""
     fields = [field for field in SCHEMA["fields"] if field["name"] in PLAIN]
     description = json.dumps(spec(schema=SCHEMA | {"fields": fields}).to_json())

@@ -1,4 +1,4 @@
-"""Single files between the reference and Apache Hudi: each reads what the other writes, block by block, with the same answer."""
+"""Single files of the reference and of Apache Hudi: each reads the files of the other, with the same result."""
 
 import base64
 import random
@@ -81,7 +81,7 @@ def rows(count: int, seed: int = 1) -> pa.Table:
 
 
 def both(hudi: Client, file: Path, **asked) -> tuple[dict, dict]:
-    """What Apache Hudi and the reference see in the file."""
+    """The content of the file as Apache Hudi and the reference read it."""
     return hudi.inspect(file.as_uri(), **asked), Reference().inspect(file.as_uri(), **asked)
 
 
@@ -115,7 +115,7 @@ def test_apache_hudi_reads_each_block_that_the_reference_writes(hudi, tmp_path, 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_apache_hudi_reads_changes_that_the_reference_writes(hudi, tmp_path, mode):
-    """BLK-031 to BLK-036: change capture blocks of each mode, images and all."""
+    """BLK-031 to BLK-036: change capture blocks of each mode, with all values."""
     image = dict.fromkeys(COLUMNS) | {"id": "a", "key": "a", "n": 2**60}
     changes = [
         Change(Operation.INSERT, "a", None, image),
@@ -139,7 +139,7 @@ def test_apache_hudi_reads_several_blocks_of_the_reference(hudi, tmp_path):
     assert theirs == ours
 
 
-def test_a_damaged_block_is_the_same_for_both(hudi, tmp_path):
+def test_both_return_the_same_corrupt_block(hudi, tmp_path):
     """BLK-015: the bytes between two whole blocks are one corrupt block."""
     file = tmp_path / LOG
     file.write_bytes(WRITER.rollback("1") + WRITER.rollback("2")[:-20] + WRITER.avro(rows(1)))
@@ -195,8 +195,8 @@ def test_the_reference_reads_every_file_of_a_table_of_apache_hudi(hudi, tmp_path
 
 @pytest.mark.parametrize("keys", [5, 25, 45])
 @pytest.mark.parametrize("kind", FilterType)
-def test_bloom_filters_are_the_same_bit_by_bit(hudi, kind, keys):
-    """IDX-004, IDX-005: also where a dynamic filter grows, and beyond the most that it grows to."""
+def test_bloom_filters_are_bit_identical(hudi, kind, keys):
+    """IDX-004, IDX-005: also if a dynamic filter grows, and beyond its largest size."""
     names = [f"k{n}é" for n in range(keys)]
     made = hudi.compute("bloom.make", {"type": kind.value, "entries": 10, "rate": 0.01, "max_entries": 30, "keys": names})
     assert made == make_filter(names, kind, entries=10, rate=0.01, max_entries=30).encode()
@@ -205,8 +205,8 @@ def test_bloom_filters_are_the_same_bit_by_bit(hudi, kind, keys):
     assert base64.b64decode(made)[:4] == b"\xff" * 4
 
 
-def test_what_is_not_offered_is_refused(hudi, tmp_path):
-    """A release without a class for a function says so; a file whose name says nothing is refused too."""
+def test_unsupported_functions_and_files_are_refused(hudi, tmp_path):
+    """A release without a class for a function refuses it; a file with an unknown name is refused too."""
     if hudi.hello.version == "1.0.2":
         with pytest.raises(Refused, match=r"compute\.base-file-name\.parse"):
             hudi.compute("base-file-name.parse", {"name": f"{BASE}.parquet"})
@@ -216,8 +216,8 @@ def test_what_is_not_offered_is_refused(hudi, tmp_path):
         hudi.inspect(file.as_uri())
 
 
-def test_bytes_that_are_no_log_file_are_an_error(hudi, tmp_path):
-    """LF-010: the first bytes must be the magic; the engine lives on."""
+def test_file_without_magic_is_an_error(hudi, tmp_path):
+    """LF-010: the file must begin with the magic; the engine continues to run."""
     file = tmp_path / LOG
     file.write_bytes(b"not a log file")
     with pytest.raises(EngineError, match="CorruptedLogFileException"):

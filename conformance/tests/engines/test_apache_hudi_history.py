@@ -1,4 +1,4 @@
-"""The history of the reference as Apache Hudi's own classes load it, and the reverse; each release is a process."""
+"""The history of the reference is loaded by Apache Hudi's own classes, and the reverse; each release is a process."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,13 +30,13 @@ def reference() -> Iterator[Client]:
 
 @pytest.mark.parametrize("first", ["the reference", "Apache Hudi"])
 def test_reference_and_apache_hudi_archive_in_turn(hudi: Client, reference: Client, tmp_path: Path, first: str) -> None:
-    """Both load what the other archived, instant by instant with both times, write on, archive, and merge the other's files."""
+    """Each loads the instants that the other one archived, with both times, writes, archives, and merges the other's files."""
     one, other = (reference, hudi) if first == "the reference" else (hudi, reference)
     archive_in_turn(one, other, (tmp_path / "table").as_uri())
 
 
 def test_apache_hudi_reads_the_metadata_of_archived_commits(hudi: Client, reference: Client, tmp_path: Path) -> None:
-    """An incremental query from the beginning goes through the archived commits' metadata, in flushed and in merged files."""
+    """An incremental query from the beginning uses the metadata of archived commits, in flushed and in merged files."""
     uri = (tmp_path / "table").as_uri()
     new_table(reference, uri)
     for turn in range(2):

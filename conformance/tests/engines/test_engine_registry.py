@@ -12,7 +12,7 @@ from hudi_conformance.engines.support.info import UnknownEngine
 
 @pytest.mark.parametrize("info", registry.shipped(), ids=lambda info: info.name)
 def test_every_shipped_engine_is_found_by_its_name(info):
-    """And says in a few words what it is."""
+    """Each shipped engine has a name and a short description."""
     assert registry.find(info.name) is info
     assert info.summary
 
@@ -29,13 +29,13 @@ def test_every_shipped_engine_is_found_by_its_name(info):
     ],
 )
 def test_an_unknown_name_is_reported_with_the_known_ones(name, told):
-    """A mistyped name must not look like a broken engine."""
+    """A mistyped name must not be reported as a broken engine."""
     with pytest.raises(UnknownEngine, match=told):
         registry.find(name)
 
 
-def test_an_engine_with_an_environment_is_run_by_its_python(monkeypatch):
-    """The environment is made when the engine is started, not when it is looked up."""
+def test_engine_runs_with_the_python_of_its_environment(monkeypatch):
+    """The environment is created when the engine starts, not when it is looked up."""
     asked = []
 
     def python_for(extra, progress):
@@ -49,8 +49,8 @@ def test_an_engine_with_an_environment_is_run_by_its_python(monkeypatch):
     assert command == ("/envs/apache-hudi/bin/python", "-m", "hudi_conformance.engines.apache_hudi", "--version", "1.0.2")
 
 
-def test_the_lookup_of_an_engine_imports_none():
-    """The registry is imported in every engine's own environment, where the others' libraries are not."""
+def test_lookup_imports_no_engine():
+    """The registry is imported in each engine's environment, which does not have the libraries of the others."""
     code = (
         "import sys; from hudi_conformance.engines import registry; registry.find('hudi-rs');"
         "assert not {'hudi_reference', 'pyspark', 'hudi'} & set(sys.modules)"
@@ -61,6 +61,6 @@ def test_the_lookup_of_an_engine_imports_none():
 @pytest.mark.parametrize(
     ("name", "number"), [("reference", 60), ("apache-hudi-java@1.0.2", 20), ("apache-hudi@1.0.2", 4), ("python adapter.py", 4)]
 )
-def test_slow_engines_get_fewer_drawn_programs(name, number):
-    """As many as their commits allow; an unknown adapter counts as slow."""
+def test_slow_engines_get_fewer_random_programs(name, number):
+    """The number depends on the time of a commit; an unknown adapter counts as slow."""
     assert registry.find(name).affordable(60, 4) == number

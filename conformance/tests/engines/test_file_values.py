@@ -1,4 +1,4 @@
-"""Values that only a file declares get the text that a case would expect, whatever they are encoded in."""
+"""Values whose types only a file declares get the canonical text that a case expects, for any encoding."""
 
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -37,8 +37,8 @@ NAMESPACE = "org.apache.hudi.avro.model"
         ([("k", 1)], pa.map_(pa.string(), pa.int64()), {"k": "1"}),
     ],
 )
-def test_an_arrow_type_says_how_its_values_are_written(value: Any, kind: pa.DataType, text: Any):
-    """64-bit numbers are text, 32-bit integers are numbers; times, decimals, binary and nested values as everywhere."""
+def test_canonical_text_of_arrow_types(value: Any, kind: pa.DataType, text: Any):
+    """64-bit integers are text, 32-bit integers are numbers; times, decimals, binary and nested values as in cases."""
     assert from_arrow(pa.scalar(value, kind), declared_by(kind)) == text
     assert declared_by(pa.dictionary(pa.int32(), pa.string())) == "string"
 
@@ -48,8 +48,8 @@ def wrapper(name: str, kind: str) -> dict[str, Any]:
     return {"type": "record", "name": name, "namespace": NAMESPACE, "fields": [{"name": "value", "type": kind}]}
 
 
-def test_a_union_of_records_has_the_value_of_its_branch():
-    """Two wrappers with the same number in them differ by the width that their branch declares."""
+def test_union_value_is_that_of_its_branch():
+    """Two wrappers with the same number differ by the type of their branch."""
     union = ["null", wrapper("IntWrapper", "int"), wrapper("LongWrapper", "long")]
     schema = {
         "type": "record",
@@ -80,21 +80,21 @@ def test_a_union_of_records_has_the_value_of_its_branch():
         ("TimestampMicrosWrapper", 1_735_689_600_000_000, {"type": "timestamp-micros", "value": "2025-01-01T00:00:00Z"}),
     ],
 )
-def test_an_ordering_value_is_told_with_its_wrapper(name: str, value: Any, shown: Any):
-    """Integer 0 means "none", Long 0 is a value: the type tells them apart."""
+def test_ordering_value_has_its_type(name: str, value: Any, shown: Any):
+    """Integer 0 means "none", Long 0 is a value."""
     assert ordering((f"{NAMESPACE}.{name}", {"value": value})) == shown
 
 
 def test_several_ordering_values_are_a_list():
-    """Each with its own type, null where there is none; a null as a whole is no ordering value."""
+    """Each has its own type; a null inside is allowed, and a null as a whole is no ordering value."""
     parts = [(f"{NAMESPACE}.IntWrapper", {"value": 1}), None]
     found = ordering((f"{NAMESPACE}.ArrayWrapper", {"wrappedValues": parts}))
     assert found == {"type": "array", "value": [{"type": "int", "value": 1}, None]}
     assert ordering(None) is None
 
 
-def test_a_number_without_room_in_its_type_is_malformed():
-    """An encoded Avro int may have any length: more than 32 bits are not a date."""
+def test_number_out_of_range_is_malformed():
+    """An encoded Avro int may have any length; more than 32 bits are not a date."""
     with pytest.raises(MalformedLogBlock) as caught:
         ordering((f"{NAMESPACE}.DateWrapper", {"value": 2**40}))
     assert caught.value.found == str(2**40)

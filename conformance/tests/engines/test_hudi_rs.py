@@ -36,7 +36,7 @@ def started(name: str) -> Client:
 
 
 def filled(writer: Engine | Client, table: str, kind: str = "MERGE_ON_READ") -> list[str]:
-    """A table of two partitions with an insert, an upsert (one record late) and a delete; their requested times."""
+    """A table of two partitions with an insert, an upsert with a late record, and a delete; and their requested times."""
     spec = TableSpec("t", kind, SCHEMA, ("id",), partition=("p",), ordering=("ts",))  # type: ignore[arg-type]
     writer.create(table, spec)
     return [
@@ -55,7 +55,7 @@ NOW = [("a", "x", 10, 1), ("b", "y", 20, 2)]
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_all_its_queries_answer(hudi_rs, table, kind):
+def test_supported_queries(hudi_rs, table, kind):
     """Snapshot, read-optimized and as-of on a table of the reference."""
     times = filled(Reference(), table, kind)
     assert plain(hudi_rs.read(table, Query())) == NOW
@@ -66,7 +66,7 @@ def test_all_its_queries_answer(hudi_rs, table, kind):
 
 
 def test_incremental_queries_begin_after_a_completion(hudi_rs, table):
-    """From the completion of the first commit on, only rows of the second are seen."""
+    """With the completion time of the first commit as begin, only rows of the second one are returned."""
     writer = Reference()
     spec = TableSpec("t", "COPY_ON_WRITE", SCHEMA, ("id",), ordering=("ts",))
     writer.create(table, spec)
@@ -77,23 +77,23 @@ def test_incremental_queries_begin_after_a_completion(hudi_rs, table):
     assert plain(hudi_rs.read(table, Query("incremental"))) == [("a", "x", 1, 1), ("b", "x", 2, 2)]
 
 
-def test_columns_and_rows_can_be_chosen(hudi_rs, table):
-    """The columns asked for, in that order, meta columns among them, without the column of the filter."""
+def test_projection_and_filter(hudi_rs, table):
+    """The selected columns in the given order, including meta columns, without the column of the filter."""
     filled(Reference(), table)
     found = hudi_rs.read(table, Query(columns=("n", "_hoodie_record_key"), where=(("ts", ">", 10), ("p", "=", "y"))))
     assert found.column_names == ["n", "_hoodie_record_key"]
     assert found.to_pylist() == [{"n": 2, "_hoodie_record_key": "b"}]
 
 
-def test_no_rows_still_have_columns(hudi_rs, table):
-    """hudi-rs gives an empty list for an empty table; the answer has its schema all the same."""
+def test_empty_table_has_columns(hudi_rs, table):
+    """hudi-rs returns an empty list for an empty table; the answer still has the schema."""
     Reference().create(table, TableSpec("t", "COPY_ON_WRITE", SCHEMA, ("id",)))
     assert hudi_rs.read(table, Query()).schema.names == list(samples.PLAIN)
     assert hudi_rs.read(table, Query(columns=("n",))).schema.names == ["n"]
 
 
-def test_what_it_does_not_do_is_refused(hudi_rs, table):
-    """Writes, change data, inspection, and table versions that it names itself."""
+def test_unsupported_operations_are_refused(hudi_rs, table):
+    """Writes, change queries, inspection, and other table versions."""
     filled(Reference(), table)
     for feature, ask in {
         "create": lambda: hudi_rs.create(f"{table}2", TableSpec("t", "COPY_ON_WRITE", SCHEMA, ("id",))),
@@ -111,8 +111,8 @@ def test_what_it_does_not_do_is_refused(hudi_rs, table):
     assert refusal.value.feature == "table-version"
 
 
-def test_its_errors_are_told_in_one_line(hudi_rs, table):
-    """No table at the path; and the engine lives on."""
+def test_errors_are_reported_on_one_line(hudi_rs, table):
+    """The path has no table; the engine continues to run."""
     with pytest.raises(EngineError, match=r"^HudiCoreError: [^\n]*hoodie\.properties not found[^\n]*$"):
         hudi_rs.read(table, Query())
     filled(Reference(), table)
@@ -122,8 +122,8 @@ def test_its_errors_are_told_in_one_line(hudi_rs, table):
 @pytest.mark.apache_hudi
 @pytest.mark.slow
 @pytest.mark.parametrize("release", ["1.0.2", "1.2.0"])
-def test_it_agrees_with_apache_hudi(hudi_rs, tmp_path, release):
-    """Both read the same rows from the tables of the other's project, whichever release wrote them."""
+def test_hudi_rs_and_apache_hudi_return_the_same_rows(hudi_rs, tmp_path, release):
+    """On tables of both releases."""
     with started(f"apache-hudi@{release}") as hudi:
         for kind in ("COPY_ON_WRITE", "MERGE_ON_READ"):
             table = (tmp_path / kind).as_uri()

@@ -15,7 +15,7 @@ from hudi_reference import open_table
 
 @pytest.fixture(scope="module")
 def reference() -> Iterator[Client]:
-    """The reference behind the contract."""
+    """The reference as an engine of the contract."""
     with connect("reference") as client:
         yield client
 
@@ -36,8 +36,8 @@ def values(reference: Client, known: Known) -> list[str]:
     return [found["value"] for found in snapshot(reference, known.uri)]
 
 
-def test_a_write_goes_from_point_to_point(reference: Client, known: Known) -> None:
-    """Requested, then with its files stored, then completed; the same instant all the time, and visible at the end only."""
+def test_write_pauses_at_each_point(reference: Client, known: Known) -> None:
+    """Requested, then with its files stored, then completed; the instant stays the same, and is visible only at the end."""
     instant = reference.begin("a", change(known, "a"), "requested")
     assert {name for name in instant_files(known.uri) if name.startswith(str(instant))} == {f"{instant}.commit.requested"}
     assert reference.resume("a", "stored") == instant
@@ -48,7 +48,7 @@ def test_a_write_goes_from_point_to_point(reference: Client, known: Known) -> No
 
 
 def test_two_writers_pause_at_the_same_time(reference: Client, known: Known) -> None:
-    """Neither holds a lock that the other one needs; the second one to complete gets the conflict, and is abandoned."""
+    """Neither holds a lock that the other one needs; the second one to complete has a conflict and is abandoned."""
     for key in "ab":
         reference.begin(key, change(known, key), "stored")
     reference.resume("b")
@@ -60,7 +60,7 @@ def test_two_writers_pause_at_the_same_time(reference: Client, known: Known) -> 
 
 
 def test_a_begin_with_a_known_name_abandons_the_paused_work(reference: Client, known: Known) -> None:
-    """As after a crash of its process: its write is not visible, and its instant remains pending."""
+    """As after a crash of its process, the write is not visible, and its instant remains pending."""
     abandoned = reference.begin("a", change(known, "a"), "stored")
     reference.begin("a", change(known, "c"), "requested")
     reference.resume("a")
@@ -69,7 +69,7 @@ def test_a_begin_with_a_known_name_abandons_the_paused_work(reference: Client, k
 
 
 def test_a_service_pauses_with_its_files_stored(reference: Client, tmp_path: Path) -> None:
-    """Another executor may carry out the same plan meanwhile; the one that is late is told so."""
+    """Another process may execute the same plan meanwhile; the later one gets a conflict."""
     table = updated(reference, (tmp_path / "logs").as_uri(), 1, "MERGE_ON_READ")
     due = {"hoodie.compact.inline.max.delta.commits": "1"}
     plan = reference.service(table.uri, "compaction", phase="schedule", options=due)
@@ -82,7 +82,7 @@ def test_a_service_pauses_with_its_files_stored(reference: Client, tmp_path: Pat
 
 
 def test_a_rollback_pauses_with_its_plan_published(reference: Client, known: Known) -> None:
-    """The write that it is about to undo does not complete any more."""
+    """The write that is to be rolled back cannot complete any more."""
     instant = reference.begin("a", change(known, "a"), "stored")
     assert reference.begin("b", Call(known.uri, "rollback", instant=instant), "requested") != instant
     with pytest.raises(Conflict):
@@ -92,7 +92,7 @@ def test_a_rollback_pauses_with_its_plan_published(reference: Client, known: Kno
 
 
 @pytest.mark.parametrize("point", ["drawn", "planned"])
-def test_what_is_decided_under_the_lock_is_published_under_it(reference: Client, known: Known, point: str) -> None:
-    """The reference does not have this point, and refuses it."""
+def test_point_drawn_is_refused(reference: Client, known: Known, point: str) -> None:
+    """The reference generates and publishes times under one lock, and therefore has no such point."""
     with pytest.raises(Refused, match=f"pause.{point}"):
         reference.begin("a", change(known, "a"), point)  # type: ignore[arg-type]

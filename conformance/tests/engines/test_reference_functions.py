@@ -1,4 +1,4 @@
-"""The contract's pure functions as the reference offers them."""
+"""The pure functions of the contract in the reference."""
 
 import pytest
 
@@ -8,8 +8,8 @@ from hudi_conformance.engines.reference.engine import Reference
 from hudi_conformance.engines.reference.functions import FUNCTIONS, compute
 
 
-def test_every_function_of_the_contract_is_there():
-    """The reference offers each function, and none that the contract does not know."""
+def test_reference_has_every_function_of_the_contract():
+    """The reference has each function of the contract, and no other one."""
     assert FUNCTIONS.keys() == CONTRACT.keys()
     assert {f"compute.{name}" for name in CONTRACT} <= Reference().hello().features
 
@@ -30,13 +30,13 @@ def test_every_function_of_the_contract_is_there():
         ("positions.encode", {"positions": ["x"]}, "does not take these arguments"),
     ],
 )
-def test_bad_arguments_are_an_error(function, arguments, says):
-    """What a function cannot take is said so, and is never a crash."""
+def test_invalid_arguments_are_an_error(function, arguments, says):
+    """Invalid arguments are an error and never a crash."""
     with pytest.raises(EngineError, match=says):
         compute(function, arguments)
 
 
-def test_errors_of_the_reference_are_answers_of_the_contract():
-    """A value without an answer is an error that names the rule."""
+def test_errors_of_the_reference_become_error_answers():
+    """A value without a result is an error that names the rule."""
     with pytest.raises(EngineError, match="LF-002"):
         Reference().compute("log-file-name.parse", {"name": "x"})

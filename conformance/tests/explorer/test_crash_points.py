@@ -1,4 +1,4 @@
-"""Crash points: every prefix of the changes of a program, once."""
+"""Crash points: a program is stopped after each of its changes."""
 
 from hudi_conformance.explorer.crash_points import CrashingStorage, copy_of, crashes
 from hudi_reference.storage import MemoryStorage
@@ -12,8 +12,8 @@ def program(storage):
     storage.delete("a")
 
 
-def test_every_prefix_of_the_changes_is_left_once():
-    """The states after 0, 1, 2 and 3 changes; only the last one is finished; earlier objects stay."""
+def test_state_after_each_change():
+    """The states after 0, 1, 2 and 3 changes; only in the last one the program has ended; earlier objects are unchanged."""
     before = MemoryStorage()
     before.put("z", b"0")
     found = [(sorted(info.path for info in crash.storage.list()), crash.ended) for crash in crashes(before, program)]

@@ -1,4 +1,4 @@
-"""The model against answers worked out by hand from the merge tables of the format, never from its own code."""
+"""The model, compared with answers that were worked out by hand from the merge tables of the format."""
 
 import math
 from decimal import Decimal
@@ -20,7 +20,7 @@ Step = tuple[Any, ...]
 
 
 def play(table_type: str, mode: str, *steps: Step) -> Any:
-    """The ordering value of the one row left after `steps`, each its own commit; None if there is no row."""
+    """The ordering value of the only row after `steps`, each of which is a commit; None if there is no row."""
     table = Model(record_key=("id",), ordering=("ts",), merge_mode=mode, table_type=table_type)
     for number, (kind, *ordering) in enumerate(steps):
         row = {"id": "k", "ts": ordering[0] if ordering else None, "_hoodie_is_deleted": kind == "f"}
@@ -47,8 +47,8 @@ def play(table_type: str, mode: str, *steps: Step) -> Any:
         ([("x0",), ("d", 1)], 1),
     ],
 )
-def test_commit_time_the_last_write_is_the_result(table_type, steps, left):
-    """MRG-025: ordering values are never looked at; a delete of either kind removes, a later row brings back."""
+def test_commit_time_keeps_the_last_write(table_type, steps, left):
+    """MRG-025: ordering values are ignored; each kind of delete removes the row, and a later row is inserted again."""
     assert play(table_type, COMMIT, *steps) == left
 
 
@@ -72,8 +72,8 @@ def test_commit_time_the_last_write_is_the_result(table_type, steps, left):
         ([("d", None), ("d", -1)], None),
     ],
 )
-def test_event_time_the_greatest_ordering_value_is_the_result(table_type, steps, left):
-    """MRG-028, MRG-029: late rows and late flagged deletes lose, a delete by key ends what came before it."""
+def test_event_time_keeps_the_greatest_ordering_value(table_type, steps, left):
+    """MRG-028, MRG-029: late rows and late flagged deletes lose; a delete by key removes all earlier versions."""
     assert play(table_type, EVENT, *steps) == left
 
 
@@ -88,14 +88,14 @@ def test_event_time_the_greatest_ordering_value_is_the_result(table_type, steps,
         ([("d", 1), ("f", 2), ("compact",), ("d", 1)], 1, 1),
     ],
 )
-def test_a_tombstone_defeats_smaller_orderings_until_compaction(steps, merge_on_read, copy_on_write):
-    """A log remembers the ordering of a flagged delete; compaction and copy-on-write files forget it."""
+def test_delete_wins_over_smaller_ordering_values_until_compaction(steps, merge_on_read, copy_on_write):
+    """Log files keep the ordering value of a flagged delete; compactions and copy-on-write files drop it."""
     assert play(MOR, EVENT, *steps) == merge_on_read
     assert play(COW, EVENT, *[s for s in steps if s != ("compact",)]) == copy_on_write
 
 
-def test_of_equal_orderings_the_later_row_is_the_result():
-    """A tie goes to the later write, in both merge modes and both table types."""
+def test_later_row_wins_for_equal_ordering_values():
+    """In both merge modes and both table types."""
     for table_type in (COW, MOR):
         table = Model(record_key=("id",), ordering=("ts",), table_type=table_type)
         table.apply("upsert", [{"id": "k", "ts": 5, "name": "first"}])
@@ -107,15 +107,15 @@ def test_of_equal_orderings_the_later_row_is_the_result():
     ("mode", "winner"),
     [(EVENT, {"id": "k", "ts": 9, "name": "b"}), (COMMIT, {"id": "k", "ts": 1, "name": "c"})],
 )
-def test_an_upsert_keeps_one_row_of_a_key_in_its_batch(mode, winner):
-    """MRG-011, MRG-026: the batch is deduplicated by the merge mode, the last of equal ones counts."""
+def test_upsert_keeps_one_row_per_key(mode, winner):
+    """MRG-011, MRG-026: the input is deduplicated by the merge mode; of equal rows the last one is kept."""
     table = Model(record_key=("id",), ordering=("ts",), merge_mode=mode)
     table.apply("upsert", [{"id": "k", "ts": t, "name": n} for t, n in ((5, "a"), (9, "b"), (1, "c"))])
     assert table.snapshot() == [winner]
 
 
-def test_insert_and_bulk_insert_do_not_look_keys_up():
-    """Rows of one key add up under insert and bulk insert; a later upsert meets each of them."""
+def test_insert_and_bulk_insert_do_not_look_up_keys():
+    """Inserts may write several rows with one key; a later upsert changes all of them."""
     table = Model(record_key=("id",), ordering=("ts",))
     table.apply("insert", [{"id": "k", "ts": 5}, {"id": "k", "ts": 7}])
     table.apply("bulk_insert", [{"id": "k", "ts": 1}])
@@ -132,8 +132,9 @@ def test_the_same_key_in_two_partitions_is_two_records():
     assert table.snapshot() == [{"id": "k", "p": "b", "v": 2}]
 
 
-def test_as_of_counts_the_actions_up_to_and_including_an_instant():
-    """TYP-008: time travel compares requested times as text, so 14 digits exclude the millis of that second."""
+def test_as_of_includes_the_instant():
+    """TYP-008: time travel compares requested times as text, so that 14 digits exclude instants with milliseconds in that
+    second."""
     table = Model(record_key=("id",), table_type=MOR)
     table.apply("upsert", [{"id": "k", "v": 1}], "20260101000000000")
     table.apply("upsert", [{"id": "k", "v": 2}], "20260101000001000")
@@ -144,7 +145,7 @@ def test_as_of_counts_the_actions_up_to_and_including_an_instant():
 
 
 def test_as_of_without_instants_is_refused():
-    """A model whose changes carry no instants says so instead of answering."""
+    """A model whose changes have no instants raises an error."""
     table = Model(record_key=("id",))
     table.apply("upsert", [{"id": "k"}])
     with pytest.raises(ValueError, match="with their instant"):
@@ -152,7 +153,7 @@ def test_as_of_without_instants_is_refused():
 
 
 def test_read_optimized_shows_base_files():
-    """TYP-017: on merge-on-read later versions are seen after compaction only; on copy-on-write at once."""
+    """TYP-017: on merge-on-read later versions are visible after compaction only; on copy-on-write at once."""
     for table_type, before in ((MOR, [1]), (COW, [2])):
         table = Model(record_key=("id",), table_type=table_type)
         table.apply("upsert", [{"id": "k", "v": 1}, {"id": "gone", "v": 1}][:1])
@@ -167,7 +168,7 @@ def test_read_optimized_shows_base_files():
 
 
 def test_replacing_partitions():
-    """TL-039: insert_overwrite replaces the partitions of its rows, delete_partition leaves nothing of them."""
+    """TL-039: insert_overwrite replaces the partitions of its rows; delete_partition removes all rows of a partition."""
     table = Model(record_key=("id",), partition=("p",))
     table.apply("insert", [{"id": "1", "p": "a"}, {"id": "2", "p": "b"}, {"id": "3", "p": "c"}])
     table.apply("insert_overwrite", [{"id": "4", "p": "a"}])
@@ -175,15 +176,15 @@ def test_replacing_partitions():
     assert table.snapshot() == [{"id": "3", "p": "c"}, {"id": "4", "p": "a"}]
 
 
-def test_rows_without_record_key_are_records_of_their_own():
-    """PROP-015: a table without record key keeps equal rows apart."""
+def test_rows_without_record_key_are_not_merged():
+    """PROP-015: a table without record key keeps equal rows."""
     table = Model()
     table.apply("insert", [{"v": 1}, {"v": 1}])
     assert table.snapshot() == [{"v": 1}, {"v": 1}]
 
 
 def test_a_row_flagged_as_deleted_is_not_inserted():
-    """A flagged delete of an unknown key leaves neither row nor tombstone."""
+    """A flagged delete of an unknown key stores neither row nor delete."""
     table = Model(record_key=("id",), ordering=("ts",), table_type=MOR)
     table.apply("upsert", [{"id": "k", "ts": 9, "_hoodie_is_deleted": True}])
     table.apply("upsert", [{"id": "k", "ts": 1, "_hoodie_is_deleted": False}])
@@ -209,13 +210,13 @@ def test_a_row_flagged_as_deleted_is_not_inserted():
         ((None,), (Decimal("-0.5"),), True),
     ],
 )
-def test_orderings_compare_by_value(newer, older, wins):
-    """MRG-019: several fields in turn; floats in total order; text by its UTF-8 bytes; null as the default 0."""
+def test_ordering_values_are_compared_by_value(newer, older, wins):
+    """MRG-019: several fields in order; floats in total order; text by its UTF-8 bytes; null as the default 0."""
     assert at_least(newer, older) is wins
 
 
-def test_rows_handed_out_are_copies():
-    """A caller that changes an answer does not change the table."""
+def test_returned_rows_are_copies():
+    """A caller that changes an answer does not change the model."""
     table = Model(record_key=("id",))
     table.apply("upsert", [{"id": "k", "v": 1}])
     table.snapshot()[0]["v"] = 2
@@ -233,7 +234,7 @@ ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max
 
 @given(st.lists(ROWS, min_size=1, max_size=5), st.sampled_from([COW, MOR]), st.integers(0, 5))
 def test_event_time_without_deletes_is_the_maximum(batches, table_type, compact_after):
-    """Without deletes the answer is the greatest (ordering, position of arrival), under any compaction schedule."""
+    """Property: without deletes the result is the greatest (ordering value, position of arrival), with any compactions."""
     table = Model(record_key=("id",), ordering=("ts",), table_type=table_type)
     expected: dict[int, tuple[int, int]] = {}
     position = 0

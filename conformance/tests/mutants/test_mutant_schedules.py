@@ -25,6 +25,6 @@ def test_recorded_mutants_and_scenarios_exist() -> None:
 @pytest.mark.parametrize(
     "mutant", ["table-lock-not-taken", "compaction-plan-made-before-lock", "rollback-deletes-requested-file-first"]
 )
-def test_the_recorded_schedule_is_found_again(mutant: str) -> None:
-    """The same scenario, preemptions and steps as recorded."""
+def test_recorded_schedule_is_found_again(mutant: str) -> None:
+    """The search finds the same scenario, preemptions and steps as recorded."""
     assert shortest(mutant) == recorded()[mutant]

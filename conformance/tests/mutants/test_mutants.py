@@ -52,7 +52,7 @@ def greet(name: str) -> str:
 
 
 class Greeter:
-    """Something with each kind of callable that a mutant may change."""
+    """A class with each kind of callable that a mutant may change."""
 
     def __init__(self) -> None:
         self.name = "world"
@@ -70,14 +70,14 @@ class Greeter:
 
 
 class LoudGreeter(Greeter):
-    """A method that says super(), and so has a free variable."""
+    """A method with super(), and therefore with a free variable."""
 
     def loud(self) -> str:
         return super().loud() + "!"
 
 
 def test_a_mutant_changes_the_answers_of_the_reference_until_it_is_reverted():
-    """The reference answers wrongly exactly while the mutant is applied."""
+    """The answer of the reference is wrong while the mutant is applied, and right before and after."""
     assert late_row_of_a_new_table() == 10
     with apply_mutant("late-records-win") as applied:
         assert "MRG-029" in applied.breaks
@@ -112,7 +112,7 @@ def test_an_edit_changes_the_function_for_every_importer(patch):
 
 
 def test_methods_properties_and_super_can_be_edited(patch):
-    """The kinds of callables that the reference is made of can be edited."""
+    """All kinds of callables of the reference can be edited."""
     patch.edit(Greeter.loud, "upper", "title")
     patch.edit(Greeter.polite, "dear", "oi")
     patch.edit(Greeter.short, "hi", "yo")
@@ -214,8 +214,8 @@ def golden(*ids: str) -> list[CitedCase]:
     return [c for c in golden_cases() if c.id in ids]
 
 
-def test_hunting_runs_the_suite_with_the_mutant_applied():
-    """A case of the mutant's rule fails with it; a case of another rule passes with it."""
+def test_suite_runs_with_the_mutant_applied():
+    """A case of the mutant's rule fails; a case of another rule passes."""
     (late,) = (m for m in all_mutants() if m.name == "late-records-win")
     cases = golden("merge.event-time.late-record.mor", "merge.event-time.newer-record.mor")
     reported: list[Kill] = []
@@ -226,7 +226,7 @@ def test_hunting_runs_the_suite_with_the_mutant_applied():
 
 
 def test_other_cases_run_when_no_citing_case_fails():
-    """A mutant that only a case of other rules kills shows that the cases of its own rules are too weak."""
+    """A mutant that only cases of other rules kill shows that the cases of its own rules are too weak."""
     (late,) = (m for m in all_mutants() if m.name == "late-records-win")
     stranger = Mutant(late.name, ("LAY-003",), late.description, late.apply)
     cases = golden("layout.partition.plain.mor", "merge.event-time.late-record.mor")

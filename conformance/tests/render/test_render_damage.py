@@ -1,4 +1,4 @@
-"""The page of a damaged file is whole: whatever is done to a file, the page says which bytes are to blame."""
+"""Pages of damaged files are complete: they show which bytes are wrong for any damage."""
 
 import io
 import json
@@ -22,12 +22,12 @@ SAMPLE = 12
 
 
 def files(area: str) -> list[Path]:
-    """The case files of one area that are about a file."""
+    """The case files of one area that have a file."""
     return [case for case in sorted((fixtures_root() / area).rglob("case.json")) if "file" in json.loads(case.read_text())]
 
 
 def copies(case: Path) -> Iterator[tuple[str, str, bytes]]:
-    """Name of the copy, name of the file, bytes: the file of a case and a sample of its damaged copies."""
+    """Name of the copy, name of the file, bytes: the file of a case and some of its damaged copies."""
     said = json.loads(case.read_text())
     name, whole = Path(said["file"]).name, (case.parent / said["file"]).read_bytes()
     yield "undamaged", name, whole
@@ -39,13 +39,14 @@ def copies(case: Path) -> Iterator[tuple[str, str, bytes]]:
 
 
 def case_id(case: Path) -> str:
-    """For the name of a test."""
+    """The id for the name of a test."""
     return case.parent.name
 
 
 @pytest.mark.parametrize("case", files("log"), ids=case_id)
-def test_every_byte_of_a_log_file_is_accounted_for(case: Path):
-    """The fields of a whole block follow one another without gaps and none is wrong; of damaged bytes at least one field is."""
+def test_fields_cover_a_log_file(case: Path):
+    """The fields of a whole block follow one another without gaps, and none is wrong; damaged bytes have at least one wrong
+    field."""
     storage = MemoryStorage()
     for copy, name, data in copies(case):
         storage.put(name, data)
@@ -62,8 +63,8 @@ def test_every_byte_of_a_log_file_is_accounted_for(case: Path):
 
 
 @pytest.mark.parametrize("case", files("hfile"), ids=case_id)
-def test_the_pieces_of_an_hfile_fill_it(case: Path):
-    """Blocks, what is no block, trailer: from the first byte to the last, also of a damaged file."""
+def test_parts_cover_an_hfile(case: Path):
+    """Blocks, other bytes and trailer cover the file, also if it is damaged."""
     for copy, _, data in copies(case):
         ends = [0]
         for piece in outline(memoryview(data)):
@@ -73,8 +74,8 @@ def test_the_pieces_of_an_hfile_fill_it(case: Path):
 
 
 @pytest.mark.parametrize("case", [*files("log")[::7], *files("hfile")[::7], *files("base")[::3]], ids=case_id)
-def test_every_copy_has_a_page(case: Path):
-    """Nothing that is done to a file breaks its page; a file that is to be refused says so on it."""
+def test_every_damaged_copy_has_a_page(case: Path):
+    """No damage prevents the page; the page of a file that must be refused says so."""
     storage = MemoryStorage()
     for copy, name, data in copies(case):
         storage.put(name, data)

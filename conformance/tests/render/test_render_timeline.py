@@ -1,4 +1,4 @@
-"""The picture of a timeline: where bars lie, what is folded, and what each action is said to have done."""
+"""The drawing of a timeline: positions of bars, the summarized history, and the summary of each action."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ T = "20260101000000"
 
 
 def shown(case: str, *options: str, width: int = 120) -> str:
-    """The page of a golden table in a pipe of that width."""
+    """The page of a golden table in a pipe of this width."""
     found = CliRunner().invoke(app, ["inspect", str(fixtures_root() / case / "table"), *options], env={"COLUMNS": str(width)})
     assert found.exit_code == 0, found.stderr
     return found.stdout
@@ -27,8 +27,8 @@ def line_of(page: str, pattern: str) -> str:
     return next(line for line in page.splitlines() if re.search(pattern, line))
 
 
-def test_times_keep_their_order_and_overlap_is_seen():
-    """Of two actions that overlap the bars overlap; the one after both begins behind them."""
+def test_bars_show_order_and_overlap():
+    """Bars of overlapping actions overlap; the bar of a later action begins after them."""
     axis = Axis((f"{T}000", f"{T}500", f"{T}900", "20260101000100000", "20260103000000000"), 40)
     first, second = axis.bar(f"{T}000", f"{T}900", DONE), axis.bar(f"{T}500", "20260101000100000", DONE)
     third = axis.bar("20260103000000000", None, AT_WORK)
@@ -37,22 +37,22 @@ def test_times_keep_their_order_and_overlap_is_seen():
     assert third.strip() == ">"
 
 
-def test_what_has_no_end_reaches_to_the_edge():
-    """A pending action goes on at the right, with room for it where it is the last one."""
+def test_pending_actions_extend_to_the_edge():
+    """There is room for a pending action that is the last one."""
     axis = Axis((f"{T}000", f"{T}900"), 20, goes_on=True)
     assert axis.bar(f"{T}900", None, PLANNED) == " " * 15 + PLANNED * 4 + ">"
     assert axis.point(f"{T}000") == POINT
 
 
-def test_times_of_no_calendar_have_a_place_too():
-    """Counters of the metadata table and reserved times lie in order, without a duration."""
+def test_times_that_are_not_dates_have_a_position():
+    """Counters of the metadata table and reserved times are in order, without a duration."""
     axis = Axis(("00000000000000000", "00000000000000001", f"{T}000"), 9)
     assert [len(axis.point(time)) for time in ("00000000000000000", "00000000000000001", f"{T}000")] == [1, 5, 9]
     assert (moment_of("00000000000000000"), between("00000000000000000", f"{T}000"), duration(None)) == (None, None, "")
 
 
-def test_one_instant_alone_has_a_bar():
-    """An axis of a single time has room for it."""
+def test_single_instant_has_a_bar():
+    """An axis with one time has a bar."""
     assert Axis((f"{T}000",), 10).bar(f"{T}000", f"{T}000", DONE) == DONE
 
 
@@ -66,13 +66,13 @@ def test_one_instant_alone_has_a_bar():
         ("20260201000000000", "31 d"),
     ],
 )
-def test_durations_are_told_in_a_unit_that_fits(last: str, told: str):
-    """Three digits say enough."""
+def test_units_of_durations(last: str, told: str):
+    """Durations have at most three digits."""
     assert duration(between(f"{T}000", last)) == told
 
 
 def test_each_action_of_a_table_has_a_summary():
-    """Requested time, action, duration, and what its metadata says: operation, files, rows; pending ones say their plan."""
+    """Requested time, action, duration, and operation, files, rows of its metadata; pending actions show their plan."""
     page = shown("timeline/states.restore.requested.cow", width=100)
     assert re.search(r"\d{17}  commit +━+ +[\d.]+ (m?s)", line_of(page, "commit "))
     assert "UPSERT  2 files  +3 rows" in page and "keeps 2 files" in page
@@ -81,8 +81,8 @@ def test_each_action_of_a_table_has_a_summary():
     assert re.search(r"plan: roll back 2 actions, restore to \d{17}", page)
 
 
-def test_history_is_folded_and_unfolded():
-    """By default a line says how many of which archived actions there are; --all shows each of them with its summary_of."""
+def test_history_is_summarized_or_listed():
+    """By default one line counts the archived actions of each kind; --all shows each of them with its summary."""
     folded, unfolded = shown("timeline/history.of-all-actions.cow"), shown("timeline/history.of-all-actions.cow", "--all")
     assert "22 in the history" in folded and "--all" in folded and "CLUSTER" not in folded
     assert re.search(r"replacecommit .*CLUSTER +3 files +\+4 rows +replaces 3 groups", unfolded)
@@ -92,7 +92,7 @@ def test_history_is_folded_and_unfolded():
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
 def test_lines_fit_into_narrow_terminals(width: int):
-    """Bars shrink, and what was done moves below, so that a line of the timeline is no wider than the terminal."""
+    """Bars become shorter and summaries move to the next line, so that no line is wider than the terminal."""
     page = shown("timeline/states.clustering.inflight.cow", width=width)
     timeline = page[page.index("timeline") : page.index("file groups")].splitlines()
     assert max(map(len, timeline)) <= max(width, 2 + 17 + 2 + 13 + 2 + 8 + 2 + 9)
@@ -100,15 +100,15 @@ def test_lines_fit_into_narrow_terminals(width: int):
 
 
 def test_slices_are_shown_with_sizes_and_marks():
-    """The slice that a snapshot reads is marked, and the one of a compaction to come; files have their size."""
+    """The slice that a snapshot reads is marked, and that of a planned compaction; files have their size."""
     page = shown("timeline/states.compaction.requested.mor")
     assert re.search(r"slice \d{17}  compaction pending", page)
     assert re.search(r"slice \d{17}  5.87 kB  latest", page)
     assert re.search(r"\.parquet  3\.\d+ kB", page) and "2 groups, 3 slices" in page
 
 
-def test_a_damaged_plan_is_told_in_its_line(tmp_path: Path):
-    """One file that cannot be read does not take the page away."""
+def test_damaged_plan_is_shown_on_its_line(tmp_path: Path):
+    """The rest of the page is shown."""
     import shutil
 
     table = tmp_path / "table"
@@ -134,5 +134,5 @@ def test_a_damaged_plan_is_told_in_its_line(tmp_path: Path):
     ],
 )  # fmt: skip
 def test_summaries_of_records(action: str, state: State, record: dict[str, object] | None, told: str):
-    """Each kind of record in one line; one of another shape is said to be so, and an empty file says nothing."""
+    """Each kind of record has a one-line summary; a record of another form is reported, and an empty file has no summary."""
     assert summary_of(action, state, record) == told
