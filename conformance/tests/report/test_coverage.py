@@ -44,8 +44,8 @@ def with_case(**changes) -> Evidence:
     return Evidence(cases=(*SMALL.cases, CitedCase(**(facts | changes))), kills=SMALL.kills)
 
 
-def test_status_says_how_far_a_rule_is_covered():
-    """A rule is mutation-tested when a case that cites it kills a mutant of the rule, and cited by a case alone."""
+def test_level_of_a_rule():
+    """A rule is mutation-tested if a case that cites it kills a mutant of the rule, and cited by a case otherwise."""
     assert entry("MRG-029").status == "mutation-tested"
     assert entry("MRG-028").status == "cited"
     assert entry("MRG-027").status == "uncovered"
@@ -54,15 +54,15 @@ def test_status_says_how_far_a_rule_is_covered():
     assert entry("MRG-028", only_code).status == "implemented"
 
 
-def test_a_bug_that_another_rules_case_kills_proves_nothing():
-    """The case that cites the rule has to kill the mutant itself."""
+def test_kill_by_a_case_of_another_rule_does_not_count():
+    """A case that cites the rule has to kill the mutant."""
     elsewhere = Evidence(cases=(LATE, TIE), kills=(Kill("b", ("MRG-029",), "d.", ("merge.tie",)),))
     assert entry("MRG-029", elsewhere).status == "cited"
     assert any("no case that cites MRG-029" in p for p in coverage.problems(elsewhere))
 
 
-def test_the_verdict_is_the_worst_of_the_cases_that_were_judged():
-    """One wrong answer is not hidden by right ones, nor by cases that an engine was not asked."""
+def test_verdict_of_a_rule_is_the_worst_of_its_cases():
+    """Right answers, and cases without verdict, do not hide a wrong answer."""
     assert entry("MRG-028").verdicts == {"reference": "pass", "other": "fail"}
     assert entry("MRG-029").verdicts == {"reference": "pass"}
     partly = Evidence(cases=(LATE, TIE), verdicts={"e": {"merge.late": "pass", "merge.tie": "unsupported"}})
@@ -70,7 +70,7 @@ def test_the_verdict_is_the_worst_of_the_cases_that_were_judged():
 
 
 def test_a_rule_is_cited_for_each_of_its_roles():
-    """A case that only reads says nothing of the writers that a rule is about."""
+    """A case that only reads is no evidence for the writers that a rule holds for."""
     reads = CitedCase("r", ("LAY-005",), (), "p", "d", needs=("read.snapshot",))
     writes = CitedCase("w", ("LAY-005",), (), "p", "d", needs=("create", "write.upsert"))
     assert entry("LAY-005", Evidence(cases=(reads,))).status == "cited in part"
@@ -78,7 +78,7 @@ def test_a_rule_is_cited_for_each_of_its_roles():
 
 
 def test_a_rule_is_proven_when_it_is_mutation_tested_and_judged_by_a_foreign_engine():
-    """Verdicts of this project's own engines and answers without verdict prove nothing."""
+    """Verdicts of this project's own engines and answers without verdict are not sufficient."""
     known = {"cases": SMALL.cases, "kills": SMALL.kills}
     verdicts = {"reference": {"merge.late": "pass"}, "spark": {"merge.late": "pass"}}
     assert entry("MRG-029", Evidence(**known, verdicts=verdicts)).status == "mutation-tested"
@@ -89,13 +89,13 @@ def test_a_rule_is_proven_when_it_is_mutation_tested_and_judged_by_a_foreign_eng
 
 
 def test_a_case_that_fails_on_the_reference_tests_no_mutant():
-    """A case that fails anyway cannot show that a mutant is wrong."""
+    """A case that always fails cannot detect a mutant."""
     failing = Evidence(cases=SMALL.cases, kills=SMALL.kills, verdicts={"reference": {"merge.late": "fail"}})
     assert entry("MRG-029", failing).status == "cited"
 
 
 def test_the_basis_is_text_deployed_format_or_open():
-    """An open erratum decides until other cases make the rule mutation-tested and judged."""
+    """An open erratum decides, until other cases make the rule mutation-tested and judged."""
     assert basis("LAY-001", ()) == "text"
     assert basis("TL-028", ()) == "deployed"
     assert basis("LF-025", ()) == "open"
@@ -110,7 +110,7 @@ def test_totals_count_rules_and_cases_once():
     assert (found["mutants"], found["mutants_killed"]) == (1, 1)
 
 
-def test_json_has_the_shape_of_the_design():
+def test_form_of_the_json():
     """Other tools read `coverage --json`."""
     found = coverage.as_json(coverage.entries(SMALL))
     assert next(r for r in found["requirements"] if r["id"] == "MRG-028") == {
@@ -132,8 +132,8 @@ def test_json_has_the_shape_of_the_design():
     assert found["totals"]["requirements"] == len(found["requirements"])
 
 
-def test_the_page_shows_every_rule_and_links_to_what_it_claims():
-    """A reader finds each rule, its state and the files behind it; an uncovered rule says so."""
+def test_page_shows_every_rule_with_links_to_its_evidence():
+    """The page shows each rule, its level and its files; an uncovered rule is marked."""
     lines = page(coverage.entries(SMALL), SMALL.verdicts, {}).splitlines()
     rows = {line.split(" | ")[0].removeprefix("| "): line for line in lines if line.startswith("| ")}
     assert set(index.requirements()) <= set(rows)
@@ -145,8 +145,8 @@ def test_the_page_shows_every_rule_and_links_to_what_it_claims():
     assert "ER-030" in rows["MRG-019"]
 
 
-def test_every_table_row_has_as_many_cells_as_its_head():
-    """No text of a rule breaks the tables."""
+def test_table_rows_have_the_right_number_of_cells():
+    """The text of a rule does not break a table."""
     text = page(coverage.entries(SMALL), SMALL.verdicts, {})
     for block in text.split("\n\n"):
         rows = [line for line in block.splitlines() if line.startswith("|")]
@@ -154,7 +154,7 @@ def test_every_table_row_has_as_many_cells_as_its_head():
 
 
 def test_mixed_verdicts_are_shown_with_the_share_of_the_worst():
-    """Three right answers and a wrong one read as what they are; cases that were not asked do not count."""
+    """Three right answers and a wrong one are shown as such; cases that were not run do not count."""
     cases = tuple(CitedCase(f"c{n}", ("MRG-001",), (), "p", "d") for n in range(5))
     outcomes = {"c0": "pass", "c1": "pass", "c2": "pass", "c3": "fail", "c4": "unsupported"}
     text = page(coverage.entries(Evidence(cases=cases, verdicts={"e": outcomes})), ["e"], {})
@@ -162,7 +162,7 @@ def test_mixed_verdicts_are_shown_with_the_share_of_the_worst():
 
 
 def test_long_lists_of_cases_are_shortened():
-    """A cell stays readable; explain lists all."""
+    """The cell of a table lists some cases; explain lists all."""
     cases = tuple(CitedCase(f"c{n}", ("MRG-001",), (), "p", "d") for n in range(9))
     assert "[c2](p), and 6 more" in page(coverage.entries(Evidence(cases=cases)), [], {})
 
@@ -181,8 +181,8 @@ def test_long_lists_of_cases_are_shortened():
         (Evidence(kills=(Kill("b", ("MRG-001",), "d.", None),)), "mutant b was never run"),
     ],
 )
-def test_evidence_that_does_not_hold_is_named(found, complaint):
-    """Each kind of broken evidence is reported with its place."""
+def test_invalid_evidence_is_reported(found, complaint):
+    """Each kind of invalid evidence is reported with its place."""
     assert any(complaint in problem for problem in coverage.problems(found))
 
 
@@ -195,11 +195,11 @@ def test_an_erratum_without_a_place_in_the_code_is_reported():
 
 
 def test_valid_evidence_has_no_problems():
-    """Nothing is complained of without reason."""
+    """Valid evidence has no reports."""
     assert list(coverage.problems(SMALL)) == []
 
 
-def test_a_stale_page_is_noticed_with_what_changed(monkeypatch, tmp_path):
+def test_stale_page_is_reported_with_its_differences(monkeypatch, tmp_path):
     """The committed page is compared line by line."""
     monkeypatch.setattr(coverage, "FILE", tmp_path / "spec_coverage.md")
     assert "hudi-conformance coverage" in coverage.stale("a\nb\n")
@@ -208,8 +208,8 @@ def test_a_stale_page_is_noticed_with_what_changed(monkeypatch, tmp_path):
     assert "+c" in coverage.stale("a\nc\n")
 
 
-def test_marks_found_in_the_sources_are_those_of_the_running_code():
-    """Parsing the sources for @implements finds what importing them finds."""
+def test_marks_in_the_sources_equal_those_of_imported_modules():
+    """Parsing the sources for @implements finds the same marks as importing them."""
     parsed = {
         rule: sorted(place.name for place in places if place.name.startswith("hudi_reference."))
         for rule, places in evidence.implemented().items()
@@ -222,7 +222,7 @@ def test_marks_found_in_the_sources_are_those_of_the_running_code():
 
 
 def test_recording_a_report_keeps_one_outcome_per_case_and_engine(tmp_path):
-    """A later run of some cases replaces these and leaves the others; parameters of a test count together."""
+    """A later run of some cases replaces their outcomes and keeps the others; parameters of a test count together."""
     report, results = tmp_path / "report", tmp_path / "results"
     started = run_report.Run(
         (run_report.EngineRun("apache-hudi@1.0.2"),), seed=None, started="", seconds=0.0, complete=True, stale=(), rewritten=()
@@ -242,8 +242,8 @@ def test_recording_a_report_keeps_one_outcome_per_case_and_engine(tmp_path):
     assert run(*test[:2])["t::x"] == "pass"
 
 
-def test_recording_a_report_keeps_what_tests_tried(tmp_path):
-    """Parameters of a test add up; a later run of a test replaces its counts and leaves those of others."""
+def test_recording_a_report_keeps_counters(tmp_path):
+    """Counters of the parameters of a test are added; a later run of a test replaces its counters and keeps those of others."""
     started = run_report.Run((run_report.EngineRun("reference"),), seed=None, started="", seconds=0.0, complete=True)
 
     def run(**orders: list[int]) -> dict[str, dict[str, int]]:
@@ -262,7 +262,7 @@ def test_recording_a_report_keeps_what_tests_tried(tmp_path):
 
 
 def test_the_command_prints_json_and_writes_nothing():
-    """`coverage --json` is for machines: standard output is the JSON and nothing else."""
+    """`coverage --json` prints only the JSON to standard output."""
     before = coverage.FILE.read_text(encoding="utf-8")
     done = CliRunner().invoke(app, ["--json"])
     assert done.exit_code == 0

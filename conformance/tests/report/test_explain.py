@@ -1,4 +1,4 @@
-"""`hudi-conformance explain`: everything that has a name leads to its rules, its evidence and its files."""
+"""`hudi-conformance explain`: each name leads to its rules, its evidence and its files."""
 
 import json
 import subprocess
@@ -45,7 +45,7 @@ def lines(name: str, evidence: Evidence = SMALL) -> dict[str, str]:
 
 
 def test_a_rule_is_shown_with_its_sentence_and_its_link():
-    """The published specification is one click away."""
+    """The link leads to the published specification."""
     found = lines("MRG-029")
     assert "ignoring older state changes" in found["sentence"]
     assert found["link"].startswith("https://") and found["link"].endswith("#event_time_ordering")
@@ -66,21 +66,21 @@ def test_a_rule_is_shown_with_its_evidence():
     assert {"level", "basis", "roles", "check", "mutant", "errata"} <= found.keys()
 
 
-def test_a_rule_without_evidence_says_so():
-    """Missing evidence is stated."""
+def test_missing_evidence_is_shown():
+    """Missing evidence of a rule is stated."""
     assert lines("MRG-027")["level"].startswith("uncovered")
     assert lines("OCC-018")["level"].startswith("excluded: ")
 
 
 def test_a_rule_shows_for_which_roles_evidence_is_missing():
-    """What a rule needs to be proven is stated."""
+    """The output states what is missing for a proven rule."""
     assert "not mutation-tested as writer" in lines("MRG-029")["missing"]
     assert "not judged as reader, writer" in lines("MRG-029")["missing"]
     assert "missing" not in lines("MRG-027")
 
 
-def test_long_lists_are_cut_unless_all_are_asked_for():
-    """A rule with many cases stays readable."""
+def test_long_lists_are_shortened_without_the_option_all():
+    """A rule with many cases has a short list."""
     cases = tuple(CitedCase(f"c{n}", ("MRG-029",), (), "p", "d") for n in range(20))
     short = lines("MRG-029", Evidence(cases=cases))["cases"]
     assert "c5  d" in short and "c6  d" not in short and "and 14 more; --all shows them" in short
@@ -89,7 +89,7 @@ def test_long_lists_are_cut_unless_all_are_asked_for():
 
 
 def test_a_case_is_shown_with_its_rules_errata_and_the_command_that_reproduces_it():
-    """A failing case leads to what it checks."""
+    """A failing case leads to its rules."""
     found = lines("merge.late")
     assert found["rules"].startswith("MRG-029  Late changes")
     assert found["errata"].startswith("ER-030")
@@ -100,7 +100,7 @@ def test_a_case_is_shown_with_its_rules_errata_and_the_command_that_reproduces_i
 
 
 def test_a_golden_case_is_shown_with_question_answer_and_producer():
-    """Everything that a reader of a failing golden case needs, without opening its files."""
+    """Everything that is needed to understand a failure, without opening the files of the case."""
     found = lines("merge.event-time.late-record.mor", gather())
     assert "apache-hudi 1.0.2" in found["table"]
     assert found["question"] == "kind snapshot"
@@ -120,7 +120,7 @@ def test_a_python_test_is_found_by_its_old_name_and_with_parameters():
 
 
 def test_every_case_can_be_explained():
-    """No case of the checkout has a shape that the explanation does not know."""
+    """Each case of the checkout can be shown."""
     evidence = gather()
     for case in evidence.cases:
         assert explain(case.id, evidence).heading.startswith(case.id)
@@ -136,7 +136,7 @@ def test_an_erratum_is_shown_with_both_sides_its_rules_and_the_lines_that_follow
 
 
 def test_a_mutant_is_shown_with_the_rules_that_it_breaks_and_the_cases_that_kill_it():
-    """The name in the table of mutants leads to rule, case and file."""
+    """The name of a mutant leads to rule, case and file."""
     found = lines("late-records-win")
     assert found["breaks"].startswith("MRG-029")
     assert found["killed by"].startswith("merge.late")
@@ -145,7 +145,7 @@ def test_a_mutant_is_shown_with_the_rules_that_it_breaks_and_the_cases_that_kill
 
 
 def test_a_feature_is_shown_with_its_meaning_its_cases_and_the_engines_that_declare_it():
-    """The author of an adapter sees what a feature is about."""
+    """For authors of adapters."""
     found = explain("read.snapshot", SMALL)
     assert found.heading == "read.snapshot: the latest rows of a table"
     assert "reference: yes" in lines("read.snapshot")["declared"]
@@ -155,7 +155,7 @@ def test_a_feature_is_shown_with_its_meaning_its_cases_and_the_engines_that_decl
 
 @pytest.mark.parametrize("name", ["MRG", "mrg", "merging"])
 def test_an_area_and_a_chapter_are_shown_with_the_levels_of_their_rules(name):
-    """A section of the specification shows where evidence is missing."""
+    """The output shows where evidence is missing."""
     found = lines(name)
     assert found["MRG-001"].startswith("uncovered  When several records")
     assert "40 rules" in found.get("rules", found.get("MRG", ""))
@@ -165,8 +165,8 @@ def test_an_area_and_a_chapter_are_shown_with_the_levels_of_their_rules(name):
     ("typed", "meant"),
     [("MRG-29", "MRG-029"), ("merge.lat", "merge.late"), ("late", "merge.late"), ("read.snapshots", "read.snapshot")],
 )
-def test_an_unknown_name_is_answered_with_similar_names(typed, meant):
-    """A typing error is corrected without a search."""
+def test_unknown_name_suggests_similar_names(typed, meant):
+    """A mistyped name has suggestions."""
     with pytest.raises(Unknown) as error:
         explain(typed, SMALL)
     assert meant in error.value.near
@@ -187,7 +187,7 @@ def test_the_command_prints_a_rule_and_refuses_an_unknown_name():
     assert "did you mean" in wrong.stderr
 
 
-def test_addresses_are_never_broken_and_labels_are_printed_once():
+def test_links_are_not_wrapped_and_labels_are_printed_once():
     """A link can be copied from the terminal."""
     address = "https://example.org/" + "x" * 200
     printed = list(lines_of(Explanation("h", (("link", address), ("cases", "a"), ("cases", "  b"))), 60))
@@ -196,7 +196,7 @@ def test_addresses_are_never_broken_and_labels_are_printed_once():
 
 
 def test_the_cache_is_used_until_a_file_changes(tmp_path):
-    """A second command parses nothing; a changed file is parsed again."""
+    """A second command parses no file; a changed file is parsed again."""
     source, folder = tmp_path / "a.json", tmp_path / "cache"
 
     def read() -> tuple[object, int]:
@@ -222,7 +222,7 @@ def test_explain_has_the_words_of_reports(outcome):
 
 
 def test_explain_imports_neither_the_suite_nor_an_engine():
-    """What is known of a name is read from indexes and sources: nothing that takes long to import is needed."""
+    """All data are read from indexes and sources, so that slow imports are not needed."""
     probe = (
         "import sys; from hudi_conformance.report.explain import explanation; "
         "from hudi_conformance.report.evidence.evidence import gather; gather(); print(*sys.modules)"

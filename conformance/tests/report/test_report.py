@@ -1,4 +1,4 @@
-"""Reports say the same as the results, in the order of what matters."""
+"""Reports show the results in the order of importance."""
 
 import io
 import json
@@ -22,15 +22,15 @@ from hudi_conformance.report.next_features import next_features
 
 
 def test_the_matrix_counts_right_answers_by_chapter_and_engine():
-    """The score is passed of asked: open questions have no right answer, and what is not offered was not asked."""
+    """The score is the share of right answers; open cases and cases that were not offered are not counted."""
     lines = matrix(RESULTS, ENGINES)
     assert [line.title for line in lines] == ["log format", "merge modes and payloads", "model", "all"]
     assert [str(cell) for cell in lines[0].cells] == ["1 of 1  1 open", "0 of 1  1 refused  1 not offered", "-"]
     assert str(lines[-1].cells[1]) == "0 of 4  1 wrong  1 crash  1 error  1 refused  1 not offered"
 
 
-def test_surprises_come_first_and_wrong_answers_before_all():
-    """The first results of a report are those that nothing else would have shown."""
+def test_unexpected_results_come_first():
+    """Unexpected wrong answers are the first results of a report."""
     assert [(r.case, r.outcome.value) for r in worst_first(RESULTS)] == [
         ("merge.late", "fail"),
         ("model.program", "crash"),
@@ -39,8 +39,8 @@ def test_surprises_come_first_and_wrong_answers_before_all():
     ]
 
 
-def test_rows_stand_below_each_other_in_columns_of_one_width():
-    """Expected and found values of a column can be compared by eye."""
+def test_rows_are_aligned_in_columns():
+    """Expected and found values of a column can be compared visually."""
     assert list(sides(RESULTS[1].pairs)) == [
         ("", "id  name      ts"),
         ("expected", "1   new       10"),
@@ -50,14 +50,14 @@ def test_rows_stand_below_each_other_in_columns_of_one_width():
     ]
 
 
-def test_many_differences_are_cut_and_counted():
-    """A table that is wrong everywhere does not fill the screen."""
+def test_many_differences_are_shortened():
+    """A table that is wrong everywhere shows the first differences and their number."""
     pairs = tuple(({"id": str(n)}, None) for n in range(9))
     assert list(sides(pairs))[-1] == ("", "... and 3 more")
 
 
-def test_a_block_holds_rule_rows_reason_and_command():
-    """The labels come in a fixed order: the rule first, the command that repeats the case last."""
+def test_order_of_labels_in_a_failure():
+    """The rule is first, the command that repeats the case last."""
     words = [line.split()[0] for line in block(RESULTS[1]).splitlines()[1:]]
     assert [w for w in words if w not in ("id", "1", "2")] == [
         "rule", "case", "expected", "found", "expected", "found", "summary", "hint", "erratum", "list", "repeat",
@@ -65,13 +65,13 @@ def test_a_block_holds_rule_rows_reason_and_command():
     assert block(RESULTS[1]).endswith("hudi-conformance run apache-hudi@1.0.2 --only merge.late")
 
 
-def test_the_command_to_rerun_an_adapter_quotes_it():
-    """The printed command can be copied as it is, whatever the engine is called."""
+def test_printed_command_is_quoted_for_the_shell():
+    """The printed command can be copied for any name of an engine."""
     again = result("merge.a", "python it's.py", "fail").rerun
     assert again == """hudi-conformance run 'python it'"'"'s.py' --only merge.a"""
 
 
-def test_the_terminal_shows_matrix_surprises_known_failures_and_stale_entries():
+def test_order_of_sections_on_the_terminal():
     """Matrix, unexpected results, known failures and stale entries, in this order."""
     console = Console(width=150, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     show(console, RUN, RESULTS)
@@ -85,7 +85,7 @@ def test_the_terminal_shows_matrix_surprises_known_failures_and_stale_entries():
 
 
 def test_a_report_can_be_read_again(tmp_path: Path):
-    """report.jsonl and run.json together hold all that the page shows."""
+    """report.jsonl and run.json contain all data of the page."""
     saved_run.write(tmp_path / "deep" / "report", RUN, RESULTS)
     assert saved_run.read(tmp_path / "deep" / "report") == (RUN, RESULTS)
     line = json.loads((tmp_path / "deep" / "report" / "report.jsonl").read_text().splitlines()[1])
@@ -93,7 +93,7 @@ def test_a_report_can_be_read_again(tmp_path: Path):
 
 
 class Outline(HTMLParser):
-    """Ids, tags that are still open, and everything that would be fetched."""
+    """Ids, unclosed tags, and all external resources of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -101,18 +101,18 @@ class Outline(HTMLParser):
         self.fetched: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Notes the tag."""
+        """Record the tag."""
         if tag not in ("meta", "link", "input", "br"):
             self.open.append(tag)
         self.fetched += [str(v) for k, v in attrs if k in ("src", "href") and not str(v).startswith("data:")]
 
     def handle_endtag(self, tag: str) -> None:
-        """Every end fits its start."""
+        """Check that the tag closes the last open one."""
         assert self.open.pop() == tag
 
 
-def test_the_page_is_whole_and_needs_nothing_else():
-    """Tags fit together, and nothing is fetched from anywhere."""
+def test_page_is_well_formed_and_self_contained():
+    """Tags are balanced, and the page loads no other resource."""
     text = page(RUN, RESULTS).replace('xmlns="http://www.w3.org/2000/svg"', "")  # the name of what SVG is, not a place
     outline = Outline()
     outline.feed(text)
@@ -121,12 +121,12 @@ def test_the_page_is_whole_and_needs_nothing_else():
 
 
 def test_values_are_escaped_on_the_page():
-    """A value that looks like HTML is shown, not obeyed."""
+    """A value that contains HTML is shown as text."""
     text = page(RUN, RESULTS)
     assert "late &lt;b&gt;" in text and "late <b>" not in text
 
 
-def test_the_page_says_whether_all_is_as_expected():
+def test_page_begins_with_the_verdict_of_the_run():
     """The first thing on the page is the verdict on the run."""
     assert "3 results not as expected" in page(RUN, RESULTS)
     calm = [replace(r, surprise=None) for r in RESULTS]
@@ -135,7 +135,7 @@ def test_the_page_says_whether_all_is_as_expected():
 
 
 def test_the_page_has_the_figures_of_this_run():
-    """What tests tried is added up; the proxy's share is of all their time together."""
+    """The counters of tests are added; the share of the proxy refers to their total time."""
     counts = {"orders": 1200, "crashes": 30, "crash_points": 12, "s3_runs": 2, "s3_requests": 180, "s3_milliseconds": 2000,
               "s3_proxy_milliseconds": 100, "s3_faults": 1}  # fmt: skip
     tried = result("test_s3::one", "reference", "pass", counts=counts)
@@ -148,8 +148,9 @@ def test_the_page_has_the_figures_of_this_run():
     assert "1,234" in text and '<th scope="row">test_s3::one</th><td class="n">2</td><td class="n">180</td>' in text
 
 
-def test_the_page_has_what_engines_did_on_an_object_store(monkeypatch):
-    """Promises of the store, a verdict for each engine and scenario, the worst of several seeds, and the conflict as a picture."""
+def test_page_has_results_on_an_object_store(monkeypatch):
+    """Guarantees of the store, a verdict for each engine and scenario, the worst of several seeds, and a drawing of the
+    conflict."""
     promise = {
         "name": "create if absent",
         "says": "one winner",
@@ -174,8 +175,8 @@ def test_the_page_has_what_engines_did_on_an_object_store(monkeypatch):
     assert "put &lt;x&gt; → 412" in text and "<svg" in text
 
 
-def test_danger_and_cause_belong_to_wrong_answers_only():
-    """An error, a crash, a time-out or a refusal returns no rows, so that nothing is silent or stale."""
+def test_danger_and_cause_are_shown_for_wrong_answers_only():
+    """An error, a crash, a timeout or a refusal returns no rows."""
     for outcome in ("error", "crash", "timeout", "refused"):
         found = block(result("merge.late", "reference", outcome, flags=("silent-stale",), surprise="not in the list"))
         assert "SILENT-STALE" not in found and "hint" not in found
@@ -184,14 +185,14 @@ def test_danger_and_cause_belong_to_wrong_answers_only():
 
 
 def shown(*results: Result) -> str:
-    """What the terminal shows at 80 columns."""
+    """The output on a terminal of 80 columns."""
     console = Console(width=80, record=True, file=io.StringIO())
     show(console, replace(RUN, stale=()), results)
     return "\n".join(line.rstrip() for line in console.export_text().splitlines())
 
 
-def test_equal_failures_of_an_engine_are_folded():
-    """The same wrong rows in several cases are one block with all ids; other rows, or another engine, are another block."""
+def test_equal_failures_of_an_engine_are_grouped():
+    """Equal wrong rows in several cases are one block with all ids; other rows or another engine are another block."""
     wrong = {"message": "1 changed (id=1)", "pairs": (LATE,), "surprise": "not in the list of expected failures"}
     same = [result(case, "reference", "fail", **wrong) for case in ("merge.late", "merge.late.by-reference", "log.other")]
     other = [
@@ -203,15 +204,15 @@ def test_equal_failures_of_an_engine_are_folded():
     assert "and 2 more cases" in text and "  same in   merge.late\n            merge.late.by-reference" in text
 
 
-def test_reasons_of_known_failures_are_not_cut():
-    """At 80 columns a long reason wraps, and cases with one reason are listed below it."""
+def test_reasons_of_known_failures_are_wrapped():
+    """At 80 columns a long reason is wrapped, and the cases of a reason are listed below it."""
     reason = " ".join(f"word{n}" for n in range(40))
     text = shown(*(result(f"merge.{n}", "reference", "fail", listed=reason) for n in "ab"))
     assert all(f"word{n}" in text for n in range(40)) and "same in   merge.b" in text
 
 
-def test_a_flaky_case_is_shown_apart_from_failures():
-    """It may fail or pass; both are shown with the reason."""
+def test_flaky_cases_are_shown_separately():
+    """A flaky case may fail or pass; both are shown with the reason."""
     text = shown(*(result(f"merge.{o}", "reference", o, flaky="depends on the load") for o in ("fail", "pass")))
     assert (
         text.index("flaky cases") < text.index("merge.fail") and "depends on the load" in text and "not as expected" not in text
@@ -219,7 +220,7 @@ def test_a_flaky_case_is_shown_apart_from_failures():
 
 
 def test_one_engine_has_a_column_for_each_outcome():
-    """Refusals stand in a column of their own, beside passed of asked."""
+    """Refusals have their own column."""
     console = Console(width=120, record=True, file=io.StringIO())
     show(console, replace(RUN, engines=ENGINES[1:2]), [r for r in RESULTS if r.engine == "apache-hudi@1.0.2"])
     head, row = console.export_text().splitlines()[2:4]
@@ -228,7 +229,7 @@ def test_one_engine_has_a_column_for_each_outcome():
 
 
 def test_features_to_declare_next_are_counted():
-    """For each feature the cases that need only this one more; then sets that open many cases together."""
+    """For each feature the cases that need only this one in addition; then sets of features with many cases."""
     lacking = [
         "read.filter",
         "read.filter",
@@ -247,8 +248,8 @@ def test_features_to_declare_next_are_counted():
     assert "<code>read.filter</code>: 2 more cases" in page(RUN, results)
 
 
-def test_own_cases_come_before_figures_of_the_project():
-    """A report begins with the matrix and the cases of the run; figures of concurrent writers follow, if there are any."""
+def test_results_of_cases_come_before_figures_of_the_project():
+    """A report begins with the matrix and the cases of the run; figures of concurrent writers follow."""
     text = page(RUN, RESULTS)
     assert text.index('id="matrix-title"') < text.index('id="cases"') < text.index('id="concurrent-writers"')
     assert "concurrent-writers" not in page(replace(RUN, complete=False), RESULTS)

@@ -1,4 +1,4 @@
-"""The report page in a real browser: it works without a network, by mouse and by keyboard, in light and dark."""
+"""The report page in a browser: without a network, with mouse and keyboard, in light and dark mode."""
 
 import shutil
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=["light", "dark"])
 def page(browser: Any, report: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The page, opened; it must not complain and must not ask for anything but itself."""
+    """The open page; it must not log errors or request other resources."""
     opened = browser.new_page(color_scheme=request.param, viewport={"width": 1280, "height": 900})
     asked: list[str] = []
     complaints: list[str] = []
@@ -54,15 +54,15 @@ def visible(page: Any) -> list[str]:
     return found
 
 
-def test_the_matrix_is_the_first_thing_to_be_seen(page: Any):
-    """Chapters by engines, without scrolling."""
+def test_matrix_is_visible_without_scrolling(page: Any):
+    """The matrix of chapters and engines."""
     matrix = page.get_by_role("table", name="Chapters and engines")
     assert matrix.get_by_role("columnheader").all_inner_texts()[1:3] == ["reference\npython", "apache-hudi 1.0.2\njava"]
     assert matrix.locator("tbody th").all_inner_texts() == ["log format", "merge modes and payloads", "model", "all"]
     assert matrix.bounding_box()["y"] < 600
 
 
-def test_a_cell_of_the_matrix_leads_to_its_cases(page: Any):
+def test_click_on_a_cell_filters_cases(page: Any):
     """A click on a cell shows its cases, and the button shows all again."""
     page.get_by_role("button", name="merge modes and payloads, apache-hudi 1.0.2").click()
     page.wait_for_function("document.getElementById('count').value === '2 cases'")
@@ -71,8 +71,8 @@ def test_a_cell_of_the_matrix_leads_to_its_cases(page: Any):
     page.wait_for_function("document.getElementById('count').value === '5 cases'")
 
 
-def test_cases_are_found_by_words_and_outcome(page: Any):
-    """Rule, id or any word of a case; engine and outcome together mean this engine's outcome."""
+def test_filter_by_words_and_outcome(page: Any):
+    """Rule, id or any word of a case; engine and outcome together mean the outcome of this engine."""
     page.get_by_label("text").fill("MRG-029")
     assert len(visible(page)) == 5
     page.get_by_label("text").fill("log.o")
@@ -88,8 +88,8 @@ def test_cases_are_found_by_words_and_outcome(page: Any):
     assert visible(page) == ["log.block", "merge.late", "model.program"]
 
 
-def test_a_case_opens_by_keyboard_and_shows_both_sides(page: Any):
-    """Expected and found rows one below the other, the differing values marked, and the command that reruns it."""
+def test_case_opens_with_the_keyboard(page: Any):
+    """Expected and found rows, marked differences, and the command that repeats the case."""
     page.locator("details.case", has_text="merge.late").locator("summary").first.press("Enter")
     rows = page.locator("details.case[open] .diff tbody tr")
     assert rows.all_inner_texts() == [
@@ -102,8 +102,8 @@ def test_a_case_opens_by_keyboard_and_shows_both_sides(page: Any):
     assert "hudi-conformance run apache-hudi@1.0.2 --only merge.late" in page.locator("details.case[open]").inner_text()
 
 
-def test_nothing_is_wider_than_the_window(page: Any):
-    """No sideways scrolling of the page, also on a telephone."""
+def test_page_fits_the_window(page: Any):
+    """No horizontal scrolling, also on a phone."""
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -130,7 +130,7 @@ FAINT = """() => {
 }"""
 
 
-def test_every_text_can_be_read(page: Any):
-    """Contrast of at least 4.5 to 1 (WCAG AA) between each text and its ground, in light and dark."""
+def test_contrast_of_texts(page: Any):
+    """Contrast of at least 4.5 to 1 (WCAG AA) between text and background, in light and dark mode."""
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert page.evaluate(FAINT) == []

@@ -1,4 +1,4 @@
-"""The chapters are the one vocabulary of rules, golden cases, tests and mutants."""
+"""Rules, golden cases, tests and mutants use the same chapters."""
 
 import json
 from collections import Counter
@@ -26,7 +26,7 @@ SUPPORT = {suite: {"support", "schedules"}, mutants: {"harness"}}
 
 
 def test_each_area_of_rules_belongs_to_one_chapter():
-    """A rule has one row in reports, and no chapter names an area that there is not."""
+    """A rule has one row in reports, and each area of a chapter exists."""
     counted = Counter(area for chapter in chapters().values() for area in chapter.areas)
     assert counted == Counter({area.id: 1 for area in index.areas()})
 
@@ -38,7 +38,7 @@ def test_there_are_at_most_fifteen_chapters():
 
 
 def test_each_golden_case_belongs_to_a_chapter():
-    """The first word of its id decides; the schema of cases allows these words and no others, and each is in use."""
+    """The first word of its id decides; the schema of cases allows exactly these words, and each is used."""
     assert {case.id.partition(".")[0] for case in find_cases()} == set(golden_words())
     pattern = json.loads((PACKAGE / "schemas" / "case.json").read_text())["properties"]["id"]["pattern"]
     assert set(pattern.partition("(")[2].partition(")")[0].split("|")) == set(golden_words())
@@ -46,12 +46,12 @@ def test_each_golden_case_belongs_to_a_chapter():
 
 @pytest.mark.parametrize("package", SUPPORT, ids=lambda package: package.__name__)
 def test_each_folder_is_a_chapter(package):
-    """Folders of tests and mutants have the ids of the chapters as names."""
+    """Folders of tests and mutants are named by the ids of the chapters."""
     folders = {p.name for p in Path(package.__file__).parent.iterdir() if p.is_dir() and p.name != "__pycache__"}
     assert folders - SUPPORT[package] <= chapters().keys()
 
 
-def test_rules_and_cases_lead_to_their_chapter():
+def test_chapter_of_rules_and_cases():
     """By the area of a rule, the first word of a golden case, the folder of a Python case."""
     assert (chapter_of_rule("BLK-001"), chapter_of_golden_case("hashing.murmur")) == ("log_format", "indexes")
     assert chapter_of_test(Path("/x/suite/locks/test_a.py"), ["MRG-001"]) == "locks"
@@ -66,7 +66,7 @@ def test_chapters_have_one_order():
 
 
 def test_each_mutant_is_in_the_chapter_of_the_first_rule_that_it_breaks():
-    """So that the mutants of a rule are found beside those of its chapter."""
+    """Mutants of a rule are in the folder of its chapter."""
     folders = {mutant.name: mutant.module.split(".")[2] for mutant in mutants.all_mutants()}
     expected = {mutant.name: chapter_of_rule(mutant.breaks[0]) for mutant in mutants.all_mutants()}
     assert {name for name in folders if folders[name] != expected[name]} == set()

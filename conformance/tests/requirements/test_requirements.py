@@ -5,14 +5,14 @@ import pytest
 from hudi_conformance.requirements import requirement as index
 
 
-def test_the_inventory_holds_the_whole_specification():
-    """The specification was cut into 572 rules; a lost file or a lost entry is noticed."""
+def test_number_of_rules():
+    """The inventory has 572 rules, so that a missing file or entry is found."""
     assert len(index.requirements()) == 572
     assert len(index.areas()) == 28
 
 
 def test_ids_are_unique_numbered_in_order_and_in_the_file_of_their_area():
-    """A citation leads to one entry: AREA-001, AREA-002, ... in the file of that area."""
+    """An id identifies one entry: AREA-001, AREA-002, ... in the file of that area."""
     for area in index.areas():
         expected = [f"{area.id}-{n:03}" for n in range(1, len(area.requirements) + 1)]
         assert [r.id for r in area.requirements] == expected
@@ -74,8 +74,8 @@ def test_a_requirement_knows_its_area_its_document_and_its_link():
     assert index.requirement("CLU-011").url == index.documents()["rfc-19"].url
 
 
-def test_an_unknown_id_is_named():
-    """A wrong citation raises an error that repeats it."""
+def test_unknown_id_is_an_error():
+    """The error repeats the id."""
     with pytest.raises(index.UnknownRequirement, match="MRG-999"):
         index.requirement("MRG-999")
     assert index.unknown(["MRG-001", "MRG-999", "X"]) == ["MRG-999", "X"]

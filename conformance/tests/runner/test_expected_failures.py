@@ -1,4 +1,4 @@
-"""A list of expected failures is right, or the run is red."""
+"""A run fails if the list of expected failures is not correct."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -60,14 +60,14 @@ def result(case: str, outcome: str, message: str = "") -> Result:
     ],
 )
 def test_only_the_known_failure_in_the_known_way_is_expected(path: Path, found: Result, listed: str, surprise: str):
-    """An unlisted failure, an unexpected pass and another message or outcome are surprises."""
+    """An unlisted failure, an unexpected pass and another message or outcome are unexpected."""
     settled = lists.load("tiny", path).settle(found)
     assert settled.listed == listed
     assert settled.surprise == surprise or (surprise is not None and surprise in (settled.surprise or ""))
 
 
-def test_an_entry_that_says_nothing_any_more_is_stale(path: Path):
-    """A case that is gone is noticed when everything ran; one that is not asked any more is always noticed."""
+def test_entry_without_a_case_is_stale(path: Path):
+    """A removed case is found in a complete run; a case that is no longer run is always found."""
     found = lists.load("tiny", path)
     ran = [result("merge.b", "unsupported")]
     assert found.stale(ran, complete=False) == ["merge.b: is not offered now and does not fail"]
@@ -75,15 +75,15 @@ def test_an_entry_that_says_nothing_any_more_is_stale(path: Path):
     assert found.stale([result("merge.a", "fail"), result("merge.b", "error")], complete=True) == []
 
 
-def test_a_relay_is_missed_only_if_its_writer_took_part(path: Path):
-    """A list serves runs of one engine and of several."""
+def test_missing_relay_is_reported_only_if_its_writer_ran(path: Path):
+    """A list is used for runs of one engine and of several."""
     path.write_text(LIST.replace("merge.a", "test_relay::test_x[by spark]").replace("merge.b", "test_relay::test_y[by tiny]"))
     found = lists.load("tiny", path)
     assert found.stale([], complete=True, engines=("tiny",)) == ["test_relay::test_y[by tiny]: there is no such case"]
 
 
 def test_an_update_keeps_reasons_and_comments(path: Path):
-    """What still holds stays as it was, down to the pattern; what is new waits for its reason."""
+    """Valid entries are unchanged, including patterns; new entries have a placeholder for the reason."""
     found = lists.load("tiny", path)
     results = [
         result("merge.a", "fail", "1 changed (id=z)"),
@@ -102,8 +102,8 @@ def test_an_update_keeps_reasons_and_comments(path: Path):
     assert "merge.e" not in again.entries
 
 
-def test_an_update_drops_what_passes_and_what_is_gone(path: Path):
-    """After a whole run only failures are left; after a part of it the rest is not touched."""
+def test_update_removes_passing_and_missing_cases(path: Path):
+    """After a complete run only failures are listed; after a partial run all other entries are unchanged."""
     found = lists.load("tiny", path)
     passing = [result("merge.b", "pass")]
     assert set(found.updated(passing, complete=False).entries) == {"merge.a"}
@@ -125,8 +125,8 @@ def test_an_update_drops_what_passes_and_what_is_gone(path: Path):
         ("refusals = 'ignored'", 'refusals must be "allowed" or "fail"'),
     ],
 )
-def test_a_list_that_cannot_be_used_names_its_entry(path: Path, text: str, message: str):
-    """A mistake in a list is reported before any case runs."""
+def test_invalid_list_is_an_error_that_names_the_entry(path: Path, text: str, message: str):
+    """The error is reported before any case runs."""
     path.write_text(text)
     with pytest.raises(ListError, match=message) as caught:
         lists.load("tiny", path)
@@ -134,21 +134,21 @@ def test_a_list_that_cannot_be_used_names_its_entry(path: Path, text: str, messa
 
 
 def test_lists_are_found_by_the_name_of_the_engine(path: Path):
-    """A folder holds one list per engine; a command line has none; a missing list is empty."""
+    """A folder has one list per engine; a command line has none; a missing list is empty."""
     assert lists.load("tiny", path.parent).entries
     assert not lists.load("other", path.parent).entries
     assert lists.load("python adapter.py", path.parent).path is None
     assert lists.default_path("apache-hudi@1.0.2") == lists.root() / "apache-hudi@1.0.2.toml"
 
 
-def test_shipped_lists_can_be_used_and_explain_themselves():
+def test_shipped_lists_are_valid_and_have_reasons():
     """Each entry of the lists in the repository has a written reason."""
     shipped = [lists.load(path.stem, path) for path in lists.root().glob("*.toml")]
     assert not [(s.engine, e.case) for s in shipped for e in s.entries.values() if e.reason == lists.UNEXPLAINED]
 
 
 def test_a_refusal_fails_only_if_the_list_says_so(path: Path):
-    """By default a refusal is no failure; an owner whose engine must not refuse says so in the list."""
+    """By default a refusal is not a failure; a list may declare that an engine must not refuse."""
     refused = result("merge.c", "refused", "no")
     assert lists.load("tiny", path).settle(refused).surprise is None
     path.write_text('refusals = "fail"\n' + LIST)
@@ -156,15 +156,15 @@ def test_a_refusal_fails_only_if_the_list_says_so(path: Path):
     assert lists.load("reference").refusals_fail and lists.load("spark").refusals_fail
 
 
-def test_an_entry_whose_case_is_refused_now_is_out_of_date(path: Path):
-    """The failure is gone; the list is not."""
+def test_entry_of_a_refused_case_is_stale(path: Path):
+    """The failure no longer occurs."""
     assert lists.load("tiny", path).stale([result("merge.a", "refused")], complete=False) == [
         "merge.a: is refused now and does not fail"
     ]
 
 
 def test_a_flaky_case_never_fails_the_run(path: Path):
-    """Whatever its outcome is; its entry is kept by an update, and is no known failure."""
+    """Its outcome is ignored; an update keeps its entry, which is not a known failure."""
     path.write_text('# Mine.\nrefusals = "fail"\n\n[[flaky]]\ncase = "race.*"\nreason = "depends on the load"\n\n' + LIST[15:])
     found = lists.load("tiny", path)
     results = [result("race.one", "fail", "x"), result("race.two", "pass"), result("merge.c", "fail", "y")]

@@ -1,4 +1,4 @@
-"""pytest stays pytest: golden cases are items, engines are parameters, and other projects notice nothing."""
+"""The pytest plugin: golden cases are items, engines are parameters, and other projects are not affected."""
 
 import json
 from typing import Any
@@ -37,8 +37,8 @@ def test_a_case_is_one_item_per_engine(pytester: pytest.Pytester, book: Casebook
     done.stdout.fnmatch_lines(["cases/merge/one/case.json::tiny", "cases/merge/one/case.json::liar"])
 
 
-def test_outcomes_become_pytests_own(pytester: pytest.Pytester, book: Casebook):
-    """Right answers pass, wrong ones fail, what is not offered or refused is skipped, open questions pass."""
+def test_outcomes_map_to_pytest_outcomes(pytester: pytest.Pytester, book: Casebook):
+    """Right answers pass, wrong ones fail, cases that are not offered or refused are skipped, open cases pass."""
     book.add("merge.one")
     book.add("merge.two", needs=["read.cdc"])
     book.add("merge.three", expected={"open": True})
@@ -47,8 +47,8 @@ def test_outcomes_become_pytests_own(pytester: pytest.Pytester, book: Casebook):
     run(pytester, "--engine=coward").assert_outcomes(passed=1, skipped=2)
 
 
-def test_a_failure_teaches(pytester: pytest.Pytester, book: Casebook):
-    """Rule, expected and found rows, what it probably means and the command, instead of a traceback."""
+def test_failure_message(pytester: pytest.Pytester, book: Casebook):
+    """Rule, expected and found rows, the probable cause and the command, instead of a traceback."""
     book.add("merge.one", flags=["silent-stale"])
     done = run(pytester, "--engine=liar")
     done.stdout.fnmatch_lines(
@@ -65,8 +65,8 @@ def test_a_failure_teaches(pytester: pytest.Pytester, book: Casebook):
     done.stdout.no_fnmatch_line("*.py:*")
 
 
-def test_the_report_holds_every_result(pytester: pytest.Pytester, book: Casebook):
-    """One line per case and engine, and the facts of the run beside it."""
+def test_report_has_every_result(pytester: pytest.Pytester, book: Casebook):
+    """One line per case and engine, and the data of the run."""
     book.add("merge.one")
     run(pytester, "--engine=tiny", "--engine=liar", "--report=out", "--seed=5")
     assert [(r["case"], r["engine"], r["outcome"]) for r in results(pytester)] == [
@@ -78,7 +78,7 @@ def test_the_report_holds_every_result(pytester: pytest.Pytester, book: Casebook
     assert "merge.one" in (pytester.path / "out" / "index.html").read_text()
 
 
-def test_results_come_back_from_other_processes(pytester: pytest.Pytester, book: Casebook):
+def test_results_of_xdist_workers(pytester: pytest.Pytester, book: Casebook):
     """With xdist the report is the same as without."""
     book.add("merge.one", needs=["service.clustering", "pause.drawn"])
     book.add("merge.two", needs=["pause.drawn"])
@@ -89,22 +89,22 @@ def test_results_come_back_from_other_processes(pytester: pytest.Pytester, book:
     ]
 
 
-def test_the_reference_is_the_engine_if_none_is_named(pytester: pytest.Pytester, book: Casebook):
-    """Plain pytest needs no option."""
+def test_default_engine_is_the_reference(pytester: pytest.Pytester, book: Casebook):
+    """pytest needs no option."""
     book.add("merge.one")
     run(pytester, "--collect-only", "-q").stdout.fnmatch_lines(["*::reference"])
 
 
 @pytest.mark.parametrize("pattern", ["merge.one", "merge.o*", "LF-012", "LF-*"])
 def test_cases_are_chosen_by_id_or_rule(pytester: pytest.Pytester, book: Casebook, pattern: str):
-    """--cases takes an id, a chapter, a rule, or a pattern of one."""
+    """--cases takes an id, a chapter, a rule, or a pattern of these."""
     book.add("merge.one", requirements=["LF-012"])
     book.add("layout.two")
     run(pytester, "--engine=tiny", f"--cases={pattern}").assert_outcomes(passed=1, deselected=1)
 
 
 def test_a_listed_failure_does_not_fail_the_run(pytester: pytest.Pytester, book: Casebook):
-    """It is an expected failure for pytest too, with the reason of the list."""
+    """pytest reports it as an expected failure with the reason of the list."""
     book.add("merge.one")
     (pytester.path / "liar.toml").write_text(ENTRY)
     done = run(pytester, "--engine=liar", "--expected-failures=liar.toml", "-rx")
@@ -125,8 +125,8 @@ ENTRY = '[[failure]]\ncase = "merge.one"\noutcome = "fail"\nmessage = "1 changed
         ("blind", ENTRY, "*merge.one: is not offered now*"),
     ],
 )
-def test_a_list_that_is_not_right_fails_the_run(pytester: pytest.Pytester, book: Casebook, engine: str, entry: str, says: str):
-    """Unexpected pass, other failure, unlisted failure, entry without a case to fail."""
+def test_incorrect_list_fails_the_run(pytester: pytest.Pytester, book: Casebook, engine: str, entry: str, says: str):
+    """Unexpected pass, other failure, unlisted failure, entry without a failing case."""
     book.add("merge.one")
     (pytester.path / "list.toml").write_text(entry)
     done = run(pytester, f"--engine={engine}", "--expected-failures=list.toml")
@@ -134,8 +134,8 @@ def test_a_list_that_is_not_right_fails_the_run(pytester: pytest.Pytester, book:
     assert done.ret == pytest.ExitCode.TESTS_FAILED
 
 
-def test_one_flag_rewrites_the_list(pytester: pytest.Pytester, book: Casebook):
-    """After --update-expected-failures the same run is as expected."""
+def test_option_rewrites_the_list(pytester: pytest.Pytester, book: Casebook):
+    """After --update-expected-failures the same run succeeds."""
     book.add("merge.one")
     options = ("--engine=liar", "--expected-failures=liar.toml")
     assert run(pytester, *options, "--update-expected-failures").ret == pytest.ExitCode.OK
@@ -144,14 +144,14 @@ def test_one_flag_rewrites_the_list(pytester: pytest.Pytester, book: Casebook):
 
 
 def test_an_engine_that_does_not_start_fails_every_case(pytester: pytest.Pytester, book: Casebook):
-    """Nothing is skipped silently because an engine is missing."""
+    """No case is skipped because an engine is missing."""
     book.add("merge.one")
     book.add("merge.two")
     run(pytester, "--engine=stillborn", "--report=out").assert_outcomes(failed=2)
     assert {r["message"] for r in results(pytester)} == {"the engine could not be created: RuntimeError: no heartbeat"}
 
 
-def test_a_broken_case_is_one_line_and_not_a_traceback(pytester: pytest.Pytester, book: Casebook):
+def test_broken_case_is_reported_on_one_line(pytester: pytest.Pytester, book: Casebook):
     """The message names the file, the key and the mistake."""
     book.add("merge.one", needs="read.snapshot")
     done = run(pytester)
@@ -183,14 +183,14 @@ def test_pairs(writer, reader):
 
 @pytest.fixture
 def program(pytester: pytest.Pytester) -> None:
-    """Cases written in Python, in a folder whose conftest brings the engines."""
+    """Python cases in a folder whose conftest provides the engines."""
     pytester.makeconftest("from hudi_conformance.runner.python_cases import engine, pytest_generate_tests, reader, writer")
     pytester.makepyfile(test_merge_tables=PROGRAM)
 
 
 @pytest.mark.usefixtures("program")
-def test_python_cases_get_engines_names_and_rules(pytester: pytest.Pytester):
-    """A test is run once per engine; its result has a stable name, its chapter, its rules and its sentence."""
+def test_python_cases(pytester: pytest.Pytester):
+    """A test runs once per engine; its result has a stable name, its chapter, its rules and its docstring."""
     run(pytester, "--engine=tiny", "--engine=liar", "--report=out", "-k", "tables_are_read")
     found = {(r["case"], r["engine"]): r for r in results(pytester)}
     assert set(found) == {(f"test_merge_tables::test_tables_are_read[size={n}]", e) for n in (1, 2) for e in ("tiny", "liar")}
@@ -202,7 +202,7 @@ def test_python_cases_get_engines_names_and_rules(pytester: pytest.Pytester):
 
 @pytest.mark.usefixtures("program")
 def test_relays_run_for_every_ordered_pair(pytester: pytest.Pytester):
-    """The reader is the one whose result it is; the name says who wrote."""
+    """The result belongs to the reader; the name states the writer."""
     run(pytester, "--engine=tiny", "--engine=liar", "--report=out", "-k", "pairs").assert_outcomes(passed=4)
     assert {(r["case"].partition("[")[2], r["engine"]) for r in results(pytester)} == {
         (f"by {w}]", r) for w in ("tiny", "liar") for r in ("tiny", "liar")
@@ -210,15 +210,15 @@ def test_relays_run_for_every_ordered_pair(pytester: pytest.Pytester):
 
 
 @pytest.mark.usefixtures("program")
-def test_an_engine_is_asked_only_for_what_it_declares(pytester: pytest.Pytester):
-    """What is not offered is told apart from what is wrong, for reader and writer."""
+def test_undeclared_features_are_not_asked_for(pytester: pytest.Pytester):
+    """Undeclared features are not counted as wrong answers, for reader and writer."""
     run(pytester, "--engine=blind", "--report=out", "-k", "tables_are_read").assert_outcomes(skipped=2)
     assert {r["outcome"] for r in results(pytester)} == {"unsupported"}
 
 
 @pytest.mark.usefixtures("program")
-def test_a_writer_that_cannot_take_part_says_nothing_about_the_reader(pytester: pytest.Pytester):
-    """A relay that cannot be run is skipped, and is no case of the reader."""
+def test_relay_with_an_unsupported_writer_is_skipped(pytester: pytest.Pytester):
+    """A relay that cannot run is skipped and is not a case of the reader."""
     done = run(pytester, "--engine=tiny", "--report=out", "-k", "relay", "-rs")
     done.assert_outcomes(skipped=1)
     done.stdout.fnmatch_lines(["*tiny, which writes: not offered: create"])
@@ -227,14 +227,14 @@ def test_a_writer_that_cannot_take_part_says_nothing_about_the_reader(pytester: 
 
 @pytest.mark.usefixtures("program")
 @pytest.mark.parametrize(("engine", "outcome"), [("coward", "refused"), ("honest", "error"), ("stillborn", "crash")])
-def test_what_an_engine_does_in_a_python_case_is_judged_the_same(pytester: pytest.Pytester, engine: str, outcome: str):
+def test_refusals_and_errors_in_python_cases(pytester: pytest.Pytester, engine: str, outcome: str):
     """A refusal or an error of the engine is not a wrong answer."""
     run(pytester, f"--engine={engine}", "--report=out", "-k", "tables_are_read and 1")
     assert {r["outcome"] for r in results(pytester)} == {outcome}
 
 
-def test_other_projects_notice_nothing(pytester: pytest.Pytester):
-    """Their case.json, their fixture called engine, and their results stay as they are."""
+def test_other_projects_are_not_affected(pytester: pytest.Pytester):
+    """Their case.json, their fixture named engine, and their results are unchanged."""
     (pytester.path / "case.json").write_text('{"id": 1}')
     pytester.makepyfile(
         """
@@ -253,16 +253,14 @@ def test_other_projects_notice_nothing(pytester: pytest.Pytester):
     done.stdout.no_fnmatch_line("*hudi-conformance*report*")
 
 
-def test_loading_the_plugin_imports_nothing_heavy(pytester: pytest.Pytester):
-    """Every pytest run of the environment loads the plugin, so it must cost nothing."""
+def test_plugin_imports_no_heavy_module(pytester: pytest.Pytester):
+    """Each pytest run of the environment loads the plugin, so that it must be fast."""
     pytester.makepyfile("import sys\ndef test_light(): assert not {'pyarrow', 'jsonschema', 'rich'} & set(sys.modules)")
     pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:xdist").assert_outcomes(passed=1)
 
 
-def test_the_suite_as_a_package_brings_the_golden_cases(
-    pytester: pytest.Pytester, book: Casebook, monkeypatch: pytest.MonkeyPatch
-):
-    """`pytest --pyargs hudi_conformance.suite` in any project runs Python cases and golden cases."""
+def test_suite_runs_with_pyargs(pytester: pytest.Pytester, book: Casebook, monkeypatch: pytest.MonkeyPatch):
+    """`pytest --pyargs hudi_conformance.suite` runs Python cases and golden cases in any project."""
     from hudi_conformance.cases import schema
 
     book.add("merge.one")

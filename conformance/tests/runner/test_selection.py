@@ -1,4 +1,4 @@
-"""Patterns of `--only` and `--skip` choose the same cases from the indexes as from everything that pytest collects."""
+"""Patterns of `--only` and `--skip` select the same cases from the indexes as from all collected items."""
 
 import json
 import subprocess
@@ -41,7 +41,7 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     return found
 
 
-def test_the_index_of_python_cases_is_what_pytest_collects(collected: list[Any]):
+def test_index_of_python_cases_equals_the_collected_items(collected: list[Any]):
     """Each test that pytest collects is in the index, with its chapter and all of its rules."""
     indexed = {case.id: case for case in python_cases()}
     asked = {id_.partition("[")[0] for id_, _, _ in collected}
@@ -58,12 +58,12 @@ def test_the_index_of_python_cases_is_what_pytest_collects(collected: list[Any])
 
 
 def test_the_committed_index_of_golden_cases_is_current():
-    """`fixtures/index.json` says what the case files say; hudi-conformance fixtures index writes it."""
+    """`fixtures/index.json` agrees with the case files; hudi-conformance fixtures index writes it."""
     assert (fixtures_root() / "index.json").read_text(encoding="utf-8") == golden_index(fixtures_root())
 
 
-def test_the_index_has_each_golden_case_with_what_it_cites():
-    """Consumers in other languages need nothing else to choose cases."""
+def test_index_has_each_golden_case_with_its_rules():
+    """Consumers in other languages can select cases with the index alone."""
     listed = json.loads((fixtures_root() / "index.json").read_text(encoding="utf-8"))
     found = {entry["id"]: entry for entry in listed["cases"]}
     assert list(found) == sorted(found)
@@ -77,8 +77,8 @@ def test_the_index_has_each_golden_case_with_what_it_cites():
     assert {case["chapter"] for case in listed["cases"]} <= listed["chapters"].keys()
 
 
-def test_a_case_that_is_not_in_the_index_yet_is_found(casebook: Casebook):
-    """A new case can be run at once; one that was deleted is gone."""
+def test_cases_missing_in_the_index_are_found(casebook: Casebook):
+    """A new case can be run at once; a deleted case is not found."""
     casebook.add("merge.one")
     (casebook.root / "index.json").write_text(golden_index(casebook.root))
     casebook.add("merge.two", requirements=["LF-012"])
@@ -94,7 +94,7 @@ def test_a_case_that_is_not_in_the_index_yet_is_found(casebook: Casebook):
 
 
 def test_rules_of_marks_names_and_parameters_are_in_the_index(tmp_path: Path):
-    """A rule may be cited by a mark, by a mark that has a name, by a parameter, by the module; a computed one is noted."""
+    """A rule may be cited by a mark, a named mark, a parameter or the module; a computed one is noted."""
     (tmp_path / "test_a.py").write_text(
         "import pytest\n"
         "pytestmark = pytest.mark.requirements('TL-001')\n"
@@ -127,19 +127,19 @@ def a_python_case() -> str:
     return python_cases()[0].id
 
 
-def test_one_id_chooses_one_case(a_python_case: str):
-    """Golden or Python, with parameters or without."""
+def test_id_selects_one_case(a_python_case: str):
+    """A golden case or a Python case, with or without parameters."""
     assert ids("log.file.one-delete-block") == {"log.file.one-delete-block"}
     assert ids(a_python_case) == ids(f"{a_python_case}[size=1]") == {a_python_case}
 
 
-def test_an_old_id_chooses_the_case_of_today():
-    """A case can be chosen by the name that its file had before."""
+def test_old_id_selects_the_current_case():
+    """A case can be selected by its former name."""
     assert ids("test_halting_writers::*") == ids("test_paused_writers::*") != set()
 
 
 @pytest.mark.parametrize("pattern", ["log_format", "CLN", "MRG-029", "ER-099", "log.damaged-file.*", "test_layout::*"])
-def test_a_pattern_chooses_what_has_it(pattern: str):
+def test_pattern_selects_matching_cases(pattern: str):
     """By chapter, area, rule, erratum, and by ids with wildcards."""
     found = ids(pattern)
     beginning = pattern.rstrip("*")
@@ -149,8 +149,8 @@ def test_a_pattern_chooses_what_has_it(pattern: str):
     assert found
 
 
-def test_several_patterns_add_up_and_skipped_golden_cases_are_left_out():
-    """`--only` and `--skip` may be given several times."""
+def test_several_patterns_and_skipped_cases():
+    """`--only` and `--skip` may be repeated."""
     both = ids("log.file.one-delete-block", "log.file.two-blocks")
     assert both == {"log.file.one-delete-block", "log.file.two-blocks"}
     assert ids("log.file.one-delete-block", "log.file.two-blocks", skip=("log.file.two-*",)) == {"log.file.one-delete-block"}
@@ -166,8 +166,8 @@ def test_several_patterns_add_up_and_skipped_golden_cases_are_left_out():
         ("test_layout", "test_layout::*"),
     ],
 )
-def test_an_unknown_pattern_is_an_error_with_names_that_may_be_meant(pattern: str, says: str):
-    """In `--only` and in `--skip`."""
+def test_unknown_pattern_is_an_error_with_suggestions(pattern: str, says: str):
+    """For `--only` and `--skip`."""
     for only, skip in (((pattern,), ()), (("log_format",), (pattern,))):
         with pytest.raises(UnknownPattern, match=f"(?s)no case has.*{pattern}") as caught:
             nodes(only, skip)

@@ -1,4 +1,4 @@
-"""A drawn program becomes a golden case: what it writes, and that the case is asked like any other."""
+"""A random program becomes a golden case: its table, and that it is run like any other case."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ PROGRAM = Program(
 
 
 def drawn(key, rank, name, deleted=None):
-    """One row of a program of everything."""
+    """One row of a random program."""
     return {"id": key, "city": "oslo", "rank": rank, "name": name, "note": "m", "size": 1, "deleted": deleted}
 
 
@@ -46,8 +46,8 @@ EVERYTHING = everything.Program(
 )
 
 
-def test_a_program_survives_its_file():
-    """What is saved is what was drawn."""
+def test_program_is_unchanged_after_saving():
+    """Loading returns the saved program."""
     for program in (PROGRAM, EVERYTHING):
         path = Path(save(program).split()[-1])
         assert from_json(json.loads(path.read_text())) == program
@@ -55,7 +55,7 @@ def test_a_program_survives_its_file():
 
 
 def test_a_saved_program_is_a_case_that_the_reference_passes(tmp_path):
-    """MRG-028: the late row loses and the deleted key is gone, by the model; the reference agrees."""
+    """MRG-028: by the model the late row loses and the deleted key is removed; the reference agrees."""
     case = cases.load(add_case(PROGRAM, "merge.drawn.late-row", tmp_path) / "case.json")
     (answer,) = case.reads[0].rows
     assert [(r["id"], r["city"], r["name"]) for r in answer.rows] == [("a", "oslo", "x")]
@@ -63,13 +63,13 @@ def test_a_saved_program_is_a_case_that_the_reference_passes(tmp_path):
 
 
 def passes(case):
-    """The reference gives the right answer to every query of the case."""
+    """Whether the reference answers every query of the case correctly."""
     with connect("reference") as engine:
         assert judge(case, "reference", engine.hello, ask(engine, case), 0.0).outcome is Outcome.PASS
 
 
-def test_a_saved_program_of_everything_is_asked_with_queries_of_every_kind(tmp_path):
-    """A table that was compacted, cleaned and rolled back, with its windows and changes; fails with a wrong row in any answer."""
+def test_saved_program_with_services_has_queries_of_each_kind(tmp_path):
+    """A table with compaction, clean and rollback, with windows and change queries; a wrong row in any answer fails."""
     folder = add_case(EVERYTHING, "merge.drawn.everything", tmp_path)
     case = cases.load(folder / "case.json")
     assert {read.query.kind for read in case.reads} == {"snapshot", "read-optimized", "as-of", "incremental", "cdc"}
@@ -82,15 +82,15 @@ def test_a_saved_program_of_everything_is_asked_with_queries_of_every_kind(tmp_p
         assert judge(wrong, "reference", engine.hello, ask(engine, wrong), 0.0).outcome is Outcome.FAIL
 
 
-def test_the_same_program_makes_the_same_bytes(tmp_path):
-    """The table is made by a fixed clock and fixed ids, so that it can be made again."""
+def test_same_program_writes_the_same_bytes(tmp_path):
+    """The table is written with a fixed clock and fixed ids."""
     folders = [add_case(EVERYTHING, "merge.drawn.twice", tmp_path / name) for name in ("one", "two")]
     contents = [{p.relative_to(f): p.read_bytes() for p in f.rglob("*") if p.is_file()} for f in folders]
     assert contents[0] == contents[1]
 
 
-def test_one_command_keeps_programs(tmp_path, monkeypatch):
-    """Several programs become cases in one call, named after their files; a case that exists already stays as it is."""
+def test_fixtures_add_saves_several_programs(tmp_path, monkeypatch):
+    """Several programs become cases in one call, named after their files; an existing case is unchanged."""
     monkeypatch.setattr(fixtures, "fixtures_root", lambda: tmp_path)
     paths = [tmp_path / "one.json", tmp_path / "two.json"]
     for path, program in zip(paths, (PROGRAM, EVERYTHING), strict=True):

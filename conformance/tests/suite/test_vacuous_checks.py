@@ -54,17 +54,17 @@ def outcomes(tmp_path_factory):
     return re.findall(r"::(test_\w+)\S*.* (PASSED|FAILED|ERROR|SKIPPED)", found)
 
 
-def test_the_part_of_the_suite_runs(outcomes):
-    """Otherwise there would be nothing to check here."""
+def test_selected_tests_run(outcomes):
+    """Otherwise there would be nothing to check."""
     assert len(outcomes) > 50
     assert sum(outcome == "FAILED" for _, outcome in outcomes) > 40
 
 
 def test_only_tests_that_do_not_read_pass_without_answers(outcomes):
-    """A property that had nothing to check fails or is skipped."""
+    """A property without anything to check fails or is skipped."""
     assert {name for name, outcome in outcomes if outcome == "PASSED"} <= WITHOUT_READING.keys()
 
 
 def test_the_list_of_tests_that_do_not_read_is_current(outcomes):
-    """A test that has been removed, or that does not pass any more, is not listed."""
+    """A test that was removed or that does not pass any more is not listed."""
     assert WITHOUT_READING.keys() <= {name for name, outcome in outcomes if outcome == "PASSED"}

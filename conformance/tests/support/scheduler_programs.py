@@ -1,4 +1,4 @@
-"""Small programs for the tests of the explorer, of which everything is known."""
+"""Small programs for the tests of the explorer, whose results are known."""
 
 from hudi_conformance.explorer.simulation.actor import Process
 from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
@@ -6,14 +6,14 @@ from hudi_reference.storage import MemoryStorage, ObjectExists
 
 
 def simulated(**settings):
-    """A world with one object, `s`."""
+    """A simulated store with one object, `s`."""
     storage = MemoryStorage()
     storage.put("s", b"0")
     return SimulatedStore.of(storage, **settings)
 
 
 def three_turns(name):
-    """Six steps that all conflict with those of another one: it reads `s` and writes it, three times."""
+    """Six steps: read `s` and write it, three times; all of them conflict with those of another process."""
 
     def program(actor):
         seen = []
@@ -37,7 +37,7 @@ def without_conflicts(name):
 
 
 def claims(actor):
-    """Create `claimed`; whether this process was told that it did."""
+    """Create `claimed`; return whether this process succeeded."""
     try:
         actor.storage.create("claimed", actor.name.encode())
     except ObjectExists:
@@ -51,14 +51,14 @@ def adds_one(actor):
 
 
 def adds_one_under_the_lock(actor):
-    """The same under the lock."""
+    """Read a number and write the next one, under the lock."""
     actor.lock.acquire(actor.name)
     adds_one(actor)
     actor.lock.release(actor.name)
 
 
 def of(program, names="ab"):
-    """A process of the same program for each letter."""
+    """One process of the same program for each letter."""
     return [Process(name, program) for name in names]
 
 
@@ -69,6 +69,6 @@ def one_claim(run):
 
 
 def outcome(run):
-    """What can be seen of a run: results, and the objects at the end."""
+    """The observable outcome of a run: results, and the objects at the end."""
     values = tuple((name, ended.how, ended.value) for name, ended in run.results.items())
     return values, tuple((info.path, run.storage.get(info.path)) for info in run.storage.list())

@@ -1,4 +1,4 @@
-"""Tiny cases and tiny engines: a table is a folder with one JSON file of rows, so that only the suite itself is tested."""
+"""Tiny cases and engines for tests of the suite itself: a table is a folder with one JSON file of rows."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ class Casebook:
         self.root = root
 
     def add(self, case_id: str = "merge.tiny", rows: list[dict[str, Any]] | None = None, **changes: Any) -> Path:
-        """A right case whose table holds `STORED`; `rows` are other expected rows, `changes` other keys (None: without)."""
+        """Write a correct case whose table has `STORED`; `rows` are other expected rows, `changes` other keys (None: without)."""
         folder = self.root / case_id.replace(".", "/", 1)
         (folder / "table").mkdir(parents=True)
         (folder / "table" / "rows.json").write_text(json.dumps(STORED))
@@ -54,7 +54,7 @@ def casebook(tmp_path: Path) -> Casebook:
 
 
 class Tiny(Engine):
-    """Reads tiny tables as they are."""
+    """Reads tiny tables correctly."""
 
     features = frozenset({"read.snapshot", "inspect.table"})
 
@@ -68,16 +68,16 @@ class Tiny(Engine):
 
 
 class Liar(Tiny):
-    """Gives one value a new value."""
+    """Changes one value."""
 
     def read(self, table: str, query: Query) -> pa.Table:
-        """The first row changed."""
+        """The rows with one changed value."""
         rows = super().read(table, query).to_pylist()
         return pa.Table.from_pylist([{**rows[0], "ts": 11}, *rows[1:]])
 
 
 class Coward(Tiny):
-    """Refuses what it declares."""
+    """Refuses features that it declares."""
 
     def read(self, table: str, query: Query) -> pa.Table:
         """Refused."""
@@ -85,7 +85,7 @@ class Coward(Tiny):
 
 
 class Honest(Tiny):
-    """Fails and says so, naming the scratch folder."""
+    """Returns an error that names the temporary folder."""
 
     def read(self, table: str, query: Query) -> pa.Table:
         """An error."""
@@ -93,14 +93,14 @@ class Honest(Tiny):
 
 
 class Stillborn(Tiny):
-    """Never starts."""
+    """Fails to start."""
 
     def __init__(self) -> None:
         raise RuntimeError("no heartbeat")
 
 
 class Blind(Tiny):
-    """Declares nothing."""
+    """Declares no feature."""
 
     features = frozenset()
 
@@ -112,7 +112,7 @@ TINY: dict[str, Callable[[], Engine]] = {
 
 @pytest.fixture
 def tiny_engines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tiny engines under their names, in process, beside the shipped ones."""
+    """Register the tiny engines, in process, in addition to the shipped ones."""
     shipped = registry.find
 
     def find(name: str) -> EngineInfo:

@@ -1,4 +1,4 @@
-"""The committed golden tables: sound as fixtures, and what their recipes say."""
+"""The committed golden tables: valid, and equal to those of their recipes."""
 
 import tomllib
 from collections import Counter
@@ -44,8 +44,8 @@ def test_every_case_cites_rules_that_exist():
     assert {i for case in CASES for i in case.requirements} <= known
 
 
-def test_ids_are_unique_and_say_where_the_case_lies():
-    """A case's id is its area and the name of its folder."""
+def test_ids_are_unique_and_match_the_folder():
+    """The id of a case is its area and the name of its folder."""
     assert [i for i, n in Counter(case.id for case in CASES).items() if n > 1] == []
     wrong = [case.id for case in CASES if case.id != f"{case.folder.parent.name}.{case.folder.name}"]
     assert wrong == []
@@ -53,24 +53,24 @@ def test_ids_are_unique_and_say_where_the_case_lies():
 
 @pytest.mark.parametrize("area", ["timeline", "log", "merge", "queries", "layout"])
 def test_each_area_has_tables_of_both_producers(area):
-    """Every area is shown on tables of Apache Hudi and on tables of the reference."""
+    """Each area has tables of Apache Hudi and of the reference."""
     assert {case.producer.engine for case in CASES if case.id.startswith(f"{area}.")} >= {"apache-hudi", "reference"}
 
 
-def test_every_case_that_can_fail_names_its_danger():
-    """A wrong answer has a flag such as silent-stale or lost-write; only open cases and inspections go without."""
+def test_cases_have_flags():
+    """A wrong answer has a flag such as silent-stale or lost-write; only open cases and inspections have none."""
     closed = [case for case in CASES if not case.expected.open and not case.inspects]
     assert [case.id for case in closed if not case.flags] == []
 
 
 def test_recipe_names_are_unique():
-    """A recipe is found by its name alone."""
+    """A name identifies one recipe."""
     assert [n for n, count in Counter(r.name for r in RECIPES).items() if count > 1] == []
 
 
 @pytest.mark.parametrize("made", MADE, ids=name_of)
-def test_a_case_is_what_its_recipe_says(made):
-    """Case file and expected rows follow from recipe and model; `python -m tools.recipes --texts` writes them again."""
+def test_case_equals_that_of_its_recipe(made):
+    """Case file and expected rows follow from recipe and model; `python -m tools.recipes --texts` writes them."""
     recipe, producer = made
     times = golden_tables.committed_times(recipe, producer)
     table = golden_tables.home(recipe, producer) / "table"
@@ -80,20 +80,20 @@ def test_a_case_is_what_its_recipe_says(made):
 
 
 def test_every_committed_case_has_a_recipe():
-    """No fixture is left behind when its recipe is renamed; `python -m tools.recipes --prune` removes such."""
+    """A case whose recipe was renamed does not remain; `python -m tools.recipes --prune` removes it."""
     assert golden_tables.orphans() == []
 
 
 @pytest.mark.parametrize("recipe", [r for r in RECIPES if REFERENCE in r.producers], ids=lambda r: f"{r.area}.{r.name}")
-def test_the_reference_makes_the_same_bytes_again(recipe, tmp_path):
-    """A table of the reference is byte-identical when its recipe is run again."""
+def test_reference_writes_the_same_bytes(recipe, tmp_path):
+    """A table of the reference has the same bytes if its recipe is run again."""
     times = reference.make(recipe, tmp_path)
     assert tuple(times) == golden_tables.committed_times(recipe, REFERENCE)
     assert list(byte_differences(golden_tables.home(recipe, REFERENCE) / "table", tmp_path / recipe.name / "table")) == []
 
 
-def test_fixtures_hold_no_junk():
-    """No checksum files of Hadoop and no links; git keeps no empty folders, so none must matter."""
+def test_fixtures_have_no_other_files():
+    """No checksum files of Hadoop and no links; empty folders have no meaning, because git does not store them."""
     assert [p for p in fixture_files() if p.name.endswith(".crc") or p.is_symlink()] == []
 
 

@@ -1,4 +1,4 @@
-"""The guide to the reference names functions that exist, with rules that they carry."""
+"""The steps of the guide to the reference name existing functions and rules that these implement."""
 
 import importlib
 import re
@@ -23,7 +23,7 @@ def steps() -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 @pytest.mark.parametrize(("module", "name", "rules"), list(steps()))
 def test_a_step_names_a_function_that_carries_its_rules(module: str, name: str, rules: tuple[str, ...]) -> None:
-    """The function exists, and is marked with every rule that the guide lists for it."""
+    """The function exists and is marked with every rule that the guide lists for it."""
     found = importlib.import_module(f"hudi_reference.{module}")
     reduce(getattr, name.split("."), found)
     marked = f"{found.__name__}:{name}"

@@ -1,4 +1,4 @@
-"""Interrupted actions: what is rolled back and what stays in each state."""
+"""Interrupted actions: the files that are removed and kept in each state."""
 
 from pathlib import Path
 
@@ -30,8 +30,8 @@ def clean(table: Path) -> None:
         (None, {f"{TIMELINE}/2.clean.requested", f"{TIMELINE}/2.clean.inflight", f"{TIMELINE}/2_3.clean"}),
     ],
 )
-def test_an_action_gets_as_far_as_asked(tmp_path: Path, until: Until | None, kept: set[str]):
-    """Requested and begun actions have changed nothing; an inflight one has done all its work; earlier instants stay."""
+def test_state_of_an_interrupted_action(tmp_path: Path, until: Until | None, kept: set[str]):
+    """Requested and begun actions have changed nothing; an inflight one has done all its work; earlier instants are unchanged."""
     table = tmp_path / "table"
     (table / TIMELINE).mkdir(parents=True)
     (table / TIMELINE / "1_2.commit").touch()

@@ -26,12 +26,12 @@ RULES = Rules(
         ("in the wayside", []),
     ],
 )
-def test_a_word_is_found_whole(text: str, words: list[str]) -> None:
+def test_words_are_matched_whole(text: str, words: list[str]) -> None:
     """A word is found in text and as a part of an identifier, a phrase also across the lines of a comment."""
     assert [use.word for use in RULES.wrong("file.py", text)] == words
 
 
-def test_quotations_are_allowed_where_the_list_names_them() -> None:
+def test_allowed_quotations() -> None:
     """An allowed quotation counts in its file or folder only, and only on its line."""
     assert not list(RULES.wrong("quoted.md", "a heart of stone"))
     assert not list(RULES.wrong("old/names", "heart"))
