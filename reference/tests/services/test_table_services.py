@@ -1,10 +1,10 @@
-"""Table services of the reference: a crash at every point, conflicts, and refusals."""
+"""Table services of the reference: conflicts and refusals."""
 
 import pytest
 from reference_samples import TABLE_TYPES, contents, data_files, new_table, timeline_files, trip, trips
+from service_tables import DAY, RETAIN_ONE, failed_writer, opened, rows, table_of
 
-from hudi_conformance.explorer.crash_points import crashes
-from hudi_reference import archive, clean, delete_savepoint, open_table, restore, rollback, savepoint
+from hudi_reference import archive, clean, open_table, restore, rollback, savepoint
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import (
     CannotProtect,
@@ -12,137 +12,23 @@ from hudi_reference.errors import (
     HudiError,
     InvalidQuery,
     Misuse,
-    UnsafePlan,
     UnsupportedTableFeature,
     WriteConflict,
 )
 from hudi_reference.ids import SeededIds
 from hudi_reference.layout.properties_update import update_properties
 from hudi_reference.metadata.availability import INFLIGHT, USABLE
-from hudi_reference.services.clean.clean import execute_clean, files_of_clean, plan_clean, schedule_clean
+from hudi_reference.services.clean.clean import execute_clean, plan_clean, schedule_clean
 from hudi_reference.services.clustering.clustering import cluster
 from hudi_reference.services.clustering.plan import plan_clustering
 from hudi_reference.services.compaction.compaction import compact, plan_compaction, schedule_compaction
 from hudi_reference.services.compaction.log_compaction import log_compact, plan_log_compaction
 from hudi_reference.services.indexing.indexing import index
-from hudi_reference.services.planning.plan_execution import pending_of, planning
+from hudi_reference.services.planning.plan_execution import pending_of
 from hudi_reference.services.rollback.restore import execute_restore, plan_restore, schedule_restore
 from hudi_reference.services.rollback.rollback import execute_rollback, plan_rollback, schedule_rollback
 from hudi_reference.timeline.instants.times import milliseconds_of
 from hudi_reference.write.commit import begin, transitions_of
-
-DAY = 86_400_000
-RETAIN_ONE = {"hoodie.clean.commits.retained": "1"}
-
-
-def rows(table):
-    return sorted((row["id"], row["name"]) for row in table.snapshot(["id", "name"]).to_pylist())
-
-
-def opened(storage, day=1):
-    """The table as opened by a process that starts so many days after its creation."""
-    return open_table("memory:///unused", storage=storage, clock=ManualClock(1_767_225_600_000 + day * DAY), ids=SeededIds(day))
-
-
-def table_of(kind, writes=4):
-    """A table, the requested times of its writes, and the rows after each."""
-    table = new_table(table_type=kind)
-    times, states = [], []
-    for number in range(writes):
-        times.append(table.upsert(trips(trip("a", f"a{number}"), trip("b", f"b{number}"))))
-        states.append(rows(table))
-    return table, times, states
-
-
-def failed_writer(table):
-    """A write that stored its files and never completed; its instant. It also left markers and a heartbeat."""
-    found = begin(table, "UPSERT")
-    for path in [path for path in data_files(table) if table.timeline.commits[-1].requested in path]:
-        copy = path.replace(table.timeline.commits[-1].requested, found.requested)
-        table.storage.put(copy, table.storage.get(path))
-        table.storage.put(f".hoodie/.temp/{found.requested}/{copy}.marker.CREATE", b"")
-    table.storage.put(f".hoodie/.heartbeat/{found.requested}", b"")
-    return found.requested
-
-
-def end_state(storage):
-    """The visible state of a table: rows, data files, names of the timeline without the times of services."""
-    table = opened(storage, 9)
-    kinds = sorted(name.partition(".")[2] for name in timeline_files(table))
-    rest = [path for path in contents(storage) if path.startswith((".hoodie/.temp", ".hoodie/.heartbeat"))]
-    return rows(table), sorted(data_files(table)), kinds, rest
-
-
-def check_crashes(storage, service, allowed):
-    """After a crash of `service` at any point the rows are among `allowed`; after another run the table is as after one run."""
-    points = list(crashes(storage, lambda store: service(opened(store))))
-    assert points[-1].ended and len(points) > 5
-    expected = end_state(points[-1].storage)
-    for point in points:
-        assert rows(opened(point.storage, 2)) in allowed, point
-        if not point.ended:
-            again = list(crashes(point.storage, lambda store: service(opened(store, 3))))
-            assert end_state(again[-1].storage) == expected, point
-            for second in again:
-                assert rows(opened(second.storage, 4)) in allowed, f"{point}, then {second}"
-
-
-@pytest.mark.parametrize("kind", TABLE_TYPES)
-def test_rollback_crash_at_every_point(kind):
-    """Of a failed write: the rows are always those before it, and a second run has the result of one run."""
-    table, _, states = table_of(kind, 2)
-    failed = failed_writer(table)
-    check_crashes(table.storage, lambda found: rollback_unless_done(found, failed), [states[-1]])
-
-
-@pytest.mark.parametrize("kind", TABLE_TYPES)
-def test_rollback_of_completed_commit_crash_at_every_point(kind):
-    """Of the newest commit: the rows are those after it or those before it."""
-    table, times, states = table_of(kind, 3)
-    check_crashes(table.storage, lambda found: rollback_unless_done(found, times[-1]), states[-2:])
-
-
-def rollback_unless_done(table, instant):
-    """A run after its completion raises CannotUndo: there is no such write."""
-    known = any(found.requested == instant for found in table.timeline.writes)
-    if known or any(found.action == "rollback" for found in table.timeline.pending):
-        rollback(table, instant)
-
-
-@pytest.mark.parametrize("kind", TABLE_TYPES)
-def test_restore_crash_at_every_point(kind):
-    """The rows are those after one of the removed commits, newest first; rollbacks after the target are removed."""
-    table, times, states = table_of(kind, 4)
-    rollback(table, table.upsert(trips(trip("c", "rolled back"))))
-    failed_writer(table)
-    savepoint(table, times[1])
-    check_crashes(table.storage, lambda found: restore(found, times[1]), states[1:])
-
-
-def test_clean_crash_at_every_point():
-    """The rows are always the same, and the same files are deleted."""
-    table, _, states = table_of("COPY_ON_WRITE", 4)
-    check_crashes(table.storage, lambda found: clean(found, RETAIN_ONE), [states[-1]])
-
-
-def test_savepoint_crash_at_every_point():
-    """An inflight savepoint protects nothing and does not block another attempt; the same holds for a deletion."""
-    table, times, states = table_of("COPY_ON_WRITE", 2)
-
-    def protect(found):
-        if not any(i.action == "savepoint" for i in found.timeline.completed):
-            savepoint(found, times[0])
-
-    points = list(crashes(table.storage, lambda store: protect(opened(store))))
-    for point in points:
-        protect(opened(point.storage, 2))
-        assert "savepoint.savepoint" not in str(end_state(point.storage))
-        assert end_state(point.storage) == end_state(points[-1].storage)
-        for deletion in crashes(point.storage, lambda store: delete_savepoint(opened(store, 3), times[0])):
-            if any(i.action == "savepoint" for i in opened(deletion.storage).timeline.instants):
-                delete_savepoint(opened(deletion.storage, 4), times[0])
-            assert end_state(deletion.storage) == end_state(table.storage)
-    assert rows(table) == states[-1]
 
 
 def test_a_dry_run_changes_nothing():
@@ -433,120 +319,3 @@ def test_compaction_is_not_reverted_with_unmaintained_indexes():
     with pytest.raises(UnsupportedTableFeature, match="column_stats"):
         rollback(opened(table.storage), planned)
     assert contents(table.storage) == stored
-
-
-def foreign_clean(table, files, earliest=None):
-    """A pending clean plan of another engine; `files` are its paths by partition."""
-    record = {
-        "earliestInstantToRetain": None
-        if earliest is None
-        else {"timestamp": earliest, "action": "commit", "state": "COMPLETED"},
-        "lastCompletedCommitTimestamp": table.timeline.commits[-1].requested,
-        "policy": "KEEP_LATEST_COMMITS",
-        "filesToBeDeletedPerPartition": {},
-        "version": 2,
-        "filePathsToBeDeletedPerPartition": {
-            partition: [{"filePath": name, "isBootstrapBaseFile": False} for name in names]
-            for partition, names in files.items()
-        },
-        "partitionsToBeDeleted": [],
-        "extraMetadata": {},
-    }
-    with planning(table) as publish:
-        return publish("clean", record)
-
-
-def check_refused(table, planned, path):
-    """The plan is refused, by the preview too, with an error that names the plan and the file, and nothing changes."""
-    stored = contents(table.storage)
-    for act in (lambda: execute_clean(table, planned), lambda: clean(table), lambda: files_of_clean(table)):
-        with pytest.raises(UnsafePlan) as refused:
-            act()
-        assert refused.value.path == f".hoodie/timeline/{planned}.clean.requested"
-        assert refused.value.found is not None and path in refused.value.found
-        assert contents(table.storage) == stored
-
-
-def test_the_preview_of_a_clean_shows_what_a_pending_plan_deletes():
-    """CLN-004: the preview lists the files of a pending plan once, before those of a new plan."""
-    table, _, _ = table_of("COPY_ON_WRITE", 5)
-    oldest, *_ = old = sorted(data_files(table))
-    planned_clean = foreign_clean(table, {"": [oldest]})
-    shown = files_of_clean(table, RETAIN_ONE)
-    assert shown[0] == oldest and len(shown) == len(set(shown))
-    assert files_of_clean(table) == (oldest,)
-    assert planned_clean == pending_of(table.timeline, "clean")[0].requested
-    assert sorted(data_files(table)) == old, "a preview deletes nothing"
-    clean(table, RETAIN_ONE)
-    assert sorted({*old} - {*data_files(table)}) == sorted(shown)
-
-
-@pytest.mark.parametrize(
-    ("partition", "name"),
-    [
-        (".hoodie", "hoodie.properties"),
-        (".hoodie/timeline", "history"),
-        (".hoodie/metadata/files", "files-0000-0_0-0-0_00000000000000000.hfile"),
-        ("", "notes.txt"),
-        ("", ".hoodie_partition_metadata"),
-        ("elsewhere", "a-0_0-0-0_20260101000000000.parquet"),
-    ],
-)
-def test_a_planned_clean_deletes_nothing_but_data_files(partition, name):
-    """CLN-001: a plan that names other files than base and log files in the table's partitions is refused."""
-    table, _, _ = table_of("COPY_ON_WRITE")
-    path = f"{partition}/{name}".lstrip("/")
-    if path != ".hoodie/hoodie.properties":
-        table.storage.put(path, b"precious")
-    check_refused(table, foreign_clean(table, {partition: [name]}), path)
-
-
-@pytest.mark.parametrize("kind", TABLE_TYPES)
-def test_a_planned_clean_deletes_no_file_that_a_snapshot_reads(kind):
-    """CLN-002: every file of a latest slice is kept, whatever a plan says, also for the slice of a pending compaction."""
-    table, _, _ = table_of(kind)
-    if kind == "MERGE_ON_READ":
-        schedule_compaction(table, {"hoodie.compact.inline.max.delta.commits": "1"})
-        table.upsert(trips(trip("a", "on top")))
-    (found,) = table.file_groups().latest_slices
-    for name in (found.base_file, *found.log_files):
-        planned = foreign_clean(table, {"": [name]})
-        check_refused(table, planned, name)
-        table.storage.delete(f".hoodie/timeline/{planned}.clean.requested")
-
-
-def test_a_planned_clean_deletes_no_savepointed_file():
-    """TL-021: a plan that names a file of a savepoint is refused."""
-    table, times, _ = table_of("COPY_ON_WRITE")
-    savepoint(table, times[0])
-    name = next(path for path in data_files(table) if times[0] in path)
-    check_refused(table, foreign_clean(table, {"": [name]}), name)
-
-
-def test_a_planned_clean_deletes_nothing_that_it_says_to_retain():
-    """CLN-003: a plan is refused if it deletes files of reads from the earliest instant that it says to retain."""
-    table, times, _ = table_of("COPY_ON_WRITE")
-    needed = next(path for path in data_files(table) if times[1] in path)
-    gone = next(path for path in data_files(table) if times[0] in path)
-    planned = foreign_clean(table, {"": [needed, gone]}, earliest=times[2])
-    check_refused(table, planned, needed)
-    table.storage.delete(f".hoodie/timeline/{planned}.clean.requested")
-    execute_clean(table, foreign_clean(table, {"": [gone]}, earliest=times[2]))
-    assert gone not in data_files(table)
-
-
-def test_a_planned_clean_deletes_no_file_of_a_pending_write():
-    """CLN-002: files of a pending write are kept: they become visible when it completes."""
-    table, _, _ = table_of("COPY_ON_WRITE")
-    failed = failed_writer(table)
-    name = next(path for path in data_files(table) if failed in path)
-    check_refused(table, foreign_clean(table, {"": [name]}), name)
-
-
-def test_a_planned_clean_deletes_files_of_replaced_groups():
-    """CLN-001: files of replaced groups are deleted, and a missing file is no reason to refuse a plan."""
-    table, _, _ = table_of("COPY_ON_WRITE", 1)
-    (old,) = data_files(table)
-    table.insert_overwrite(trips(trip("c", "c")))
-    execute_clean(table, foreign_clean(table, {"": [old, "gone-0_0-0-0_20250101000000000.parquet"]}))
-    assert old not in data_files(table) and rows(table) == [("c", "c")]

@@ -3,7 +3,8 @@
 import struct
 from typing import Any
 
-from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
+from hudi_reference.files.log.block import Block, BlockType, HeaderKey, encode_block
+from hudi_reference.files.log.reader import read_blocks
 
 T1, T2 = "20250101000000001", "20250101000000002"
 #: Worked example: a rollback command block, 105 bytes.
@@ -56,3 +57,13 @@ def with_length(block: bytes, length: int) -> bytes:
 def with_int(block: bytes, offset: int, value: int) -> bytes:
     """The block with another four-byte number at `offset`."""
     return block[:offset] + struct.pack(">i", value) + block[offset + 4 :]
+
+
+def blocks_of(data: bytes) -> list[Block]:
+    """The blocks of a file with these bytes."""
+    return list(read_blocks(memoryview(data), "f.log"))
+
+
+def block_with(kind: BlockType, content: bytes, header: dict[int, str] | None = None) -> Block:
+    """A block with this content, for a decoder."""
+    return Block(kind, {0: T1, 2: KN_JSON} if header is None else header, content, "f.log", 0, len(content))
