@@ -59,6 +59,14 @@ class Commands(TyperGroup):
         known = COMMANDS.get(ALIASES.get(cmd_name, cmd_name))
         return None if known is None else TyperCommand(cmd_name, help=known[1], short_help=known[1])
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that is called; words of a library in its messages are removed."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.replace("Value error, ", "")
+            raise
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is called, with the rest of the arguments."""
         name, _, rest = super().resolve_command(ctx, args)

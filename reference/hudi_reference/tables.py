@@ -6,6 +6,7 @@ from typing import Literal
 import pyarrow as pa
 
 from hudi_reference.clock import Clock, SystemClock
+from hudi_reference.errors import TableNotFound
 from hudi_reference.ids import Ids, RandomIds
 from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.layout.merge_settings import check_unchanged
@@ -19,6 +20,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema, without_meta_columns
 from hudi_reference.services.default_hooks import STANDARD_HOOKS
 from hudi_reference.storage import Storage, storage_of
+from hudi_reference.storage.uris import no_table
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE
 from hudi_reference.write.create import check_fields, identity_entries, key_entries, merging_entries, store_new_table
 from hudi_reference.write.insert_overwrite import delete_partitions
@@ -113,7 +115,10 @@ def open_table(
         UnsupportedTableVersion: the table has another version than 6 or 8.
     """
     store, settings = storage_of(uri) if storage is None else storage, options or {}
-    properties = read_properties(store)
+    try:
+        properties = read_properties(store)
+    except TableNotFound as error:
+        raise (error if storage is not None else no_table(uri)) from None
     if settings:
         check_unchanged(properties.merging, settings)
     time = clock or SystemClock()

@@ -3,10 +3,12 @@
 `find` maps a name or a command line to an `EngineInfo`. The libraries of an engine are imported only when it is started.
 """
 
+import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from pathlib import Path
 from shutil import which
 
 from hudi_conformance.contract.client import Client, Trace
@@ -95,12 +97,31 @@ def _command(text: str, by_name: dict[str, EngineInfo]) -> EngineInfo:
             f"the name of the engine is empty; give one of {', '.join(by_name)}, faulty:<fault>, or a command line"
         )
     if which(argv[0]) is None:
+        if (hint := _how_to_start(argv)) is not None:
+            raise UnknownEngine(f"{argv[0]} is a file and cannot be started by this name; give {hint}")
         near = get_close_matches(text, by_name, n=1)
         raise UnknownEngine(
             f"{text!r} is neither an engine of the suite nor an executable program"
             + (f"; did you mean {near[0]}?" if near else f"; engines are {', '.join(by_name)} and faulty:<fault>")
         )
     return EngineInfo(text, "an adapter given as a command line", argv=argv)
+
+
+#: How a file is started, by its suffix.
+_INTERPRETERS = {".mjs": "node", ".cjs": "node", ".js": "node", ".ts": "npx tsx", ".py": "python3", ".jar": "java -jar",
+                 ".sh": "sh", ".rb": "ruby", ".lua": "lua", ".go": "go run"}  # fmt: skip
+
+
+def _how_to_start(argv: Sequence[str]) -> str | None:
+    """The command lines that may be meant by the name of an existing file; None if there is no such file."""
+    path = Path(argv[0])
+    if not path.is_file():
+        return None
+    direct = argv[0] if path.is_absolute() or argv[0].startswith(".") else f"./{argv[0]}"
+    started = shlex.quote(shlex.join([direct, *argv[1:]]))
+    by_name = started if os.access(path, os.X_OK) else f"{started} after: chmod +x {shlex.quote(argv[0])}"
+    interpreter = _INTERPRETERS.get(path.suffix)
+    return by_name if interpreter is None else f"{shlex.quote(f'{interpreter} {shlex.join(argv)}')}, or {by_name}"
 
 
 def connect(

@@ -3,8 +3,10 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,9 +20,9 @@ from hudi_conformance.runner.progress import display
 SCRIPT = "from hudi_conformance.cli import app; app()"
 
 
-def call(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process in the folder `where`, with a wide terminal."""
-    environment = {**os.environ, "COLUMNS": "160"}
+def call(where: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process in the folder `where`, with a wide terminal and these environment variables."""
+    environment = {**os.environ, "COLUMNS": "160", **variables}
     command = [sys.executable, "-c", SCRIPT, *arguments]
     return subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
@@ -40,7 +42,9 @@ def test_correct_engine_has_exit_code_0(tmp_path: Path, case: str):
     assert done.returncode == 0, done.stdout + done.stderr
     text = done.stdout.splitlines()
     assert text[0].endswith("table version 8 · seed 5 · 1 case")
-    assert [line.split() for line in text if line.startswith("merge")] == [["merge", "modes", "and", "payloads", "1/1"]]
+    assert [line.split() for line in text if line.startswith("merge")] == [
+        ["merge", "modes", "and", "payloads", "1", "of", "1"]
+    ]
     assert text[-1].endswith("exit 0")
     assert sorted(p.name for p in (tmp_path / "report").iterdir()) == ["index.html", "junit.xml", "report.jsonl", "run.json"]
 
@@ -119,11 +123,19 @@ def test_listed_failures_are_expected(tmp_path: Path, case: str):
         (["--only", "merge.nothing"], 2, "merge.*?"),
         (["--skip", "merge"], 2, "did you mean merge.*, merging"),
         (["--only", "names.*", "--skip", "names.*"], 2, "every chosen case is skipped"),
+        (["python -c pass", "--update"], 2, "--update needs the list to write; add --expected-failures FILE"),
+        (["--expected-failures", "absent.toml"], 2, "there is no list absent.toml"),
+        (["--expected-failures", "broken.toml"], 2, "broken.toml: is not TOML"),
+        (["python -c pass", "--expected-failures", "."], 2, "for 'python -c pass', a command line, give a file"),
+        (["--known-flaky", "absent.txt"], 2, "absent.txt: cannot be read: No such file or directory"),
+        (["--only", "@empty.txt"], 2, "empty.txt: has no pattern"),
         (["python -c pass", "--only", "properties.*"], 3, "did not start"),
     ],
 )
 def test_exit_codes_of_usage_errors_and_broken_adapters(tmp_path: Path, arguments: list[str], code: int, says: str):
     """2 for a usage error, 3 for a broken adapter."""
+    (tmp_path / "broken.toml").write_text("[[failure")
+    (tmp_path / "empty.txt").write_text("# nothing\n")
     done = call(tmp_path, "run", *arguments)
     assert (done.returncode, says in " ".join(done.stdout.split())) == (code, True), done.stdout + done.stderr
 
@@ -150,3 +162,54 @@ def test_help_imports_no_command(tmp_path: Path):
 def test_every_command_has_help(name: str):
     """Each name in the overview is a command with a help text."""
     assert load(name).help
+
+
+def test_a_refusal_does_not_fail_the_run(tmp_path: Path):
+    """Exit code 0; refusals stand in their own column, without danger, and not among the wrong answers."""
+    done = call(
+        tmp_path, "run", "faulty:always-refuses", "--only", "queries.chosen.cow*", "--expected-failures", empty_list(tmp_path)
+    )
+    assert done.returncode == 0, done.stdout
+    assert "refused" in done.stdout and "wrong answers first" not in done.stdout and "SILENT" not in done.stdout
+
+
+def empty_list(folder: Path) -> str:
+    """A list without entries, in which the default for refusals holds."""
+    (folder / "list.toml").write_text("# nothing\n")
+    return "list.toml"
+
+
+def test_an_engine_that_hangs_is_not_asked_to_the_end(tmp_path: Path):
+    """After so many time-outs the other cases are not run; the run is not as expected, and says so once."""
+    (tmp_path / "patterns.txt").write_text("queries.chosen.cow  # the first\nqueries.chosen.mor\nqueries.chosen.cow.*\n")
+    options = ("--only", "@patterns.txt", "--message-timeout", "0.5", "--max-timeouts", "2", "--trace")
+    done = call(tmp_path, "run", "faulty:hangs", *options)
+    assert done.returncode == 1, done.stdout
+    assert re.search(r"faulty:hangs: \d+ cases not run: 2 time-outs before \(--max-timeouts 2\)", done.stdout)
+    outcomes = Counter(json.loads(line)["outcome"] for line in (tmp_path / "report" / "report.jsonl").read_text().splitlines())
+    assert set(outcomes) == {"timeout", "not-run"} and outcomes["timeout"] == 2
+    trace = (tmp_path / "report" / "trace.txt").read_text()
+    assert '-> {"op": "hello"' in trace and '<- {"protocol": 1' in trace and '-> {"op": "read"' in trace
+    assert "!! EngineTimeout: no answer to read within 0.5 s" in trace
+
+
+def test_a_flaky_case_may_fail(tmp_path: Path, case: str):
+    """It is shown with its reason, and the run is as expected."""
+    (tmp_path / "flaky.txt").write_text(f"{case}  # the store is eventually consistent\n")
+    done = call(tmp_path, "run", "faulty:ignores-logs", "--only", case, "--known-flaky", "flaky.txt")
+    assert done.returncode == 0, done.stdout
+    assert "flaky cases, which may pass or fail" in done.stdout and "the store is eventually consistent" in done.stdout
+
+
+def test_annotations_for_github(tmp_path: Path, case: str):
+    """One workflow command for each fault, and the matrix as the summary of the step; JUnit names are readable."""
+    done = call(
+        tmp_path, "run", "faulty:ignores-logs", "--only", case, "--format", "github", GITHUB_STEP_SUMMARY=str(tmp_path / "s.md")
+    )
+    assert done.returncode == 1
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("::")]
+    assert line.startswith("::error ") and f"title={case}" in line and "%0Arepeat: hudi-conformance run" in line
+    assert "| merge modes and payloads | 0 of 1  1 wrong |" in (tmp_path / "s.md").read_text()
+    junit = (tmp_path / "report" / "junit.xml").read_text()
+    assert f'<testcase classname="faulty:ignores-logs.merging" name="{case}"' in junit
+    assert '<testsuite name="hudi-conformance"' in junit

@@ -12,7 +12,7 @@ from sample_report import ENGINES, GONE, LATE, RESULTS, RUN, result
 
 from hudi_conformance.cases.verdict import Result
 from hudi_conformance.explorer.s3.diagram import Drawing, Line
-from hudi_conformance.report import saved_run
+from hudi_conformance.report import github, saved_run
 from hudi_conformance.report.console import show
 from hudi_conformance.report.evidence import figures
 from hudi_conformance.report.failure_text import block, sides
@@ -253,3 +253,25 @@ def test_results_of_cases_come_before_figures_of_the_project():
     text = page(RUN, RESULTS)
     assert text.index('id="matrix-title"') < text.index('id="cases"') < text.index('id="concurrent-writers"')
     assert "concurrent-writers" not in page(replace(RUN, complete=False), RESULTS)
+
+
+def test_an_annotation_names_a_file_of_the_checkout(tmp_path: Path, monkeypatch):
+    """The list of expected failures if there is one, else the program of the adapter; special characters are escaped."""
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "adapter.mjs").touch()
+    (tmp_path / "list.toml").touch()
+    wrong = {"message": "50% wrong\nrows", "pairs": (LATE,), "surprise": "not in the list", "flags": ("silent-stale",)}
+    results = [result(case, "node adapter.mjs", "fail", **wrong) for case in ("merge.a", "merge.b")]
+    run = replace(RUN, stopped=("node adapter.mjs: 3 cases not run",))
+    first, stale, stopped = github.annotations(run, results)
+    assert first.startswith(
+        "::error file=adapter.mjs,line=1,title=merge.a and 1 more%3A wrong (silent-stale)::node adapter.mjs%0A"
+    )
+    assert "50%25 wrong%0Arows" in first and "same in: merge.b" in first
+    assert stale.startswith("::error title=stale entry") and stopped.endswith("::node adapter.mjs: 3 cases not run")
+    assert next(iter(github.annotations(run, results, tmp_path / "list.toml"))).startswith("::error file=list.toml,line=1,")
+    flaky = result("merge.a", "reference", "fail", flaky="load")
+    assert next(iter(github.annotations(replace(RUN, stale=()), [flaky]))).startswith(
+        "::warning title=merge.a%3A wrong%2C flaky::"
+    )

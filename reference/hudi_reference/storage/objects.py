@@ -11,7 +11,7 @@ import io
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from hudi_reference.errors import AccessDenied, OutcomeUnknown, StorageFault, StorageUnavailable, UnfitStorage
+from hudi_reference.errors import AccessDenied, Misuse, OutcomeUnknown, StorageFault, StorageUnavailable, UnfitStorage
 from hudi_reference.requirement import implements
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, inside, is_below
 
@@ -30,6 +30,8 @@ MARK = "hudi-written-by"
 WHOLE = 1 << 20
 #: Patterns of errors that deny access.
 _DENIED = re.compile(r"status code: 40[13]\b")
+#: Requests to the metadata service of a cloud machine, which the library sends if no keys are set.
+_METADATA_SERVICE = re.compile(r"//169\.254\.\d+\.\d+|//\[fd00:ec2::254\]|/latest/(api/token|meta-data)")
 #: The object of the request that checks, before the first conditional write, whether the store evaluates conditions.
 _PROBES = ".hoodie/.temp"
 
@@ -279,8 +281,22 @@ def s3_storage(bucket: str, prefix: str, *, retries: RetryPolicy | None = None, 
     if endpoint:
         options |= {"endpoint": endpoint, "virtual_hosted_style_request": False}
     place = prefix.strip("/")
+    _check_keys(bucket, options)
     store = S3Store(bucket, prefix=place or None, client_options=client, retry_config={"max_retries": 0}, **options)
     return ObjectStorage(store, retries=retries, name=f"{endpoint or 's3'} {bucket}/{place}")
+
+
+def _check_keys(bucket: str, options: Mapping[str, Any]) -> None:
+    """Raise AccessDenied for keys that are set and empty, and Misuse for a URI without a bucket."""
+    if not bucket:
+        raise Misuse("the URI names no bucket", expected="s3://BUCKET/PREFIX")
+    names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+    empty = [name for name in names if os.environ.get(name, "unset").strip() == ""]
+    if empty and "access_key_id" not in options:
+        raise AccessDenied(
+            "the keys of the object store are empty", path=bucket, expected=" and ".join(names), found=f"{empty[0]} is empty",
+            remedy="set both variables, or unset both to use the other sources of credentials",
+        )  # fmt: skip
 
 
 def _refusals() -> tuple[type[Exception], ...]:
@@ -303,6 +319,12 @@ def _fault(what: str, path: str, error: Exception) -> StorageFault:
     from obstore import exceptions
 
     said = " ".join(str(error).partition("\n\nDebug source")[0].split())[:500]
+    if _METADATA_SERVICE.search(said):
+        return AccessDenied(
+            f"there are no credentials for a {what}", path=path, expected="AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+            found="neither is set, and no other source of credentials answered",
+            remedy="set both variables, or run where the machine has a role",
+        )  # fmt: skip
     denials = exceptions.PermissionDeniedError | exceptions.UnauthenticatedError
     if isinstance(error, denials) or _DENIED.search(said):  # LIST raises a general error
         return AccessDenied(

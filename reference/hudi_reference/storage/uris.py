@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from hudi_reference.errors import Misuse
+from hudi_reference.errors import Misuse, TableNotFound
 from hudi_reference.storage.local import LocalStorage
 from hudi_reference.storage.memory import MemoryStorage
 from hudi_reference.storage.objects import s3_storage
@@ -36,3 +36,41 @@ def storage_of(uri: str) -> Storage:
     if "://" in uri:
         raise Misuse(f"unknown storage scheme {parts.scheme!r}", expected="file, s3 or memory", found=uri)
     return LocalStorage(Path(uri).absolute())
+
+
+def no_table(uri: str) -> TableNotFound:
+    """The error for a URI without a table, with what is there instead: nothing, a file, or another folder."""
+    path = local_path(uri)
+    found, remedy = _in_store(uri) if path is None else _on_disk(path)
+    return TableNotFound(
+        "there is no table at this path", rule="LAY-012", path=uri, expected="a folder with .hoodie", found=found, remedy=remedy
+    )
+
+
+def local_path(uri: str) -> Path | None:
+    """The path of a `file:///path` URI or a plain path; None for other URIs."""
+    parts = urlsplit(uri)
+    if parts.scheme == "file":
+        return Path(unquote(parts.path))
+    return None if "://" in uri else Path(uri).absolute()
+
+
+def _on_disk(path: Path) -> tuple[str, str]:
+    if path.is_file():
+        return "a file", "give the folder of the table; `hudi-conformance inspect` shows single files of a table"
+    if not path.exists():
+        there = next((parent for parent in path.parents if parent.exists()), path)
+        return f"nothing; the path exists up to {there}", "check the path"
+    above = next((parent for parent in path.parents if (parent / ".hoodie").is_dir()), None)
+    if above is not None:
+        return f"a folder of the table {above}", f"give {above}"
+    names = sorted(entry.name for entry in path.iterdir())
+    if not names:
+        return "an empty folder", "check the path"
+    return f"a folder with {', '.join(names[:5])}{', ...' if len(names) > 5 else ''}", "give the folder that holds .hoodie"
+
+
+def _in_store(uri: str) -> tuple[str, str]:
+    if storage_of(uri).list(""):
+        return "objects, and none below .hoodie", "give the prefix that holds .hoodie"
+    return "no object with this prefix", "check bucket and prefix"

@@ -10,7 +10,7 @@ import typer
 import uv
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from hudi_conformance.engines import registry
 from hudi_conformance.engines.apache_hudi.jvm.bundle import cached_bundle
@@ -58,11 +58,13 @@ def doctor(
     for name in _chosen(make or []):
         _make(console, registry.find(name))
     found = [diagnose(info) for info in registry.shipped()]
-    console.print(_table(found), soft_wrap=True)
+    console.print(_table(found))
     if store:
         console.print(object_store(), soft_wrap=True)
     console.print(f"cache: {environments.cache_folder()}   (set HUDI_CONFORMANCE_CACHE to change it)", soft_wrap=True)
     missing = [diagnosis for diagnosis in found if not diagnosis.ready]
+    for diagnosis in missing:
+        console.print(f"{diagnosis.engine.name}: {diagnosis.remedy}", soft_wrap=True, markup=False)
     if missing and not index_in_reach():
         console.print("[yellow]The package index cannot be reached; missing requirements cannot be installed now.[/yellow]")
 
@@ -159,9 +161,9 @@ def _fetch_jar(command: list[str], name: str, progress: environments.Progress) -
 
 
 def _table(found: Sequence[Diagnosis]) -> Table:
-    table = Table("engine", "runs here", "needs", "bring it with", title="engines on this machine")
+    table = Table(Column("engine", no_wrap=True), "runs here", "needs", title="engines on this machine")
     for diagnosis in found:
         needs = [f"{'✓' if p.there else '✗'} {p.name}: {escape(p.detail)}" for p in diagnosis.pieces]
         answer = "[green]yes[/green]" if diagnosis.ready else "[yellow]not yet[/yellow]"
-        table.add_row(diagnosis.engine.name, answer, "\n".join(needs) or "nothing more", diagnosis.remedy or "")
+        table.add_row(diagnosis.engine.name, answer, "\n".join(needs) or "nothing more")
     return table

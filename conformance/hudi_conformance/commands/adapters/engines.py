@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from hudi_conformance.commands.adapters.doctor import diagnose
 from hudi_conformance.contract import FEATURES, ContractError, Hello
@@ -28,6 +28,8 @@ def engines(
         with console.status(f"asking {info.name}"):
             answers[info.name] = greet(info) if ask else "not asked"
     console.print(_overview(known, answers))
+    for info in known:
+        console.print(f"{info.name}: {_start(info)}", soft_wrap=True, markup=False)
     told = {name: answer for name, answer in answers.items() if isinstance(answer, Hello)}
     if features and told:
         console.print(_matrix(told))
@@ -47,23 +49,25 @@ def greet(info: EngineInfo) -> Hello | str:
 
 
 def _overview(known: Sequence[EngineInfo], answers: Mapping[str, Hello | str]) -> Table:
-    table = Table("engine", "what it is", "version", "language", "features", "started as", title="engines")
+    table = Table(Column("engine", no_wrap=True), "what it is", "version", "language", "features", title="engines")
     for info in known:
         answer = answers[info.name]
         if isinstance(answer, Hello):
             said = (answer.version, answer.language, f"{len(answer.features)} of {len(FEATURES)}")
         else:
-            said = ("", "", answer)
-        table.add_row(info.name, info.summary, *said, _start(info))
+            said = ("", "", answer.partition(":")[0])
+        table.add_row(info.name, info.summary, *said)
     return table
 
 
 def _start(info: EngineInfo) -> str:
-    """How the engine is started."""
+    """How the engine is started, or installed."""
     if info.factory is not None:
         return "in this process"
+    if (remedy := diagnose(info).remedy) is not None:
+        return f"not installed; {remedy}"
     command = " ".join(("python", *info.argv)) if info.extra else " ".join(info.argv)
-    return f"{command}\n(environment {info.extra})" if info.extra else command
+    return f"{command} (environment {info.extra})" if info.extra else command
 
 
 def _matrix(told: Mapping[str, Hello]) -> Table:

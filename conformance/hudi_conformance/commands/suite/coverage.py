@@ -42,6 +42,9 @@ def coverage(
         typer.echo("coverage needs a source checkout with sources, cases and results", err=True)
         raise typer.Exit(2)
     for folder in record_from or ():
+        if not all((folder / name).is_file() for name in ("run.json", "report.jsonl")):
+            typer.echo(f"{folder} is no report folder; hudi-conformance run --report {folder} writes one", err=True)
+            raise typer.Exit(2)
         for path in record(folder):
             typer.echo(f"recorded {path.relative_to(ROOT)}", err=True)
     evidence = gather()

@@ -1,8 +1,5 @@
 """Mistakes in the arguments of `run`: found before anything starts, and reported in one line."""
 
-import difflib
-import shlex
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,15 +47,9 @@ def check(chosen: Chosen) -> None:
 
 def _check_engine(name: str) -> None:
     try:
-        info = registry.find(name)
+        registry.find(name)
     except ValueError as error:
         raise WrongUsage(str(error)) from None
-    program = shlex.split(name)[0]
-    if info.summary.startswith("an adapter") and shutil.which(program) is None:
-        known = [i.name for i in registry.shipped()]
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"engines are {', '.join(known)}, or a command line"
-        raise WrongUsage(f"{name!r} is not an engine, and there is no program {program!r}; {hint}")
 
 
 def _check_place_of_lists(chosen: Chosen) -> None:

@@ -117,7 +117,7 @@ JOBS: Mapping[Name, Job] = {
 
 def service(
     table: Annotated[str, typer.Argument(help="Folder or URI of the table.")],
-    name: Annotated[Name, typer.Argument(metavar="SERVICE", help=", ".join(JOBS))],
+    name: Annotated[Name, typer.Argument(metavar="SERVICE", help=f"One of {', '.join(JOBS)}.", show_choices=False)],
     instant: Annotated[
         str | None, typer.Option(metavar="T", help="Instant to roll back, to protect, or to restore to.")
     ] = None,
