@@ -5,7 +5,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from hudi_conformance.contract.messages import Operation
 from hudi_conformance.contract.serve import serve
 from hudi_conformance.engines.reference.engine import OFFERED, PAUSES, Reference, contract_errors
 from hudi_conformance.engines.support.environments import ensure_java
+from hudi_reference.caching import cached_property
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.evolution import conform
 

@@ -9,8 +9,9 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
+from hudi_reference.caching import cached_property
 from hudi_reference.errors import (
     InvalidProperty,
     MalformedProperties,

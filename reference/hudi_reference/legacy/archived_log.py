@@ -9,9 +9,9 @@ query of a table of version 6 depends on the archive; inspection and migration r
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedHistory, MalformedLogBlock, MalformedSchema
 from hudi_reference.files.log.block import BlockType, CorruptBlock
 from hudi_reference.files.log.content import plain_records

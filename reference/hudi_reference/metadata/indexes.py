@@ -9,8 +9,8 @@ An action changes an index by the difference between the table before it and aft
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
+from hudi_reference.caching import cached_property
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.files.bloom.bloom import FilterType
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path

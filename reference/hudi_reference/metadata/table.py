@@ -7,8 +7,8 @@ readers ignore them.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from hudi_reference.caching import cached_property
 from hudi_reference.clock import Clock
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import hfile_of, open_hfile

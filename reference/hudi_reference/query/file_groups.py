@@ -6,8 +6,8 @@ time. A log file belongs to the newest slice that started no later than the log 
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
+from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedFileName, MalformedMetadata
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER, TableProperties

@@ -6,13 +6,13 @@ Such a delete has the ordering value of the row. Each of the three marks is suff
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from hudi_reference.caching import cached_property
 from hudi_reference.files.log.content import Delete
 from hudi_reference.records.merge import Version, orderings_of
 from hudi_reference.records.merge_tables import Kind

@@ -9,12 +9,12 @@ the id of a column in a file is that of its name in the version with which the f
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.types as pt
 
+from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedSchema
 from hudi_reference.requirement import implements
 

@@ -7,9 +7,9 @@ answer needs.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Literal
 
+from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedInstantName, MalformedTable
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements

@@ -1,7 +1,7 @@
 """The adapter of Apache Hudi on Spark 3.5: one class, the release is a parameter."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.apache_hudi.write_client_engine import WriteClientEngine
 from hudi_conformance.engines.support.environments import Progress, to_stderr
 from hudi_conformance.engines.support.features import FILES, QUERIES, TABLES
+from hudi_reference.caching import cached_property
 
 _FEATURES = frozenset(
     {

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from hudi_conformance.contract import EngineError, Refused
 from hudi_conformance.contract.messages import Phase, Point, Service
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.apache_hudi.jvm.tables import properties_of, write_options
+from hudi_reference.caching import cached_property
 
 #: Settings with which every scheduled service is due.
 SERVICE_OPTIONS: Mapping[str, str] = {

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings
 
@@ -15,6 +14,7 @@ from hudi_conformance.contract.features import FUNCTIONS
 from hudi_conformance.contract.messages import Operation, Phase, Point, Service, Work, Write
 from hudi_conformance.engines.support.features import FILES, QUERIES, TABLES
 from hudi_conformance.engines.support.pausing import PausedWork
+from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 from hudi_reference.schema.avro import META_COLUMNS
 

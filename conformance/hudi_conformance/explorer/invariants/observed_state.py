@@ -6,7 +6,6 @@ the rest. An `ObservedState` is a value: runs with a common prefix share its sta
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from hudi_conformance.explorer.history.history import GroupId
@@ -14,6 +13,7 @@ from hudi_conformance.explorer.invariants.snapshot_view import Row, row_of
 from hudi_conformance.explorer.simulation.runs import Step
 from hudi_conformance.explorer.simulation.simulated_store import State
 from hudi_conformance.model import Model, Operation
+from hudi_reference.caching import cached_property
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.timeline.contents.actions import read_action
 from hudi_reference.timeline.contents.metadata import CommitMetadata, commit_metadata_of

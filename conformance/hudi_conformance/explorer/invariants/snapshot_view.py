@@ -6,12 +6,12 @@ that a reader that needs them fails.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import pyarrow as pa
 
 from hudi_conformance.explorer.simulation.simulated_store import State, Stored
 from hudi_reference import open_table
+from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError, InvalidQuery
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.query.file_groups import FileGroups

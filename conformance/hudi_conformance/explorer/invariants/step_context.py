@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from hudi_conformance.explorer.invariants.observed_state import HISTORY, TIMELINE, Doing, Done, ObservedState
 from hudi_conformance.explorer.invariants.snapshot_view import SnapshotView, SnapshotViews
 from hudi_conformance.explorer.simulation.runs import Step
+from hudi_reference.caching import cached_property
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State

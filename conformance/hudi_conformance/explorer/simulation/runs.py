@@ -7,10 +7,10 @@ without behaviour; `scheduler` makes a run of a schedule.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from hudi_conformance.explorer.simulation.simulated_store import CHANGES, Failed, FrozenStorage, Request, SimulatedStore, State
+from hudi_reference.caching import cached_property
 
 #: Faults at a step: the process crashes before its request, or after it; the request has its effect, or none, and the answer
 #: is lost; the process pauses for an hour, until the others can do no more.

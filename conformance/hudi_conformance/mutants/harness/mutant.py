@@ -15,12 +15,13 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 from hudi_conformance.cases.renames import current_mutant
+from hudi_reference.caching import cached_property
 
 FOLDER = Path(__file__).parents[1]
 

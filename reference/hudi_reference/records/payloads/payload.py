@@ -6,9 +6,9 @@ new key. `PayloadMerger` makes a merger of a payload.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from hudi_reference.caching import cached_property
 from hudi_reference.files.log.deletes import Ordering
 from hudi_reference.layout.merge_config import PAYLOAD_STRATEGY
 from hudi_reference.records.changes import DeleteMarker

@@ -7,7 +7,6 @@ plan. Only the files and columns that an answer needs are read; the times of eac
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from operator import attrgetter
 from threading import RLock
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedHistory
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage

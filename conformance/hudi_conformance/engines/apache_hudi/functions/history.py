@@ -5,7 +5,6 @@ through LSMTimeline.
 """
 
 import re
-from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -15,6 +14,7 @@ from hudi_conformance.engines.apache_hudi.functions.instants import Instants
 from hudi_conformance.engines.apache_hudi.jvm.avro_json import canonical_rows
 from hudi_conformance.engines.apache_hudi.jvm.log_drain import frames
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
+from hudi_reference.caching import cached_property
 
 Json = dict[str, Any]
 

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from hudi_conformance.engines.apache_hudi.jvm.avro_json import canonical_rows
 from hudi_conformance.engines.apache_hudi.jvm.log_drain import frames, java_object
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
+from hudi_reference.caching import cached_property
 
 Json = dict[str, Any]
 
