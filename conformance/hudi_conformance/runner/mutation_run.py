@@ -1,5 +1,6 @@
 """Running the suite against the reference with a mutant applied, one process per mutant."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -76,8 +77,11 @@ def _pytest(options: Iterable[str], cases: Iterable[CitedCase]) -> str:
     """Run pytest on these cases and return its output."""
     plain = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--tb=no", "--engine=reference", "--seed=0"]
     command = [sys.executable, "-m", "pytest", *plain, *options, *map(_target, cases)]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=TIME_LIMIT, check=False
+        )
     except subprocess.TimeoutExpired as error:
         raise SuiteError(f"not finished after {TIME_LIMIT} s: {' '.join(options)}") from error
     return done.stdout + done.stderr

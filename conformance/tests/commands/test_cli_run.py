@@ -49,6 +49,13 @@ def test_correct_engine_has_exit_code_0(tmp_path: Path, case: str):
     assert sorted(p.name for p in (tmp_path / "report").iterdir()) == ["index.html", "junit.xml", "report.jsonl", "run.json"]
 
 
+def test_options_for_other_tests_are_ignored(tmp_path: Path, case: str, monkeypatch: pytest.MonkeyPatch):
+    """PYTEST_ADDOPTS holds options for the tests of the user. The run neither obeys them nor fails on options that it lacks."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--numprocesses=2 --collect-only --no-such-option")
+    done = call(tmp_path, "run", "--only", case)
+    assert (done.returncode, "1 of 1" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
 def ended(node: str, outcome: str, **more: object) -> SimpleNamespace:
     """The report of a case."""
     line = {"outcome": outcome, "engine": "reference", "case": "names.one", "seconds": 1.0, "chapter": "layout", **more}

@@ -4,6 +4,7 @@ A representative part of the suite runs on this engine. Only tests that do not r
 `WITHOUT_READING` lists them with the reason.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -50,7 +51,10 @@ def outcomes(tmp_path_factory):
         "no:cacheprovider",
     ]
     more = ["-p", "no:randomly", "--engine", ENGINE, "--programs", "1"]
-    found = subprocess.run([*command, *more], cwd=folder, capture_output=True, text=True, timeout=300, check=False).stdout
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    found = subprocess.run(
+        [*command, *more], cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False
+    ).stdout
     return re.findall(r"::(test_\w+)\S*.* (PASSED|FAILED|ERROR|SKIPPED)", found)
 
 

@@ -111,6 +111,7 @@ def run(
     arguments += [f"--max-timeouts={max_timeouts}"]
     traced = _traced(trace, trace_to, report)
     arguments += [f"--trace-messages={traced}"] if traced is not None else []
+    os.environ.pop("PYTEST_ADDOPTS", None)  # options for the user's own tests; processes of this run inherit the environment
     code = pytest.main(arguments, plugins=[display, catcher])
     if traced is not None and traced != "-":
         console.print(f"messages: {traced}", markup=False, soft_wrap=True)
