@@ -41,4 +41,4 @@ def test_a_reader_that_is_paused_blocks_no_thread():
     thread.join(timeout=10)
     assert not thread.is_alive()
     paused.switch()
-    assert paused.dead
+    assert not paused  # it has ended
