@@ -11,6 +11,8 @@ from hudi_reference.errors import MalformedProperties
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPE_OF = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f"}
 _ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|u|.|$)", re.DOTALL)
+#: Characters that are escaped.
+_SPECIAL = re.compile(r"[^ -~]|[=:#!\\]")
 #: A key ends at the first `=`, `:` or blank that is not escaped; blanks around one separator belong to it.
 _ENTRY = re.compile(r"((?:\\.|[^\\=: \t\f])*)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+)?(.*)", re.DOTALL)
 
@@ -30,7 +32,11 @@ def load(data: bytes) -> dict[str, str]:
 
 def dump(entries: Mapping[str, str], comment: str) -> bytes:
     """The file's text: a comment line, then one line for each entry, sorted by key."""
-    lines = [f"#{comment}", *(f"{_escape(k, is_key=True)}={_escape(v)}" for k, v in sorted(entries.items()))]
+    lines = [f"#{comment}"]
+    for key, value in sorted(entries.items()):
+        name, text = (_SPECIAL.sub(_escaped, part) for part in (key, value))
+        blank = "\\" if text.startswith(" ") else ""
+        lines.append(name.replace(" ", "\\ ") + "=" + blank + text)
     return ("\n".join(lines) + "\n").encode("latin-1")
 
 
@@ -63,19 +69,12 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(int(escape[1:], 16)) if len(escape) == 5 else _ESCAPES.get(escape, escape)
 
 
-def _escape(text: str, *, is_key: bool = False) -> str:
-    escaped = "".join(_escape_character(character) for character in text)
-    if is_key:
-        return escaped.replace(" ", "\\ ")
-    return "\\" + escaped if escaped.startswith(" ") else escaped
-
-
-def _escape_character(character: str) -> str:
+def _escaped(match: re.Match[str]) -> str:
+    """The escape of one character."""
+    character = match[0]
     if character in _ESCAPE_OF:
         return _ESCAPE_OF[character]
     if character in "=:#!":
         return "\\" + character
-    if " " <= character <= "~":
-        return character
     units = character.encode("utf-16-be")
     return "".join(f"\\u{units[i]:02X}{units[i + 1]:02X}" for i in range(0, len(units), 2))
