@@ -85,7 +85,7 @@ def test_filter_by_words_and_outcome(page: Any):
     assert visible(page) == ["merge.late"]
     page.get_by_role("combobox", name="engine").select_option("")
     page.get_by_role("combobox", name="outcome").select_option("surprise")
-    assert visible(page) == ["log.block", "merge.late", "model.program"]
+    assert visible(page) == ["merge.late", "model.program"]
 
 
 def test_case_opens_with_the_keyboard(page: Any):

@@ -80,10 +80,10 @@ def test_file_names_identify_groups_and_instants(engine: Client, new_uri: Callab
     """
     uri = new_uri()
     _, instants = written(engine, uri, INSERT, UPDATE, Step("upsert", (row("b", 3, "z"),)), type=type)
-    known: dict[str, tuple[str, str, str]] = {}
+    location_of_file: dict[str, tuple[str, str, str]] = {}
     for instant in instants:
         for folder, stats in metadata_of(uri, instant)[2]["partitionToWriteStats"].items():
-            known |= {stat["path"]: (folder, stat["fileId"], instant) for stat in stats}
+            location_of_file |= {stat["path"]: (folder, stat["fileId"], instant) for stat in stats}
     shutil.rmtree(folder_of(uri) / ".hoodie")
     found = {}
     for path in data_files(uri):
@@ -91,7 +91,7 @@ def test_file_names_identify_groups_and_instants(engine: Client, new_uri: Callab
         parts = BASE_NAME.fullmatch(name) or LOG_NAME.fullmatch(name)
         assert parts is not None, name
         found[path] = (folder, parts["file_id"], parts["instant"])
-    assert found == known
+    assert found == location_of_file
 
 
 @LOGS

@@ -63,17 +63,17 @@ def test_a_clean_rolls_back_crashed_writers(engine: Client, new_uri: NewUri, typ
     """TL-019: whatever the writer was executing: no file, marker or instant of it is left, the rows are those before it, and
     the next write succeeds.
     """
-    known = updated(engine, new_uri(), 1, type)
-    before = data_files(known.uri)
-    crashes(known.uri, ACTIONS[action])
-    (failed,) = pending(engine, known.uri)
-    engine.service(known.uri, "clean", options={**SEVERAL_WRITERS, **keep_commits(10)})
-    assert pending(engine, known.uri) == []
-    assert data_files(known.uri) == before
-    assert not (folder_of(known.uri) / ".hoodie" / ".temp" / failed["requested"]).exists()
-    assert snapshot(engine, known.uri) == known.rows[-1]
-    engine.write(known.uri, "upsert", as_arrow([row("b", 95, "next")]), options=SEVERAL_WRITERS)
-    assert [found["value"] for found in snapshot(engine, known.uri)] == ["update 2", "next", "x"]
+    table = updated(engine, new_uri(), 1, type)
+    before = data_files(table.uri)
+    crashes(table.uri, ACTIONS[action])
+    (failed,) = pending(engine, table.uri)
+    engine.service(table.uri, "clean", options={**SEVERAL_WRITERS, **keep_commits(10)})
+    assert pending(engine, table.uri) == []
+    assert data_files(table.uri) == before
+    assert not (folder_of(table.uri) / ".hoodie" / ".temp" / failed["requested"]).exists()
+    assert snapshot(engine, table.uri) == table.rows[-1]
+    engine.write(table.uri, "upsert", as_arrow([row("b", 95, "next")]), options=SEVERAL_WRITERS)
+    assert [found["value"] for found in snapshot(engine, table.uri)] == ["update 2", "next", "x"]
 
 
 @CLEANS
@@ -85,15 +85,15 @@ def test_a_clean_rolls_back_crashed_writers(engine: Client, new_uri: NewUri, typ
 @pytest.mark.requirements("SVC-006", "TL-030", "SVC-008")
 def test_a_clean_keeps_requested_plans(engine: Client, new_uri: NewUri, service: Service) -> None:
     """SVC-006: a requested plan has no heartbeat; it has not failed. After the clean it is still there and can be executed."""
-    stage = ConcurrentTable(engine, new_uri()).create("MERGE_ON_READ")
+    table = ConcurrentTable(engine, new_uri()).create("MERGE_ON_READ")
     for number in range(3):
-        stage.write({"a": f"log {number}"})
-    plan = stage.schedule(service)
-    stage.run("clean", options=keep_commits(1))
-    assert plan in [found["requested"] for found in pending(engine, stage.uri)]
-    assert stage.run(service, "execute", plan)
-    assert pending(engine, stage.uri) == []
-    stage.check("the plan was carried out")
+        table.write({"a": f"log {number}"})
+    plan = table.schedule(service)
+    table.run("clean", options=keep_commits(1))
+    assert plan in [found["requested"] for found in pending(engine, table.uri)]
+    assert table.run(service, "execute", plan)
+    assert pending(engine, table.uri) == []
+    table.check("the plan was carried out")
 
 
 @CLEANS
@@ -104,12 +104,12 @@ def test_a_clean_rolls_back_nothing_without_the_lazy_policy(engine: Client, new_
     """TL-030: only the policy LAZY, for several writers, lets a clean roll back writes: without it, a writer that seems to have
     crashed can still complete.
     """
-    known = updated(engine, new_uri(), 3, type)
-    slow = begin_write(known.uri, (row("c", 90, "slow", "rio"),))
-    engine.service(known.uri, "clean", options={"hoodie.clean.failed.writes.policy": policy, **keep_commits(1)})
-    assert slow.files <= names_of(known.uri)
+    table = updated(engine, new_uri(), 3, type)
+    slow = begin_write(table.uri, (row("c", 90, "slow", "rio"),))
+    engine.service(table.uri, "clean", options={"hoodie.clean.failed.writes.policy": policy, **keep_commits(1)})
+    assert slow.files <= names_of(table.uri)
     slow.complete()
-    assert [found["value"] for found in snapshot(engine, known.uri)] == ["update 4", "x", "slow"]
+    assert [found["value"] for found in snapshot(engine, table.uri)] == ["update 4", "x", "slow"]
 
 
 @CLEANS
@@ -130,12 +130,12 @@ def test_a_heartbeat_expires_after_the_tolerable_misses(
     engine: Client, new_uri: NewUri, settings: dict[str, str], age: int, lives: bool
 ) -> None:
     """TL-030: a heartbeat is valid for the interval times the tolerable misses, two minutes by default."""
-    known = updated(engine, new_uri(), 1)
-    slow = begin_write(known.uri, (row("c", 90, "slow", "rio"),))
-    send_heartbeat(known.uri, slow.instant)
-    then, heartbeat = time.time() - age, folder_of(known.uri) / ".hoodie" / ".heartbeat" / slow.instant
+    table = updated(engine, new_uri(), 1)
+    slow = begin_write(table.uri, (row("c", 90, "slow", "rio"),))
+    send_heartbeat(table.uri, slow.instant)
+    then, heartbeat = time.time() - age, folder_of(table.uri) / ".hoodie" / ".heartbeat" / slow.instant
     os.utime(heartbeat, (then, then))
-    engine.service(known.uri, "clean", options={**SEVERAL_WRITERS, **settings, **keep_commits(10)})
-    assert (slow.files <= names_of(known.uri)) == lives
-    assert bool(pending(engine, known.uri)) == lives
+    engine.service(table.uri, "clean", options={**SEVERAL_WRITERS, **settings, **keep_commits(10)})
+    assert (slow.files <= names_of(table.uri)) == lives
+    assert bool(pending(engine, table.uri)) == lives
     assert heartbeat.exists() == lives

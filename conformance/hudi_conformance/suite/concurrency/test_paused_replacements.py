@@ -14,10 +14,10 @@ DELETES = pytest.mark.needs("write.delete-partition")
 APART = {"hoodie.parquet.small.file.limit": "0"}
 
 
-def overwritten(stage: ConcurrentTable, value: str) -> None:
+def overwritten(table: ConcurrentTable, value: str) -> None:
     """Replace the rows of the partition oslo by one new row."""
-    stage.write({"n": value}, operation="insert_overwrite")
-    stage.rows = {key: found for key, found in stage.rows.items() if key in ("c", "n")}
+    table.write({"n": value}, operation="insert_overwrite")
+    table.rows = {key: found for key, found in table.rows.items() if key in ("c", "n")}
 
 
 @PAUSES
@@ -28,11 +28,11 @@ def test_an_update_of_an_overwritten_partition(engine: Client, new_uri: NewUri, 
     """OCC-013: a writer has stored its files when the partition is overwritten; it reports success only if its change is
     readable (invariants 9 and 21).
     """
-    stage = ConcurrentTable(engine, new_uri()).create(type)
-    assert stage.begin("writer", {"a": "written"})
-    overwritten(stage, "instead")
-    stage.finish("writer")
-    stage.check("the writer has ended")
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    assert table.begin("writer", {"a": "written"})
+    overwritten(table, "instead")
+    table.finish("writer")
+    table.check("the writer has ended")
 
 
 @PAUSES
@@ -44,11 +44,11 @@ def test_a_non_blocking_update_of_an_overwritten_partition(engine: Client, new_u
     if its change is readable (invariant 21).
     """
     options = {**BUCKETS, "hoodie.table.type": "MERGE_ON_READ"}
-    stage = ConcurrentTable(engine, new_uri(), options=options).create("MERGE_ON_READ")
-    assert stage.begin("writer", {"a": "written"}, options=NON_BLOCKING)
-    overwritten(stage, "instead")
-    stage.finish("writer")
-    stage.check("the writer has ended")
+    table = ConcurrentTable(engine, new_uri(), options=options).create("MERGE_ON_READ")
+    assert table.begin("writer", {"a": "written"}, options=NON_BLOCKING)
+    overwritten(table, "instead")
+    table.finish("writer")
+    table.check("the writer has ended")
 
 
 @PAUSES
@@ -59,13 +59,13 @@ def test_a_partition_is_deleted_during_a_write(engine: Client, new_uri: NewUri, 
     """OCC-013: the writer updates a row and inserts one, and completes before the deletion does. The rows are those of a serial
     order of the successful actions, never half of the write (invariants 9 and 21).
     """
-    stage = ConcurrentTable(engine, new_uri()).create(type)
-    assert stage.begin("deletion", {"a": ""}, operation="delete_partition")
-    stage.write({"a": "written", "d": "written"}, options=APART)
-    deleted = stage.finish("deletion")
-    stage.rows["a"] = "written"
-    orders = [sorted(stage.rows.items())] if not deleted else [[("c", "x")], [("a", "written"), ("c", "x"), ("d", "written")]]
-    assert stage.values() in orders
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    assert table.begin("deletion", {"a": ""}, operation="delete_partition")
+    table.write({"a": "written", "d": "written"}, options=APART)
+    deleted = table.finish("deletion")
+    table.rows["a"] = "written"
+    orders = [sorted(table.rows.items())] if not deleted else [[("c", "x")], [("a", "written"), ("c", "x"), ("d", "written")]]
+    assert table.values() in orders
 
 
 @PAUSES
@@ -76,12 +76,12 @@ def test_a_partition_recreated_during_a_clean(engine: Client, new_uri: NewUri) -
     """CLN-001: a partition was deleted and a clean is planned that removes its folder; a new row is written to it before the
     clean executes (invariant 25).
     """
-    stage = ConcurrentTable(engine, new_uri()).create("COPY_ON_WRITE")
-    stage.write({"a": ""}, operation="delete_partition")
-    stage.rows = {"c": "x"}
+    table = ConcurrentTable(engine, new_uri()).create("COPY_ON_WRITE")
+    table.write({"a": ""}, operation="delete_partition")
+    table.rows = {"c": "x"}
     for number in range(2):
-        stage.write({"c": f"later {number}"})
-    plan = stage.schedule("clean", options=keep_commits(1))
-    stage.write({"d": "new"})
-    stage.run("clean", "execute", plan)
-    stage.check("the clean has ended")
+        table.write({"c": f"later {number}"})
+    plan = table.schedule("clean", options=keep_commits(1))
+    table.write({"d": "new"})
+    table.run("clean", "execute", plan)
+    table.check("the clean has ended")

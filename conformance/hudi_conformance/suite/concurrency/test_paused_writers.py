@@ -21,10 +21,10 @@ COW = pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("OCC-001", "OCC-013", "OCC-019")
 def test_two_writers_of_one_file_group(engine: Client, new_uri: NewUri, type: str) -> None:
     """OCC-013: two writers have stored their files before either completes: one of them aborts (invariants 8 and 9)."""
-    stage = ConcurrentTable(engine, new_uri()).create(type)
-    assert stage.begin("first", {"a": "first"})
-    stage.begin("second", {"b": "second"})
-    stage.finish_both("second", "first")
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    assert table.begin("first", {"a": "first"})
+    table.begin("second", {"b": "second"})
+    table.finish_both("second", "first")
 
 
 @PAUSES
@@ -35,12 +35,12 @@ def test_a_request_that_is_published_late(engine: Client, new_uri: NewUri) -> No
     """OCC-011: a writer draws its begin time and publishes it only after a later one has begun. In between another write
     completes in another file group, so that both writers find no concurrent change (invariants 3 and 8).
     """
-    stage = ConcurrentTable(engine, new_uri()).create("COPY_ON_WRITE")
-    assert stage.begin("early", {"a": "early"}, "drawn")
-    stage.write({"c": "elsewhere"})
-    stage.begin("late", {"b": "late"})
-    stage.resume("early", "stored")
-    stage.finish_both("early", "late")
+    table = ConcurrentTable(engine, new_uri()).create("COPY_ON_WRITE")
+    assert table.begin("early", {"a": "early"}, "drawn")
+    table.write({"c": "elsewhere"})
+    table.begin("late", {"b": "late"})
+    table.resume("early", "stored")
+    table.finish_both("early", "late")
 
 
 @PAUSES
@@ -50,12 +50,12 @@ def test_files_of_a_pending_insert_hide_no_rows(engine: Client, new_uri: NewUri)
     """NBC-002: an insert writes into a file group that has room for it, and pauses. An update of the same group completes: it
     is read before and after the insert completes (invariant 17).
     """
-    stage = ConcurrentTable(engine, new_uri()).create("MERGE_ON_READ")
-    assert stage.begin("insert", {"d": "new"}, options={"hoodie.parquet.small.file.limit": "104857600"})
-    stage.write({"a": "updated"})
-    stage.check("the insert is pending")
-    stage.finish("insert")
-    stage.check("the insert has ended")
+    table = ConcurrentTable(engine, new_uri()).create("MERGE_ON_READ")
+    assert table.begin("insert", {"d": "new"}, options={"hoodie.parquet.small.file.limit": "104857600"})
+    table.write({"a": "updated"})
+    table.check("the insert is pending")
+    table.finish("insert")
+    table.check("the insert has ended")
 
 
 @PAUSES
@@ -66,18 +66,18 @@ def test_a_conflict_with_an_archived_write_is_found(engine: Client, new_uri: New
     """OCC-011: a writer was pending when a slow one began; it completes and is archived before the slow one completes
     (invariant 27).
     """
-    stage = ConcurrentTable(engine, new_uri()).create("COPY_ON_WRITE")
-    assert stage.begin("archived", {"b": "archived"})
+    table = ConcurrentTable(engine, new_uri()).create("COPY_ON_WRITE")
+    assert table.begin("archived", {"b": "archived"})
     for number in range(4):
-        stage.write({"c": f"before {number}"})
-    stage.begin("slow", {"a": "slow"})
-    assert stage.finish("archived")
+        table.write({"c": f"before {number}"})
+    table.begin("slow", {"a": "slow"})
+    assert table.finish("archived")
     for number in range(5):
-        stage.write({"c": f"after {number}"})
+        table.write({"c": f"after {number}"})
     few = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
-    stage.run("archive", options=few)
-    stage.finish("slow")
-    stage.check("the slow writer has ended")
+    table.run("archive", options=few)
+    table.finish("slow")
+    table.check("the slow writer has ended")
 
 
 @PAUSES
@@ -87,10 +87,10 @@ def test_two_writers_in_single_writer_mode(engine: Client, new_uri: NewUri, type
     """OCC-001: two writers run in the mode for a single writer: each reports success only if its change is readable (invariant
     8).
     """
-    stage, alone = ConcurrentTable(engine, new_uri()).create(type), {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
-    assert stage.begin("first", {"a": "first"}, options=alone)
-    stage.begin("second", {"b": "second"}, options=alone)
-    stage.finish_both("first", "second")
+    table, alone = ConcurrentTable(engine, new_uri()).create(type), {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
+    assert table.begin("first", {"a": "first"}, options=alone)
+    table.begin("second", {"b": "second"}, options=alone)
+    table.finish_both("first", "second")
 
 
 @PAUSES
@@ -99,11 +99,11 @@ def test_two_writers_in_single_writer_mode(engine: Client, new_uri: NewUri, type
 @pytest.mark.requirements("OCC-017")
 def test_a_new_key_of_two_writers(engine: Client, new_uri: NewUri, type: str) -> None:
     """OCC-017: two writers insert the same key, each into a new file group: it is there once (invariant 11)."""
-    stage = ConcurrentTable(engine, new_uri()).create(type)
+    table = ConcurrentTable(engine, new_uri()).create(type)
     apart = {"hoodie.parquet.small.file.limit": "0", "hoodie.write.concurrency.record.key.check.enable": "true"}
-    assert stage.begin("first", {"n": "first"}, options=apart)
-    stage.begin("second", {"n": "second"}, options=apart)
-    stage.finish_both("first", "second")
+    assert table.begin("first", {"n": "first"}, options=apart)
+    table.begin("second", {"n": "second"}, options=apart)
+    table.finish_both("first", "second")
 
 
 @PAUSES
@@ -113,11 +113,11 @@ def test_rows_of_a_crashed_writer_are_invisible(engine: Client, new_uri: NewUri,
     """OCC-004: a crashed writer has stored its files and never completes: its rows are not read, and the next writer succeeds
     (invariant 12).
     """
-    stage = ConcurrentTable(engine, new_uri()).create(type)
-    assert stage.begin("crashed", {"a": "crashed", "b": "crashed", "d": "crashed"})
-    stage.check("its files are there")
-    stage.write({"a": "next", "d": "next"})
-    stage.check("another writer has completed")
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    assert table.begin("crashed", {"a": "crashed", "b": "crashed", "d": "crashed"})
+    table.check("its files are there")
+    table.write({"a": "next", "d": "next"})
+    table.check("another writer has completed")
 
 
 @PAUSES
@@ -128,15 +128,15 @@ def test_a_writer_without_heartbeat_after_a_clean(engine: Client, new_uri: NewUr
     """TL-030: a clean finds no heartbeat and may roll the write back; the writer continues afterwards (invariants 13
     and 29).
     """
-    stage = ConcurrentTable(engine, new_uri()).create(type)
-    instant = stage.begin("silent", {"a": "silent"})
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    instant = table.begin("silent", {"a": "silent"})
     assert instant is not None
-    heartbeats = list((folder_of(stage.uri) / ".hoodie" / ".heartbeat").glob(f"{instant}*"))
+    heartbeats = list((folder_of(table.uri) / ".hoodie" / ".heartbeat").glob(f"{instant}*"))
     for heartbeat in heartbeats:
         heartbeat.unlink()
-    stage.run("clean")
-    stage.finish("silent")
-    stage.check("the silent writer has ended")
+    table.run("clean")
+    table.finish("silent")
+    table.check("the silent writer has ended")
     if not heartbeats:
         pytest.skip("the writer had no heartbeat file to delete")
 
@@ -146,12 +146,12 @@ def test_a_writer_without_heartbeat_after_a_clean(engine: Client, new_uri: NewUr
 @pytest.mark.requirements("OCC-026", "OCC-013")
 def test_early_conflict_detection(engine: Client, new_uri: NewUri, type: str) -> None:
     """OCC-026: with early conflict detection at most one of two conflicting writers completes (invariants 10 and 38)."""
-    stage = ConcurrentTable(engine, new_uri()).create(type)
+    table = ConcurrentTable(engine, new_uri()).create(type)
     early = {"hoodie.write.concurrency.early.conflict.detection.enable": "true"}
-    assert stage.begin("first", {"a": "first"}, "requested", options=early)
-    stage.begin("second", {"b": "second"}, options=early)
-    stage.resume("first", "stored")
-    stage.finish_both("first", "second")
+    assert table.begin("first", {"a": "first"}, "requested", options=early)
+    table.begin("second", {"b": "second"}, options=early)
+    table.resume("first", "stored")
+    table.finish_both("first", "second")
 
 
 @PAUSES
@@ -162,19 +162,19 @@ def test_a_time_travel_query_is_repeatable(engine: Client, new_uri: NewUri, type
     """TYP-008: a read as of a write beside which an earlier one is pending: the answers before and after that one completes
     have the same rows, unless the query is refused (invariant 7).
     """
-    stage = ConcurrentTable(engine, new_uri()).create(type)
-    assert stage.begin("pending", {"a": "late"})
-    instant = stage.write({"c": "quick"})
-    answers = [_answer(stage, instant)]
-    stage.finish("pending")
-    answers.append(_answer(stage, instant))
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    assert table.begin("pending", {"a": "late"})
+    instant = table.write({"c": "quick"})
+    answers = [_answer(table, instant)]
+    table.finish("pending")
+    answers.append(_answer(table, instant))
     given = [answer for answer in answers if answer is not None]
     assert given, "both queries failed"
     assert all(answer == given[0] for answer in given)
 
 
-def _answer(stage: ConcurrentTable, instant: str) -> list[dict[str, object]] | None:
+def _answer(table: ConcurrentTable, instant: str) -> list[dict[str, object]] | None:
     try:
-        return as_of(stage.engine, stage.uri, instant)
+        return as_of(table.engine, table.uri, instant)
     except ABORTS:
         return None

@@ -71,11 +71,11 @@ def test_an_overwrite_replaces_the_partitions_of_its_rows(engine: Client, new_ur
     """TL-039: all earlier content of these partitions is replaced, updates in log files included; other partitions stay. Reads
     as of earlier times give the earlier rows.
     """
-    known = updated(engine, new_uri(), 1, type)
-    instant = done(engine, known.uri, INSTEAD)
-    assert values(engine, known.uri) == LEFT
-    assert as_of(engine, known.uri, instant) == snapshot(engine, known.uri)
-    assert [as_of(engine, known.uri, time) for time in known.instants] == known.rows
+    table = updated(engine, new_uri(), 1, type)
+    instant = done(engine, table.uri, INSTEAD)
+    assert values(engine, table.uri) == LEFT
+    assert as_of(engine, table.uri, instant) == snapshot(engine, table.uri)
+    assert [as_of(engine, table.uri, time) for time in table.instants] == table.rows
 
 
 @DELETES
@@ -84,12 +84,12 @@ def test_an_overwrite_replaces_the_partitions_of_its_rows(engine: Client, new_ur
 @pytest.mark.requirements("TL-039", "RDR-010", "RDR-011")
 def test_a_deleted_partition_is_empty_until_it_is_written_again(engine: Client, new_uri: NewUri, type: Type) -> None:
     """TL-039: after the deletion, an upsert of a key that the partition held is an insert."""
-    known = updated(engine, new_uri(), 1, type)
-    done(engine, known.uri, DELETION)
-    assert values(engine, known.uri) == [("c", "x")]
-    assert [as_of(engine, known.uri, time) for time in known.instants] == known.rows
-    done(engine, known.uri, Step("upsert", (row("a", 0, "again"),)))
-    assert values(engine, known.uri) == [("a", "again"), ("c", "x")]
+    table = updated(engine, new_uri(), 1, type)
+    done(engine, table.uri, DELETION)
+    assert values(engine, table.uri) == [("c", "x")]
+    assert [as_of(engine, table.uri, time) for time in table.instants] == table.rows
+    done(engine, table.uri, Step("upsert", (row("a", 0, "again"),)))
+    assert values(engine, table.uri) == [("a", "again"), ("c", "x")]
 
 
 @pytest.mark.needs(*WRITES, "copy-on-write")
@@ -105,27 +105,27 @@ def test_a_replacement_is_a_replacecommit_in_all_its_states(engine: Client, new_
     """TL-012: the requested file contains no plan; the completed file has the operation, the replaced file groups, and only the
     new files.
     """
-    known = updated(engine, new_uri(), 1)
-    before = names_of(known.uri)
+    table = updated(engine, new_uri(), 1)
+    before = names_of(table.uri)
     groups = {
-        stat["fileId"] for stat in metadata_in(known.uri, known.instants[0], "commit")[1]["partitionToWriteStats"]["oslo"]
+        stat["fileId"] for stat in metadata_in(table.uri, table.instants[0], "commit")[1]["partitionToWriteStats"]["oslo"]
     }
-    instant = done(engine, known.uri, step)
-    assert {name.split(".", 1)[1] for name in instant_files(known.uri) if name.startswith(instant)} == {
+    instant = done(engine, table.uri, step)
+    assert {name.split(".", 1)[1] for name in instant_files(table.uri) if name.startswith(instant)} == {
         "replacecommit.requested", "replacecommit.inflight", "replacecommit",
     }  # fmt: skip
-    requested, plan = metadata_in(known.uri, instant, "replacecommit.requested")
+    requested, plan = metadata_in(table.uri, instant, "replacecommit.requested")
     assert requested == "HoodieRequestedReplaceMetadata"
     assert plan["clusteringPlan"] is None
-    completed, record = metadata_in(known.uri, instant, "replacecommit")
+    completed, record = metadata_in(table.uri, instant, "replacecommit")
     assert completed == "HoodieReplaceCommitMetadata"
     assert record["operationType"] == step.operation.upper()
     assert {path: set(ids) for path, ids in record["partitionToReplaceFileIds"].items()} == {"oslo": groups}
     written = [stat for stats in record["partitionToWriteStats"].values() for stat in stats]
-    assert {stat["path"].rpartition("/")[2] for stat in written} == names_of(known.uri) - before
+    assert {stat["path"].rpartition("/")[2] for stat in written} == names_of(table.uri) - before
     assert not groups & {stat["fileId"] for stat in written}
     assert bool(written) == (step is INSTEAD)
-    assert before <= names_of(known.uri), "the replacement deleted files"
+    assert before <= names_of(table.uri), "the replacement deleted files"
 
 
 @OVERWRITES
@@ -134,12 +134,12 @@ def test_a_replacement_is_a_replacecommit_in_all_its_states(engine: Client, new_
 @pytest.mark.requirements("TYP-009", "TL-039")
 def test_an_incremental_query_returns_overwritten_rows(engine: Client, new_uri: NewUri, type: Type) -> None:
     """TYP-009: the window of the overwrite has the rows that it inserted; earlier windows have none of them."""
-    known = updated(engine, new_uri(), 0, type)
-    instant = done(engine, known.uri, INSTEAD)
-    done(engine, known.uri, Step("upsert", (row("c", 9, "later", "rio"),)))
-    begin, end = (completion_of(known.uri, time) for time in (known.instants[-1], instant))
+    table = updated(engine, new_uri(), 0, type)
+    instant = done(engine, table.uri, INSTEAD)
+    done(engine, table.uri, Step("upsert", (row("c", 9, "later", "rio"),)))
+    begin, end = (completion_of(table.uri, time) for time in (table.instants[-1], instant))
     window = Query("incremental", begin=begin, end=end, columns=tuple(TYPES))
-    assert [(found["id"], found["value"]) for found in ordered(engine.read(known.uri, window))] == [LEFT[0], LEFT[2]]
+    assert [(found["id"], found["value"]) for found in ordered(engine.read(table.uri, window))] == [LEFT[0], LEFT[2]]
 
 
 #: Replacements of all rows in oslo and in rio.
@@ -186,14 +186,14 @@ def _image(found: dict[str, Any] | None) -> tuple[str, str] | None:
 @pytest.mark.requirements("TL-019", "TL-010")
 def test_an_overwrite_is_rolled_back(engine: Client, new_uri: NewUri, type: Type) -> None:
     """TL-019: the replaced groups are read again, and none of the overwrite's files and instants is left."""
-    known = updated(engine, new_uri(), 1, type)
-    before = names_of(known.uri)
-    instant = done(engine, known.uri, INSTEAD)
-    engine.service(known.uri, "rollback", instant=instant)
-    assert snapshot(engine, known.uri) == known.rows[-1]
-    assert names_of(known.uri) == before
-    assert not [name for name in instant_files(known.uri) if name.startswith(instant)]
-    assert pending(engine, known.uri) == []
+    table = updated(engine, new_uri(), 1, type)
+    before = names_of(table.uri)
+    instant = done(engine, table.uri, INSTEAD)
+    engine.service(table.uri, "rollback", instant=instant)
+    assert snapshot(engine, table.uri) == table.rows[-1]
+    assert names_of(table.uri) == before
+    assert not [name for name in instant_files(table.uri) if name.startswith(instant)]
+    assert pending(engine, table.uri) == []
 
 
 @OVERWRITES
@@ -203,23 +203,23 @@ def test_replaced_groups_stay_hidden_after_cleaning_and_archiving(engine: Client
     """RDR-010: a clean that keeps the time before the overwrite readable keeps the replaced files; a later one deletes them.
     The replacecommit is not archived before that, and when it is archived it hides no existing file.
     """
-    known = updated(engine, new_uri(), 1)
-    old = in_oslo(known.uri)
-    instant = done(engine, known.uri, INSTEAD)
-    new = in_oslo(known.uri) - old
-    engine.service(known.uri, "clean", options=keep_commits(2))
-    assert values(engine, known.uri) == LEFT
-    assert as_of(engine, known.uri, known.instants[-1]) == known.rows[-1]
+    table = updated(engine, new_uri(), 1)
+    old = in_oslo(table.uri)
+    instant = done(engine, table.uri, INSTEAD)
+    new = in_oslo(table.uri) - old
+    engine.service(table.uri, "clean", options=keep_commits(2))
+    assert values(engine, table.uri) == LEFT
+    assert as_of(engine, table.uri, table.instants[-1]) == table.rows[-1]
     for number in range(5):
-        done(engine, known.uri, Step("upsert", (row("c", 10 + number, f"{number}", "rio"),)))
-    engine.service(known.uri, "archive", options=limits(3, 2))
-    assert [name for name in instant_files(known.uri, "replacecommit") if name.startswith(f"{instant}_")]
-    engine.service(known.uri, "clean", options=keep_commits(1))
-    assert in_oslo(known.uri) == new
+        done(engine, table.uri, Step("upsert", (row("c", 10 + number, f"{number}", "rio"),)))
+    engine.service(table.uri, "archive", options=limits(3, 2))
+    assert [name for name in instant_files(table.uri, "replacecommit") if name.startswith(f"{instant}_")]
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    assert in_oslo(table.uri) == new
     for number in range(5):
-        done(engine, known.uri, Step("upsert", (row("c", 20 + number, f"{number}", "rio"),)))
-    engine.service(known.uri, "archive", options=limits(3, 2))
-    assert values(engine, known.uri) == [LEFT[0], ("c", "4"), LEFT[2]]
+        done(engine, table.uri, Step("upsert", (row("c", 20 + number, f"{number}", "rio"),)))
+    engine.service(table.uri, "archive", options=limits(3, 2))
+    assert values(engine, table.uri) == [LEFT[0], ("c", "4"), LEFT[2]]
 
 
 @OVERWRITES

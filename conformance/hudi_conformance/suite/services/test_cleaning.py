@@ -49,15 +49,15 @@ def test_a_clean_keeps_the_files_of_retained_commits(engine: Client, new_uri: Ca
     """CLN-001: with two commits retained, these two and the slice before them stay, older ones are deleted; every retained read
     is unchanged.
     """
-    known = updated(engine, new_uri(), 5)
-    before = data_files(known.uri)
-    assert engine.service(known.uri, "clean", options=keep_commits(2)) is not None
-    assert by_instant(known.uri) == known.instants[-3:]
-    assert by_instant(known.uri, "rio") == known.instants[:1], "the clean deleted the only slice of an unchanged group"
-    assert data_files(known.uri) < before
-    assert snapshot(engine, known.uri) == known.rows[-1]
-    for instant, rows in zip(known.instants[-2:], known.rows[-2:], strict=True):
-        assert as_of(engine, known.uri, instant) == rows
+    table = updated(engine, new_uri(), 5)
+    before = data_files(table.uri)
+    assert engine.service(table.uri, "clean", options=keep_commits(2)) is not None
+    assert by_instant(table.uri) == table.instants[-3:]
+    assert by_instant(table.uri, "rio") == table.instants[:1], "the clean deleted the only slice of an unchanged group"
+    assert data_files(table.uri) < before
+    assert snapshot(engine, table.uri) == table.rows[-1]
+    for instant, rows in zip(table.instants[-2:], table.rows[-2:], strict=True):
+        assert as_of(engine, table.uri, instant) == rows
 
 
 @CLEANS
@@ -66,20 +66,20 @@ def test_a_clean_deletes_and_reports_the_planned_files(engine: Client, new_uri: 
     """TL-014: the requested file lists the files to delete; after the completion exactly these are deleted, and the completed
     file reports them.
     """
-    known = updated(engine, new_uri(), 4)
-    before = names_of(known.uri)
-    instant = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
+    table = updated(engine, new_uri(), 4)
+    before = names_of(table.uri)
+    instant = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(1))
     assert instant is not None
-    assert names_of(known.uri) == before, "the plan deleted files"
-    name, plan = metadata_in(known.uri, instant, "clean.requested")
+    assert names_of(table.uri) == before, "the plan deleted files"
+    name, plan = metadata_in(table.uri, instant, "clean.requested")
     assert (name, plan["policy"], plan["version"]) == ("HoodieCleanerPlan", "KEEP_LATEST_COMMITS", 2)
-    assert plan["earliestInstantToRetain"]["timestamp"] == known.instants[-1]
+    assert plan["earliestInstantToRetain"]["timestamp"] == table.instants[-1]
     assert len(planned_by(plan)) == 3
-    assert engine.service(known.uri, "clean", phase="execute", instant=instant) == instant
-    name, record = metadata_in(known.uri, instant, "clean")
+    assert engine.service(table.uri, "clean", phase="execute", instant=instant) == instant
+    name, record = metadata_in(table.uri, instant, "clean")
     assert name == "HoodieCleanMetadata"
-    assert before - names_of(known.uri) == planned_by(plan) == deleted_by(record)
-    assert (record["totalFilesDeleted"], record["earliestCommitToRetain"]) == (3, known.instants[-1])
+    assert before - names_of(table.uri) == planned_by(plan) == deleted_by(record)
+    assert (record["totalFilesDeleted"], record["earliestCommitToRetain"]) == (3, table.instants[-1])
     assert record["startCleanTime"] == instant
 
 
@@ -89,11 +89,11 @@ def test_a_clean_keeps_the_configured_file_versions(engine: Client, new_uri: Cal
     """CLN-006: with two versions retained, a changed group keeps its two newest slices, an unchanged one its only slice,
     whatever its age.
     """
-    known = updated(engine, new_uri(), 4)
-    engine.service(known.uri, "clean", options=keep_versions(2))
-    assert by_instant(known.uri) == known.instants[-2:]
-    assert by_instant(known.uri, "rio") == known.instants[:1]
-    assert snapshot(engine, known.uri) == known.rows[-1]
+    table = updated(engine, new_uri(), 4)
+    engine.service(table.uri, "clean", options=keep_versions(2))
+    assert by_instant(table.uri) == table.instants[-2:]
+    assert by_instant(table.uri, "rio") == table.instants[:1]
+    assert snapshot(engine, table.uri) == table.rows[-1]
 
 
 @CLEANS
@@ -104,9 +104,9 @@ def test_policies_keep_different_files(engine: Client, new_uri: Callable[[], str
     """
     kept = []
     for options in (keep_versions(1), keep_commits(1)):
-        known = updated(engine, new_uri(), 3)
-        engine.service(known.uri, "clean", options=options)
-        kept.append(len(by_instant(known.uri)))
+        table = updated(engine, new_uri(), 3)
+        engine.service(table.uri, "clean", options=options)
+        kept.append(len(by_instant(table.uri)))
     assert kept == [1, 2]
 
 
@@ -115,10 +115,10 @@ def test_policies_keep_different_files(engine: Client, new_uri: Callable[[], str
 @pytest.mark.requirements("CLN-001", "TL-013")
 def test_a_clean_without_work_creates_no_instant(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """CLN-001: a clean that finds only files that a snapshot reads changes neither files nor timeline."""
-    known = updated(engine, new_uri(), 2, type)
-    before, files = instant_files(known.uri), data_files(known.uri)
-    assert engine.service(known.uri, "clean", options=keep_commits(5)) is None
-    assert (instant_files(known.uri), data_files(known.uri)) == (before, files)
+    table = updated(engine, new_uri(), 2, type)
+    before, files = instant_files(table.uri), data_files(table.uri)
+    assert engine.service(table.uri, "clean", options=keep_commits(5)) is None
+    assert (instant_files(table.uri), data_files(table.uri)) == (before, files)
 
 
 @CLEANS
@@ -126,11 +126,11 @@ def test_a_clean_without_work_creates_no_instant(engine: Client, new_uri: Callab
 @pytest.mark.requirements("CLN-003")
 def test_a_read_of_a_cleaned_state_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
     """CLN-003: a read as of an instant whose files were deleted is refused, not answered from the remaining files."""
-    known = updated(engine, new_uri(), 4)
-    assert as_of(engine, known.uri, known.instants[1]) == known.rows[1]
-    engine.service(known.uri, "clean", options=keep_commits(1))
+    table = updated(engine, new_uri(), 4)
+    assert as_of(engine, table.uri, table.instants[1]) == table.rows[1]
+    engine.service(table.uri, "clean", options=keep_commits(1))
     with pytest.raises(ContractError):
-        as_of(engine, known.uri, known.instants[1])
+        as_of(engine, table.uri, table.instants[1])
 
 
 @CLEANS
@@ -138,14 +138,14 @@ def test_a_read_of_a_cleaned_state_is_an_error(engine: Client, new_uri: Callable
 @pytest.mark.requirements("CLN-003")
 def test_a_read_of_a_cleaned_and_archived_state_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
     """CLN-003: the read is also refused if only the history still has the commit."""
-    known = updated(engine, new_uri(), 7)
-    assert as_of(engine, known.uri, known.instants[1]) == known.rows[1]
-    engine.service(known.uri, "clean", options=keep_commits(1))
+    table = updated(engine, new_uri(), 7)
+    assert as_of(engine, table.uri, table.instants[1]) == table.rows[1]
+    engine.service(table.uri, "clean", options=keep_commits(1))
     limits = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
-    engine.service(known.uri, "archive", options=limits)
-    assert not [name for name in instant_files(known.uri) if name.startswith(known.instants[1])]
+    engine.service(table.uri, "archive", options=limits)
+    assert not [name for name in instant_files(table.uri) if name.startswith(table.instants[1])]
     with pytest.raises(ContractError):
-        as_of(engine, known.uri, known.instants[1])
+        as_of(engine, table.uri, table.instants[1])
 
 
 @CLEANS
@@ -155,15 +155,15 @@ def test_a_read_never_omits_a_cleaned_group_of_an_archived_write(engine: Client,
     """CLN-003: a group was created by an archived write, was written again later, and its earlier slice was cleaned. A read as
     of a commit in between is an error, not the rows of the other groups: only the history shows that the group existed then.
     """
-    known = updated(engine, new_uri(), 7)
+    table = updated(engine, new_uri(), 7)
     limits = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
-    assert engine.service(known.uri, "archive", options={**limits, "hoodie.clean.automatic": "false"}) is not None
-    assert as_of(engine, known.uri, known.instants[-1]) == known.rows[-1]
-    newest = engine.write(known.uri, "upsert", as_arrow([row("c", 2, "again", "rio")]))
-    engine.service(known.uri, "clean", options=keep_versions(1))
+    assert engine.service(table.uri, "archive", options={**limits, "hoodie.clean.automatic": "false"}) is not None
+    assert as_of(engine, table.uri, table.instants[-1]) == table.rows[-1]
+    newest = engine.write(table.uri, "upsert", as_arrow([row("c", 2, "again", "rio")]))
+    engine.service(table.uri, "clean", options=keep_versions(1))
     with pytest.raises(ContractError):
-        as_of(engine, known.uri, known.instants[-1])
-    assert as_of(engine, known.uri, newest) == snapshot(engine, known.uri)
+        as_of(engine, table.uri, table.instants[-1])
+    assert as_of(engine, table.uri, newest) == snapshot(engine, table.uri)
 
 
 @CLEANS
@@ -224,11 +224,11 @@ def test_replaced_groups_are_cleaned_after_retention(engine: Client, tmp_path: P
 @pytest.mark.requirements("TL-021", "TL-041", "CLN-002")
 def test_a_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], str]) -> None:
     """TL-041: the savepointed slice stays and can be read as of its instant; unprotected ones of the same age are deleted."""
-    known = updated(engine, new_uri(), 5)
-    assert engine.service(known.uri, "savepoint", instant=known.instants[2]) == known.instants[2]
-    engine.service(known.uri, "clean", options=keep_versions(1))
-    assert by_instant(known.uri) == [known.instants[2], known.instants[-1]]
-    assert snapshot(engine, known.uri) == known.rows[-1]
+    table = updated(engine, new_uri(), 5)
+    assert engine.service(table.uri, "savepoint", instant=table.instants[2]) == table.instants[2]
+    engine.service(table.uri, "clean", options=keep_versions(1))
+    assert by_instant(table.uri) == [table.instants[2], table.instants[-1]]
+    assert snapshot(engine, table.uri) == table.rows[-1]
 
 
 @CLEANS
@@ -236,10 +236,10 @@ def test_a_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], s
 @pytest.mark.requirements("TL-041")
 def test_a_savepointed_instant_can_be_read_past_retention(engine: Client, new_uri: Callable[[], str]) -> None:
     """TL-041: a read as of a savepointed instant returns its rows, also if the clean retained only later commits."""
-    known = updated(engine, new_uri(), 5)
-    engine.service(known.uri, "savepoint", instant=known.instants[2])
-    engine.service(known.uri, "clean", options=keep_commits(1))
-    assert as_of(engine, known.uri, known.instants[2]) == known.rows[2]
+    table = updated(engine, new_uri(), 5)
+    engine.service(table.uri, "savepoint", instant=table.instants[2])
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    assert as_of(engine, table.uri, table.instants[2]) == table.rows[2]
 
 
 @pytest.mark.needs("read.snapshot", "read.as-of", "read.projection", "merge-on-read", "service.clean", "service.savepoint")
@@ -259,12 +259,12 @@ def test_a_savepoint_keeps_base_files_and_logs(engine: Client, tmp_path: Path) -
 @pytest.mark.requirements("TL-021")
 def test_a_deleted_savepoint_protects_nothing(engine: Client, new_uri: Callable[[], str]) -> None:
     """TL-021: deleting a savepoint deletes both its files, and the next clean deletes the files that it protected."""
-    known = updated(engine, new_uri(), 4)
-    engine.service(known.uri, "savepoint", instant=known.instants[1])
-    engine.service(known.uri, "savepoint", instant=known.instants[1], options={"delete": "true"})
-    assert not instant_files(known.uri, "savepoint")
-    engine.service(known.uri, "clean", options=keep_versions(1))
-    assert by_instant(known.uri) == known.instants[-1:]
+    table = updated(engine, new_uri(), 4)
+    engine.service(table.uri, "savepoint", instant=table.instants[1])
+    engine.service(table.uri, "savepoint", instant=table.instants[1], options={"delete": "true"})
+    assert not instant_files(table.uri, "savepoint")
+    engine.service(table.uri, "clean", options=keep_versions(1))
+    assert by_instant(table.uri) == table.instants[-1:]
 
 
 @CLEANS
@@ -276,22 +276,22 @@ def test_a_crashed_clean_is_finished(engine: Client, new_uri: Callable[[], str])
 
     Whether it reports the file that was already deleted is up to the engine.
     """
-    known = updated(engine, new_uri(), 4)
-    instant = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
+    table = updated(engine, new_uri(), 4)
+    instant = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(1))
     assert instant is not None
-    _, plan = metadata_in(known.uri, instant, "clean.requested")
-    before = names_of(known.uri)
+    _, plan = metadata_in(table.uri, instant, "clean.requested")
+    before = names_of(table.uri)
     planned = sorted(planned_by(plan))
-    timeline = folder_of(known.uri) / ".hoodie" / "timeline"
+    timeline = folder_of(table.uri) / ".hoodie" / "timeline"
     (timeline / f"{instant}.clean.inflight").write_bytes((timeline / f"{instant}.clean.requested").read_bytes())
-    next(folder_of(known.uri).rglob(planned[0])).unlink()
-    assert snapshot(engine, known.uri) == known.rows[-1]
-    engine.service(known.uri, "clean", options=keep_commits(1))
-    assert before - names_of(known.uri) == set(planned)
-    assert set(planned[1:]) <= deleted_by(metadata_in(known.uri, instant, "clean")[1]) <= set(planned)
-    assert len(instant_files(known.uri, "clean")) == 3, "the clean made another plan"
-    assert pending(engine, known.uri) == []
-    assert snapshot(engine, known.uri) == known.rows[-1]
+    next(folder_of(table.uri).rglob(planned[0])).unlink()
+    assert snapshot(engine, table.uri) == table.rows[-1]
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    assert before - names_of(table.uri) == set(planned)
+    assert set(planned[1:]) <= deleted_by(metadata_in(table.uri, instant, "clean")[1]) <= set(planned)
+    assert len(instant_files(table.uri, "clean")) == 3, "the clean made another plan"
+    assert pending(engine, table.uri) == []
+    assert snapshot(engine, table.uri) == table.rows[-1]
 
 
 @pytest.mark.needs("read.snapshot", "read.projection", "read.as-of", "timeline.replaced-groups")
@@ -308,8 +308,8 @@ def test_a_clustering_by_the_engine_changes_no_row(engine: Client, new_uri: Call
     """TL-011: the rows as of a clustering that the engine executes are those as of the write before it, with nulls among the
     values.
     """
-    known = updated(engine, new_uri(), 1)
-    engine.write(known.uri, "insert", as_arrow([row("d", 1, "x"), {**row("e", 1, "x"), "value": None}]))
-    before = snapshot(engine, known.uri)
-    assert engine.service(known.uri, "clustering") is not None
-    assert snapshot(engine, known.uri, tuple(TYPES)) == before
+    table = updated(engine, new_uri(), 1)
+    engine.write(table.uri, "insert", as_arrow([row("d", 1, "x"), {**row("e", 1, "x"), "value": None}]))
+    before = snapshot(engine, table.uri)
+    assert engine.service(table.uri, "clustering") is not None
+    assert snapshot(engine, table.uri, tuple(TYPES)) == before

@@ -28,38 +28,38 @@ def test_a_writer_completes_while_it_is_rolled_back(engine: Client, new_uri: New
     """TL-030: the plan of the rollback is published, the writer completes, the rollback continues: either the write is rolled
     back and its writer gets an error, or it stays (invariants 13 and 29).
     """
-    stage = ConcurrentTable(engine, new_uri()).create(type)
+    table = ConcurrentTable(engine, new_uri()).create(type)
     policy = "LAZY" if mode.startswith("OPTIMISTIC") else "EAGER"  # with a heartbeat, or without one
     options = {"hoodie.write.concurrency.mode": mode, "hoodie.clean.failed.writes.policy": policy}
-    instant = stage.begin("writer", {"a": "written"}, options=options)
+    instant = table.begin("writer", {"a": "written"}, options=options)
     assert instant is not None
-    stage.start_service("rollback", stage.call("rollback", instant=instant), "requested")
-    stage.finish("writer")
-    stage.finish_service("rollback")
-    stage.check("both have ended")
+    table.start_service("rollback", table.call("rollback", instant=instant), "requested")
+    table.finish("writer")
+    table.finish_service("rollback")
+    table.check("both have ended")
 
 
 def with_logs(engine: Client, uri: str) -> ConcurrentTable:
     """Return a table with three logs in one file group."""
-    stage = ConcurrentTable(engine, uri).create("MERGE_ON_READ")
+    table = ConcurrentTable(engine, uri).create("MERGE_ON_READ")
     for number in range(3):
-        stage.write({"a": f"old {number}"})
-    return stage
+        table.write({"a": f"old {number}"})
+    return table
 
 
 def compacting(engine: Client, uri: str) -> tuple[ConcurrentTable, str]:
     """Return a table with logs, and the requested time of a planned compaction."""
-    stage = ConcurrentTable(engine, uri).create("MERGE_ON_READ")
-    stage.write({"a": "in a log"})
-    return stage, stage.schedule("compaction")
+    table = ConcurrentTable(engine, uri).create("MERGE_ON_READ")
+    table.write({"a": "in a log"})
+    return table, table.schedule("compaction")
 
 
-def settled(stage: ConcurrentTable, plan: str) -> None:
+def settled(table: ConcurrentTable, plan: str) -> None:
     """Check that the plan was executed once, its files exist, and the rows do not need older ones."""
-    stage.check("the executors have ended")
-    stage.check_published(plan, "commit")
-    stage.run("clean", options=keep_versions(1))
-    stage.check("older slices were cleaned")
+    table.check("the executors have ended")
+    table.check_published(plan, "commit")
+    table.run("clean", options=keep_versions(1))
+    table.check("older slices were cleaned")
 
 
 @PAUSES
@@ -72,14 +72,14 @@ def test_two_executors_of_one_plan(engine: Client, new_uri: NewUri, first: str) 
     """SVC-005: one stores its files and pauses, another one executes the same plan; then both finish, in either order
     (invariants 4 and 19).
     """
-    stage, plan = compacting(engine, new_uri())
+    table, plan = compacting(engine, new_uri())
     ended = []
     for worker in ("slow", "quick"):
-        if stage.start_service(worker, stage.call("compaction", "execute", plan)):
+        if table.start_service(worker, table.call("compaction", "execute", plan)):
             ended.append(worker)
     for worker in sorted(ended, key=lambda name: name != first):
-        stage.finish_service(worker)
-    settled(stage, plan)
+        table.finish_service(worker)
+    settled(table, plan)
 
 
 @PAUSES
@@ -90,15 +90,15 @@ def test_a_log_that_was_pending_when_a_compaction_was_planned(engine: Client, ne
     """NBC-002: the only writer of a table completes before a concurrent compaction is executed: its change is read once, in one
     of the slices (invariants 14 and 15).
     """
-    stage = ConcurrentTable(engine, new_uri()).create("MERGE_ON_READ")
-    stage.write({"a": "in a log"})
+    table = ConcurrentTable(engine, new_uri()).create("MERGE_ON_READ")
+    table.write({"a": "in a log"})
     alone = {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
-    assert stage.begin("writer", {"a": "later", "b": "later"}, options=alone)
-    plan = stage.schedule("compaction")
-    stage.finish("writer")
-    stage.check("the writer has ended")
-    stage.run("compaction", "execute", plan)
-    settled(stage, plan)
+    assert table.begin("writer", {"a": "later", "b": "later"}, options=alone)
+    plan = table.schedule("compaction")
+    table.finish("writer")
+    table.check("the writer has ended")
+    table.run("compaction", "execute", plan)
+    settled(table, plan)
 
 
 @PAUSES
@@ -111,14 +111,14 @@ def test_a_running_clustering_conflicts_with_a_write(engine: Client, new_uri: Ne
     """OCC-016: a writer has stored its files, a clustering of the file group is planned and stores its own; both finish
     (invariant 21).
     """
-    stage = ConcurrentTable(engine, new_uri()).create(type)
-    assert stage.begin("writer", {"a": "written"})
-    plan = stage.schedule("clustering")
-    stage.start_service("clustering", stage.call("clustering", "execute", plan))
-    ends = {"writer": stage.finish, "clustering": stage.finish_service}
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    assert table.begin("writer", {"a": "written"})
+    plan = table.schedule("clustering")
+    table.start_service("clustering", table.call("clustering", "execute", plan))
+    ends = {"writer": table.finish, "clustering": table.finish_service}
     done = [ends[name](name) for name in sorted(ends, key=lambda name: name != first)]
     assert any(done)
-    stage.check("both have ended")
+    table.check("both have ended")
 
 
 @PAUSES
@@ -129,12 +129,12 @@ def test_compacted_blocks_keep_their_order(engine: Client, new_uri: NewUri) -> N
     """LCP-005: old logs are compacted while a newer one is pending: in either order of storing, the newer one wins (invariant
     20).
     """
-    stage = with_logs(engine, new_uri())
-    stage.begin("writer", {"a": "late"})
-    plan = stage.schedule("log-compaction")
-    stage.finish("writer")
-    stage.run("log-compaction", "execute", plan)
-    stage.check("the log compaction has ended")
+    table = with_logs(engine, new_uri())
+    table.begin("writer", {"a": "late"})
+    plan = table.schedule("log-compaction")
+    table.finish("writer")
+    table.run("log-compaction", "execute", plan)
+    table.check("the log compaction has ended")
 
 
 @PAUSES
@@ -146,15 +146,15 @@ def test_a_crashed_log_compaction_changes_nothing(engine: Client, new_uri: NewUr
     """LCP-005: a crashed log compaction whose files exist changes no row, and it is executed, or planned, again
     (invariant 16).
     """
-    stage = with_logs(engine, new_uri())
-    plan = stage.schedule("log-compaction")
-    stage.start_service("crashed", stage.call("log-compaction", "execute", plan))
-    stage.check("its files are there")
-    stage.run("log-compaction", "execute", plan)
-    stage.check("it was carried out again")
-    stage.write({"a": "new"})
-    stage.run("log-compaction")
-    stage.check("another one was planned")
+    table = with_logs(engine, new_uri())
+    plan = table.schedule("log-compaction")
+    table.start_service("crashed", table.call("log-compaction", "execute", plan))
+    table.check("its files are there")
+    table.run("log-compaction", "execute", plan)
+    table.check("it was carried out again")
+    table.write({"a": "new"})
+    table.run("log-compaction")
+    table.check("another one was planned")
 
 
 @PAUSES
@@ -165,16 +165,16 @@ def test_a_restore_removes_writes_completed_after_the_savepoint(engine: Client, 
     """TL-023: a writer began before the savepointed write and completed after it, so that the savepoint does not contain it
     (invariant 31).
     """
-    stage = ConcurrentTable(engine, new_uri()).create(type)
-    assert stage.begin("early", {"a": "completed late"})
-    saved = stage.write({"c": "saved"})
-    rows = dict(stage.rows)
-    assert stage.run("savepoint", instant=saved)
-    assert stage.finish("early")
-    stage.write({"c": "after"})
-    if stage.run("restore", instant=saved):
-        stage.rows = rows
-    stage.check("the restore has ended")
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    assert table.begin("early", {"a": "completed late"})
+    saved = table.write({"c": "saved"})
+    rows = dict(table.rows)
+    assert table.run("savepoint", instant=saved)
+    assert table.finish("early")
+    table.write({"c": "after"})
+    if table.run("restore", instant=saved):
+        table.rows = rows
+    table.check("the restore has ended")
 
 
 @PAUSES
@@ -186,22 +186,22 @@ def test_a_writer_completes_after_a_restore(engine: Client, new_uri: NewUri, typ
     """TL-023: a writer that began before or after the savepoint may complete after the restore, but no removed row is readable
     again (invariant 32).
     """
-    stage = ConcurrentTable(engine, new_uri()).create(type)
+    table = ConcurrentTable(engine, new_uri()).create(type)
     if began == "before":
-        assert stage.begin("slow", {"a": "slow"})
-    saved = stage.write({"c": "saved"})
-    rows = dict(stage.rows)
-    assert stage.run("savepoint", instant=saved)
-    stage.write({"c": "removed"})
+        assert table.begin("slow", {"a": "slow"})
+    saved = table.write({"c": "saved"})
+    rows = dict(table.rows)
+    assert table.run("savepoint", instant=saved)
+    table.write({"c": "removed"})
     if began == "after":
-        stage.write({"b": "removed"})
-        assert stage.begin("slow", {"a": "slow"})
-    if stage.run("restore", instant=saved):
-        stage.rows = rows
-    stage.finish("slow")
-    stage.check("the slow writer has ended")
-    stage.write({"b": "next"})
-    stage.check("the next writer has completed")
+        table.write({"b": "removed"})
+        assert table.begin("slow", {"a": "slow"})
+    if table.run("restore", instant=saved):
+        table.rows = rows
+    table.finish("slow")
+    table.check("the slow writer has ended")
+    table.write({"b": "next"})
+    table.check("the next writer has completed")
 
 
 @PAUSES
@@ -214,14 +214,14 @@ def test_a_clustering_removed_by_a_restore_stays_removed(engine: Client, new_uri
     """TL-023: a clustering that completed after the savepoint is removed by the restore, and its file groups can be written
     again (invariant 31).
     """
-    stage = ConcurrentTable(engine, new_uri()).create(type)
-    saved = stage.write({"c": "saved"})
-    assert stage.run("savepoint", instant=saved)
-    assert stage.run("clustering")
-    assert stage.run("restore", instant=saved)
-    stage.check("the restore has ended")
-    stage.write({"a": "next"})
-    stage.check("the next writer has completed")
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    saved = table.write({"c": "saved"})
+    assert table.run("savepoint", instant=saved)
+    assert table.run("clustering")
+    assert table.run("restore", instant=saved)
+    table.check("the restore has ended")
+    table.write({"a": "next"})
+    table.check("the next writer has completed")
 
 
 CLEANS = pytest.mark.needs("service.clean", "service.savepoint", "read.as-of", "copy-on-write")
@@ -229,12 +229,12 @@ CLEANS = pytest.mark.needs("service.clean", "service.savepoint", "read.as-of", "
 
 def cleaning(engine: Client, uri: str) -> tuple[ConcurrentTable, str, list[dict[str, object]]]:
     """Return a table whose older slices a clean deletes, an instant that needs one of them, and its rows."""
-    stage = ConcurrentTable(engine, uri).create("COPY_ON_WRITE")
-    saved = stage.write({"a": "old"})
-    rows = as_of(engine, stage.uri, saved)
+    table = ConcurrentTable(engine, uri).create("COPY_ON_WRITE")
+    saved = table.write({"a": "old"})
+    rows = as_of(engine, table.uri, saved)
     for number in range(3):
-        stage.write({"a": f"new {number}"})
-    return stage, saved, rows
+        table.write({"a": f"new {number}"})
+    return table, saved, rows
 
 
 @PAUSES
@@ -243,16 +243,16 @@ def cleaning(engine: Client, uri: str) -> tuple[ConcurrentTable, str, list[dict[
 @pytest.mark.requirements("SVC-002", "TL-021")
 def test_a_savepoint_between_plan_and_publication_of_a_clean(engine: Client, new_uri: NewUri) -> None:
     """TL-021: either there is no savepoint, or the files that it protects exist (invariant 24)."""
-    stage, saved, rows = cleaning(engine, new_uri())
-    stage.start_service("clean", stage.call("clean", "schedule", options=keep_commits(1)), "planned")
-    has_savepoint = stage.run("savepoint", instant=saved)
-    stage.finish_service("clean")
-    stage.run("clean")
+    table, saved, rows = cleaning(engine, new_uri())
+    table.start_service("clean", table.call("clean", "schedule", options=keep_commits(1)), "planned")
+    has_savepoint = table.run("savepoint", instant=saved)
+    table.finish_service("clean")
+    table.run("clean")
     if has_savepoint:
-        stage.run("restore", instant=saved)
-        assert stage.values() == [(found["id"], found["value"]) for found in rows], "the rows are not those of the savepoint"
+        table.run("restore", instant=saved)
+        assert table.values() == [(found["id"], found["value"]) for found in rows], "the rows are not those of the savepoint"
     else:
-        stage.check("there is no savepoint")
+        table.check("there is no savepoint")
 
 
 @PAUSES
@@ -264,20 +264,20 @@ def test_a_savepoint_during_a_planned_clean(engine: Client, new_uri: NewUri, pol
     """CLN-002: a state whose files the plan deletes gets no savepoint, or its files are kept; other states can be savepointed
     (invariant 24).
     """
-    stage, saved, rows = cleaning(engine, new_uri())
+    table, saved, rows = cleaning(engine, new_uri())
     keep = keep_commits(1) if policy == "commits" else keep_versions(1)
-    plan = stage.schedule("clean", options=keep)
-    has_savepoint = stage.run("savepoint", instant=saved)
-    newest = stage.write({"a": "newest"})
-    kept = dict(stage.rows)
-    assert stage.engine.service(stage.uri, "savepoint", instant=newest) is not None
-    stage.run("clean", "execute", plan)
-    stage.check("the clean has ended")
+    plan = table.schedule("clean", options=keep)
+    has_savepoint = table.run("savepoint", instant=saved)
+    newest = table.write({"a": "newest"})
+    kept = dict(table.rows)
+    assert table.engine.service(table.uri, "savepoint", instant=newest) is not None
+    table.run("clean", "execute", plan)
+    table.check("the clean has ended")
     if has_savepoint:
-        assert as_of(engine, stage.uri, saved) == rows
+        assert as_of(engine, table.uri, saved) == rows
     for number in range(3):
-        stage.write({"a": f"later {number}"})
-    stage.run("clean", options=keep)
-    assert stage.run("restore", instant=newest), "the savepointed state was not restored"
-    stage.rows = kept
-    stage.check("back at the newer savepoint")
+        table.write({"a": f"later {number}"})
+    table.run("clean", options=keep)
+    assert table.run("restore", instant=newest), "the savepointed state was not restored"
+    table.rows = kept
+    table.check("back at the newer savepoint")

@@ -92,33 +92,33 @@ def test_a_plan_is_published_with_the_request_and_never_changes(engine: Client, 
     """TL-035: the requested file holds only the plan, the begin time is the same in all states, and the file stays
     byte-identical.
     """
-    known = updated(engine, new_uri(), 3)
-    requested = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
+    table = updated(engine, new_uri(), 3)
+    requested = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(1))
     assert requested is not None
-    (name,) = instant_files(known.uri, "clean")
+    (name,) = instant_files(table.uri, "clean")
     assert name == f"{requested}.clean.requested"
-    file = timeline_folder(known.uri) / name
-    before, files = hashlib.sha256(file.read_bytes()).digest(), names_of(known.uri)
-    record, plan = metadata_in(known.uri, requested, "clean.requested")
+    file = timeline_folder(table.uri) / name
+    before, files = hashlib.sha256(file.read_bytes()).digest(), names_of(table.uri)
+    record, plan = metadata_in(table.uri, requested, "clean.requested")
     assert (record, bool(planned_by(plan))) == ("HoodieCleanerPlan", True)
-    (folder_of(known.uri) / next(iter(folder_of(known.uri).rglob(min(planned_by(plan)))))).unlink()
-    assert engine.service(known.uri, "clean", phase="execute", instant=requested) == requested
+    (folder_of(table.uri) / next(iter(folder_of(table.uri).rglob(min(planned_by(plan)))))).unlink()
+    assert engine.service(table.uri, "clean", phase="execute", instant=requested) == requested
     assert hashlib.sha256(file.read_bytes()).digest() == before, "the execution changed the requested file"
-    assert {found[:17] for found in instant_files(known.uri, "clean")} == {requested}
-    assert files - names_of(known.uri) == planned_by(plan)
-    assert deleted_by(metadata_in(known.uri, requested, "clean")[1]) <= planned_by(plan)
+    assert {found[:17] for found in instant_files(table.uri, "clean")} == {requested}
+    assert files - names_of(table.uri) == planned_by(plan)
+    assert deleted_by(metadata_in(table.uri, requested, "clean")[1]) <= planned_by(plan)
 
 
 @CLEANS
 @pytest.mark.requirements("TL-032", "TL-031", "TL-004")
 def test_completion_times_follow_the_order_of_completion(engine: Client, new_uri: Callable[[], str]) -> None:
     """TL-032: a clean is requested, a write begins and completes, the clean completes: its completion time is the later one."""
-    known = updated(engine, new_uri(), 3)
-    clean = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
+    table = updated(engine, new_uri(), 3)
+    clean = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(1))
     assert clean is not None
-    write = engine.write(known.uri, "upsert", as_arrow([row("c", 9, "meanwhile", "rio")]))
-    engine.service(known.uri, "clean", phase="execute", instant=clean)
-    completions = {name[:17]: name[18:35] for name in instant_files(known.uri) if FORMS.fullmatch(name) and name[17] == "_"}
+    write = engine.write(table.uri, "upsert", as_arrow([row("c", 9, "meanwhile", "rio")]))
+    engine.service(table.uri, "clean", phase="execute", instant=clean)
+    completions = {name[:17]: name[18:35] for name in instant_files(table.uri) if FORMS.fullmatch(name) and name[17] == "_"}
     assert clean < write < completions[write] < completions[clean]
 
 
@@ -126,22 +126,22 @@ def test_completion_times_follow_the_order_of_completion(engine: Client, new_uri
 @pytest.mark.requirements("TL-050", "TL-052", "TL-029")
 def test_an_interrupted_service_is_executed_again(engine: Client, new_uri: Callable[[], str]) -> None:
     """TL-050: an inflight file without its executor does not block: the plan is executed once, and the rows never change."""
-    known = updated(engine, new_uri(), 3)
-    clean = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
+    table = updated(engine, new_uri(), 3)
+    clean = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(1))
     assert clean is not None
-    plan = timeline_folder(known.uri) / f"{clean}.clean.requested"
+    plan = timeline_folder(table.uri) / f"{clean}.clean.requested"
     plan.with_name(f"{clean}.clean.inflight").write_bytes(plan.read_bytes())
-    assert snapshot(engine, known.uri) == known.rows[-1]
-    assert engine.service(known.uri, "clean", options=keep_commits(1)) == clean
-    assert [name for name in instant_files(known.uri, "clean") if name.endswith(".clean")] == [
-        name for name in instant_files(known.uri) if name.startswith(f"{clean}_")
+    assert snapshot(engine, table.uri) == table.rows[-1]
+    assert engine.service(table.uri, "clean", options=keep_commits(1)) == clean
+    assert [name for name in instant_files(table.uri, "clean") if name.endswith(".clean")] == [
+        name for name in instant_files(table.uri) if name.startswith(f"{clean}_")
     ]
-    assert pending(engine, known.uri) == []
-    assert snapshot(engine, known.uri) == known.rows[-1]
-    files = instant_files(known.uri)
+    assert pending(engine, table.uri) == []
+    assert snapshot(engine, table.uri) == table.rows[-1]
+    files = instant_files(table.uri)
     with suppress(ContractError):  # a refusal is as right as doing nothing
-        engine.service(known.uri, "clean", phase="execute", instant=clean)
-    assert instant_files(known.uri) == files, "the second execution changed the timeline"
+        engine.service(table.uri, "clean", phase="execute", instant=clean)
+    assert instant_files(table.uri) == files, "the second execution changed the timeline"
 
 
 @pytest.mark.needs(*WRITES)
@@ -151,20 +151,20 @@ def test_only_what_is_inflight_completes(engine: Client, new_uri: Callable[[], s
     """TL-051: a writer whose inflight file is missing, or whose action another process has completed, gets an error; no
     completed file appears.
     """
-    known = updated(engine, new_uri(), 1, type)
-    write = begin_write(known.uri)
-    (inflight,) = timeline_folder(known.uri).glob(f"{write.instant}*.inflight")
+    table = updated(engine, new_uri(), 1, type)
+    write = begin_write(table.uri)
+    (inflight,) = timeline_folder(table.uri).glob(f"{write.instant}*.inflight")
     content = inflight.read_bytes()
     inflight.unlink()
     with pytest.raises(HudiError, match="TL-051"):
         write.complete()
-    assert not list(timeline_folder(known.uri).glob(f"{write.instant}_*"))
-    assert snapshot(engine, known.uri) == known.rows[-1]
+    assert not list(timeline_folder(table.uri).glob(f"{write.instant}_*"))
+    assert snapshot(engine, table.uri) == table.rows[-1]
     inflight.write_bytes(content)
     write.complete()
     with pytest.raises(HudiError, match="TL-051"):
         write.complete()
-    assert len(list(timeline_folder(known.uri).glob(f"{write.instant}_*"))) == 1
+    assert len(list(timeline_folder(table.uri).glob(f"{write.instant}_*"))) == 1
 
 
 @pytest.mark.needs(*WRITES)

@@ -36,7 +36,7 @@ def test_completion_metadata_names_every_file(engine: Client, new_uri: Callable[
     """TL-007: a completed file is an Avro container with one HoodieCommitMetadata; its stats name each new file, with
     its size.
     """
-    uri, known = new_uri(), set[str]()
+    uri, files_before = new_uri(), set[str]()
     engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
     for step in (INSERT, UPDATE):
         instant = engine.write(uri, step.operation, as_arrow(step.rows))
@@ -45,13 +45,13 @@ def test_completion_metadata_names_every_file(engine: Client, new_uri: Callable[
         stats = [(folder, stat) for folder, found in record["partitionToWriteStats"].items() for stat in found]
         assert name == "HoodieCommitMetadata"
         assert stats
-        assert {stat["path"] for _, stat in stats} == data_files(uri) - known
+        assert {stat["path"] for _, stat in stats} == data_files(uri) - files_before
         for folder, stat in stats:
             assert folder == stat["partitionPath"] == stat["path"].rpartition("/")[0]
             assert stat["fileId"] in stat["path"].rpartition("/")[2]
             assert f"_{instant}." in stat["path"]
             assert stat["fileSizeInBytes"] == (folder_of(uri) / stat["path"]).stat().st_size
-        known = data_files(uri)
+        files_before = data_files(uri)
 
 
 @WRITES
