@@ -16,7 +16,7 @@ from hudi_conformance.engines.apache_hudi.jvm.faults import in_contract_words
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.apache_hudi.write_client_engine import WriteClientEngine
 from hudi_conformance.engines.support.environments import Progress, to_stderr
-from hudi_conformance.engines.support.features import FILES, QUERIES, TABLES
+from hudi_conformance.engines.support.features import FILES, QUERIES, TABLES, WRITES
 from hudi_reference.caching import cached_property
 
 _FEATURES = frozenset(
@@ -24,18 +24,10 @@ _FEATURES = frozenset(
         *FILES,
         *QUERIES,
         *TABLES,
+        *WRITES,
         "read.cdc",
         "read.by-id",
         "inspect.table",
-        "create",
-        "write.insert",
-        "write.upsert",
-        "write.delete",
-        "write.bulk-insert",
-        "write.partial-update",
-        "write.insert-overwrite",
-        "write.delete-partition",
-        "write.bucket-index",
         "pause.write",
         "pause.planned",
         "pause.service",

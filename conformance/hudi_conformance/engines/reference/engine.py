@@ -12,7 +12,7 @@ from hudi_conformance import __version__
 from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Query, Refused, TableSpec
 from hudi_conformance.contract.features import FUNCTIONS
 from hudi_conformance.contract.messages import Operation, Phase, Point, Service, Work, Write
-from hudi_conformance.engines.support.features import FILES, QUERIES, TABLES
+from hudi_conformance.engines.support.features import FILES, QUERIES, TABLES, WRITES
 from hudi_conformance.engines.support.pausing import PausedWork
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
@@ -29,18 +29,10 @@ OFFERED = frozenset(
     {
         *QUERIES,
         *TABLES,
+        *WRITES,
         "read.cdc",
         "read.by-id",
         "inspect.table",
-        "create",
-        "write.insert",
-        "write.upsert",
-        "write.delete",
-        "write.bulk-insert",
-        "write.partial-update",
-        "write.insert-overwrite",
-        "write.delete-partition",
-        "write.bucket-index",
         "write.metadata-table",
         "write.compares-keys",
         "log.hfile",

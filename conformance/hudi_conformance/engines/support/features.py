@@ -42,6 +42,20 @@ QUERIES = frozenset(
         "read.meta-columns",
     }
 )
+#: Writes of engines that create tables.
+WRITES = frozenset(
+    {
+        "create",
+        "write.insert",
+        "write.upsert",
+        "write.delete",
+        "write.bulk-insert",
+        "write.partial-update",
+        "write.insert-overwrite",
+        "write.delete-partition",
+        "write.bucket-index",
+    }
+)
 #: Inspections of single files.
 FILES = frozenset(
     {
