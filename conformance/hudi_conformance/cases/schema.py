@@ -5,6 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.json_schema import CompiledSchema
+
 PACKAGE = Path(__file__).parents[1]
 
 
@@ -35,19 +37,13 @@ def read_json(path: Path) -> Any:
 
 def check(path: Path, value: Any, schema: str) -> None:
     """Raise `CaseError`, naming file and key, if `value` does not have the shape of `schemas/<schema>`."""
-    from jsonschema.exceptions import best_match
-
-    error = best_match(_validator(schema).iter_errors(value))
+    error = _compiled(schema).error(value)
     if error is not None:
         key = ".".join(map(str, error.absolute_path)) or "the file"
         raise CaseError(path, key, error.message)
 
 
 @cache
-def _validator(schema: str) -> Any:
-    from jsonschema import Draft202012Validator
-    from referencing import Registry, Resource
-
-    all_of = [json.loads(path.read_text(encoding="utf-8")) for path in (PACKAGE / "schemas").glob("*.json")]
-    registry = Registry().with_resources((found["$id"], Resource.from_contents(found)) for found in all_of)
-    return Draft202012Validator(json.loads((PACKAGE / "schemas" / schema).read_text(encoding="utf-8")), registry=registry)
+def _compiled(schema: str) -> CompiledSchema:
+    all_of = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in (PACKAGE / "schemas").glob("*.json")}
+    return CompiledSchema(all_of[schema], all_of.values())

@@ -7,11 +7,12 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
-from referencing import Registry, Resource
+from hudi_conformance.json_schema import CompiledSchema
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
 
 #: The operations of protocol version 1 and the answers that each may get.
 ANSWERS: dict[str, tuple[str, ...]] = {
@@ -58,7 +59,7 @@ def check_inspection(found: Any) -> None:
 
 def violation(name: str, value: Any) -> str | None:
     """The violation of the schema `name` (file name without .json) by `value`, in one line; None if there is none."""
-    error = best_match(_validator(name).iter_errors(value))
+    error = _compiled(name).error(value)
     return None if error is None else _in_one_line(name, error)
 
 
@@ -76,7 +77,7 @@ def _kind(allowed: Iterable[str], answer: Mapping[str, Any]) -> str:
     raise SchemaViolation(f"an answer here is one of {', '.join(allowed)}, found {_short(answer)}")
 
 
-def _in_one_line(name: str, error: ValidationError) -> str:
+def _in_one_line(name: str, error: "ValidationError") -> str:
     where = error.json_path.removeprefix("$").removeprefix(".")
     return f"{name}: {where + ': ' if where else ''}{_cut(error.message)}"
 
@@ -101,7 +102,5 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 @cache
-def _validator(name: str) -> Draft202012Validator:
-    known = [(schema["$id"], Resource.from_contents(schema)) for schema in schemas().values()]
-    registry: Registry[Any] = Registry().with_resources(known)
-    return Draft202012Validator(schemas()[name], registry=registry)
+def _compiled(name: str) -> CompiledSchema:
+    return CompiledSchema(schemas()[name], schemas().values())
