@@ -20,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hudi_conformance.cases.values import moment
+from hudi_conformance.contract.text import printable
 
 Format = Literal["table", "jsonl", "csv", "arrow", "parquet"]
 
@@ -80,13 +81,13 @@ def _quoted(text: str) -> str:
 
 
 def _table(rows: pa.Table) -> Iterator[str]:
-    """Columns of fixed width; numbers are right-aligned."""
+    """Columns of fixed width; numbers are right-aligned. Control characters in values are escaped."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for field in rows.schema:
         right = pt.is_integer(field.type) or pt.is_floating(field.type) or pt.is_decimal(field.type)
-        table.add_column(Text(field.name), justify="right" if right else "left", overflow="fold")
+        table.add_column(Text(printable(field.name)), justify="right" if right else "left", overflow="fold")
     for row in _plain_rows(rows):
-        table.add_row(*(Text("null", style="dim") if v is None else Text(_text(v)) for v in row))
+        table.add_row(*(Text("null", style="dim") if v is None else Text(printable(_text(v))) for v in row))
     console = Console() if sys.stdout.isatty() else Console(width=10_000)
     with console.capture() as captured:
         console.print(table)

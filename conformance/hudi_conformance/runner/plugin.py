@@ -23,6 +23,8 @@ MARKS = (
     "requirements(*ids): the rules of the specification that a test checks",
     "needs(*features, writer=()): features without which an engine is not asked; writer= for the one that writes",
     "hudi_engine(name, writer=None): the engine whose result it is; set by the suite",
+    "slow: takes more than a few seconds",
+    "s3: needs an object store (moto's server is started)",
 )
 
 
