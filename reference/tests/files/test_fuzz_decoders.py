@@ -1,4 +1,4 @@
-"""Every decoder on a few hundred damaged inputs: the short form of `python -m tools.fuzz`, the same inputs on every run in CI."""
+"""Every decoder on damaged inputs: the short form of `python -m tools.fuzz`, with the same inputs on every run in CI."""
 
 import json
 import struct
@@ -35,15 +35,15 @@ def inputs(target: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_first_inputs_keep_every_law(name: str) -> None:
-    """Golden files are decoded or refused with an error that names rule and file, in bounded memory and time."""
+def test_first_inputs_have_every_property(name: str) -> None:
+    """Golden files are decoded, or refused with an error that names rule and file, in bounded memory and time."""
     for data in inputs(name):
         TARGETS[name].check(data)
 
 
 @pytest.mark.parametrize("name", FAILED_ONCE)
-def test_what_a_decoder_once_failed_on(name: str) -> None:
-    """Each input that fuzzing found, made small, has every property since the fix; docs/fuzzing.md says what was wrong."""
+def test_regressions(name: str) -> None:
+    """Each minimized input on which a decoder once failed has every property; docs/fuzzing.md lists them."""
     inputs(name.partition("/")[0])
     TARGETS[name.partition("/")[0]].check((KEPT / name).read_bytes())
 
@@ -51,15 +51,15 @@ def test_what_a_decoder_once_failed_on(name: str) -> None:
 @pytest.mark.parametrize("name", TARGETS)
 @given(number=st.integers(0, 2**32))
 @bounded(100)
-def test_damaged_inputs_keep_every_law(name: str, number: int) -> None:
-    """Bytes changed anywhere, in the frame or in a part whose frame is computed again: a typed error, or a valid result."""
+def test_damaged_inputs_have_every_property(name: str, number: int) -> None:
+    """Bytes are changed anywhere, or in a part whose frame is computed again: a typed error, or a valid result."""
     chance, target = Random(number), TARGETS[name]
     target.check(mutate(chance.choice(inputs(name)), target.explode, chance)[: target.longest])
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_inputs_that_are_taken_apart_are_put_together_again(name: str) -> None:
-    """A frame that is made whole around its leaves is decoded if it was before, so that changes to leaves reach what lies deeper."""
+def test_inputs_are_built_from_their_parts(name: str) -> None:
+    """An input that is built again from its parts is decoded if it was before."""
     for data in inputs(name)[::4]:
         parts = TARGETS[name].explode(data)
         if parts is not None and is_decoded(TARGETS[name], data):
@@ -85,18 +85,18 @@ def test_columns_without_bytes_take_no_memory_out_of_proportion(monkeypatch: pyt
 
 
 def greedy(data: bytes) -> None:
-    """Takes memory out of proportion."""
+    """Uses too much memory."""
     assert len(bytearray(b"x" * (oracle.CONSTANT + 30_000_000))) > len(data)
 
 
 def slow(data: bytes) -> None:
-    """Takes time out of proportion."""
+    """Uses too much time."""
     while oracle.time.process_time() < slow.until:  # type: ignore[attr-defined]
         pass
 
 
 def nameless(data: bytes) -> None:
-    """Raises an error that says neither file nor rule."""
+    """Raises an error without file and rule."""
     raise MalformedTable("something is wrong")
 
 
@@ -105,8 +105,8 @@ def wrong(data: bytes) -> None:
     raise KeyError("schema")
 
 
-def test_the_oracle_sees_what_it_looks_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Too much memory, too much time, errors that say too little, errors of other kinds: none of them passes."""
+def test_oracle_detects_violations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too much memory, too much time, incomplete errors, and untyped errors are detected."""
     monkeypatch.setattr(oracle, "SECONDS", 0.05)
     slow.until = oracle.time.process_time() + 0.2  # type: ignore[attr-defined]
     for decode, about in ((slow, "seconds"), (nameless, "names no rule")):

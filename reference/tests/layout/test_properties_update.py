@@ -1,4 +1,4 @@
-"""Updating the properties of a table: what readers see while it goes on, and what the next update makes of one that did not end."""
+"""Updates of table properties: the view of readers during an update, and recovery after a crash."""
 
 import pytest
 
@@ -37,12 +37,12 @@ def created(entries: dict[str, str] = BEFORE) -> MemoryStorage:
 
 
 def update(storage: Storage) -> None:
-    """The update of these tests."""
+    """The update that these tests use."""
     update_properties(storage, InProcessLock(), CHANGES, ["strange.key"], comment="updated")
 
 
 def entries_of(storage: Storage) -> dict[str, str]:
-    """What a reader finds, without the checksum."""
+    """The properties that a reader sees, without the checksum."""
     found = dict(read_properties(storage).entries)
     assert found.pop("hoodie.table.checksum", None) is not None
     return found
@@ -56,8 +56,9 @@ def test_keys_are_set_and_deleted() -> None:
     assert storage.head(BACKUP_PATH) is None
 
 
-def test_a_reader_sees_all_of_an_update_or_nothing() -> None:
-    """S3-005: after a crash of an update at any request, readers see the old or the new properties, and the next update succeeds."""
+def test_updates_are_atomic_for_readers() -> None:
+    """S3-005: after a crash of an update at any request, readers see the old or the new properties, and the next update
+    succeeds."""
     states = list(crashes(created(), update))
     assert len(states) > 3
     for state in states:
@@ -96,8 +97,8 @@ def deployed_steps() -> list[tuple[str, MemoryStorage]]:
     return found
 
 
-def test_updates_of_deployed_writers_are_finished() -> None:
-    """PROP-011, S3-005: whatever part of the file is there beside the backup, no reader takes a part of the properties for all."""
+def test_interrupted_updates_of_deployed_writers_are_recovered() -> None:
+    """PROP-011, S3-005: for any part of the file next to the backup, no reader uses incomplete properties."""
     for name, storage in deployed_steps():
         assert entries_of(storage) in (BEFORE, AFTER), name
         copy = copy_of(storage)
@@ -109,8 +110,8 @@ def test_updates_of_deployed_writers_are_finished() -> None:
 
 
 @pytest.mark.parametrize("main", [None, b"", b"hoodie.table.name=trips"])
-def test_nothing_is_deleted_where_nothing_is_whole(main: bytes | None) -> None:
-    """S3-005: with a bad file and a bad backup the update fails, and both files remain unchanged for a manual repair."""
+def test_update_fails_without_a_valid_file(main: bytes | None) -> None:
+    """S3-005: with an invalid file and an invalid backup the update fails, and both files remain for a manual repair."""
     storage = MemoryStorage()
     storage.put(BACKUP_PATH, dump(with_checksum(BEFORE), "x")[:100])
     if main is not None:
@@ -144,8 +145,8 @@ def test_a_file_without_checksum_is_updated() -> None:
         ({"hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}, ()),
     ],
 )
-def test_an_update_to_what_no_table_may_have_is_refused(changes: dict[str, str], deleted: tuple[str, ...]) -> None:
-    """PROP-002, PROP-005: neither unknown values nor the loss of a mandatory key get into the file."""
+def test_invalid_updates_are_refused(changes: dict[str, str], deleted: tuple[str, ...]) -> None:
+    """PROP-002, PROP-005: unknown values and the removal of a mandatory key are refused."""
     storage = created()
     with pytest.raises(Misuse):
         update_properties(storage, InProcessLock(), changes, deleted, comment="x")
@@ -154,15 +155,15 @@ def test_an_update_to_what_no_table_may_have_is_refused(changes: dict[str, str],
 
 
 def test_an_update_that_changes_nothing_writes_nothing() -> None:
-    """S3-005: properties that are as wished are left alone."""
+    """S3-005: properties that are already set are not written."""
     storage = created()
     before = storage.head(PROPERTIES_PATH)
     update_properties(storage, InProcessLock(), {"hoodie.table.name": "trips"}, comment="x")
     assert storage.head(PROPERTIES_PATH) == before
 
 
-def test_another_name_gets_another_checksum() -> None:
-    """PROP-011: a table that is renamed can be read afterwards."""
+def test_renamed_table_gets_a_new_checksum() -> None:
+    """PROP-011: a renamed table is readable."""
     storage = created()
     update_properties(storage, InProcessLock(), {"hoodie.table.name": "rides"}, comment="x")
     assert read_properties(storage).name == "rides"

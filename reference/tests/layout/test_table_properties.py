@@ -1,4 +1,4 @@
-"""`hoodie.properties`: the text form, the checksum, the backup, and what is inferred from the entries."""
+"""`hoodie.properties`: syntax, checksum, backup, and inferred settings."""
 
 import pytest
 from hypothesis import given
@@ -61,12 +61,12 @@ EVENT, COMMIT, CUSTOM = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"
         ("hoodie.table.create.schema={\"type\"\\:\"record\"}", {"hoodie.table.create.schema": '{"type":"record"}'}),
     ],
 )  # fmt: skip
-def test_java_properties_mean_what_java_says(text: str, entries: dict[str, str]) -> None:
-    """PROP-003: the whole syntax of java.util.Properties is read, as any tool may have rewritten the file."""
+def test_syntax_of_java_properties(text: str, entries: dict[str, str]) -> None:
+    """PROP-003: the whole syntax of java.util.Properties is accepted, because other tools may have rewritten the file."""
     assert load(text.encode("latin-1")) == entries
 
 
-def test_written_properties_are_escaped_as_java_escapes_them() -> None:
+def test_written_properties_are_escaped_as_by_java() -> None:
     """PROP-003: `= : # !` and blanks are escaped, characters beyond ASCII as UTF-16 code units; keys are sorted."""
     entries = {"b": ' lead:"x"=#!', "a k": "é🚲\t\\", "c": "inner blank"}
     assert dump(entries, "why") == (
@@ -79,8 +79,8 @@ def test_written_properties_are_escaped_as_java_escapes_them() -> None:
 
 @bounded(200)
 @given(st.dictionaries(st.text(), st.text(), max_size=5))
-def test_what_was_written_is_read(entries: dict[str, str]) -> None:
-    """PROP-003: every key and value survives, whatever characters it holds."""
+def test_entries_are_unchanged_after_writing_and_reading(entries: dict[str, str]) -> None:
+    """PROP-003: keys and values with any characters."""
     assert load(dump(entries, "comment")) == entries
 
 
@@ -135,15 +135,15 @@ def read(main: bytes | None, backup: bytes | None = None) -> TableProperties:
         assert contents(storage) == before
 
 
-def test_no_folder_no_table() -> None:
-    """LAY-012: where there is no `.hoodie` there is no table, and the error says so."""
+def test_missing_folder_is_not_a_table() -> None:
+    """LAY-012: a folder without `.hoodie` is not a table, and the error says so."""
     with pytest.raises(TableNotFound) as raised:
         open_table("memory:///nothing-here", storage=MemoryStorage())
     assert (raised.value.rule, raised.value.path) == ("LAY-012", ".hoodie")
 
 
 def test_a_folder_without_properties_is_a_broken_table() -> None:
-    """LAY-013: the folder is there, the file is not: that is damage, not absence."""
+    """LAY-013: the folder exists and the file does not: this is damage, and not a missing table."""
     with pytest.raises(MalformedProperties) as raised:
         read(None)
     assert (raised.value.rule, raised.value.path) == ("LAY-013", PROPERTIES_PATH)
@@ -179,8 +179,8 @@ def test_a_bad_file_is_refused_by_the_rule_it_breaks(changes: dict[str, str | No
     assert (raised.value.rule, raised.value.path) == (rule, PROPERTIES_PATH)
 
 
-def test_every_cut_of_the_file_is_noticed_or_harmless() -> None:
-    """PROP-011: a cut file lacks a required key or fails its checksum; what opens has every required key."""
+def test_truncated_file_is_refused_or_complete() -> None:
+    """PROP-011: a truncated file lacks a required key or fails its checksum; a file that is accepted has every required key."""
     table = new_table()
     whole = table.storage.get(PROPERTIES_PATH)
     for length in range(len(whole)):
@@ -192,8 +192,8 @@ def test_every_cut_of_the_file_is_noticed_or_harmless() -> None:
         assert found.name == "trips"
 
 
-def test_the_backup_is_read_where_the_file_is_missing_or_broken() -> None:
-    """PROP-011: an interrupted update leaves a good backup; readers go on with it."""
+def test_backup_replaces_a_missing_or_damaged_file() -> None:
+    """PROP-011: an interrupted update leaves a valid backup, which readers use."""
     backup = table_text(table_type="MERGE_ON_READ")
     assert read(None, backup).is_merge_on_read
     assert read(table_text(table_checksum="1"), backup).is_merge_on_read
@@ -201,8 +201,8 @@ def test_the_backup_is_read_where_the_file_is_missing_or_broken() -> None:
     assert not read(table_text(), backup).is_merge_on_read
 
 
-def test_of_two_broken_files_the_first_is_reported() -> None:
-    """PROP-011: the error tells of `hoodie.properties`, which is what must be mended."""
+def test_damaged_backup_reports_the_file() -> None:
+    """PROP-011: the error names `hoodie.properties`, which has to be repaired."""
     with pytest.raises(MalformedProperties) as raised:
         read(table_text(table_checksum="1"), table_text(table_checksum="2"))
     assert (raised.value.path, raised.value.found) == (PROPERTIES_PATH, "1")
@@ -213,7 +213,7 @@ def test_a_file_without_checksum_is_accepted() -> None:
     assert read(table_text(table_checksum=None)).name == "t"
 
 
-def test_a_refused_version_is_not_looked_for_in_the_backup() -> None:
+def test_backup_is_not_used_for_refused_versions() -> None:
     """COMPAT-002: a table at version 9 with a backup from before its upgrade is a table at version 9."""
     with pytest.raises(UnsupportedTableVersion):
         read(table_text(table_version="9"), table_text())
@@ -228,8 +228,8 @@ def test_a_refused_version_is_not_looked_for_in_the_backup() -> None:
         ("hoodie.table.base.file.format", "CSV", "PROP-001"),
     ],
 )
-def test_an_unknown_value_is_an_error_not_a_default(key: str, value: str, rule: str) -> None:
-    """PROP-001: guessing a table's type or merge mode would give silently wrong rows."""
+def test_unknown_value_is_an_error(key: str, value: str, rule: str) -> None:
+    """PROP-001: a default for the table type or the merge mode would silently give wrong rows."""
     with pytest.raises(InvalidProperty) as raised:
         TableProperties({key: value}).get(key)
     assert (raised.value.rule, raised.value.path) == (rule, PROPERTIES_PATH)
@@ -308,7 +308,7 @@ def properties_of(mode: str | None, strategy: str | None, payload: str | None, o
         (EVENT, None, OTHER, InvalidProperty),
     ],
 )
-def test_the_merge_mode_is_inferred_by_the_deployed_table(
+def test_merge_mode_is_inferred_as_deployed(
     mode: str | None, strategy: str | None, payload: str | None, ordering: str | None, expected: str | type[HudiError]
 ) -> None:
     """MRG-016, MRG-017, MRG-021, MRG-031: a known strategy id decides, then the payload class; contradictions are errors."""
@@ -322,8 +322,8 @@ def test_the_merge_mode_is_inferred_by_the_deployed_table(
 
 
 @pytest.mark.parametrize(("ordering", "expected"), [(None, COMMIT), ("ts", EVENT)])
-def test_with_nothing_stored_the_ordering_field_decides(ordering: str | None, expected: str) -> None:
-    """MRG-020: no mode, no id, no class: event time where there is an ordering field."""
+def test_merge_mode_without_properties_depends_on_the_ordering_field(ordering: str | None, expected: str) -> None:
+    """MRG-020: without mode, id and class: event time if there is an ordering field."""
     assert properties_of(None, None, None, ordering).merge_mode == expected
 
 
@@ -332,8 +332,8 @@ def test_the_older_name_of_the_strategy_id_is_read() -> None:
     assert TableProperties({"hoodie.compaction.record.merger.strategy": EVENT_TIME_STRATEGY}).merge_mode == EVENT
 
 
-def test_a_table_with_a_custom_merger_is_refused_when_read() -> None:
-    """MRG-031: rows merged by a merger that is not known here would be wrong; the query is refused, not guessed."""
+def test_unknown_custom_merger_is_refused_by_queries() -> None:
+    """MRG-031: another merger would give wrong rows."""
     table = new_table()
     set_property(table.storage, "hoodie.record.merge.mode", "CUSTOM")
     set_property(table.storage, "hoodie.record.merge.strategy.id", OTHER_ID)
@@ -343,7 +343,8 @@ def test_a_table_with_a_custom_merger_is_refused_when_read() -> None:
 
 
 def test_a_created_table_has_every_required_key() -> None:
-    """PROP-002, PROP-006, PROP-010: what Apache Hudi 1.0.2 always writes for a data table is there, with its values."""
+    """PROP-002, PROP-006, PROP-010: the properties that Apache Hudi 1.0.2 always writes for a data table exist, with its
+    values."""
     entries = load(new_table(ordering=("ts",), partition=("p",)).storage.get(PROPERTIES_PATH))
     schema = entries.pop("hoodie.table.create.schema")
     assert schema.startswith('{"type":"record"')

@@ -1,4 +1,4 @@
-"""Tables of version 6: names, contents, archived instants, completion times; and what becomes of them in a migration."""
+"""Tables of version 6: names, contents, archived instants, completion times, and migration."""
 
 import json
 import struct
@@ -84,8 +84,8 @@ def test_completed_writes_of_version_6_are_json(action: str) -> None:
 @pytest.mark.parametrize(
     "name", ["hoodie.properties", "metadata", f"{T}", f"{T}_{T}.commit", f"{T}.commit.crc", "x.commit", f"{T}.compaction"]
 )
-def test_other_names_are_foreign(name: str) -> None:
-    """COMPAT-001: files that lie beside instants in .hoodie are none, and neither is a name of version 8."""
+def test_other_files_are_ignored(name: str) -> None:
+    """COMPAT-001: other files in .hoodie are not instants, and neither are names of version 8."""
     assert parse_legacy_name(name) is None
 
 
@@ -94,8 +94,8 @@ def info(name: str, modified: int) -> ObjectInfo:
     return ObjectInfo(f".hoodie/{name}", 1, modified, "v")
 
 
-def test_an_instant_completed_when_its_file_was_modified() -> None:
-    """COMPAT-003: the completion time is that of the file, unless the file claims to be older than the request."""
+def test_completion_time_is_the_modification_time() -> None:
+    """COMPAT-003: unless the file is older than the request."""
     properties = TableProperties(PROPERTIES)
     (found,) = legacy_instants([info(f"{T}.commit", 1_704_067_205_678), info(f"{T}.inflight", 1)], properties)
     assert (found.state, found.completion) == (State.COMPLETED, "20240101000005678")
@@ -104,22 +104,22 @@ def test_an_instant_completed_when_its_file_was_modified() -> None:
 
 
 def test_just_after_is_the_next_millisecond() -> None:
-    """TL-004: of a moment the next one, of a reserved time the next number; never the same text or an earlier one."""
+    """TL-004: the next millisecond of a date, the next number of a reserved time; never an equal or earlier text."""
     assert just_after("20231231235959999") == "20240101000000000"
     assert just_after("20231231235959") > "20231231235959"
     assert just_after("00000000000001") == "00000000000002"
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"Obj\x01", b"[" * 100_000, b"\xff{}"])
-def test_a_commit_that_is_no_json_object(data: bytes) -> None:
-    """COMPAT-003: a cut or foreign commit of version 6 is an error that names the file."""
+def test_invalid_json_of_a_commit_is_an_error(data: bytes) -> None:
+    """COMPAT-003: a truncated or other file is an error that names the file."""
     with pytest.raises(MalformedMetadata) as error:
         read_json_record(data, ".hoodie/1.commit")
     assert error.value.path == ".hoodie/1.commit"
 
 
-def test_nothing_is_written_to_a_table_of_version_6() -> None:
-    """COMPAT-005: a write is refused before it changes anything, and says how to go on."""
+def test_writes_to_version_6_are_refused() -> None:
+    """COMPAT-005: a write is refused before it changes anything; the error names the remedy."""
     storage = old_table()
     before = [(i.path, i.version) for i in storage.list()]
     with pytest.raises(UnsupportedTableVersion, match="migrate"):
@@ -160,8 +160,8 @@ def test_a_block_of_some_columns_is_refused_in_an_old_table(partial: bool) -> No
         assert table.snapshot(["id"]).to_pylist() == [{"id": "a"}]
 
 
-def test_an_instant_that_only_the_new_folder_has_is_missed() -> None:
-    """COMPAT-006: an upgrade that crashed between two instants is an error; the first instant is not ignored."""
+def test_half_migrated_timeline_is_an_error() -> None:
+    """COMPAT-006: after an upgrade that crashed between two instants the first instant is not ignored."""
     storage = old_table()
     open_table("memory:///old", storage=storage).snapshot()
     storage.put(".hoodie/timeline/20230101000000000_20230101000001000.commit", b"")
@@ -223,8 +223,8 @@ def test_archived_states_become_instants() -> None:
     assert (log.completion_of(T), log.completion_of("20250101000000000")) == ("20240101000003000", None)
 
 
-def test_an_append_that_was_cut_is_passed_over() -> None:
-    """COMPAT-003: of a last block that is not whole its instants are still active; anywhere else damage is an error."""
+def test_truncated_append_to_the_archive_is_ignored() -> None:
+    """COMPAT-003: the instants of an incomplete last block are still active; any other damage is an error."""
     whole = block((T, "commit", "COMPLETED", None))
     storage = MemoryStorage()
     storage.put(f"{FOLDER}/.commits_.archive.1_1-0-1", whole + whole[: len(whole) // 2])
@@ -247,8 +247,8 @@ def commit(requested: int, completion: int, *groups: str) -> tuple[LegacyInstant
     return LegacyInstant(times[0], "commit", State.COMPLETED, times[1]), {"partitionToWriteStats": stats}
 
 
-def test_times_of_a_copied_table_are_not_believed() -> None:
-    """COMPAT-006: where all files were modified at once, long after, each write completes before the next one to its groups."""
+def test_modification_times_of_a_copied_table_are_not_used() -> None:
+    """COMPAT-006: if all files were modified together later, each write completes before the next one to its file groups."""
     writes = [commit(1, 50, "f"), commit(2, 50, "f", "g"), commit(3, 50, "g"), commit(4, 50, "h")]
     times = completion_times(writes)
     assert list(times.values()) == ["20240101000001001", "20240101000002001", "20240101000050000", "20240101000050001"]

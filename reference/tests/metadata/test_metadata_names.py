@@ -18,7 +18,7 @@ DATA = Path(__file__).parents[1] / "data" / "metadata"
 LOG = ".f-0_20250101000000000.log.1_0-1-2"
 
 
-def test_partitions_and_file_ids_are_those_of_apache_hudi() -> None:
+def test_partitions_and_file_ids_equal_those_of_apache_hudi() -> None:
     """IDX-001, IDX-002, IDX-009, IDX-023: names of folders and file groups, as the frozen files are called."""
     partitions = (
         *BuiltIn,
@@ -47,14 +47,14 @@ def test_definitions_are_read_and_written_again() -> None:
              '{"indexDefinitions": {"a": {"indexName": "b", "indexType": "", "indexFunction": "", "sourceFields": [], "indexOptions": {}}}}']
 )  # fmt: skip
 def test_damaged_definitions_are_an_error(text: str) -> None:
-    """IDX-022: what is no such document is never taken for one without indexes."""
+    """IDX-022: an invalid document is not treated as one without indexes."""
     with pytest.raises(MalformedMetadata):
         parse_definitions(text, "index.json")
 
 
 @pytest.mark.parametrize("name", [LOG, ".f-0_1.log.1", ".f-0_1.log.7_0-0-0.cdc", "f-0_0-1-2_1.orc"])
-def test_names_are_written_as_they_were_read(name: str) -> None:
-    """LF-002, BF-003: the parts of a name give the name back."""
+def test_names_are_unchanged_after_parsing(name: str) -> None:
+    """LF-002, BF-003: the parts of a name give the same name."""
     assert str(parse_data_file_name(name)) == name
 
 
@@ -77,8 +77,8 @@ def test_the_error_says_what_kind_of_file_the_name_belongs_to(name: str, found: 
         in_merge_order([LOG, name])
 
 
-def test_what_is_no_base_file_is_an_error() -> None:
-    """BF-003: a log file is none."""
+def test_name_of_a_log_file_is_not_a_base_file() -> None:
+    """BF-003: the name of a log file is refused."""
     with pytest.raises(MalformedFileName, match="a log file's name"):
         require_base_file_name(LOG)
 
@@ -90,8 +90,8 @@ def test_unescaping_returns_the_original() -> None:
     assert escape("") == NULL_PARTITION
 
 
-def test_what_has_no_answer_is_an_error() -> None:
-    """Counters are no moments, rows of nulls have no key, no buckets hold no row."""
+def test_values_without_a_result_are_an_error() -> None:
+    """Counters are not dates, rows of nulls have no key, and there is no bucket of zero buckets."""
     with pytest.raises(MalformedInstantTime, match="IDX-020"):
         milliseconds_of("42")
     with pytest.raises(InvalidRows, match="META-007"):

@@ -57,14 +57,14 @@ def without_docs(schema: object) -> object:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.split("_")[0])
-def test_the_schema_is_the_stored_one(path: Path) -> None:
-    """SCHEMA is what the files hold, but for its documentation: fields, unions and defaults, in their order."""
+def test_schema_equals_the_stored_one(path: Path) -> None:
+    """SCHEMA equals the schema in the files except for documentation: fields, unions and defaults, in their order."""
     assert without_docs(schema_of(opened(path))) == SCHEMA
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.split("_")[0])
-def test_records_are_written_as_they_were_stored(path: Path) -> None:
-    """Every record is encoded to the bytes it came from, but for the meta columns, which stay empty."""
+def test_records_are_unchanged_after_encoding(path: Path) -> None:
+    """Every record is encoded to its stored bytes, except for the meta columns, which are empty."""
     file = opened(path)
     parsed = fastavro.parse_schema(schema_of(file))
     for entry, record in zip(file, decode_entries(file, schema_of(file), path.name), strict=True):
@@ -116,7 +116,7 @@ def test_statistics_of_partitions_and_their_keys() -> None:
         assert key == keys.partition_stats_key(stats.column, stats.partition)
 
 
-def test_an_expression_index_holds_both() -> None:
+def test_expression_index_has_statistics_of_files_and_partitions() -> None:
     """Statistics of files under their ordinary keys, those of partitions under a key with __partition_stat__ in its middle."""
     kinds = set()
     for key, record in records("expr-index-idx-day").items():
@@ -150,14 +150,14 @@ def test_record_locations() -> None:
 
 
 def test_secondary_entries() -> None:
-    """IDX-024, IDX-030: value and record key are in the key, which alone is what the entry says."""
+    """IDX-024, IDX-030: the key contains the secondary value and the record key; the value of the entry is empty."""
     for key, record in records("secondary-index").items():
         assert record.payload == SecondaryEntry()
         assert parse_secondary_key(key)[1] in ("k1", "é", "k:3,x", "😀")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.split("_")[0])
-def test_keys_lie_in_the_group_of_their_hash(path: Path) -> None:
+def test_keys_are_in_the_file_group_of_their_hash(path: Path) -> None:
     """Each key is in the file group that its hash names, in every partition of the metadata table."""
     groups = {
         "files": 1,
@@ -198,14 +198,14 @@ WHOLE = {"SecondaryIndexMetadata": {"isDeleted": False}}
     ],
     ids=["no-member", "type-0", "type-8", "other-member", "list-key", "list-type", "empty", "cut", "more", "not-utf8"],
 )
-def test_what_is_no_record_is_an_error(broken: Entry) -> None:
-    """A value that is no whole record of its type ends in one typed error that names the file."""
+def test_invalid_record_is_an_error(broken: Entry) -> None:
+    """A value that is not a complete record of its type raises one typed error that names the file."""
     with pytest.raises(MalformedIndexEntry, match=r"some\.hfile"):
         list(decode_entries([broken], SCHEMA, "some.hfile"))
 
 
-def test_another_key_in_the_value_is_an_error() -> None:
-    """MDT-003: the key is the entry's; one in the value that differs belongs to another record."""
+def test_key_in_the_value_must_match() -> None:
+    """MDT-003: a different key in the value belongs to another record."""
     out = io.BytesIO()
     fastavro.schemaless_writer(out, fastavro.parse_schema(json.loads(json.dumps(SCHEMA))), {"key": "x", "type": 7, **WHOLE})
     with pytest.raises(MalformedIndexEntry):
@@ -215,7 +215,7 @@ def test_another_key_in_the_value_is_an_error() -> None:
 
 
 def test_bounds_of_later_releases_are_refused() -> None:
-    """Statistics whose values are of a kind that this version does not have are never guessed at."""
+    """Statistics with values of an unknown kind are refused."""
     text = json.dumps(SCHEMA).replace("StringWrapper", "ArrayWrapper")
     value = next(iter(records("col-stats").values()))
     stats = replace(value.payload, least=Bound("StringWrapper", "a"))
@@ -223,7 +223,7 @@ def test_bounds_of_later_releases_are_refused() -> None:
         list(decode_entries([encode_record(MetadataRecord(value.key, stats))], json.loads(text), "f"))
 
 
-def test_what_cannot_be_stored_is_refused() -> None:
+def test_invalid_records_are_refused() -> None:
     """MDT-013: a live file has a size; a bound fits its wrapper."""
     with pytest.raises(InvalidRows, match="size"):
         encode_record(MetadataRecord("p", FileList({"f.parquet": FileInfo(0)})))
@@ -232,8 +232,8 @@ def test_what_cannot_be_stored_is_refused() -> None:
         encode_record(MetadataRecord("k", replace(stats, least=Bound("IntWrapper", 2**40))))
 
 
-def test_every_location_gives_its_file_id_back() -> None:
-    """IDX-015: ids of both encodings are rebuilt as they were; an unknown encoding and a half of more than 64 bits are errors."""
+def test_file_ids_are_unchanged_after_encoding() -> None:
+    """IDX-015: ids of both encodings are restored; an unknown encoding and a half of more than 64 bits are errors."""
     for file_id in (
         "036ded81-9ed4-479f-bcea-7145dfa0079b-0",
         "ffffffff-ffff-ffff-ffff-ffffffffffff",

@@ -51,7 +51,7 @@ def keys_in(table: WritableTable) -> set[str]:
     return set(metadata.records("record_index", table.timeline))
 
 
-def test_a_table_of_another_engine_is_read() -> None:
+def test_metadata_table_of_apache_hudi_is_read() -> None:
     """MDT-006, MDT-007, MDT-015: base files and logs of Apache Hudi 1.0.2 together list the files in storage, and have
     statistics of each of its files."""
     table = open_table(GOLDEN.as_uri(), storage=LocalStorage(GOLDEN))
@@ -104,13 +104,13 @@ def test_statistics_are_widened_unless_they_are_tight(
         ({}, {"a": FileInfo(0, True)}, {"a": FileInfo(0, True)}),
     ],
 )
-def test_listings_add_up(old: dict[str, FileInfo], new: dict[str, FileInfo], left: dict[str, FileInfo]) -> None:
-    """MDT-006: a tombstone removes a file, and is kept if there is no file yet; the greater size counts."""
+def test_file_listings_are_merged(old: dict[str, FileInfo], new: dict[str, FileInfo], left: dict[str, FileInfo]) -> None:
+    """MDT-006: a delete removes a file, and is kept if the file is not listed yet; the greater size counts."""
     assert merged(FileList(old), FileList(new)) == FileList(left)
     assert merged(PartitionList(old), PartitionList(new)) == PartitionList(left)
 
 
-def test_a_seed_is_that_of_deployed_writers() -> None:
+def test_first_log_block_equals_that_of_apache_hudi() -> None:
     """MDT-002: 80 bytes, the same as in the first log file of each file group of Apache Hudi."""
     deployed = (
         "234855444923 0000000000000042 00000001 00000001 00000001 00000000 00000011 3030303030303030303030303030303030"

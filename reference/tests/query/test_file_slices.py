@@ -1,4 +1,4 @@
-"""File groups, slices and the blocks that count, on tables whose files were put together by hand."""
+"""File groups, slices and valid blocks, on tables whose files were built by hand."""
 
 import io
 import json
@@ -80,7 +80,7 @@ def table_of(**options: Any) -> WritableTable:
 
 
 def put(table: WritableTable, begin: int, end: int | None, files: dict[str, bytes], action: str = "deltacommit") -> None:
-    """One write: its files, and its instant, completed at `end` or still inflight."""
+    """Write files and their instant, completed at `end` or inflight."""
     for name, data in files.items():
         table.storage.put(name, data)
     table.storage.put(f".hoodie/timeline/{at(begin)}.{action}.requested", b"")
@@ -98,7 +98,7 @@ def slices(table: WritableTable) -> list[tuple[str, str | None, list[str]]]:
 
 
 def test_logs_are_merged_by_requested_time_not_by_completion() -> None:
-    """ER-021, MRG-025: of two overlapping delta commits the one requested later wins, though it completed first."""
+    """ER-021, MRG-025: of two overlapping delta commits the one requested later wins, although it completed first."""
     table = table_of()
     put(table, 1, 2, {base_name(1): base_file(1, trip("1", "base"))})
     put(table, 3, 9, {log_name(3): data_block(3, trip("1", "requested first"))})
@@ -116,8 +116,8 @@ def test_logs_of_one_instant_are_ordered_by_number_then_token() -> None:
     assert names(table) == {"1": "ten", "2": "base"}
 
 
-def test_a_log_joins_the_newest_base_that_is_not_later_than_its_completion() -> None:
-    """RDR-012, ER-035: a log requested before a compaction and completed after it belongs to the new slice."""
+def test_log_file_belongs_to_the_newest_base_before_its_completion() -> None:
+    """RDR-012, ER-035: a log file requested before a compaction and completed after it belongs to the new slice."""
     table = table_of()
     put(table, 1, 2, {base_name(1): base_file(1, trip("1", "old"))})
     put(table, 3, 8, {log_name(3): data_block(3, trip("1", "change"))})
@@ -126,8 +126,8 @@ def test_a_log_joins_the_newest_base_that_is_not_later_than_its_completion() -> 
     assert names(table) == {"1": "change"}
 
 
-def test_a_log_that_completed_before_the_base_is_part_of_it() -> None:
-    """RDR-012: its change is in the new base file already and is not applied again."""
+def test_log_file_completed_before_the_base_is_not_applied() -> None:
+    """RDR-012: its change is already in the new base file."""
     table = table_of()
     put(table, 1, 2, {base_name(1): base_file(1, trip("1", "old"))})
     put(table, 3, 4, {log_name(3): data_block(3, trip("1", "change"))})
@@ -136,8 +136,8 @@ def test_a_log_that_completed_before_the_base_is_part_of_it() -> None:
     assert names(table) == {"1": "compacted"}
 
 
-def test_files_of_writes_that_did_not_complete_are_not_there() -> None:
-    """RDR-005, ER-036: an uncommitted base file neither shows its rows nor takes later logs with it."""
+def test_files_of_incomplete_writes_are_ignored() -> None:
+    """RDR-005, ER-036: an uncommitted base file has no visible rows, and later log files do not belong to it."""
     table = table_of()
     put(table, 1, 2, {base_name(1): base_file(1, trip("1", "base"))})
     put(
@@ -151,8 +151,9 @@ def test_files_of_writes_that_did_not_complete_are_not_there() -> None:
     assert names(table) == {"1": "base", "2": "committed"}
 
 
-def test_a_pending_compaction_starts_a_slice_that_is_read_on_top_of_the_one_before() -> None:
-    """RDR-015, CMP-003: logs after the plan belong to the new slice, whose base file does not exist yet."""
+def test_pending_compaction_begins_a_new_slice() -> None:
+    """RDR-015, CMP-003: log files after the plan belong to the new slice, whose base file does not exist yet; it is read with
+    the previous one."""
     operation = {"type": "record", "name": "HoodieCompactionOperation", "fields": [
         {"name": "baseInstantTime", "type": ["null", "string"]}, {"name": "fileId", "type": ["null", "string"]},
         {"name": "partitionPath", "type": ["null", "string"]}]}  # fmt: skip
@@ -173,8 +174,8 @@ def test_a_pending_compaction_starts_a_slice_that_is_read_on_top_of_the_one_befo
     assert table.read_optimized(["name"]).column("name").to_pylist() == ["base"] * 3
 
 
-def test_a_replaced_group_is_hidden_from_its_replacecommit_on() -> None:
-    """RDR-010, RDR-011, ER-037: and still there as of an earlier time; a pending replacecommit hides nothing."""
+def test_replaced_group_is_hidden_after_the_replacecommit() -> None:
+    """RDR-010, RDR-011, ER-037: it is still visible as of an earlier time; a pending replacecommit hides nothing."""
     table = table_of()
     put(table, 1, 2, {base_name(1): base_file(1, trip("1", "old"))})
     schema = {**COMMIT_METADATA_SCHEMA, "fields": [*COMMIT_METADATA_SCHEMA["fields"], {
@@ -195,8 +196,8 @@ def test_a_replaced_group_is_hidden_from_its_replacecommit_on() -> None:
     assert table.as_of(at(3), ["name"]).column("name").to_pylist() == ["new"]
 
 
-def test_a_rollback_command_undoes_the_blocks_before_it() -> None:
-    """LF-037, BLK-004, BLK-005: all blocks of its target that were read before, none that come after, none of others."""
+def test_rollback_command_drops_earlier_blocks_of_its_target() -> None:
+    """LF-037, BLK-004, BLK-005: it drops all earlier blocks of its target, no later ones, and none of others."""
     table = table_of()
     put(table, 1, 2, {base_name(1): base_file(1, trip("1", "base"), trip("2", "base"))})
     blocks = data_block(3, trip("1", "rolled back")) + data_block(1, trip("2", "kept")) + delete_block(3, "2")
@@ -204,8 +205,8 @@ def test_a_rollback_command_undoes_the_blocks_before_it() -> None:
     assert names(table) == {"1": "base", "2": "kept", "3": "after"}
 
 
-def test_blocks_of_instants_that_did_not_complete_do_not_count() -> None:
-    """LF-036, RDR-013: it is the block's own instant that decides, as in files named after a slice's base."""
+def test_blocks_of_incomplete_instants_are_ignored() -> None:
+    """LF-036, RDR-013: the instant of the block decides, as in files that are named after the base instant."""
     table = table_of()
     put(table, 1, 2, {base_name(1): base_file(1, trip("1", "base"))})
     blocks = data_block(3, trip("1", "committed")) + data_block(7, trip("1", "not completed")) + delete_block(8, "1")
@@ -214,8 +215,8 @@ def test_blocks_of_instants_that_did_not_complete_do_not_count() -> None:
     assert names(table) == {"1": "committed"}
 
 
-def test_the_joined_block_of_a_log_compaction_stands_for_its_inputs() -> None:
-    """LF-040, LCP-003: in the place of the newest input; blocks between are not overtaken, inputs are not applied again."""
+def test_compacted_block_replaces_its_inputs() -> None:
+    """LF-040, LCP-003: it has the position of the newest input in the merge order; its inputs are not applied again."""
     table = table_of()
     put(table, 1, 2, {base_name(1): base_file(1, trip("1", "base"), trip("2", "base"))})
     put(table, 3, 4, {log_name(3): data_block(3, trip("1", "three"))})
@@ -234,8 +235,8 @@ def test_change_data_files_are_never_merged() -> None:
 
 
 @pytest.mark.parametrize("committed", ["0-0-0", "9-0-0"])
-def test_of_two_attempts_the_committed_one_counts(committed: str) -> None:
-    """TL-005, BF-006: a lost attempt of the same action lies beside, whichever sorts first; the metadata names the one that won."""
+def test_file_of_a_failed_attempt_is_ignored(committed: str) -> None:
+    """TL-005, BF-006: the metadata of the action names the file of the successful attempt, whichever sorts first."""
     table = table_of()
     lost = "9-0-0" if committed == "0-0-0" else "0-0-0"
     put(table, 1, 2, {f"{GROUP}_{committed}_{at(1)}.parquet": base_file(1, trip("1", "won"))})
@@ -245,7 +246,7 @@ def test_of_two_attempts_the_committed_one_counts(committed: str) -> None:
     assert names(table) == {"1": "won", "2": "won"}
 
 
-def test_inspect_tells_the_slices_as_they_are_read() -> None:
+def test_inspect_shows_slices_in_read_order() -> None:
     """RDR-007: files in merge order, newest slice first, and pending instants with their state."""
     table = table_of()
     put(table, 1, 2, {base_name(1): base_file(1, trip("1", "base"))})

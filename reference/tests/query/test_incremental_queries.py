@@ -1,4 +1,4 @@
-"""Incremental and change queries: bounds, what was cleaned or archived, and what logging of changes leaves out."""
+"""Incremental and change queries: bounds, cleaned and archived instants, and incomplete change logs."""
 
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -22,7 +22,7 @@ COLUMNS = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("v", pa.float64()
 
 
 def table(table_type: str = "COPY_ON_WRITE", **properties: str) -> WritableTable:
-    """An empty table in memory on a clock of its own."""
+    """An empty table in memory with its own clock."""
     return create_table(
         "memory:", name="t", schema=SCHEMA, record_key=["id"], ordering=["ts"], table_type=table_type,  # type: ignore[arg-type]
         storage=MemoryStorage(), clock=ManualClock(1767225600000, 1000), ids=SeededIds(1), properties=properties,
@@ -35,7 +35,7 @@ def rows(*given: tuple[str, int, float | None]) -> pa.Table:
 
 
 def completions(found: WritableTable) -> list[str]:
-    """When the writes completed."""
+    """The completion times of the writes."""
     return [instant.completion or "" for instant in found.timeline.commits]
 
 
@@ -46,7 +46,7 @@ def ids(found: pa.Table) -> list[str]:
 
 @pytest.mark.parametrize("ask", ["incremental", "changes"])
 def test_a_window_that_ends_before_it_begins_is_refused(ask: str) -> None:
-    """The error names both bounds and what would be right."""
+    """The error names both bounds and the remedy."""
     made = table()
     made.upsert(rows(("a", 1, 1.0)))
     with pytest.raises(InvalidQuery, match="ends before it begins") as caught:
@@ -55,8 +55,8 @@ def test_a_window_that_ends_before_it_begins_is_refused(ask: str) -> None:
 
 
 @pytest.mark.parametrize("time", ["earliest", "000", "", "2026", "2026-13-01", "2026-02-30 00:00:00", "yesterday"])
-def test_a_bound_that_is_no_point_of_the_timeline_is_refused(time: str) -> None:
-    """A text that is not a time is refused as a bound."""
+def test_invalid_bound_is_refused(time: str) -> None:
+    """A text that is not a time is refused."""
     made = table()
     with pytest.raises(InvalidQuery, match="not a time of the timeline"):
         made.incremental(time)
@@ -77,8 +77,8 @@ def test_a_bound_that_is_no_point_of_the_timeline_is_refused(time: str) -> None:
         ("1774747800123", "20260329013000123"),
     ],
 )
-def test_points_of_the_timeline_have_many_texts(text: str, instant: str) -> None:
-    """Seconds without milliseconds mean their last one, a day its midnight."""
+def test_forms_of_times(text: str, instant: str) -> None:
+    """Seconds without milliseconds mean their last millisecond, a date its midnight."""
     assert instant_of(text) == instant
 
 
@@ -87,8 +87,8 @@ def test_times_since_1970_are_shown_in_the_zone_of_the_timeline() -> None:
     assert instant_of("1774747800", ZoneInfo("Asia/Tokyo")) == "20260329103000000"
 
 
-def test_the_begin_can_be_asked_for() -> None:
-    """What completed just when a window begins is in it only with include_begin."""
+def test_option_include_begin() -> None:
+    """An action that completed exactly at the begin is included only with include_begin."""
     made = table()
     made.upsert(rows(("a", 1, 1.0)))
     made.upsert(rows(("b", 1, 1.0)))
@@ -100,8 +100,8 @@ def test_the_begin_can_be_asked_for() -> None:
     assert made.changes(second, include_begin=True).num_rows == 1
 
 
-def test_filters_and_columns_come_after_the_window() -> None:
-    """The commit time need not be asked for, and an unknown column is named."""
+def test_projection_and_filter_of_windows() -> None:
+    """The commit time need not be selected, and an unknown column is an error."""
     made = table()
     made.upsert(rows(("a", 1, 1.0), ("b", 1, 2.0)))
     assert made.incremental("2020-01-01", columns=["v"], where=[("id", "=", "b")]).to_pylist() == [{"v": 2.0}]
@@ -128,7 +128,7 @@ def _cleaned(made: WritableTable) -> list[str]:
 
 
 def test_a_window_whose_end_was_cleaned_is_refused() -> None:
-    """What is left lacks the record that was written again; a window up to now is whole."""
+    """The remaining files lack a record that was written again; a window without an end is complete."""
     made = table()
     times = _cleaned(made)
     assert ids(made.incremental(times[0])) == ["a", "n2", "n3", "n4", "n5"]
@@ -141,8 +141,8 @@ def test_a_window_whose_end_was_cleaned_is_refused() -> None:
         made.changes(times[0])
 
 
-def test_changes_go_with_the_slices_of_their_base_files() -> None:
-    """A clean deletes the change-capture files of its slices: later changes are returned, earlier ones refused."""
+def test_clean_deletes_change_files_of_its_slices() -> None:
+    """Later changes are returned, earlier ones are refused."""
     made = table(**{"hoodie.table.cdc.enabled": "true"})
     made.upsert(rows(("a", 1, 1.0), ("b", 1, 1.0)))
     for number in range(2, 5):
@@ -158,8 +158,8 @@ def test_changes_go_with_the_slices_of_their_base_files() -> None:
     assert caught.value.path is not None and caught.value.path.endswith(".cdc")
 
 
-def test_changes_of_savepointed_slices_outlive_a_clean() -> None:
-    """The change-capture file of a slice that a savepoint protects stays beside it; one of a retained commit stays, too."""
+def test_clean_keeps_change_files_of_savepoints() -> None:
+    """The change-capture files of savepointed slices and of retained commits are kept."""
     made = table(**{"hoodie.table.cdc.enabled": "true"})
     for number in range(1, 7):
         made.upsert(rows(("a", number, float(number))))
@@ -170,8 +170,8 @@ def test_changes_of_savepointed_slices_outlive_a_clean() -> None:
     assert [time for time in times if any(time in path for path in left)] == [times[1], *times[3:]]
 
 
-def test_windows_reach_into_the_history() -> None:
-    """Instants that were archived are found in the history, for records and for changes."""
+def test_windows_include_archived_instants() -> None:
+    """Instants in the history are used for records and for changes."""
     made = table(**{"hoodie.table.cdc.enabled": "true"})
     for number in range(1, 9):
         made.upsert(rows(("a", number, float(number)), ("b", 0 if number > 1 else 1, 0.0)))
@@ -184,8 +184,8 @@ def test_windows_reach_into_the_history() -> None:
     assert [change["after"]["v"] for change in found.changes(times[0]).to_pylist()] == [float(n) for n in range(2, 9)]
 
 
-def test_a_lost_file_is_not_taken_for_a_cleaned_one() -> None:
-    """Where no clean has ever been, a missing file is damage."""
+def test_missing_file_without_a_clean_is_an_error() -> None:
+    """A missing file is damage if the table was never cleaned."""
     made = table()
     for number in (1, 2, 3):
         made.upsert(rows(("a", number, float(number))))
@@ -201,8 +201,8 @@ def test_a_lost_file_is_not_taken_for_a_cleaned_one() -> None:
 
 
 @pytest.mark.parametrize("mode", ["DATA_BEFORE_AFTER", "DATA_BEFORE", "OP_KEY_ONLY"])
-def test_what_a_mode_does_not_log_is_looked_up(mode: str) -> None:
-    """All modes give the same changes; a null and a NaN are values, and no change where they stay."""
+def test_all_logging_modes_give_the_same_changes(mode: str) -> None:
+    """Null and NaN are values, and unchanged ones are no change."""
     made = table(**{"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": mode})
     made.upsert(rows(("a", 1, float("nan")), ("b", 1, None), ("c", 1, 1.0)))
     made.upsert(rows(("a", 2, float("nan")), ("b", 2, 1.0), ("d", 1, None)))

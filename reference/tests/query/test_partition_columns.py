@@ -1,4 +1,4 @@
-"""Partition columns that no data file has: what a folder's name gives back, and what it cannot."""
+"""Partition columns that are only in folder names: values that can be restored, and values that cannot."""
 
 import datetime
 import json
@@ -39,8 +39,8 @@ def read(kind: pa.DataType, folder: str, *, hive_style: bool = False, url_encode
         (pa.date32(), "__HIVE_DEFAULT_PARTITION__", None),
     ],
 )
-def test_a_value_is_taken_back_with_the_type_of_its_column(kind: pa.DataType, folder: str, value: Any) -> None:
-    """LAY-008: of the types whose values have one text each the folder's name gives the value back."""
+def test_values_are_restored_with_the_column_type(kind: pa.DataType, folder: str, value: Any) -> None:
+    """LAY-008: for types whose values have exactly one text."""
     assert read(kind, folder) == value
 
 
@@ -69,22 +69,22 @@ def test_each_folder_gives_one_of_several_columns() -> None:
         (pa.string(), "north", True),
     ],
 )
-def test_a_folder_that_is_no_value_is_an_error(kind: pa.DataType, folder: str, hive_style: bool) -> None:
-    """LAY-008: a name that is not a value of the type is an error with its path, not null."""
+def test_invalid_folder_name_is_an_error(kind: pa.DataType, folder: str, hive_style: bool) -> None:
+    """LAY-008: a name that is not a value of the type is an error with its path, and not null."""
     with pytest.raises(MalformedFileName) as caught:
         read(kind, folder, hive_style=hive_style)
     assert caught.value.path == folder
 
 
 def test_a_path_of_too_many_folders_is_an_error() -> None:
-    """LAY-005: with several columns the column with the slash is not known."""
+    """LAY-005: it is not known which of several columns contains the slash."""
     with pytest.raises(MalformedFileName):
         DroppedColumns(("y", "p"), False, False, {}).filled(pa.table({"p": pa.nulls(1, pa.string())}), "2026/n/x")
 
 
 @pytest.mark.parametrize("kind", [pa.timestamp("us"), pa.binary(), pa.list_(pa.string())])
-def test_types_without_a_text_of_their_own_are_refused(kind: pa.DataType) -> None:
-    """LAY-007: there is no one text of such a value, so none is read."""
+def test_types_with_several_texts_are_refused(kind: pa.DataType) -> None:
+    """LAY-007: the value cannot be restored from the text."""
     with pytest.raises(UnsupportedTableFeature, match="column p"):
         read(kind, "something")
 
@@ -97,8 +97,8 @@ def test_types_without_a_text_of_their_own_are_refused(kind: pa.DataType) -> Non
         {"hoodie.table.keygenerator.type": "USER_PROVIDED", "hoodie.table.partition.fields": "p"},
     ],
 )
-def test_folders_made_by_a_pattern_are_refused(entries: dict[str, str]) -> None:
-    """LAY-007: the folder of a day does not tell the hour."""
+def test_folders_of_date_patterns_are_refused(entries: dict[str, str]) -> None:
+    """LAY-007: the folder of a day does not contain the hour."""
     with pytest.raises(HudiError) as caught:
         dropped_columns(TableProperties({**DROP, **entries}))
     assert isinstance(caught.value, UnsupportedTableFeature)

@@ -1,4 +1,4 @@
-"""Partition pruning: which files a query with comparisons of partition columns reads, and that no answer changes."""
+"""Partition pruning: the files that a query with a filter on partition columns reads; pruning changes no answer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ COMPARES: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class Watched(MemoryStorage):
-    """Remembers which data files were read."""
+    """A storage that records which data files were read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ def test_only_partitions_that_may_hold_the_rows_are_read(where: Any, partitions:
 
 
 def test_as_of_and_windows_are_pruned_too() -> None:
-    """LAY-008, TYP-008: whatever a query is about, a partition that it cannot be about is not read."""
+    """LAY-008, TYP-008: for each query type, partitions that cannot match are not read."""
     table = table_of(["a", "b"], "string")
     for query in (table.incremental, lambda **q: table.as_of("29990101000000000", **q)):
         read_partitions(table)
@@ -104,8 +104,8 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(data=st.data(), hive=st.booleans(), url=st.booleans(), operator=st.sampled_from(list(COMPARES)))
-def test_no_answer_changes(data: st.DataObject, hive: bool, url: bool, operator: str) -> None:
-    """MRG-015: whatever the values and the form of folders, the rows are those that the comparison picks of all rows."""
+def test_pruning_does_not_change_answers(data: st.DataObject, hive: bool, url: bool, operator: str) -> None:
+    """MRG-015: for any values and forms of folders, the rows are those that the filter selects from all rows."""
     kind = data.draw(st.sampled_from(list(VALUES)))
     values = data.draw(st.lists(VALUES[kind], min_size=1, max_size=4))
     constant = data.draw(st.one_of(st.sampled_from(values), VALUES[kind]).filter(lambda value: value is not None))
@@ -120,8 +120,8 @@ def _compare(operator: str, value: Any, constant: Any) -> bool:
     return COMPARES[operator](left, right)
 
 
-def test_a_comparison_that_does_not_fit_is_refused_all_the_same() -> None:
-    """TYP-007: pruning is no way around the check of comparisons."""
+def test_invalid_comparisons_are_refused() -> None:
+    """TYP-007: pruning does not skip the check of comparisons."""
     table = table_of([1, 2], "int")
     with pytest.raises(InvalidQuery):
         table.snapshot(where=[("p", "=", "no number")])
@@ -130,7 +130,7 @@ def test_a_comparison_that_does_not_fit_is_refused_all_the_same() -> None:
 
 
 @pytest.mark.parametrize("entry", ["hoodie.table.keygenerator.type=TIMESTAMP", "hoodie.table.keygenerator.type="])
-def test_folders_that_are_not_the_values_prune_nothing(entry: str) -> None:
+def test_computed_folders_are_not_pruned(entry: str) -> None:
     """PROP-016: folders made by a pattern, or by an unnamed generator, are not used for pruning."""
     table = table_of(["a", "b"], "string")
     key, _, value = entry.partition("=")

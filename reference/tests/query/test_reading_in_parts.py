@@ -1,4 +1,4 @@
-"""Reading slice by slice: the rows of the whole, and no more of them in memory than of two slices."""
+"""Reading slice by slice: the same rows as the snapshot, with at most two slices in memory."""
 
 import weakref
 from typing import Any
@@ -28,8 +28,8 @@ def sorted_rows(rows: pa.Table) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("where", [[], [("id", ">", "2")]])
-def test_parts_make_up_the_snapshot(where: list[Any]) -> None:
-    """RDR-001: one part for each slice, with the columns of the query, also those that the filter leaves nothing of."""
+def test_parts_equal_the_snapshot(where: list[Any]) -> None:
+    """RDR-001: one part for each slice, with the columns of the query, also for parts without rows."""
     made = table_of_six_slices()
     parts = list(made.batches(["name", "id"], where))
     assert len(parts) == len(made.view().groups.latest_slices) == len(IDS)
@@ -37,16 +37,16 @@ def test_parts_make_up_the_snapshot(where: list[Any]) -> None:
     assert sorted_rows(pa.concat_tables(parts)) == sorted_rows(made.snapshot(["name", "id"], where))
 
 
-def test_parts_of_base_files_and_of_the_past() -> None:
-    """TYP-016, TYP-008: without logs, and at an earlier time."""
+def test_parts_of_other_queries() -> None:
+    """TYP-016, TYP-008: read-optimized and as-of queries."""
     made = table_of_six_slices()
     first = made.timeline.completed[0].requested
     assert sorted_rows(pa.concat_tables(made.batches(logs=False))) == sorted_rows(made.read_optimized())
     assert sorted_rows(pa.concat_tables(made.batches(as_of=first))) == sorted_rows(made.as_of(first))
 
 
-def test_two_slices_at_most_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """RDR-001: while a part is worked on nothing is read ahead, and of the parts before nothing is kept."""
+def test_at_most_two_slices_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RDR-001: nothing is read ahead, and previous parts are released."""
     tables: list[weakref.ref[pa.Table]] = []
     read, most = SliceReader.read, 0
 

@@ -1,4 +1,4 @@
-"""Keys and partition paths of every key generator; the values were seen in tables that Apache Hudi 1.0.2 wrote."""
+"""Keys and partition paths of every key generator; the values are from tables that Apache Hudi 1.0.2 wrote."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -32,7 +32,7 @@ def paths(found, values, kind=None):
     return found.paths(pa.table({"p": pa.array(values, kind)})).to_pylist()
 
 
-def test_numbers_count_in_their_unit():
+def test_numbers_with_a_time_unit():
     """A null is the value 1 of the unit; numbers before the epoch are dates before it."""
     seconds = [1_600_000_000, None, 0, -1]
     expected = ["2020/09/13 12", "1970/01/01 00", "1970/01/01 00", "1969/12/31 23"]
@@ -52,8 +52,8 @@ def test_dates_timestamps_decimals_and_doubles_are_numbers():
     assert paths(timed("UNIX_TIMESTAMP", "yyyy/MM"), [1_600_000_000.75, float("nan")]) == ["2020/09", "1970/01"]
 
 
-def test_texts_are_read_by_the_first_pattern_that_fits():
-    """An offset stays what the text says unless a zone is given; a null is the epoch."""
+def test_first_matching_pattern_is_used():
+    """An offset in the text is kept unless a zone is given; a null is the epoch."""
     both = "yyyy-MM-dd'T'HH:mm:ssZ,yyyy-MM-dd'T'HH:mm:ss.SSSZ"
     found = timed("DATE_STRING", "yyyyMMddHH", input__dateformat=both)
     texts = ["2020-04-01T13:01:33.428Z", "2020-04-01T13:01:33-05:00", None]
@@ -65,14 +65,14 @@ def test_texts_are_read_by_the_first_pattern_that_fits():
 
 
 @pytest.mark.parametrize("value", ["nonsense", "", "2020-13-01"])
-def test_a_text_that_is_no_date_is_refused(value):
-    """PROP-016: no path is made of a text that fits no pattern."""
+def test_text_that_matches_no_pattern_is_refused(value):
+    """PROP-016: no path is computed from it."""
     with pytest.raises(InvalidRows, match="fits no pattern"):
         paths(timed("DATE_STRING", "yyyy", input__dateformat="yyyy-MM-dd"), [value])
 
 
-def test_a_number_among_texts_needs_a_unit():
-    """PROP-016: nothing says what the number counts."""
+def test_number_in_a_text_column_needs_a_unit():
+    """PROP-016: otherwise the unit of the number is unknown."""
     with pytest.raises(InvalidRows, match="a number where texts"):
         paths(timed("MIXED", "yyyy", input__dateformat="yyyy-MM-dd"), [1_600_000_000])
 
@@ -80,8 +80,8 @@ def test_a_number_among_texts_needs_a_unit():
 @pytest.mark.parametrize(
     "entries", [{"timestamp__type": "WEEKS"}, {"timestamp__type": "SCALAR", "timestamp__scalar__time__unit": "WEEKS"}, {}]
 )
-def test_settings_that_are_none_are_refused(entries):
-    """PROP-016: the error names the setting and what it may be."""
+def test_invalid_settings_of_key_generators_are_refused(entries):
+    """PROP-016: the error names the setting and its valid values."""
     with pytest.raises(UnsupportedKeyGenerator) as error:
         generator(**{"hoodie.table.keygenerator.type": "TIMESTAMP"}, **entries)
     assert TIME in str(error.value.expected)
@@ -130,8 +130,8 @@ def test_a_generator_that_is_not_named_follows_from_the_fields(partition, key, k
     assert kind_of_generator(TableProperties(entries)) == kind
 
 
-def test_a_generator_in_user_code_is_refused():
-    """PROP-016: keys that follow from a class are not made up."""
+def test_custom_generator_classes_are_refused():
+    """PROP-016: keys of an unknown class cannot be computed."""
     with pytest.raises(UnsupportedKeyGenerator, match="USER_PROVIDED"):
         generator(**{"hoodie.table.keygenerator.type": "USER_PROVIDED"})
 

@@ -1,4 +1,4 @@
-"""The interface of mergers beside the decision tables and fast paths: they say the same."""
+"""The interface of mergers gives the same results as decision tables and fast paths."""
 
 import pickle
 import warnings
@@ -32,14 +32,14 @@ PACKAGE = "org.apache.hudi.common.model."
 
 
 def through(merging: Merging) -> Merging:
-    """The same by the merger of the mode."""
+    """The result of the merger of the mode."""
     return replace(merging, mode="CUSTOM", merger=MERGERS[merging.mode])
 
 
 @bounded(200)
 @given(merges())
-def test_a_standard_mode_as_a_merger_is_its_fast_path(merge: tuple[pa.Table, Changes, Merging]) -> None:
-    """MRG-001: the same rows are left, whatever meets, with ordering values of every type."""
+def test_standard_mergers_equal_the_fast_path(merge: tuple[pa.Table, Changes, Merging]) -> None:
+    """MRG-001: the same rows for any versions, with ordering values of every type."""
     base, changes, merging = merge
     assume(len(changes))
     right = sorted(merge_changes(base, changes, merging).column("tag").to_pylist())
@@ -48,7 +48,7 @@ def test_a_standard_mode_as_a_merger_is_its_fast_path(merge: tuple[pa.Table, Cha
 
 @bounded(200)
 @given(histories(), st.sampled_from([EVENT, COMMIT]))
-def test_partial_records_through_a_merger_are_those_of_the_tables(batches: list[Batch], mode: Any) -> None:
+def test_partial_merge_of_mergers_equals_the_tables(batches: list[Batch], mode: Any) -> None:
     """API-013, LF-046: whole and partial rows and deletes in any order."""
     contents = [found if found and isinstance(found[0], Delete) else rows(*found) for _, found in batches]  # type: ignore[arg-type]
     held = {number: frozenset((KEY, *names)) for number, (names, _) in enumerate(batches) if names is not None}
@@ -58,8 +58,8 @@ def test_partial_records_through_a_merger_are_those_of_the_tables(batches: list[
     assert merge_changes(base, changes, through(merging)).to_pylist() == merge_changes(base, changes, merging).to_pylist()
 
 
-def test_a_merging_travels_to_other_processes() -> None:
-    """A reader with its merger can be pickled, whatever the class."""
+def test_mergers_can_be_pickled() -> None:
+    """A reader with its merger can be pickled, for any class."""
     for name in PAYLOADS:
         given = TableProperties({"hoodie.record.merge.mode": "CUSTOM", "hoodie.compaction.payload.class": name,
                                  "hoodie.record.merge.strategy.id": "00000000-0000-0000-0000-000000000000"})  # fmt: skip
@@ -87,8 +87,8 @@ def test_a_position_in_a_binary_log_is_two_numbers(text: str | None, position: A
 
 
 @pytest.mark.parametrize("text", ["", "7", "7.", ".7", "a.b", "-1.2", "1.2.x"])
-def test_what_is_no_position_is_an_error(text: str) -> None:
-    """PAY-022: never compared as a text."""
+def test_invalid_position_is_an_error(text: str) -> None:
+    """PAY-022: it is never compared as text."""
     with pytest.raises(Exception, match="binary log"):
         log_position(text)
 
@@ -127,8 +127,8 @@ def _create(**more: Any) -> Any:
         {"options": {"hoodie.write.record.merge.strategy.id": "org.example.Merger"}},
     ],
 )
-def test_settings_that_say_too_little_or_too_much_make_no_table(more: Any) -> None:
-    """MRG-021, MRG-035, API-006: the caller's mistake, and nothing is stored."""
+def test_incomplete_and_contradicting_merge_settings_are_refused(more: Any) -> None:
+    """MRG-021, MRG-035, API-006: the caller gets an error, and nothing is stored."""
     with pytest.raises(Misuse):
         _create(**more)
 
@@ -156,7 +156,7 @@ def test_a_merger_refuses_partial_records_unless_it_says_how_they_merge() -> Non
         Whole().partial_merge(record, record, context.schema, context)
 
 
-def test_half_a_marker_is_an_error_of_the_table() -> None:
+def test_incomplete_delete_marker_is_an_error() -> None:
     """MRG-014: the field without its value."""
     with pytest.raises(InvalidProperty):
         merging_of(TableProperties({"hoodie.payload.delete.field": "op", "hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}))

@@ -1,4 +1,4 @@
-"""Blocks that hold only some columns: by hand, against a dictionary, and where they are whole after all."""
+"""Blocks with only some columns: results by hand, results of a dictionary, and blocks with all columns."""
 
 import itertools
 from collections.abc import Sequence
@@ -91,8 +91,8 @@ def test_of_several_ordering_fields_those_that_are_missing_keep_their_value() ->
         assert found == [whole(5, "new", b) if wins else whole(5, "old", "B")]
 
 
-def told(base: Sequence[Row], batches: Sequence[Batch], mode: MergeMode) -> list[Row]:
-    """The same with a dictionary, directly by the rule."""
+def by_dictionary(base: Sequence[Row], batches: Sequence[Batch], mode: MergeMode) -> list[Row]:
+    """The rows computed with a dictionary, directly by the rule."""
     state = {row[KEY]: dict(row) for row in base}
     for names, entries in batches:
         for entry in entries:
@@ -112,12 +112,12 @@ def told(base: Sequence[Row], batches: Sequence[Batch], mode: MergeMode) -> list
 def test_partial_updates_are_updates_of_a_dictionary(batches: list[Batch], mode: MergeMode, stored: bool) -> None:
     """LF-045, LF-046: a row has the values of all updates that were not too late, in order."""
     base = [{**whole(2, "A", "B"), KEY: "k"}] if stored else []
-    assert merged(base, batches, mode) == told(base, batches, mode)
+    assert merged(base, batches, mode) == by_dictionary(base, batches, mode)
 
 
 @bounded(200)
 @given(histories(), st.integers(0, 5), st.sampled_from([EVENT, COMMIT]))
-def test_merging_some_first_changes_nothing(batches: list[Batch], cut: int, mode: MergeMode) -> None:
+def test_compaction_does_not_change_partial_updates(batches: list[Batch], cut: int, mode: MergeMode) -> None:
     """Property: a compaction after any of the blocks gives the same rows, because it merges the oldest versions first, like a query."""
     base = [whole(2, "A", "B")]
     compacted = merged(base, batches[:cut], mode) if cut else base
@@ -127,7 +127,7 @@ def test_merging_some_first_changes_nothing(batches: list[Batch], cut: int, mode
 
 @bounded(250)
 @given(merges())
-def test_blocks_that_hold_every_column_are_merged_like_whole_ones(
+def test_partial_blocks_with_every_column_equal_whole_blocks(
     merge: tuple[pa.Table, Changes, Merging],
 ) -> None:
     """LF-045: the flag alone changes no row."""

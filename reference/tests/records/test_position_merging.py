@@ -1,4 +1,4 @@
-"""Record positions: when they are usable, that merging by position equals merging by key, and what writers store."""
+"""Record positions: when they are valid, equality with merging by key, and the positions that writers store."""
 
 import itertools
 from dataclasses import replace
@@ -49,8 +49,8 @@ def block(positions: list[int] | None, base_instant: str | None = BASE) -> Block
         (block([0, 2], ""), 2, None),
     ],
 )
-def test_positions_count_where_they_fit_the_base_file(found: Block, records: int, places: list[int] | None) -> None:
-    """LF-043, ER-014: of this base file, one for each record, none beyond its rows; else records are matched by key."""
+def test_valid_positions_are_used(found: Block, records: int, places: list[int] | None) -> None:
+    """LF-043, ER-014: positions of this base file, one for each record, within its rows; otherwise records are matched by key."""
     in_base = usable_positions(found, BASE, 10, records)
     assert (None if in_base is None else list(in_base)) == places
 
@@ -77,7 +77,7 @@ def with_places(base: pa.Table, changes: Changes) -> tuple[pa.Table, Changes]:
 
 @bounded(250)
 @given(merges())
-def test_merging_by_position_is_merging_by_key(merge: tuple[pa.Table, Changes, Merging]) -> None:
+def test_merging_by_position_equals_merging_by_key(merge: tuple[pa.Table, Changes, Merging]) -> None:
     """LF-043: with positions the same rows are kept and win, in the plain and the fast merge."""
     base, keyed, merging = merge
     if not len(keyed):
@@ -90,7 +90,7 @@ def test_merging_by_position_is_merging_by_key(merge: tuple[pa.Table, Changes, M
 
 @pytest.mark.parametrize("mode", [EVENT, COMMIT])
 @pytest.mark.parametrize("many", [False, True])
-def test_a_position_means_one_row_of_several_with_a_key(mode: MergeMode, many: bool) -> None:
+def test_position_selects_one_of_several_rows_with_a_key(mode: MergeMode, many: bool) -> None:
     """LF-043: positions are used and not only decoded: of two base rows with one key only the one that is named changes."""
     base = table(("a", 1, "a first"), ("b", 1, "b"), ("a", 1, "a second"), ("b", 1, "b second"))
     batches = [table(("a", 2, "new a")), [Delete("b", "", None)]]

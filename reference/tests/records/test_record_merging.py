@@ -1,4 +1,4 @@
-"""Which of several versions of a record is right: the truth tables by hand, the two ways to merge, the laws that hold."""
+"""Merging of versions of a record: truth tables by hand, the two implementations, and properties."""
 
 import itertools
 import math
@@ -31,7 +31,7 @@ def version(text: str, position: int) -> Version:
 
 
 def winner(mode: MergeMode, *texts: str) -> str | None:
-    """The winner of these versions, given oldest first."""
+    """The result of these versions, oldest first."""
     found = fold([version(text, place) for place, text in enumerate(texts)], merger_of(mode))
     return None if found is None else texts[found.position]
 
@@ -55,7 +55,7 @@ def test_event_time_keeps_the_greater_ordering_value(older: str, newer: str, sta
 @pytest.mark.parametrize("older", ["d2", "dn", "x2", "x0"])
 @pytest.mark.parametrize("newer", ["d1", "d2", "d3", "dn", "x1", "x0"])
 def test_commit_time_keeps_the_newer(older: str, newer: str) -> None:
-    """MRG-025: ordering values are never looked at."""
+    """MRG-025: ordering values are ignored."""
     assert winner(COMMIT, older, newer) == newer
 
 
@@ -172,7 +172,7 @@ def test_a_last_delete_by_key_leaves_nothing(versions: list[str], mode: MergeMod
 
 @bounded(250)
 @given(merges())
-def test_merging_by_columns_is_merging_one_by_one(merge: tuple[pa.Table, Changes, Merging]) -> None:
+def test_merging_by_columns_equals_merging_by_rows(merge: tuple[pa.Table, Changes, Merging]) -> None:
     """RDR-016, RDR-017: the fast code gives the same rows as the plain code."""
     base, changes, merging = merge
     assume(len(changes))
@@ -183,7 +183,7 @@ def test_merging_by_columns_is_merging_one_by_one(merge: tuple[pa.Table, Changes
 
 
 @pytest.mark.parametrize("path", [select, select_by_columns])
-def test_what_is_left_of_a_base_file_by_hand(path: Any) -> None:
+def test_merged_base_file_by_hand(path: Any) -> None:
     """RDR-016: a row that loses, one that wins, an insert, a delete, an unknown key's delete, a key twice in the base file."""
     base = table(("a", 5, "base a"), ("b", 5, "base b"), ("c", 5, "base c"), ("d", 5, "d1"), ("d", 9, "d2"), ("e", 1, "base e"))
     first = table(("a", 4, "late a"), ("b", 6, "new b"), ("n", None, "new n"), ("d", 7, "new d"))
@@ -194,7 +194,7 @@ def test_what_is_left_of_a_base_file_by_hand(path: Any) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 9_999, 10_000, 10_001])
-def test_many_changes_give_what_few_give(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_changes_give_the_same_result_as_few(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """RDR-016: the result is the same below and above the size at which the fast code runs."""
     monkeypatch.delenv(VARIABLE, raising=False)
     base = table(*((str(number), 1, "base") for number in range(0, count, 2)))

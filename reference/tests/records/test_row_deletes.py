@@ -1,4 +1,4 @@
-"""Deletes that are stored as rows: by flag, by a marker of the table, by the operation column."""
+"""Deletes that are stored as rows: by the flag, by the delete marker of the table, by the operation column."""
 
 import pyarrow as pa
 import pytest
@@ -19,15 +19,15 @@ from hudi_reference.records.merge import Kind
         (pa.array(["D", "d", None, "I"]), "D", False, None),
     ],
 )
-def test_a_marker_marks_rows_whose_value_has_its_text(column, value, marker, expected):
-    """MRG-014: case counts, a null marks nothing, and without a marker the column says nothing."""
+def test_delete_marker(column, value, marker, expected):
+    """MRG-014: case counts, a null is not a delete, and without a marker the column has no effect."""
     rows = pa.table({"op": column})
     found = deleted(rows, DeleteMarker("op", value) if marker else None)
     assert (None if found is None else found.to_pylist()) == expected
 
 
-def test_any_of_the_marks_is_enough():
-    """MRG-001: the flag, the marker and the operation column are looked at side by side."""
+def test_each_kind_of_delete_row():
+    """MRG-001: the flag, the marker and the operation column are independent."""
     rows = pa.table(
         {
             "_hoodie_is_deleted": [True, None, False, None, False],
@@ -46,14 +46,14 @@ def test_a_marker_of_a_column_that_is_not_there_marks_nothing():
 
 
 @pytest.mark.parametrize("given", [{"hoodie.payload.delete.field": "op"}, {"hoodie.payload.delete.marker": "D"}])
-def test_half_of_a_marker_is_refused(given):
-    """MRG-014: a column without a value, or a value without a column, would be a guess."""
+def test_incomplete_marker_is_refused(given):
+    """MRG-014: a column without a value, or a value without a column."""
     with pytest.raises(InvalidProperty) as raised:
         _ = TableProperties(given).delete_marker
     assert raised.value.rule == "MRG-014"
 
 
-def test_a_whole_marker_or_none():
+def test_marker_needs_both_properties():
     """MRG-014: both properties or neither."""
     whole = {"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "D"}
     assert TableProperties(whole).delete_marker == ("op", "D")

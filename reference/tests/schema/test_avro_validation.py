@@ -1,4 +1,4 @@
-"""Avro data that the codec takes and no specification allows."""
+"""Avro values that the codec accepts and the specification does not allow."""
 
 import fastavro
 import pytest
@@ -29,8 +29,8 @@ SCHEMA = fastavro.parse_schema(
     ],
     ids=["branch -1", "branch -3", "symbol -1", "symbol -2", "eleven bytes", "65 bits", "branch -1 in a list"],
 )
-def test_branches_and_numbers_that_are_none_are_damage(data):
-    """BLK-022: what the library reads by a negative index or with bits lost is no datum."""
+def test_invalid_branches_and_numbers_are_an_error(data):
+    """BLK-022: values that the library decodes by a negative index or with lost bits are invalid."""
     with pytest.raises(DAMAGE):
         decode_datum(data, SCHEMA)
 
@@ -47,6 +47,6 @@ def test_branches_and_numbers_that_are_none_are_damage(data):
     ],
     ids=["least", "most", "list with a size", "list in two blocks", "number with a byte to spare", "map with a size"],
 )
-def test_every_right_form_of_a_datum_is_read(data, expected):
-    """BLK-022: also lists and maps in the forms that the library itself does not write."""
+def test_every_valid_form_of_a_value_is_decoded(data, expected):
+    """BLK-022: also lists and maps in forms that the library does not write."""
     assert decode_datum(bytes.fromhex(data), SCHEMA) == expected

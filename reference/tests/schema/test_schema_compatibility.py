@@ -1,4 +1,4 @@
-"""What may be written into a column, and what a clock or a block must bring along."""
+"""Values that can be written into a column; checks of clocks and of blocks."""
 
 from datetime import UTC, datetime
 
@@ -50,13 +50,13 @@ SCHEMA = {
         (pa.map_(pa.string(), pa.int32()), pa.map_(pa.string(), pa.int64()), True),
     ],
 )
-def test_a_column_takes_types_whose_every_value_it_can_hold(found, wanted, expected):
-    """LF-038: nothing is parsed, rounded or cut on its way into a table."""
+def test_lossless_types_are_accepted(found, wanted, expected):
+    """LF-038: no value is parsed, rounded or truncated."""
     assert fits(found, wanted) is expected
 
 
-def test_a_text_of_digits_is_no_number():
-    """LF-038: the text "12" is refused for a long column, and the table stays as it was."""
+def test_text_of_digits_is_refused_for_a_number():
+    """LF-038: the text "12" is refused for a long column, and the table is unchanged."""
     table = create_table("", name="t", schema=SCHEMA, record_key=["id"], storage=MemoryStorage())
     before = table.storage.list()
     with pytest.raises(InvalidRows, match="the column n does not fit"):
@@ -65,7 +65,7 @@ def test_a_text_of_digits_is_no_number():
 
 
 def test_a_timestamp_loses_no_digits():
-    """LF-038: microseconds go into a column of milliseconds only if none is left over."""
+    """LF-038: microseconds are accepted for a column of milliseconds only if no digits are lost."""
     table = create_table("", name="t", schema=SCHEMA, record_key=["id"], storage=MemoryStorage())
 
     def rows(microsecond):

@@ -1,4 +1,4 @@
-"""Schemas that grow with a write, and writes of some columns: what is taken, what is refused, and what the table then is."""
+"""Writes that extend the schema, and writes of some columns: accepted and refused types, and the resulting schema."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -38,16 +38,16 @@ FLAT = {**SCHEMA, "fields": SCHEMA["fields"][:4]}
 
 
 def grown(**columns: pa.DataType) -> pa.Schema:
-    """The Arrow schema of the table after rows with these columns."""
+    """The Arrow schema of the table after a write with these columns."""
     return arrow_schema(reconciled(SCHEMA, pa.schema(columns.items())))
 
 
-def test_what_fits_leaves_the_schema():
+def test_compatible_columns_do_not_change_the_schema():
     """LF-038: narrower and missing columns change nothing."""
     assert reconciled(SCHEMA, pa.schema([("id", pa.string()), ("ts", pa.int32()), ("n", pa.int8())])) is SCHEMA
 
 
-def test_new_columns_come_behind_the_others():
+def test_new_columns_are_appended():
     """LF-038: with every type that a table can have, each nullable with null as its default."""
     kinds = [pa.bool_(), pa.binary(), pa.date32(), pa.timestamp("us", "UTC"), pa.timestamp("ms"), pa.time64("us"),
              pa.decimal128(20, 3), pa.list_(pa.float64()), pa.map_(pa.string(), pa.int64()),
@@ -59,8 +59,8 @@ def test_new_columns_come_behind_the_others():
     assert avro["fields"][-1] == {"name": "c", "type": ["null", "boolean"], "default": None}
 
 
-def test_nested_types_grow_inside():
-    """LF-038: a struct gets fields and wider ones; lists and maps wider elements."""
+def test_nested_types_are_extended():
+    """LF-038: structs get new and wider fields; lists and maps get wider elements."""
     found = grown(point=pa.struct([("x", pa.int64()), ("y", pa.string())]), counts=pa.map_(pa.string(), pa.float64()))
     assert found.field("point").type == pa.struct([("x", pa.int64()), ("y", pa.string())])
     assert found.field("counts").type.item_type == pa.float64()
@@ -165,7 +165,7 @@ def test_a_refused_write_leaves_nothing(kind):
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_partial_updates_that_cannot_be_are_refused(kind):
+def test_invalid_partial_updates_are_refused(kind):
     """LF-046: without a column to change, without the ordering column, with an unknown column."""
     table = made(kind)
     for rows, error in (({"ts": None}, Misuse), ({"n": [1]}, InvalidRows), ({"ts": [2], "m": [1]}, InvalidRows)):

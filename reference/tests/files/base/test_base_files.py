@@ -1,4 +1,4 @@
-"""Base files of the three formats: rows, footers, projection, damage, files of other formats, groups that mix them."""
+"""Base files of the three formats: rows, footers, projection, damage, and file groups with several formats."""
 
 import contextlib
 import datetime as dt
@@ -118,15 +118,15 @@ def stored(extension: str, **options: Any) -> MemoryStorage:
 
 
 @pytest.mark.parametrize("extension", FORMATS)
-def test_every_type_comes_back(extension: str) -> None:
-    """BF-002, BF-010: values of every type, nulls and nested ones, are the same after a way through each format."""
+def test_values_of_every_type_are_unchanged(extension: str) -> None:
+    """BF-002, BF-010: values of every type, nulls and nested values are unchanged after writing and reading in each format."""
     found = read_base_file(stored(extension), f"x.{extension}")
     assert conform(found, ROWS.schema, "x").to_pylist() == ROWS.to_pylist()
 
 
 @pytest.mark.parametrize("extension", FORMATS)
-def test_only_wanted_columns_are_read(extension: str) -> None:
-    """BF-002: those that are asked for and that the file has."""
+def test_projection(extension: str) -> None:
+    """BF-002: only selected columns that the file has are read."""
     storage = stored(extension)
     assert read_base_file(storage, f"x.{extension}", ["id", "no such", "int"]).column_names == ["id", "int"]
     assert read_base_file(storage, f"x.{extension}", []).column_names == []
@@ -134,8 +134,8 @@ def test_only_wanted_columns_are_read(extension: str) -> None:
 
 @pytest.mark.parametrize("extension", FORMATS)
 @pytest.mark.parametrize("kind", FilterType)
-def test_the_footer_tells_of_the_keys(extension: str, kind: FilterType) -> None:
-    """IDX-004, IDX-005: least and greatest key, the schema, and a filter of either kind that denies none of the keys."""
+def test_footer_entries(extension: str, kind: FilterType) -> None:
+    """IDX-004, IDX-005: minimum and maximum key, the schema, and a filter of either kind that contains all keys."""
     footer = read_footer(stored(extension, bloom=kind), f"x.{extension}")
     assert (footer.min_key, footer.max_key) == ("a", "é")
     assert footer.schema is not None
@@ -148,15 +148,15 @@ def test_the_footer_tells_of_the_keys(extension: str, kind: FilterType) -> None:
 
 
 @pytest.mark.parametrize("extension", FORMATS)
-def test_a_filter_may_be_left_away(extension: str) -> None:
-    """IDX-004: then nothing of it is in the file."""
+def test_file_without_bloom_filter(extension: str) -> None:
+    """IDX-004: then the footer has no entry of a filter."""
     footer = read_footer(stored(extension, bloom=None), f"x.{extension}")
     assert (footer.bloom_filter(), footer.type_code, footer.min_key) == (None, None, "a")
 
 
 @pytest.mark.parametrize("extension", FORMATS)
 def test_a_file_without_rows(extension: str) -> None:
-    """BF-002: no keys, and a filter that holds none."""
+    """BF-002: the footer has no keys, and the filter is empty."""
     storage = MemoryStorage()
     storage.put(f"x.{extension}", encode_base_file(ROWS.slice(0, 0), EVERY_TYPE, extension))
     assert read_base_file(storage, f"x.{extension}").num_rows == 0
@@ -169,7 +169,7 @@ def test_a_file_without_rows(extension: str) -> None:
 
 @pytest.mark.parametrize("extension", ["parquet", "orc"])
 def test_rows_without_keys(extension: str) -> None:
-    """META-012: where the meta columns are empty there is nothing to make a filter of."""
+    """META-012: without meta columns there are no keys for a filter."""
     names = ROWS.column_names
     empty = ROWS.set_column(names.index("_hoodie_record_key"), "_hoodie_record_key", pa.nulls(3, pa.string()))
     storage = MemoryStorage()
@@ -179,8 +179,8 @@ def test_rows_without_keys(extension: str) -> None:
         encode_base_file(empty, EVERY_TYPE, "hfile")
 
 
-def test_stock_libraries_open_the_files() -> None:
-    """BF-002: Parquet and ORC by Arrow's own readers, from the first byte to the last, with Apache Hudi's names in the footer."""
+def test_other_libraries_read_the_files() -> None:
+    """BF-002: Arrow reads the Parquet and ORC files, with the footer names of Apache Hudi."""
     parquet = stored("parquet").get("x.parquet")
     assert (parquet[:4], parquet[-4:]) == (b"PAR1", b"PAR1")
     found = pq.ParquetFile(io.BytesIO(parquet))
@@ -193,7 +193,7 @@ def test_stock_libraries_open_the_files() -> None:
 
 
 def test_long_entries_of_an_orc_footer() -> None:
-    """BF-002: an entry that is longer than a compression block is cut into several chunks."""
+    """BF-002: an entry longer than a compression block is divided into several chunks."""
     out = io.BytesIO()
     orc.write_table(pa.table({"a": [1]}), out, compression="zstd", compression_block_size=BLOCK_SIZE)
     text = "é" * 3 * BLOCK_SIZE
@@ -202,8 +202,8 @@ def test_long_entries_of_an_orc_footer() -> None:
     assert found.read().to_pylist() == [{"a": 1}]
 
 
-def test_a_filter_whose_kind_is_not_named() -> None:
-    """IDX-004: a footer without the kind of its filter means one of fixed size."""
+def test_filter_without_type_is_simple() -> None:
+    """IDX-004: a footer without the type of its filter means a filter of fixed size."""
     assert BaseFileFooter("x", filter_text="/////wAAAAcBAAAAYKIQgARAUAhABACACA==").bloom_filter() is not None
     with pytest.raises(MalformedBloomFilter):
         BaseFileFooter("x", filter_text="/////w").bloom_filter()
@@ -246,8 +246,8 @@ def test_files_of_apache_hudi(extension: str) -> None:
     assert '"name":"_hoodie_record_key"' in footer.schema
 
 
-def test_orc_on_a_clock_that_was_not_set_to_utc() -> None:
-    """BF-002, TYP-014: its timestamps are refused, since they would be eight hours wrong; the other columns are read."""
+def test_orc_timestamps_of_a_writer_in_another_zone() -> None:
+    """BF-002, TYP-014: its timestamps are refused, because they would be eight hours wrong; the other columns are read."""
     storage, name = LocalStorage(DATA), "apache-hudi-1.0.2-in-los-angeles.orc"
     with pytest.raises(UnsupportedFileFormat) as raised:
         read_base_file(storage, name)
@@ -257,8 +257,8 @@ def test_orc_on_a_clock_that_was_not_set_to_utc() -> None:
 
 
 @pytest.mark.parametrize("compression", ["uncompressed", "zlib", "snappy", "zstd"])
-def test_the_zone_is_found_in_every_compression(compression: str) -> None:
-    """BF-002: in files of several stripes, and in damaged ones nothing but a ValueError comes of it."""
+def test_zone_of_orc_files(compression: str) -> None:
+    """BF-002: files of several stripes have a zone; damaged files raise a ValueError only."""
     out = io.BytesIO()
     rows = pa.table({"at": pa.array(range(200_000), pa.timestamp("us"))})
     orc.write_table(rows, out, compression=compression, stripe_size=100_000, batch_size=1000)
@@ -271,8 +271,8 @@ def test_the_zone_is_found_in_every_compression(compression: str) -> None:
             zones_of(pa.BufferReader(damaged))
 
 
-def test_an_hfile_is_laid_out_as_by_apache_hudi() -> None:
-    """BF-002, BLK-024: the same entries of file info and the same meta block."""
+def test_hfile_layout_is_that_of_apache_hudi() -> None:
+    """BF-002, BLK-024: the same file info entries and the same meta block."""
     theirs = hfile_of((DATA / "apache-hudi-1.0.2.hfile").read_bytes(), "theirs")
     made = hfile_of(stored("hfile").get("x.hfile"), "made")
     assert set(made.info) == set(theirs.info)
@@ -281,8 +281,8 @@ def test_an_hfile_is_laid_out_as_by_apache_hudi() -> None:
 
 @pytest.mark.parametrize("named", FORMATS)
 @pytest.mark.parametrize("written", FORMATS)
-def test_a_file_of_another_format_than_its_name_says(named: str, written: str) -> None:
-    """BF-010: an error that names both, from rows and footer alike; never a guess."""
+def test_format_must_match_the_extension(named: str, written: str) -> None:
+    """BF-010: the error names both formats, for rows and for the footer."""
     if named == written:
         return
     storage = MemoryStorage()
@@ -296,7 +296,7 @@ def test_a_file_of_another_format_than_its_name_says(named: str, written: str) -
 
 @pytest.mark.parametrize("extension", FORMATS)
 def test_damaged_and_missing_files(extension: str) -> None:
-    """BF-002: cut, empty, junk, and not there; a format that is none."""
+    """BF-002: truncated, empty, random and missing files; an unknown format."""
     whole = stored(extension).get(f"x.{extension}")
     storage = MemoryStorage()
     for content in (b"", whole[: len(whole) // 2], b"junk" * 50, whole[:-1], whole[1:]):
@@ -310,8 +310,8 @@ def test_damaged_and_missing_files(extension: str) -> None:
             read(storage, f"y.{extension}x")
 
 
-def test_keys_of_an_hfile_come_once() -> None:
-    """BLK-025: two rows of one key have no place in it."""
+def test_duplicate_keys_in_an_hfile_are_refused() -> None:
+    """BLK-025: an HFile cannot have two rows with the same key."""
     with pytest.raises(InvalidRows, match="comes twice"):
         encode_base_file(pa.concat_tables([ROWS, ROWS.slice(1, 1)]), EVERY_TYPE, "hfile")
 
@@ -326,7 +326,7 @@ def change_format(table: WritableTable, format: str, seed: int) -> WritableTable
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
 def test_groups_of_several_formats(kind: str) -> None:
-    """BF-011: slices of one group in Parquet, ORC and HFile; each is read by its own name, at every instant."""
+    """BF-011: slices of one group in Parquet, ORC and HFile; each is read by its extension, at every instant."""
     table = new_table(table_type=kind, partition=("p",), ordering=("ts",))
     ids = [str(n) for n in range(5)]
     table.insert(rows_of(SCHEMA, *({"id": n, "name": "PARQUET", "ts": 1, "p": "x"} for n in ids)))

@@ -1,4 +1,4 @@
-"""Apache Hudi looks keys up in base files that the reference wrote, and makes and reads the same bloom filters."""
+"""Apache Hudi looks up keys in base files of the reference, and both write and read the same bloom filters."""
 
 import json
 import subprocess
@@ -33,7 +33,7 @@ CHANGES = "SELECT 'k3' id, 'changed' name, 2L ts, 'x' p UNION ALL SELECT 'new', 
 
 
 def answers(version: str, jobs: list[dict[str, Any]]) -> list[Any]:
-    """What `java_base_files.py` answers to these jobs."""
+    """The answers of `java_base_files.py` to these jobs."""
     script = Path(__file__).with_name("java_base_files.py")
     command = [str(python_for("apache-hudi")), str(script), version]
     run = subprocess.run(command, input=json.dumps(jobs), capture_output=True, text=True, timeout=600, check=False)
@@ -61,21 +61,21 @@ def upsert(folder: Path, index: str) -> dict[str, Any]:
 
 
 def footer(folder: Path) -> dict[str, Any]:
-    """What Apache Hudi makes of the footer of the one base file."""
+    """The content of the footer of the only base file, read by Apache Hudi."""
     (path,) = folder.glob("x/*.parquet")
     return {"do": "footer", "path": str(path), "keys": ["k0", "k19", "absent"]}
 
 
 def names(folder: Path) -> dict[str, str]:
-    """The name of each key whose row was changed, read by the reference."""
+    """The name of each changed row by key, read by the reference."""
     rows = open_table(folder.as_uri()).snapshot(columns=["id", "name"]).to_pylist()
     assert len(rows) == len({row["id"] for row in rows})
     return {row["id"]: row["name"] for row in rows if row["name"] != "written"}
 
 
 @pytest.mark.parametrize("version", ["1.0.2", "1.2.0"])
-def test_filters_are_the_same_both_ways(version: str) -> None:
-    """IDX-004, IDX-005, IDX-006: Apache Hudi makes the same text, and answers the same of it, for held keys and others."""
+def test_filters_are_equal(version: str) -> None:
+    """IDX-004, IDX-005, IDX-006: Apache Hudi writes the same text, and returns the same answers for added and other keys."""
     made = [make_filter(KEYS, kind, entries=entries, rate=rate, max_entries=most) for kind, entries, rate, most in SHAPES]
     jobs = [
         {"do": "make", "type": kind, "entries": entries, "rate": rate, "max_entries": most, "keys": KEYS}
@@ -88,8 +88,8 @@ def test_filters_are_the_same_both_ways(version: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
-def test_upserts_find_their_keys_by_the_filters(tmp_path: Path, kind: str) -> None:
-    """IDX-004: with the index BLOOM, Apache Hudi changes the row that is there and adds the one that is not."""
+def test_upsert_with_the_bloom_index(tmp_path: Path, kind: str) -> None:
+    """IDX-004: with the index BLOOM, Apache Hudi updates the existing row and inserts the new one."""
     a_table(tmp_path, kind)
     found = answers("1.0.2", [footer(tmp_path), upsert(tmp_path, "BLOOM")])
     assert found[0] == {"range": ["k0", "k9"], "held": [True, True, False], "keys": sorted(f"k{i}" for i in range(20))}
@@ -97,8 +97,8 @@ def test_upserts_find_their_keys_by_the_filters(tmp_path: Path, kind: str) -> No
     assert names(tmp_path) == {"k3": "changed", "new": "changed"}
 
 
-def test_without_a_filter_such_an_upsert_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """IDX-004: why a filter is written unless one asks for none."""
+def test_upsert_with_the_bloom_index_fails_without_filters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """IDX-004: filters are therefore written by default."""
     monkeypatch.setattr(
         write, "encode_base_file", lambda rows, schema, format, **_: encode_base_file(rows, schema, format, None)
     )

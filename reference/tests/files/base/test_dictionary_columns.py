@@ -1,4 +1,4 @@
-"""Columns of a Parquet file that are stored with a dictionary, read plainly and by the dictionary."""
+"""Dictionary columns of Parquet files: reading them as dictionaries and as plain values."""
 
 import io
 from typing import Any
@@ -51,7 +51,7 @@ def written(rows: pa.Table, **options: Any) -> bytes:
 def test_reading_by_dictionary_gives_the_stored_rows(
     few: list[dict[str, Any]], times: int, group: int, dictionary: bool, columns: list[str] | None
 ) -> None:
-    """BF-002: in any number of row groups, with nulls, with and without dictionaries, of any columns."""
+    """BF-002: for any number of row groups, nulls, columns, with and without dictionaries."""
     rows = pa.Table.from_pylist(few * times, SCHEMA)
     file = written(rows, row_group_size=group, use_dictionary=dictionary)
     wanted = [name for name in columns or () if name != "unknown"] if columns is not None else SCHEMA.names
@@ -63,7 +63,7 @@ def test_reading_by_dictionary_gives_the_stored_rows(
 
 
 def test_texts_of_many_rows_are_decoded_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """BF-002: no array has more bytes of text than it can count, however long the longest text is."""
+    """BF-002: no array has more bytes of text than its offsets can express, for any length of texts."""
     monkeypatch.setattr(dictionary_columns, "_MOST_BYTES", 100)
     rows = pa.table({"_hoodie_file_name": ["a", "0123456789" * 3, None] * 50})
     source = pa.BufferReader(written(rows))
@@ -72,8 +72,8 @@ def test_texts_of_many_rows_are_decoded_in_parts(monkeypatch: pytest.MonkeyPatch
     assert max(chunk.nbytes for chunk in found.column("_hoodie_file_name").chunks) < 150
 
 
-def test_a_number_that_no_text_has_is_damage() -> None:
-    """BF-002: and never whatever lies behind the dictionary."""
+def test_index_beyond_the_dictionary_is_an_error() -> None:
+    """BF-002: bytes after the dictionary are never returned."""
     field = pa.field("_hoodie_file_name", pa.string(), nullable=False)
     rows = pa.table([["a"] * 50 + ["b"] * 50], schema=pa.schema([field]))
     whole = written(rows, compression="none")

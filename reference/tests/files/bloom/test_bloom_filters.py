@@ -1,4 +1,4 @@
-"""Bloom filters: hashes, bytes and laws. The expected texts were made by Apache Hudi 1.0.2, its hashes by its own classes."""
+"""Bloom filters: hashes, bytes and properties. Apache Hudi 1.0.2 computed the expected texts and hashes."""
 
 import math
 import struct
@@ -33,15 +33,15 @@ HASHES = {
 
 
 @pytest.mark.parametrize("key", HASHES)
-def test_the_hashes_are_those_of_apache_hudi(key: str) -> None:
-    """IDX-004: both functions, with any seed, also where the last bytes are not ASCII."""
+def test_hashes_equal_those_of_apache_hudi(key: str) -> None:
+    """IDX-004: both functions, with any seed, also if the last bytes are not ASCII."""
     encoded, seeds = key.encode(), (0, 0x12345678)
     assert tuple(hash(encoded, seed) for seed in seeds for hash in (jenkins, murmur)) == HASHES[key]
 
 
 @pytest.mark.parametrize("written", WRITTEN, ids=range(len(WRITTEN)))
-def test_the_bytes_are_those_of_apache_hudi(written: tuple[str, int, float, int, list[str], str]) -> None:
-    """IDX-005, IDX-006: the same keys in the same order give the same text, and the text the same filter again."""
+def test_bytes_equal_those_of_apache_hudi(written: tuple[str, int, float, int, list[str], str]) -> None:
+    """IDX-005, IDX-006: the same keys in the same order give the same text, and decoding the text gives the same filter."""
     kind, entries, rate, most, keys, text = written
     made = make_filter(keys, FilterType(kind), entries=entries, rate=rate, max_entries=most)
     assert made.encode() == text
@@ -50,7 +50,7 @@ def test_the_bytes_are_those_of_apache_hudi(written: tuple[str, int, float, int,
 
 
 def test_footers_that_apache_hudi_wrote_follow_from_their_keys() -> None:
-    """IDX-004, IDX-006: for every Parquet base file of the golden tables that Apache Hudi wrote."""
+    """IDX-004, IDX-006: for each Parquet base file of golden tables that Apache Hudi wrote."""
     rebuilt = 0
     for path in sorted(FIXTURES.glob("merge/*/table/**/*.parquet")):
         file = pq.ParquetFile(path)
@@ -67,8 +67,8 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4
 
 @bounded(200)
 @given(st.lists(TEXTS, max_size=60), st.sampled_from(FilterType), st.integers(1, 30), st.floats(1e-12, 0.9), st.integers(1, 60))
-def test_no_key_is_ever_denied(keys: list[str], kind: FilterType, entries: int, rate: float, most: int) -> None:
-    """IDX-004: whatever the size of the filter, also far beyond its entries, and after a way through its bytes."""
+def test_added_keys_are_always_found(keys: list[str], kind: FilterType, entries: int, rate: float, most: int) -> None:
+    """IDX-004: for any size of the filter, also far beyond its capacity, and after encoding and decoding."""
     made = make_filter(keys, kind, entries=entries, rate=rate, max_entries=most)
     again = decode_filter(kind, made.encode(), "x")
     assert again == made
@@ -79,8 +79,8 @@ def test_no_key_is_ever_denied(keys: list[str], kind: FilterType, entries: int, 
 
 @bounded(200)
 @given(st.lists(TEXTS, min_size=16, max_size=60), st.integers(1, 2**31 - 1), st.integers(1, 40))
-def test_many_keys_have_the_bits_that_each_has_alone(keys: list[str], bits: int, hashes: int) -> None:
-    """IDX-004: the fast code and the plain code find the same positions for every key."""
+def test_fast_code_finds_the_same_positions(keys: list[str], bits: int, hashes: int) -> None:
+    """IDX-004: the fast code and the plain code return the same positions for every key."""
     for parts in (murmur_positions(keys, bits, hashes), bits_of_many(keys, bits, hashes, HashType.MURMUR)):
         found = {}
         for numbers, positions in parts:
@@ -88,23 +88,23 @@ def test_many_keys_have_the_bits_that_each_has_alone(keys: list[str], bits: int,
         assert found == {number: bits_of(key.encode(), bits, hashes, HashType.MURMUR) for number, key in enumerate(keys)}
 
 
-def test_a_slice_of_a_column_has_its_own_keys() -> None:
-    """IDX-004: an Arrow array that begins in the middle of its buffers."""
+def test_keys_of_a_sliced_array() -> None:
+    """IDX-004: an Arrow array that begins inside its buffers."""
     column = pa.array([f"key-{i}" for i in range(100)])
     assert make_filter(column.slice(40, 30), entries=30) == make_filter(column.slice(40, 30).to_pylist(), entries=30)
 
 
 @pytest.mark.parametrize(("rate", "count"), [(0.1, 2000), (0.01, 5000)])
 @pytest.mark.parametrize("kind", FilterType)
-def test_others_are_taken_for_held_at_the_rate(kind: FilterType, rate: float, count: int) -> None:
-    """IDX-004: of keys that were never added about as many as promised are taken for held, not twice as many."""
+def test_rate_of_false_positives(kind: FilterType, rate: float, count: int) -> None:
+    """IDX-004: the rate of false positives is about the requested one, and less than twice as high."""
     made = make_filter([f"key-{i}" for i in range(count)], kind, entries=count, rate=rate)
     false = sum(made.may_hold([f"other-{i}" for i in range(20_000)])) / 20_000
     assert rate / 2 < false < rate * 2
 
 
-def test_the_filter_of_a_file_is_as_large_as_its_keys_need() -> None:
-    """IDX-004: few keys make a small filter, and a million one of 1 MB whose rate is worse."""
+def test_size_of_a_filter() -> None:
+    """IDX-004: few keys give a small filter; a million keys give one of 1 MB with a higher rate."""
     assert len(make_file_filter(["a", "b"]).encode()) < 100
     some = make_file_filter(pa.array([f"key-{i}" for i in range(1000)]))
     assert (some.bits, some.hashes, some.entries, some.count) == (43133, 30, 1000, 1000)
@@ -114,7 +114,7 @@ def test_the_filter_of_a_file_is_as_large_as_its_keys_need() -> None:
 
 
 def test_empty_keys_are_refused() -> None:
-    """IDX-004: as by Apache Hudi, a filter neither takes nor looks for the empty key."""
+    """IDX-004: like Apache Hudi, a filter neither adds nor looks up the empty key."""
     with pytest.raises(InvalidRows):
         make_filter(["a", ""], entries=2)
     with pytest.raises(Misuse):
@@ -122,14 +122,14 @@ def test_empty_keys_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("entries", "rate"), [(0, 0.1), (1, 0.0), (1, 1.0), (10, -1.0), (10**9, 1e-9)])
-def test_sizes_that_no_filter_has(entries: int, rate: float) -> None:
-    """IDX-004: no entries, a rate that is none, more bits than a filter can say."""
+def test_invalid_sizes_are_refused(entries: int, rate: float) -> None:
+    """IDX-004: no entries, an invalid rate, more bits than the size field can express."""
     with pytest.raises(Misuse):
         make_filter(["a"], entries=entries, rate=rate)
 
 
-def test_the_oldest_filters_are_read() -> None:
-    """IDX-006: without a marker the first number is that of the hashes, and the function Jenkins'."""
+def test_filters_of_the_first_version() -> None:
+    """IDX-006: without a marker the first number is the number of hashes, and the hash function is Jenkins."""
     bits = [0] * 64
     for key in ("a", UUID):
         for bit in bits_of(key.encode(), 64, 3, HashType.JENKINS):
@@ -145,7 +145,7 @@ GOOD = b64decode(WRITTEN[5][5])
 
 
 def damaged(at: int, change: bytes) -> bytes:
-    """The growing filter with these bytes in another place's stead."""
+    """The dynamic filter with these bytes at an offset."""
     return GOOD[:at] + change + GOOD[at + len(change) :]
 
 
@@ -173,22 +173,23 @@ def damaged(at: int, change: bytes) -> bytes:
         damaged(29, b"\0\0\0\5"),
     ],
 )
-def test_damage_is_found(data: bytes) -> None:
-    """IDX-005, IDX-006: cut, longer, without marker, of impossible or absurd sizes: an error, and no memory for what is not there."""
+def test_damaged_filters_are_an_error(data: bytes) -> None:
+    """IDX-005, IDX-006: truncated, longer, without marker, with invalid or very large sizes: an error without allocating memory
+    for the size."""
     with pytest.raises(MalformedBloomFilter) as raised:
         decode_filter("DYNAMIC_V0", b64encode(data), "the/file")
     assert (raised.value.path, raised.value.rule) == ("the/file", "IDX-006")
 
 
 @pytest.mark.parametrize("text", ["/////w=", "////\nwAA", "é", b"\xff\xff", "===="])
-def test_what_is_no_base64(text: str | bytes) -> None:
-    """IDX-006: an error, and nothing is skipped."""
+def test_invalid_base64_is_an_error(text: str | bytes) -> None:
+    """IDX-006: no character is skipped."""
     with pytest.raises(MalformedBloomFilter):
         decode_filter("SIMPLE", text, "x")
 
 
-def test_kinds_are_not_guessed() -> None:
-    """IDX-005: each kind is decoded as what it is called; an unknown one, or an unknown hash function, is refused."""
+def test_unknown_types_are_refused() -> None:
+    """IDX-005: each filter is decoded by its named type; an unknown type or hash function is refused."""
     simple, dynamic = WRITTEN[0][5], WRITTEN[1][5]
     for kind, text in (("SIMPLE", dynamic), ("DYNAMIC_V0", simple)):
         with pytest.raises(MalformedBloomFilter):
@@ -203,7 +204,7 @@ def test_kinds_are_not_guessed() -> None:
 @bounded(300)
 @given(st.binary(max_size=80), st.sampled_from(FilterType))
 def test_any_bytes_are_a_filter_or_an_error(data: bytes, kind: FilterType) -> None:
-    """IDX-006: nothing but the two errors of filters is ever raised, and what is a filter can be asked."""
+    """IDX-006: only the two errors of filters are raised, and each decoded filter answers lookups."""
     head = struct.pack(">iibi", -1, 3, 1, 24)
     for text in (b64encode(data), b64encode(head + data), data):
         try:

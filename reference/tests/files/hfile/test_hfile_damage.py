@@ -1,4 +1,4 @@
-"""Damaged and hostile HFiles: always a typed error that says where, or the same entries; never a hang, never much memory."""
+"""Damaged HFiles raise a typed error that names the place, or give the same entries, in bounded time and memory."""
 
 import struct
 import tracemalloc
@@ -30,7 +30,7 @@ CHECKED = Layout(Compression.GZ, 60)
 
 
 def everything(data: bytes) -> list[Entry]:
-    """What a caller can ask of a file: entries, look-ups, meta blocks, a walk over its blocks."""
+    """All answers of a file: entries, lookups, meta blocks, and the inspection of its blocks."""
     found = hfile_of(data, "f.hfile", 100)
     rows = list(found)
     for key in ("", "a", "key-000003", "z"):
@@ -43,7 +43,7 @@ def everything(data: bytes) -> list[Entry]:
 
 
 def complains(data: bytes) -> HudiError:
-    """The error of a file that must not be read."""
+    """The error of a file that must be refused."""
     with pytest.raises((MalformedBaseFile, UnsupportedFileFormat)) as raised:
         everything(data)
     assert (raised.value.path, raised.value.rule) == ("f.hfile", "BF-002")
@@ -53,8 +53,8 @@ def complains(data: bytes) -> HudiError:
 
 
 @pytest.mark.parametrize("layout", [UNCHECKED, CHECKED])
-def test_every_cut_is_an_error(layout: Layout) -> None:
-    """BF-002: a file that ends anywhere before its end, or begins after its beginning, is no HFile."""
+def test_truncated_files_are_an_error(layout: Layout) -> None:
+    """BF-002: a file without its end or its beginning is not an HFile."""
     whole = encode_hfile(entries(6), metas={"m": b"x"}, layout=layout)
     for end in range(0, len(whole), 7):
         complains(whole[:end])
@@ -63,7 +63,7 @@ def test_every_cut_is_an_error(layout: Layout) -> None:
 
 
 def test_every_flipped_bit_of_a_checked_file_is_an_error_or_changes_nothing() -> None:
-    """BF-002: checksums find each change to a block; the trailer has none, but nothing in it leads to other entries."""
+    """BF-002: checksums detect each change of a block; the trailer has none, but no change of it gives other entries."""
     for offset in range(WORKED.index(b"TRABLK") + 170):
         for bit in (0x01, 0x80):
             damaged = bytearray(WORKED)
@@ -74,8 +74,8 @@ def test_every_flipped_bit_of_a_checked_file_is_an_error_or_changes_nothing() ->
 
 
 @pytest.mark.parametrize("name", ["native-1.2.0.hfile", "hbase-three-levels.hfile", "metadata-files-1.0.2.hfile"])
-def test_damage_to_files_of_apache_hudi_raises_nothing_else(name: str) -> None:
-    """BF-002: whatever byte is another one, what is raised is one of the reference's errors."""
+def test_damaged_files_of_apache_hudi_raise_typed_errors(name: str) -> None:
+    """BF-002: for any changed byte only errors of the reference are raised."""
     whole = (DATA / name).read_bytes()
     for offset in range(0, len(whole) - 3800, 11):
         damaged = bytearray(whole)
@@ -86,8 +86,8 @@ def test_damage_to_files_of_apache_hudi_raises_nothing_else(name: str) -> None:
 
 @given(st.data())
 @bounded(200)
-def test_nothing_but_typed_errors(data: st.DataObject) -> None:
-    """BF-002: without checksums, any change to lengths, offsets and counts ends in a typed error or in entries."""
+def test_files_without_checksums_raise_typed_errors(data: st.DataObject) -> None:
+    """BF-002: without checksums, any change of lengths, offsets and counts gives a typed error or entries."""
     whole = bytearray(encode_hfile(entries(5), metas={"m": b"x"}, layout=UNCHECKED))
     end = len(whole) - 3980
     for _ in range(data.draw(st.integers(1, 4))):
@@ -109,7 +109,7 @@ INFO = {"KEY_VALUE_VERSION": b"\x00\x00\x00\x01", "MAX_MEMSTORE_TS_KEY": bytes(8
 
 
 def file_of(scanned: bytes, root: bytes, info: bytes | None = None, **trailer: Any) -> bytes:
-    """A file put together by hand, whose blocks are whole and whose trailer says what it is told to."""
+    """A file built by hand from valid blocks and the given trailer."""
     start = len(scanned)
     roots = block(BlockType.ROOT_INDEX, root) + block(BlockType.ROOT_INDEX, b"")
     described = Trailer(
@@ -137,8 +137,8 @@ def inner(*children: IndexEntry) -> bytes:
     return struct.pack(f">{len(ends) + 1}i", len(parts), *ends) + b"".join(parts)
 
 
-def test_the_files_below_are_right_but_for_what_is_wrong_with_them() -> None:
-    """BF-002: the same construction without the fault is read."""
+def test_handmade_file_without_damage_is_read() -> None:
+    """BF-002: the same construction without damage is valid."""
     first, second = data_block(b"a", b"b"), data_block(b"c")
     root = encode_index([IndexEntry(b"a", 0, len(first)), IndexEntry(b"bb", len(first), len(second))], rows=True)
     found = everything(file_of(first + second, root, data_index_count=2, entry_count=3))
@@ -204,8 +204,8 @@ SIZE, NEXT = len(data_block(b"a", b"b")), len(data_block(b"c"))
         (lambda: one_payload(encode_entry(b"b", b"")[:-1] + b"\x01"), "no put"),
     ],
 )  # fmt: skip
-def test_files_that_contradict_themselves(made: Callable[[], bytes], about: str) -> None:
-    """BF-002: each number that leads somewhere is checked before it is followed, and the error says what is wrong."""
+def test_inconsistent_files_are_refused(made: Callable[[], bytes], about: str) -> None:
+    """BF-002: each offset is checked before it is used, and the error names the inconsistency."""
     assert about in complains(made()).message
 
 
@@ -237,14 +237,14 @@ def one_payload(payload: bytes) -> bytes:
     ],
 )
 def test_each_field_of_a_block_header(field: tuple[int, str], value: Any, about: str) -> None:
-    """BF-002: magic, sizes, kind of checksum and its chunks, each with what it cannot be."""
+    """BF-002: magic, sizes, type of checksum and its chunks, each with invalid values."""
     whole = bytearray(encode_hfile([Entry(b"a", bytes(30))], layout=UNCHECKED))
     struct.pack_into(field[1], whole, field[0], value)
     assert about in complains(bytes(whole)).message
 
 
 def test_an_encrypted_file_is_refused() -> None:
-    """BF-002: what is encrypted is legal and cannot be read; an empty key, which says nothing, is passed over."""
+    """BF-002: an encrypted file is valid and cannot be read; an empty key has no meaning and is ignored."""
     whole = encode_hfile([Entry(b"a", b"1")])
     at = len(whole) - 4096
     length = whole[at + 8]
@@ -259,8 +259,8 @@ def test_an_encrypted_file_is_refused() -> None:
 
 
 @pytest.mark.parametrize("depth", [2, 3, 16])
-def test_an_index_that_leads_to_itself(depth: int) -> None:
-    """BF-002: levels are counted; an index block in place of a data block, or of itself, ends the way down."""
+def test_circular_index_is_refused(depth: int) -> None:
+    """BF-002: levels are counted; an index block in place of a data block, or of itself, ends the search."""
     size = 33 + len(inner(IndexEntry(b"", 0, 0))) + 4
     loop = block(BlockType.INTERMEDIATE_INDEX, inner(IndexEntry(b"", 0, size)))
     assert len(loop) == size
@@ -268,8 +268,8 @@ def test_an_index_that_leads_to_itself(depth: int) -> None:
     assert "another block" in complains(file_of(loop, root, data_index_count=1, data_index_levels=depth)).message
 
 
-def test_an_index_that_leads_back() -> None:
-    """BF-002: two leaves of an index may not lead to the same data; no scan returns an entry twice."""
+def test_leaves_with_the_same_data_are_refused() -> None:
+    """BF-002: two leaves of an index must not have the same data block; no scan returns an entry twice."""
     data = data_block(b"a")
     leaf = block(BlockType.LEAF_INDEX, inner(IndexEntry(b"a", 0, len(data))))
     other = block(BlockType.LEAF_INDEX, inner(IndexEntry(b"b", 0, len(data))))
@@ -284,8 +284,8 @@ def test_an_index_that_leads_back() -> None:
     "payload", [b"", struct.pack(">i", 0), struct.pack(">ii", 0, 0), struct.pack(">iii", 1, 0, 5) + bytes(5),
                 struct.pack(">i", -1) + bytes(40), struct.pack(">iii", 1, 4, 30) + bytes(30), struct.pack(">iii", 1, 0, 29) + bytes(30)]
 )  # fmt: skip
-def test_leaf_indexes_whose_offsets_do_not_add_up(payload: bytes) -> None:
-    """BF-002: the offsets of the entries fill the block, or it is damaged."""
+def test_leaf_index_with_inconsistent_offsets_is_refused(payload: bytes) -> None:
+    """BF-002: the entries must fill the block."""
     leaf = block(BlockType.LEAF_INDEX, payload)
     root = encode_index([IndexEntry(b"a", 0, len(leaf))], rows=True)
     complains(file_of(leaf, root, data_index_count=1, data_index_levels=2))
@@ -299,8 +299,8 @@ def gzipped(payload: bytes, claimed: int) -> bytes:
 
 
 @pytest.mark.parametrize("claimed", [0, 1, 1000, 2**31 - 1])
-def test_a_bomb_goes_off_no_further_than_its_claim(claimed: int) -> None:
-    """BF-002: no more is inflated than a block says, and no block is believed that says more than deflate can hold."""
+def test_decompression_is_bounded_by_the_stored_size(claimed: int) -> None:
+    """BF-002: no more bytes are decompressed than the block states, and sizes beyond deflate's factor are refused."""
     bomb = gzipped(bytes(30_000_000), claimed)
     tracemalloc.start()
     complains(bomb)
@@ -310,8 +310,8 @@ def test_a_bomb_goes_off_no_further_than_its_claim(claimed: int) -> None:
 
 
 @pytest.mark.parametrize("member", [b"\x1f\x8b", b"no gzip", zlib.compress(bytes(22)), b"\x1f\x8b\x08\xe0" + bytes(6)])
-def test_payloads_that_are_no_gzip_member(member: bytes) -> None:
-    """BF-002: zlib's errors do not come through; cut, foreign and doubled members are told with the block's place."""
+def test_invalid_gzip_payloads_are_an_error(member: bytes) -> None:
+    """BF-002: errors of zlib are not raised; truncated, other and repeated members are reported with the offset of the block."""
     size = 33 + len(member) + 4
     head = struct.pack(">8siiqBii", b"DATABLK*", len(member) + 4, 22, -1, 0, 16384, 33 + len(member))
     whole = head + member + bytes(4)
@@ -329,8 +329,8 @@ def test_payloads_that_are_no_gzip_member(member: bytes) -> None:
     assert error.offset == 100
 
 
-def test_a_second_member_behind_the_first() -> None:
-    """BF-002: a payload is one gzip member, and all of its stored bytes."""
+def test_second_gzip_member_is_refused() -> None:
+    """BF-002: a payload is exactly one gzip member."""
     whole = encode_hfile([Entry(b"a", b"1")])
     (on_disk, size) = struct.unpack_from(">ii", whole, 8)
     stored = whole[33 : 33 + on_disk - 4]
@@ -351,7 +351,7 @@ def blocks_only(scanned: bytes) -> list[Any]:
 
 
 def test_a_file_that_shrinks_while_it_is_read() -> None:
-    """S3-002: fewer bytes than were there before are an error of that read."""
+    """S3-002: fewer bytes than before are an error of that read."""
     from hudi_reference.files.hfile.reader import open_hfile
 
     class Shrinking(MemoryStorage):

@@ -1,4 +1,4 @@
-"""HFiles by their bytes: the worked example, what the writer keeps to and what it refuses, checksums and numbers."""
+"""HFiles by their bytes: the worked example, guarantees and refusals of the writer, checksums and numbers."""
 
 import gzip
 import struct
@@ -25,7 +25,7 @@ PLAIN = Layout(Compression.NONE)
 
 
 def test_the_worked_example() -> None:
-    """BF-002, BLK-024: every byte of a small HFile is where the HBase-based writer puts it."""
+    """BF-002, BLK-024: every byte of a small HFile equals that of the HBase-based writer."""
     assert encode_hfile(AB, metas={"m": b"hi"}, layout=PLAIN).hex() == WORKED.hex()
     found = hfile_of(WORKED, "f.hfile")
     assert list(found) == AB
@@ -33,7 +33,7 @@ def test_the_worked_example() -> None:
 
 
 def test_the_same_entries_give_the_same_bytes() -> None:
-    """BF-002: there is neither time nor chance in a file; the members of gzip carry no time either."""
+    """BF-002: a file has no time and no random data, also inside gzip members."""
     written = encode_hfile(entries(100), {"schema": b"{}"}, {"m": b"hi"})
     assert written == encode_hfile(entries(100), {"schema": b"{}"}, {"m": b"hi"})
     (stored,) = struct.unpack_from(">i", written, 29)
@@ -42,16 +42,16 @@ def test_the_same_entries_give_the_same_bytes() -> None:
 
 
 @pytest.mark.parametrize("minor", [0, 3])
-def test_the_tail_names_the_writer(minor: int) -> None:
-    """BF-002: the last four bytes are the minor and the major version; readers take both minor ones."""
+def test_minor_version_names_the_writer(minor: int) -> None:
+    """BF-002: the last four bytes are the minor and the major version; readers accept both minor versions."""
     written = encode_hfile(AB, layout=Layout(minor_version=minor))
     assert written[-4:] == bytes([minor, 0, 0, 3])
     assert list(hfile_of(written, "f")) == AB
 
 
 @pytest.mark.parametrize("kind", list(ChecksumType))
-def test_each_kind_of_checksum_has_its_room(kind: ChecksumType) -> None:
-    """BF-002: four bytes for each 16384 bytes of header and payload, zeros where nothing is checked."""
+def test_size_of_checksums(kind: ChecksumType) -> None:
+    """BF-002: four bytes for each 16384 bytes of header and payload; zeros without checksums."""
     written = encode_hfile([Entry(b"k", bytes(40_000))], layout=Layout(Compression.NONE, checksum=kind))
     on_disk, _ = struct.unpack_from(">ii", written, 8)
     (stored,) = struct.unpack_from(">i", written, 29)
@@ -64,7 +64,7 @@ def test_each_kind_of_checksum_has_its_room(kind: ChecksumType) -> None:
 
 
 def test_blocks_of_a_type_are_chained() -> None:
-    """BF-002: each block names the one of its type before it, the meta index the data index, the first one none."""
+    """BF-002: each block names the previous one of its type; the meta index names the data index; the first block names none."""
     found = list(hfile_of(encode_hfile(entries(50), metas={"b": b"2", "a": b"1"}, layout=Layout(block_size=400)), "f").blocks())
     data = [block for block in found if block.kind is BlockType.DATA]
     metas = [block for block in found if block.kind is BlockType.META]
@@ -77,7 +77,7 @@ def test_blocks_of_a_type_are_chained() -> None:
 
 
 def test_a_file_without_entries() -> None:
-    """BF-002: no data block, offsets of all ones in the trailer, no last key; it is read as no rows."""
+    """BF-002: no data block, offset -1 in the trailer, no last key; it is read as no rows."""
     found = hfile_of(encode_hfile([], base_file_info([])), "f")
     assert (list(found), list(found.get("a")), list(found.prefix("")), list(found.root)) == ([], [], [], [])
     assert found.trailer.first_data_block == found.trailer.last_data_block == 2**64 - 1
@@ -86,7 +86,7 @@ def test_a_file_without_entries() -> None:
 
 
 def test_file_info_of_a_base_file() -> None:
-    """BF-002: seven entries of every file, in the order of their names, and the four that base files have beside them."""
+    """BF-002: seven entries of every file, sorted by name, and the four additional ones of base files."""
     found = hfile_of(encode_hfile(AB, {"schema": b"{}"} | base_file_info(AB)), "f")
     assert list(found.info) == sorted(found.info)
     assert {key: found.info[key] for key in ("schema", "minRecordKey", "maxRecordKey", "bloomFilterTypeCode")} == {
@@ -96,15 +96,15 @@ def test_file_info_of_a_base_file() -> None:
 
 
 @pytest.mark.parametrize("taken", ["KEY_VALUE_VERSION", "hfile.LASTKEY", "hfile.ANYTHING"])
-def test_file_info_that_is_the_writers_own_is_refused(taken: str) -> None:
-    """BF-002: a caller cannot contradict what the writer says of the file."""
+def test_reserved_file_info_is_refused(taken: str) -> None:
+    """BF-002: a caller cannot set entries that the writer computes."""
     with pytest.raises(Misuse):
         encode_hfile(AB, {taken: b""})
 
 
 @pytest.mark.parametrize("rows", [[b"b", b"a"], [b"a", b"a"], ["😀".encode(), "\ue000".encode()], [b"x" * 32768]])
 def test_entries_out_of_order_are_refused(rows: list[bytes]) -> None:
-    """BLK-025: rows ascend by their bytes (not by UTF-16 units), none comes twice, none has more than 32767 bytes."""
+    """BLK-025: rows ascend by bytes (not by UTF-16 units), without duplicates, with at most 32767 bytes."""
     with pytest.raises(InvalidRows):
         encode_hfile(Entry(row, b"") for row in rows)
 
@@ -137,8 +137,8 @@ def test_numbers_of_both_kinds(number: int, hadoop: str, protobuf: str) -> None:
 
 
 @pytest.mark.parametrize("data", ["", "80", "8f", "8e01", "90", "ff"])
-def test_numbers_that_are_no_length(data: str) -> None:
-    """BF-002: cut and negative numbers are told apart from lengths."""
+def test_invalid_lengths_are_refused(data: str) -> None:
+    """BF-002: truncated and negative numbers."""
     with pytest.raises(ValueError, match="length"):
         varint.read_hadoop_varint(bytes.fromhex(data), 0)
 
@@ -161,16 +161,17 @@ def test_crc32c_of_known_data(data: bytes, expected: int) -> None:
 
 @given(st.integers(0, 40_000), st.randoms(use_true_random=False))
 @bounded(25)
-def test_crc32c_by_stretches_is_crc32c(size: int, random: object) -> None:
-    """BF-002: the quick way and the plain way agree on data of every length."""
+def test_fast_crc32c_equals_plain_crc32c(size: int, random: object) -> None:
+    """BF-002: the fast code and the plain code agree on data of every length."""
     data = random.randbytes(size)  # type: ignore[attr-defined]
     assert crc32c_by_stretches(data + b"12345678") == crc32c_of(data + b"12345678")
 
 
 @pytest.mark.parametrize("compression", list(Compression))
 @pytest.mark.parametrize("value", [0, 1, 20, 100])
-def test_no_entry_lies_where_the_native_reader_does_not_look(compression: Compression, value: int) -> None:
-    """BF-002: Apache Hudi's native reader misses what begins in the last bytes of a block, as many as its checksums take."""
+def test_no_entry_begins_in_the_last_bytes_of_a_block(compression: Compression, value: int) -> None:
+    """BF-002: Apache Hudi's native reader misses entries that begin in the last bytes of a block, as many as its checksums
+    have."""
     big = [Entry(f"a{i}".encode(), bytes(100_000)) for i in range(3)]
     small = [Entry(f"b{i:05}".encode(), b"v" * value) for i in range(12_000)]
     found = hfile_of(encode_hfile(big + small, layout=Layout(compression)), "f")

@@ -1,4 +1,4 @@
-"""The index of an HFile in several levels: the same as HBase makes it, and look-ups that read no more than they need."""
+"""HFile indexes with several levels: the same as HBase writes, and lookups with few reads."""
 
 import random
 from dataclasses import replace
@@ -21,12 +21,12 @@ LIKE_HBASE = Layout(block_size=128, index_block_size=128, index_entries=2, short
 
 
 def levels_of(found: HFile) -> int:
-    """How many levels the trailer says."""
+    """The number of levels in the trailer."""
     return found.trailer.data_index_levels
 
 
-def test_the_levels_are_those_of_hbase() -> None:
-    """BF-002: from the entries of a file that HBase wrote, each block of it again: order, offsets, sizes, chains, payloads."""
+def test_index_equals_that_of_hbase() -> None:
+    """BF-002: from the entries of a file of HBase, each block is written again: order, offsets, sizes, chains, payloads."""
     theirs = hfile_of((DATA / "hbase-three-levels.hfile").read_bytes(), "theirs")
     ours = hfile_of(encode_hfile(theirs, layout=LIKE_HBASE), "ours")
     for mine, other in zip(ours.blocks(), theirs.blocks(), strict=True):
@@ -38,8 +38,8 @@ def test_the_levels_are_those_of_hbase() -> None:
 @pytest.mark.parametrize(
     ("size", "count", "levels"), [(1 << 20, 3000, 1), (4000, 3000, 2), (1000, 3000, 2), (400, 3000, 3), (80, 3000, 6)]
 )
-def test_the_index_grows_by_levels(size: int, count: int, levels: int) -> None:
-    """BF-002: as many as the size of its blocks asks for; every entry is found, and nothing else."""
+def test_number_of_levels(size: int, count: int, levels: int) -> None:
+    """BF-002: the block size determines the number of levels; every entry is found, and no other one."""
     layout = Layout(Compression.NONE, 300, index_block_size=size, index_entries=4)
     found = hfile_of(encode_hfile(entries(count), layout=layout), "f")
     assert levels_of(found) == levels
@@ -52,8 +52,8 @@ def test_the_index_grows_by_levels(size: int, count: int, levels: int) -> None:
     assert len(list(found.prefix("key-0012"))) == 100
 
 
-def test_leaves_stand_between_the_data_blocks() -> None:
-    """BF-002: each behind the data blocks that it leads to; intermediate indexes behind the meta blocks."""
+def test_position_of_leaf_indexes() -> None:
+    """BF-002: each leaf follows its data blocks; intermediate indexes follow the meta blocks."""
     layout = Layout(Compression.NONE, 300, index_block_size=400, index_entries=4)
     found = hfile_of(encode_hfile(entries(3000), metas={"m": b"x"}, layout=layout), "f")
     kinds = [block.kind for block in found.blocks()]
@@ -67,8 +67,8 @@ def test_leaves_stand_between_the_data_blocks() -> None:
     assert rest[-3:] == [BlockType.ROOT_INDEX, BlockType.ROOT_INDEX, BlockType.FILE_INFO]
 
 
-def test_the_leaf_in_the_middle_stands_behind_the_root() -> None:
-    """BF-002: 16 bytes: offset and size of the leaf that leads to the data block in the middle, and its number there."""
+def test_middle_key_of_the_root() -> None:
+    """BF-002: 16 bytes: offset and size of the leaf with the middle data block, and the number of the block there."""
     layout = Layout(Compression.NONE, 300, index_block_size=1000, index_entries=4)
     found = hfile_of(encode_hfile(entries(2000), layout=layout), "f")
     root = next(block for block in found.blocks() if block.kind is BlockType.ROOT_INDEX)
@@ -93,8 +93,8 @@ def test_the_leaf_in_the_middle_stands_behind_the_root() -> None:
         (b"a\xff", b"b", b"b"),
     ],
 )
-def test_made_up_keys_are_those_of_hbase(before: bytes, row: bytes, between: bytes) -> None:
-    """BF-002: the first three and the fourth stand in files that Apache Hudi and HBase wrote."""
+def test_shortened_index_keys_equal_those_of_hbase(before: bytes, row: bytes, between: bytes) -> None:
+    """BF-002: the first three and the fourth occur in files of Apache Hudi and HBase."""
     assert made_up_key(before, row) == len(between).to_bytes(2, "big") + between + MADE_UP_SUFFIX
     assert len(MADE_UP_SUFFIX) == len(SUFFIX)
 
@@ -104,10 +104,10 @@ ROWS = st.sets(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), m
 
 @bounded(150)
 @given(ROWS, st.integers(1, 300), st.integers(20, 300), st.integers(1, 5), st.booleans(), st.sampled_from(Compression))
-def test_every_layout_is_read_back(
+def test_every_layout_is_read(
     keys: set[str], block: int, index: int, least: int, short: bool, compression: Compression
 ) -> None:
-    """BF-002, BLK-025, BLK-026: entries, look-ups of each key, and prefixes, whatever the levels and the keys in the index."""
+    """BF-002, BLK-025, BLK-026: entries, lookups of each key, and prefixes, for any levels and index keys."""
     rows = [Entry(key.encode(), key.encode() * 2) for key in sorted(keys, key=str.encode)]
     layout = Layout(compression, block, index_block_size=index, index_entries=least, short_index_keys=short)
     found = hfile_of(encode_hfile(rows, layout=layout), "f")
@@ -133,8 +133,8 @@ def bytes_read(storage: CountingStorage) -> int:
 
 
 @pytest.mark.parametrize("index", [1 << 20, 2000, 400])
-def test_point_look_ups_read_one_block_of_each_level(index: int) -> None:
-    """BLK-026: of 50 000 entries, a key costs one data block and one block for each further level of the index."""
+def test_key_lookup_reads_one_block_per_level(index: int) -> None:
+    """BLK-026: in a file of 50,000 entries."""
     layout = Layout(Compression.NONE, 4096, index_block_size=index, index_entries=4)
     storage, found = counted(layout, 50_000)
     size = len(storage.get("f"))
@@ -151,16 +151,16 @@ def test_point_look_ups_read_one_block_of_each_level(index: int) -> None:
     assert bytes_read(storage) <= 4200 + (levels - 1) * (index + 200)
 
 
-def test_opening_reads_only_what_is_loaded_on_opening() -> None:
-    """BLK-026: with several levels, the trailer and a root of some hundred bytes, however large the file."""
+def test_opening_reads_trailer_and_root() -> None:
+    """BLK-026: with several levels, the trailer and a root of some hundred bytes, for any file size."""
     storage, found = counted(Layout(Compression.NONE, 1024, index_block_size=1000, index_entries=4), 50_000)
     assert levels_of(found) >= 3
     assert len(storage.reads) == 2
     assert bytes_read(storage) < SIZE + 2500
 
 
-def test_many_keys_cost_each_block_once() -> None:
-    """BLK-026: a block that holds several of the keys is read once, in the order of the file."""
+def test_many_lookups_read_each_block_once() -> None:
+    """BLK-026: a block with several of the keys is read once, in the order of the file."""
     storage, found = counted(Layout(Compression.NONE, 4096, index_block_size=2000, index_entries=4), 50_000)
     storage.reads.clear()
     keys = [f"key-{n:06}" for n in random.Random(1).sample(range(50_000), 2000)]

@@ -1,4 +1,4 @@
-"""Apache Hudi's own classes read the HFiles that the reference writes: both of its readers, of both releases."""
+"""Apache Hudi's own classes read HFiles of the reference: both of its readers, of both releases."""
 
 import base64
 import json
@@ -71,7 +71,7 @@ def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     }
 
 
-def test_the_files_have_the_levels_that_they_are_called_by(tmp_path: Path) -> None:
+def test_number_of_levels_of_the_test_files(tmp_path: Path) -> None:
     """BF-002: so that what the readers below are asked is what it seems."""
     files = written(tmp_path)
     levels = {name: hfile_of(files[name].read_bytes(), name).trailer.data_index_levels for name in LAYOUTS}

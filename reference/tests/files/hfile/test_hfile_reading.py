@@ -1,4 +1,4 @@
-"""Reading HFiles: those that Apache Hudi and HBase wrote, look-ups that read only what they need, HFile log blocks."""
+"""Reading HFiles of Apache Hudi and HBase, lookups with few reads, HFile log blocks."""
 
 import json
 from pathlib import Path
@@ -57,8 +57,8 @@ def test_a_log_block_of_apache_hudi() -> None:
     assert {record["recordIndexMetadata"]["partitionName"] for record in records} == {"chennai", "sao_paulo"}
 
 
-def test_what_apache_hudi_wrote_is_written_again() -> None:
-    """BF-002, BLK-024: entries, file info and trailer of its log block come out the same, but for how well deflate did."""
+def test_writing_a_log_block_of_apache_hudi_again() -> None:
+    """BF-002, BLK-024: entries, file info and trailer are the same, except for the compressed size."""
     block = log_block()
     theirs = hfile_of(block.content, block.path)
     ours = hfile_of(encode_hfile(theirs, {"schema": theirs.info["schema"]}), "f")
@@ -80,8 +80,8 @@ def test_the_newer_writer_of_apache_hudi() -> None:
     assert {block.checksum for block in found.blocks()} == {ChecksumType.NONE}
 
 
-def test_indexes_of_several_levels_and_made_up_keys() -> None:
-    """BLK-026: HBase's leaf and intermediate indexes lead to every entry; keys that it made up for them are no entries."""
+def test_index_of_several_levels_with_shortened_keys() -> None:
+    """BLK-026: HBase's leaf and intermediate indexes lead to every entry; shortened index keys are not entries."""
     found = sample("hbase-three-levels.hfile")
     expected = [Entry(f"key-{i:04}-suffix".encode(), f"value {i}.0".encode()) for i in range(60)]
     assert found.trailer.data_index_levels == 3
@@ -95,8 +95,8 @@ def test_indexes_of_several_levels_and_made_up_keys() -> None:
     assert list(found.range("key-0005", "key-0048")) == expected[5:48]
 
 
-def test_equal_rows_are_all_found() -> None:
-    """BLK-026: HBase may write a row several times; a look-up returns each of them, in the order of the file."""
+def test_lookup_returns_all_equal_rows() -> None:
+    """BLK-026: HBase may write a row several times; a lookup returns each, in the order of the file."""
     found = sample("hbase-equal-rows.hfile")
     assert [entry.value.decode() for entry in found] == [f"value {i}.{n}" for i in range(12) for n in range(3)]
     for i in range(12):
@@ -115,10 +115,8 @@ LAYOUTS = st.builds(
 
 @given(st.dictionaries(KEYS, st.binary(max_size=40), max_size=30), LAYOUTS, st.lists(KEYS, max_size=5), KEYS, KEYS)
 @bounded(60)
-def test_look_ups_find_what_a_scan_finds(
-    stored: dict[str, bytes], layout: Layout, keys: list[str], start: str, end: str
-) -> None:
-    """BLK-025, BLK-026: whatever the layout, points, prefixes and ranges are what one finds going through all entries."""
+def test_lookups_agree_with_a_scan(stored: dict[str, bytes], layout: Layout, keys: list[str], start: str, end: str) -> None:
+    """BLK-025, BLK-026: for any layout, keys, prefixes and ranges give the same entries as a scan."""
     everything = sorted(Entry(key.encode(), value) for key, value in stored.items())
     found = hfile_of(encode_hfile(everything, layout=layout), "f")
     assert list(found) == everything
@@ -128,8 +126,8 @@ def test_look_ups_find_what_a_scan_finds(
     assert list(found.range(start)) == [entry for entry in everything if start.encode() <= entry.row]
 
 
-def test_a_look_up_reads_a_small_part_of_the_file() -> None:
-    """BLK-026: opening reads trailer and indexes, a look-up one block; the file is never read whole."""
+def test_lookup_reads_one_block() -> None:
+    """BLK-026: opening reads trailer and indexes, a lookup one block; the file is never read as a whole."""
     storage = CountingStorage()
     written = encode_hfile(entries(20_000), metas={"bloomFilter": bytes(50_000)}, layout=Layout(Compression.NONE, 4096))
     storage.put("t.hfile", written)
@@ -158,8 +156,8 @@ def test_many_look_ups_read_each_block_once() -> None:
     assert len(storage.reads) <= 3
 
 
-def test_a_file_that_is_not_there() -> None:
-    """TL-036: a base file that an action wrote and that is missing is reported as missing."""
+def test_missing_file() -> None:
+    """TL-036: a missing base file of an action is reported as missing."""
     with pytest.raises(MissingDataFile):
         open_hfile(CountingStorage(), "t.hfile")
 
@@ -225,8 +223,8 @@ def test_a_look_up_in_a_log_block() -> None:
 
 
 @pytest.mark.parametrize("value", [b"", b"\x00\x00", b"\x00\x00\x00\x00", b"\x04", b"\x00\x02\x02\xff\x00"])
-def test_values_that_are_no_records(value: bytes) -> None:
-    """BLK-024: a value that ends early, late, or is of another schema is an error, never another row."""
+def test_invalid_values_are_an_error(value: bytes) -> None:
+    """BLK-024: a value that is too short, too long, or of another schema is an error."""
     block = hfile_block([])
     content = encode_hfile([Entry(b"k", value)])
     with pytest.raises(MalformedLogBlock):

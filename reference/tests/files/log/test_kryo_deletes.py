@@ -1,4 +1,4 @@
-"""Delete blocks of tables before version 6: bytes that Apache Hudi's own serialization made, and damage to them."""
+"""Delete blocks of tables before version 6: bytes of Apache Hudi's own serialization, and damaged copies."""
 
 import json
 import struct
@@ -47,8 +47,8 @@ def shown(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.bin") if path.stem != "records.dates"))
-def test_deletes_that_hudi_serialized(name: str) -> None:
-    """BLK-010: keys, partitions and ordering values of every type, as the Java program that wrote them says."""
+def test_deletes_serialized_by_apache_hudi(name: str) -> None:
+    """BLK-010: keys, partitions and ordering values of every type, as recorded by the Java program that wrote them."""
     found = stored_deletes(block_of((FOLDER / f"{name}.bin").read_bytes(), version_of(name)))
     assert [shown(entry) for entry in found] == MEANING[name.removesuffix("-of-0.12")]
 
@@ -77,8 +77,8 @@ def test_an_unknown_content_version_is_refused(version: int) -> None:
     assert raised.value.found == f"content version {version}"
 
 
-def test_keys_are_no_records() -> None:
-    """BLK-010: what lies under version 1 must be keys, under version 2 records."""
+def test_content_must_match_its_version() -> None:
+    """BLK-010: version 1 has keys, version 2 has records."""
     for name in ("keys.several", "records.several"):
         with pytest.raises(MalformedLogBlock):
             decode_deletes(block_of((FOLDER / f"{name}.bin").read_bytes(), 3 - version_of(name)))
@@ -112,7 +112,7 @@ CLASS = b"\x01\x01org.apache.hudi.common.model.HoodieKe\xf9"
     ],
 )
 def test_damage_is_an_error(tail: bytes) -> None:
-    """BLK-010: counts, references, lengths, characters and classes that cannot be; nothing is made of a class name."""
+    """BLK-010: invalid counts, references, lengths, characters and classes; no class is loaded by name."""
     with pytest.raises(MalformedLogBlock) as raised:
         decode_deletes(block_of(NONE[:-2] + tail, 1))
     assert raised.value.path == "f.log"
@@ -120,7 +120,7 @@ def test_damage_is_an_error(tail: bytes) -> None:
 
 @pytest.mark.parametrize("name", ["keys.several", "records.decimals", "records.longs", "keys.not-ascii"])
 def test_every_prefix_is_an_error(name: str) -> None:
-    """BLK-010: a cut array never gives fewer deletes."""
+    """BLK-010: a truncated array never gives fewer deletes."""
     data = (FOLDER / f"{name}.bin").read_bytes()
     for length in range(len(data)):
         with pytest.raises(MalformedLogBlock):
@@ -129,8 +129,8 @@ def test_every_prefix_is_an_error(name: str) -> None:
 
 @bounded(400)
 @given(st.sampled_from(sorted(MEANING)), st.integers(0, 400), st.binary(min_size=1, max_size=6))
-def test_any_bytes_are_deletes_or_one_of_our_errors(name: str, place: int, patch: bytes) -> None:
-    """BLK-010: whatever is overwritten, what comes out is a list of deletes no longer than the data, or a typed error."""
+def test_any_bytes_are_deletes_or_a_typed_error(name: str, place: int, patch: bytes) -> None:
+    """BLK-010: after any overwrite the result is a list of deletes not longer than the data, or a typed error."""
     data = bytearray((FOLDER / f"{name}.bin").read_bytes())
     data[place : place + len(patch)] = patch
     try:

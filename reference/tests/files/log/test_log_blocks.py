@@ -1,4 +1,4 @@
-"""Frames of log blocks: magic, lengths, headers and footers, and the end of damage."""
+"""Log blocks: bytes computed by hand, and damage; committed changes are never dropped silently."""
 
 import struct
 from typing import Any
@@ -78,7 +78,7 @@ def test_a_file_that_does_not_begin_with_a_block_is_no_log_file() -> None:
 
 
 def test_the_magic_inside_a_whole_block_is_content() -> None:
-    """LF-012: block ends come from lengths, not from looking for magics."""
+    """LF-012: block ends follow from lengths and not from a search for magics."""
     row = {"k": ROLLBACK.decode("latin-1"), "n": 1}
     content = encode_rows(pa.Table.from_pylist([row], schema=arrow_schema(KN_SCHEMA)), KN_SCHEMA)
     inner = encode_block(BlockType.PARQUET_DATA, {HeaderKey.INSTANT_TIME: T1}, A + B)
@@ -137,7 +137,7 @@ def test_headers_are_maps() -> None:
     assert block.header == {0: T2, 42: "x"}
 
 
-def test_a_header_that_is_no_text_is_an_error() -> None:
+def test_header_values_must_be_utf_8() -> None:
     """LF-018: header values are UTF-8."""
     with pytest.raises(MalformedLogBlock):
         blocks_of(A.replace(T1.encode(), b"\xff" * 17))
@@ -150,8 +150,8 @@ def test_a_footer_with_entries_is_read() -> None:
     assert shape(data + A) == [("COMMAND", 0, len(data)), ("DELETE", len(data), len(data) + 80)]
 
 
-def test_of_every_prefix_the_first_block_is_whole_or_reported() -> None:
-    """BLK-015: cut at any byte, a file gives its whole blocks, then one corrupt block for the rest; nothing is dropped silently."""
+def test_truncated_file_gives_whole_blocks_and_one_corrupt_block() -> None:
+    """BLK-015: a file cut at any byte gives its whole blocks, then one corrupt block for the rest."""
     data = B + A
     for length in range(len(data)):
         found = shape(data[:length])
@@ -173,7 +173,7 @@ def decoded(data: bytes) -> list[Any]:
 
 
 def test_every_changed_byte_is_an_error_a_corrupt_block_or_another_value() -> None:
-    """BLK-015, LF-010: whichever byte is flipped in whichever way, only our own errors come out, and block starts stay right."""
+    """BLK-015, LF-010: for any flipped byte only typed errors are raised, and block offsets stay correct."""
     deletes = encode_block(BlockType.DELETE, {HeaderKey.INSTANT_TIME: T1}, TWO_DELETES)
     data = B + deletes + ROLLBACK
     starts = [0, len(B), len(B) + len(deletes)]
@@ -194,8 +194,8 @@ def test_every_changed_byte_is_an_error_a_corrupt_block_or_another_value() -> No
 
 @bounded(300)
 @given(st.binary(max_size=200), st.booleans())
-def test_any_bytes_behind_a_block_leave_it_as_it_is(junk: bytes, another: bool) -> None:
-    """LF-025: the first block does not depend on what follows it, whatever that is."""
+def test_bytes_after_a_block_do_not_change_it(junk: bytes, another: bool) -> None:
+    """LF-025: the first block does not depend on the following bytes."""
     data = B + junk + (A if another else b"")
     try:
         first = blocks_of(data)[0]

@@ -1,4 +1,4 @@
-"""The fast path of Avro blocks: what it takes, what it leaves to the plain path, and that both find the same."""
+"""The fast path of Avro blocks: which values it decodes, which it leaves to the plain path, and equal results."""
 
 import struct
 from typing import Any
@@ -47,7 +47,7 @@ def by_columns(data: bytes, schema: dict[str, Any], count: int) -> pa.Table | No
 
 @bounded(200)
 @given(schemas_and_rows(), st.data())
-def test_damage_is_left_or_read_alike(drawn: tuple[dict[str, Any], pa.Table], draw: st.DataObject) -> None:
+def test_damaged_bytes_give_equal_rows_or_none(drawn: tuple[dict[str, Any], pa.Table], draw: st.DataObject) -> None:
     """BLK-021, BLK-022: damaged bytes give the same rows in both, or none in the fast code."""
     schema, rows = drawn
     by_columns(damaged(draw, encode_rows(rows, schema)[8:]), schema, rows.num_rows)
@@ -55,7 +55,7 @@ def test_damage_is_left_or_read_alike(drawn: tuple[dict[str, Any], pa.Table], dr
 
 @bounded(12)
 @given(schemas_and_rows(most=30), st.integers(1024, 2500), st.data())
-def test_many_rows_are_read_alike(drawn: tuple[dict[str, Any], pa.Table], count: int, draw: st.DataObject) -> None:
+def test_many_rows_are_decoded_alike(drawn: tuple[dict[str, Any], pa.Table], count: int, draw: st.DataObject) -> None:
     """BLK-020, BLK-022: repeated rows are all decoded; damaged ones give the same rows, or none."""
     schema, rows = drawn
     order = pa.array(np.random.default_rng(count).integers(0, rows.num_rows, count))
@@ -154,27 +154,27 @@ LEFT = {
 
 @pytest.mark.parametrize("before", [[], ["string"]])
 @pytest.mark.parametrize(("kind", "body"), TAKEN.values(), ids=TAKEN)
-def test_what_writers_store_is_taken(kind: Any, body: bytes, before: list[str]) -> None:
-    """BLK-022: every form of a value that the fast code decodes."""
+def test_values_of_writers_are_decoded(kind: Any, body: bytes, before: list[str]) -> None:
+    """BLK-022: the fast code decodes every form of a value that writers store."""
     bodies = [b"\x0ehundred" * len(before) + body, b"\x02k" * len(before) + body]
     assert by_columns(framed(*bodies), record(*before, kind), 2) is not None
 
 
 @pytest.mark.parametrize(("kind", "body"), LEFT.values(), ids=LEFT)
-def test_what_is_damaged_or_unusual_is_left(kind: Any, body: bytes) -> None:
-    """BLK-022: the plain code decides whether it is valid."""
+def test_damaged_and_unusual_values_are_left_to_the_plain_code(kind: Any, body: bytes) -> None:
+    """BLK-022: the plain code decides whether they are valid."""
     for bodies in ([body], [body, body]):
         assert by_columns(framed(*bodies), record(kind), len(bodies)) is None
 
 
-def test_characters_do_not_reach_from_text_to_text() -> None:
-    """BLK-022: bytes that make up a character only together are none in texts of their own."""
+def test_characters_do_not_cross_texts() -> None:
+    """BLK-022: bytes that form a character only across two texts are invalid."""
     assert by_columns(framed(b"\x02\xc3", b"\x02\xa9"), record("string"), 2) is None
 
 
 @pytest.mark.parametrize("data", [b"", framed(b"\x02")[:-1], framed(b"\x02") + b"\x00", b"\xff\xff\xff\xff\x02", b"\x00\x00"])
-def test_frames_that_do_not_fill_the_data_are_left(data: bytes) -> None:
-    """BLK-020, BLK-021: cut, longer, below zero."""
+def test_inconsistent_frames_are_left_to_the_plain_code(data: bytes) -> None:
+    """BLK-020, BLK-021: truncated, longer, negative."""
     assert by_columns(data, record("int"), 1) is None
 
 

@@ -1,4 +1,4 @@
-"""Reading log files: versions of the format, the walk for inspection, and how much of a file is fetched."""
+"""Reading log files: format versions, inspection, and the number of bytes that are read."""
 
 import io
 import struct
@@ -68,8 +68,9 @@ def test_version_0_tells_the_type_and_lacks_what_headers_say() -> None:
 
 
 @pytest.mark.parametrize("length", [15, 0, 52, 54, 2**40, -1])
-def test_in_version_0_the_content_length_is_the_second_word(length: int) -> None:
-    """LF-030, LF-034: without trailer it is the content length that must agree; else the block is corrupt, its neighbours not."""
+def test_content_length_of_version_0(length: int) -> None:
+    """LF-030, LF-034: without a trailer the content length must agree; otherwise the block is corrupt, and its neighbours are
+    not."""
     found = read(C + with_length(OLD, length) + A)
     assert shape(found) == [("COMMAND", 0, 105), ("CORRUPT", 105, 105 + len(OLD)), ("DELETE", 105 + len(OLD), 185 + len(OLD))]
 
@@ -102,8 +103,8 @@ def test_other_versions_are_refused_by_number(version: int) -> None:
         (b"PAR1PAR1" + A[8:], MalformedLogFile),
     ],
 )
-def test_an_inspection_goes_on_behind_what_a_query_stops_at(broken: bytes, error: type[HudiError]) -> None:
-    """BLK-015: the block in its place has the error that the query raises, and says in words what is wrong."""
+def test_inspection_continues_after_an_error(broken: bytes, error: type[HudiError]) -> None:
+    """BLK-015: the block has the error that a query raises, with a description."""
     before = b"" if error is MalformedLogFile else B
     found = walked(before + broken + C)
     corrupt = found[len(before) > 0]
@@ -119,8 +120,9 @@ def test_an_inspection_goes_on_behind_what_a_query_stops_at(broken: bytes, error
 @bounded(200)
 @given(st.lists(st.sampled_from([A, B, C, OLD, A[:40], B[:-3], b"#HUDI#", b"#HUDI#" * 3, b"\0" * 9, with_int(A, 18, 7),
                                  with_length(B, 2**40), with_length(OLD, 9)]), max_size=6), st.binary(max_size=9))  # fmt: skip
-def test_a_walk_covers_every_byte_once(parts: list[bytes], junk: bytes) -> None:
-    """BLK-015, BLK-017, LF-025: blocks lie one behind the other; every whole one is found that no damage before it swallows."""
+def test_blocks_cover_the_file(parts: list[bytes], junk: bytes) -> None:
+    """BLK-015, BLK-017, LF-025: blocks follow one another without gaps; each whole block is found unless damage before it
+    contains it."""
     data = b"".join(parts) + junk
     found = walked(data)
     assert [block.offset for block in found] == [0, *(block.end for block in found)][: len(found)]
@@ -143,8 +145,8 @@ def test_a_footer_is_kept() -> None:
     assert block.content_length == len(TWO_DELETES)
 
 
-def test_a_false_magic_right_before_a_true_one() -> None:
-    """BLK-017: the search for the next block finds magics that touch each other and windows' borders."""
+def test_adjacent_magics() -> None:
+    """BLK-017: the search for the next block finds adjacent magics, and magics at the border of a window."""
     for filler in (WINDOW - 7, WINDOW - 6, WINDOW - 3, WINDOW - 1, WINDOW, 2 * WINDOW + 1):
         junk = b"#HUDI#" + struct.pack(">q", 7) + b"\1" * filler
         assert shape(read(A + junk + C)) == [
@@ -208,8 +210,8 @@ def test_framing_alone_does_not_fetch_contents() -> None:
     assert decode_rows(found[3]).num_rows == 2
 
 
-def test_few_columns_of_a_parquet_block_are_fetched_alone() -> None:
-    """BLK-029: of a wide block in a store without mapping only the columns that are asked for are read, and the footer."""
+def test_projection_of_a_parquet_block() -> None:
+    """BLK-029: in a store without memory mapping only the selected columns and the footer of a wide block are read."""
     columns = {f"c{place}": pa.array(range(place, place + 300_000), pa.int64()) for place in range(10)}
     out = io.BytesIO()
     pq.write_table(pa.table(columns), out, compression="none", use_dictionary=False)

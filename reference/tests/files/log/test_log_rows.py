@@ -1,4 +1,4 @@
-"""Rows of Avro data blocks: every type there and back, one by one and by columns alike, also where the bytes are damaged."""
+"""Rows of Avro data blocks: encoding and decoding of every type, by rows and by columns, also with damaged bytes."""
 
 import json
 from typing import Any
@@ -31,7 +31,7 @@ def by_columns(content: bytes, schema: dict[str, Any], count: int) -> pa.Table |
 
 @bounded(80)
 @given(schemas_and_rows())
-def test_rows_of_every_type_come_back(drawn: tuple[dict[str, Any], pa.Table]) -> None:
+def test_rows_of_every_type_are_unchanged(drawn: tuple[dict[str, Any], pa.Table]) -> None:
     """BLK-022, LF-038: decoding gives the rows that were encoded, with types and nulls, for any nested schema."""
     schema, rows = drawn
     assert types_and_values(decode_rows(block_of(encode_rows(rows, schema), schema))) == types_and_values(rows)
@@ -39,7 +39,7 @@ def test_rows_of_every_type_come_back(drawn: tuple[dict[str, Any], pa.Table]) ->
 
 @bounded(80)
 @given(schemas_and_rows())
-def test_by_columns_is_row_by_row(drawn: tuple[dict[str, Any], pa.Table]) -> None:
+def test_decoding_by_columns_equals_decoding_by_rows(drawn: tuple[dict[str, Any], pa.Table]) -> None:
     """BLK-022: the fast code gives the same rows and types for any nested schema."""
     schema, rows = drawn
     fast = by_columns(encode_rows(rows, schema), schema, rows.num_rows)
@@ -49,8 +49,8 @@ def test_by_columns_is_row_by_row(drawn: tuple[dict[str, Any], pa.Table]) -> Non
 
 @bounded(80)
 @given(schemas_and_rows(depth=1))
-def test_encoding_by_columns_is_encoding_row_by_row(drawn: tuple[dict[str, Any], pa.Table]) -> None:
-    """BLK-021, BLK-022: the fast code makes the same bytes, or leaves the rows to the plain code."""
+def test_encoding_by_columns_equals_encoding_by_rows(drawn: tuple[dict[str, Any], pa.Table]) -> None:
+    """BLK-021, BLK-022: the fast code writes the same bytes, or leaves the rows to the plain code."""
     schema, rows = drawn
     assert encode_avro_columns(rows, schema) in (encode_rows(rows, schema)[8:], None)
 
@@ -90,8 +90,8 @@ def test_many_rows_are_encoded_in_parts_by_columns(monkeypatch: pytest.MonkeyPat
 
 @bounded(80)
 @given(schemas_and_rows(depth=1), st.data())
-def test_damaged_rows_are_other_rows_or_one_of_our_errors(drawn: tuple[dict[str, Any], pa.Table], draw: st.DataObject) -> None:
-    """BLK-022: any bytes give rows or one of our errors, and never another number of rows."""
+def test_damaged_rows_are_other_rows_or_a_typed_error(drawn: tuple[dict[str, Any], pa.Table], draw: st.DataObject) -> None:
+    """BLK-022: any bytes give rows or a typed error, and never another number of rows."""
     schema, rows = drawn
     content = encode_rows(rows, schema)
     try:
@@ -104,7 +104,7 @@ def test_damaged_rows_are_other_rows_or_one_of_our_errors(drawn: tuple[dict[str,
 
 @bounded(40)
 @given(schemas_and_rows(), st.data())
-def test_skipped_columns_change_no_other(drawn: tuple[dict[str, Any], pa.Table], draw: st.DataObject) -> None:
+def test_skipped_columns_do_not_change_others(drawn: tuple[dict[str, Any], pa.Table], draw: st.DataObject) -> None:
     """BLK-022: skipping values does not change those of the wanted columns."""
     schema, rows = drawn
     wanted = draw.draw(st.sets(st.sampled_from(rows.column_names)))
