@@ -127,7 +127,7 @@ def test_ordering_values_that_only_others_write(branch: str, ordering: Any) -> N
     assert found == [Delete("k", None, ordering)]
 
 
-def test_a_zero_of_an_int_column_is_not_the_mark_of_no_ordering() -> None:
+def test_zero_of_an_int_column_is_stored_as_long() -> None:
     """ER-052: the ordering value 0 of an int column is stored as Long 0, since Integer 0 means a delete that always wins."""
     assert encode_deletes([Delete("k", None, 0)], [pa.int32()]).hex().endswith("0600" + "00")
     assert encode_deletes([Delete("k", None, None)], [pa.int32()]).hex().endswith("0400" + "00")
@@ -138,8 +138,8 @@ def test_a_zero_of_an_int_column_is_not_the_mark_of_no_ordering() -> None:
     )
 
 
-def test_an_array_of_deletes_may_come_in_any_blocking() -> None:
-    """BLK-009: Avro arrays may be cut into blocks, also with negative counts and byte sizes."""
+def test_deletes_in_several_avro_blocks() -> None:
+    """BLK-009: an Avro array may have several blocks, also with negative counts and byte sizes."""
     one, other = bytes.fromhex("02 02 61 00 04 00"), bytes.fromhex("02 02 62 00 06 0a")
     datum = b"\x02" + one + b"\x01" + bytes([len(other) * 2]) + other + b"\x00"
     found = decode_deletes(block_with(BlockType.DELETE, struct.pack(">ii", 3, len(datum)) + datum))
@@ -225,8 +225,8 @@ DECIMAL = '{"type":"bytes","logicalType":"decimal","precision":%d,"scale":0}'
         ({2: KN_JSON.replace('"string"', '{"type":"array","items":"null"}')}, UnsupportedSchema),
     ],
 )
-def test_a_schema_header_that_is_none_is_an_error(header: dict[int, str], error: type[HudiError]) -> None:
-    """LF-038: a data block is decoded by the schema in its header, and by no other."""
+def test_invalid_schema_header_is_an_error(header: dict[int, str], error: type[HudiError]) -> None:
+    """LF-038: a data block is decoded by the schema in its header only."""
     with pytest.raises(error):
         decode_rows(block_with(BlockType.AVRO_DATA, TWO_ROWS, header))
 
@@ -254,8 +254,8 @@ def test_parquet_content_is_a_whole_parquet_file() -> None:
 
 @bounded(200)
 @given(st.lists(st.tuples(st.text(max_size=5), st.none() | st.integers(-(2**31), 2**31 - 1)), max_size=8))
-def test_rows_are_what_another_library_says(rows: list[tuple[str, int | None]]) -> None:
-    """BLK-022: every record behind its length is one Avro datum under the header's schema, as fastavro alone decodes it."""
+def test_rows_equal_those_of_fastavro(rows: list[tuple[str, int | None]]) -> None:
+    """BLK-022: every record is one Avro value under the header's schema, as fastavro decodes it."""
     table = pa.Table.from_pylist([{"k": k, "n": n} for k, n in rows], schema=arrow_schema(KN_SCHEMA))
     content = encode_rows(table, KN_SCHEMA)
     assert struct.unpack_from(">ii", content) == (3, len(rows))
@@ -270,16 +270,16 @@ def test_rows_are_what_another_library_says(rows: list[tuple[str, int | None]]) 
 
 
 @given(st.lists(st.tuples(st.text(max_size=80), st.text(max_size=20)), max_size=80))
-def test_deletes_without_ordering_values_are_read_alike(entries: list[tuple[str, str]]) -> None:
-    """BLK-009: lists of the commonest form are read by the fast code as by the plain code; it leaves other lists to the plain code."""
+def test_fast_code_decodes_the_same_deletes(entries: list[tuple[str, str]]) -> None:
+    """BLK-009: the fast code decodes the most common lists like the plain code, and leaves other lists to it."""
     content = encode_deletes([Delete(key, partition, None) for key, partition in entries], [])[8:]
     short = entries and all(len(text.encode()) < 64 for entry in entries for text in entry)
     assert decode_simple_deletes(memoryview(content)) == (entries if short else None)
 
 
 @given(st.binary(max_size=40), st.integers(0, 40))
-def test_damaged_deletes_are_never_read_otherwise(damage: bytes, at: int) -> None:
-    """BLK-009: entries that the fast code reads in damaged bytes are those that the plain code reads."""
+def test_fast_code_decodes_damaged_deletes_like_the_plain_code(damage: bytes, at: int) -> None:
+    """BLK-009: if the fast code returns entries of damaged bytes, the plain code returns the same."""
     content = bytearray(encode_deletes([Delete("key", "p", None), Delete("k2", "", None)], []))
     content[8 + at : 8 + at + len(damage)] = damage
     content[4:8] = (len(content) - 8).to_bytes(4, "big")
