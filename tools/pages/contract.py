@@ -20,7 +20,7 @@ from hudi_conformance.report.evidence.evidence import CitedCase, golden_cases, s
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Queries": ("read.",),
     "Inspection": ("inspect.",),
-    "Writes and services": ("create", "write.", "service.", "clustering.", "archive.", "halt."),
+    "Writes and services": ("create", "write.", "service.", "clustering.", "archive.", "pause."),
     "Tables": (
         *("copy-on-write", "merge-on-read", "log.", "merge.", "delete.", "partition.", "key.", "meta-fields."),
         *("table-version.", "timeline.", "schema.", "types.", "storage."),

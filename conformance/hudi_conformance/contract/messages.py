@@ -4,10 +4,13 @@ The JSON Schemas in `schemas/` are normative; the classes here have the same fie
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 from hudi_conformance.contract.features import current_names
 from hudi_conformance.contract.text import printable
@@ -157,8 +160,8 @@ class TableSpec:
 
     @classmethod
     def from_json(cls, message: Mapping[str, Any]) -> Self:
-        """The table description in a `create` message or a case file."""
-        known = dict(message)
+        """The table description in a `create` message or a case file; members that are not known are ignored."""
+        known = known_members(cls, message)
         for name in ("record_key", "partition", "ordering"):
             known[name] = tuple(known.get(name, ()))
         return cls(**known)
@@ -177,3 +180,9 @@ class TableSpec:
             "url_encode": self.url_encode,
             "properties": dict(self.properties),
         }
+
+
+def known_members(kind: "type[DataclassInstance]", message: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of a JSON object that are fields of a class: messages of a later release may have more."""
+    names = {one.name for one in fields(kind)}
+    return {name: value for name, value in message.items() if name in names}

@@ -11,7 +11,7 @@ from typing import IO, Any
 from hudi_conformance.contract.arrow_files import read_rows, write_rows
 from hudi_conformance.contract.engine import Engine
 from hudi_conformance.contract.errors import Conflict, EngineError, Refused
-from hudi_conformance.contract.messages import Call, Query, TableSpec, Write
+from hudi_conformance.contract.messages import Call, Query, TableSpec, Write, known_members
 from hudi_conformance.contract.validation import SchemaViolation, check_message
 
 Message = Mapping[str, Any]
@@ -143,9 +143,9 @@ def _service(engine: Engine, message: Message) -> Answer:
 
 def _begin(engine: Engine, message: Message) -> Answer:
     if "write" in message:
-        given = message["write"]
+        given = known_members(Write, message["write"])
         return _done(engine.begin(message["writer"], Write(**{**given, "rows": read_rows(given["rows"])}), message["until"]))
-    return _done(engine.begin(message["writer"], Call(**message["service"]), message["until"]))
+    return _done(engine.begin(message["writer"], Call(**known_members(Call, message["service"])), message["until"]))
 
 
 def _resume(engine: Engine, message: Message) -> Answer:

@@ -76,6 +76,19 @@ def test_write_passes_rows_and_returns_the_instant(tmp_path):
     assert engine.asked == [("file:///t", "upsert", ROWS)]
 
 
+def test_members_of_a_later_release_are_ignored(tmp_path):
+    """In the message, the query, the description of a table, and the work that is to pause."""
+    engine = Recorder(ROWS)
+    message = read_message(tmp_path, of_a_later_release=1)
+    assert dispatch(engine, {**message, "hurry": True}) == {"id": 5, "rows": str(tmp_path / "r")}
+    spec = {"name": "t", "type": "COPY_ON_WRITE", "schema": {"type": "record", "name": "t", "fields": []}, "record_key": ["id"]}
+    create = {"op": "create", "id": 6, "table": "file:///t", "spec": {**spec, "of_a_later_release": 1}}
+    assert dispatch(engine, create) == {"id": 6, "done": {}}
+    work = {"table": "file:///t", "service": "clean", "of_a_later_release": 1}
+    begin = {"op": "begin", "id": 7, "writer": "a", "until": "stored", "service": work}
+    assert dispatch(engine, begin)["refused"]["feature"] == "pause.service"
+
+
 @pytest.mark.parametrize(
     ("raised", "kind", "words"),
     [

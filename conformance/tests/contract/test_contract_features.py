@@ -9,7 +9,7 @@ import pytest
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.contract.features import FEATURES, FORMER_NAMES, features, functions
 from hudi_conformance.contract.messages import Hello
-from hudi_conformance.contract.validation import check_answer, check_message, schemas
+from hudi_conformance.contract.validation import ANSWERS, check_answer, check_message, schemas
 from hudi_conformance.engines import hudi_rs
 from hudi_conformance.engines.apache_hudi.engine import FEATURES as OF_APACHE_HUDI
 from hudi_conformance.engines.reference.engine import Reference
@@ -84,5 +84,9 @@ def test_the_messages_of_the_page_keep_their_schemas():
     examples = [example for schema in schemas().values() for example in schema["examples"]]
     examples += [one for function in functions().values() for one in (function.arguments, function.value)]
     assert [line for line in lines if line not in examples] == []
-    for message in (line for line in lines if isinstance(line, dict) and "op" in line):
+    messages = [line for line in lines if isinstance(line, dict) and "op" in line]
+    for message in messages:
         check_message(message)
+    assert list(dict.fromkeys(message["op"] for message in messages)) == list(ANSWERS)
+    kinds = {kind for kinds in ANSWERS.values() for kind in kinds} - {"hello"}
+    assert [kind for kind in kinds if not any(isinstance(line, dict) and kind in line for line in lines)] == []

@@ -90,7 +90,6 @@ def test_messages_of_the_protocol_are_accepted(message):
         ({**READ, "table": "/a/path"}, "table"),
         ({**READ, "query": {"kind": "as-of"}}, "'as_of' is a required property"),
         ({**READ, "query": {"kind": "snapshot", "where": [["id", "like", "a%"]]}}, "query.where[0][1]"),
-        ({**READ, "hurry": True}, "hurry"),
         ({"op": "begin", "id": 5, "writer": "a", "until": "stored"}, "begin.message"),
         ({"op": "resume", "id": 6, "writer": "a", "until": "dawn"}, "until"),
     ],
@@ -162,3 +161,17 @@ def test_each_member_of_a_message_has_a_description(name):
     """docs/contract.md has a table of members; `op` is the name of the message."""
     properties = schemas()[name]["properties"]
     assert [key for key, schema in properties.items() if key != "op" and not schema.get("description")] == []
+
+
+@pytest.mark.parametrize("name", [name for name in schemas() if name.endswith((".message", ".answer"))])
+def test_unknown_members_are_ignored_in_both_directions(name):
+    """The contract can grow: an adapter and a suite of different releases understand each other."""
+    for example in schemas()[name]["examples"]:
+        assert violation(name, _with_more(example)) is None
+
+
+def _with_more(example):
+    """The message with an additional member, in it and in each object that belongs to the contract."""
+    inner = {"query", "spec", "write", "service", "done", "refused", "conflict", "error"}
+    grown = {k: {**v, "of_a_later_release": 1} if k in inner and isinstance(v, dict) else v for k, v in example.items()}
+    return {**grown, "of_a_later_release": [1]}

@@ -1,13 +1,7 @@
-"""`smoke` separates faults of adapters from faults of engines, and the guide to adapters is correct."""
+"""`smoke` separates faults of adapters from faults of engines."""
 
-import doctest
-import json
-import os
 import re
-import stat
-import subprocess
 import sys
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -18,10 +12,7 @@ from hudi_conformance.commands.adapters.smoke import smoke
 from hudi_conformance.contract import Engine
 from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.contract.smoke import Smoke
-from hudi_conformance.contract.validation import ANSWERS, check_answer, check_message
 from hudi_conformance.engines.reference.engine import Reference
-
-PAGE = Path(__file__).parents[3] / "docs" / "plug-in-an-engine.md"
 
 
 def run(command, *args):
@@ -127,55 +118,3 @@ def test_unknown_engine_is_a_usage_error():
     done = run(smoke, "refrence")
     assert done.exit_code == 2
     assert "did you mean reference" in done.output
-
-
-def blocks():
-    """The fenced blocks of the page, as (language, text)."""
-    return re.findall(r"^```(\w*)\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-
-
-@pytest.fixture
-def commands_on_path(tmp_path, monkeypatch):
-    """Put `hudi-conformance` and `python` of the environment of this test on the path."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    call = "from hudi_conformance.cli import app; app()"
-    for name, rest in (("python", ""), ("hudi-conformance", f' -c "{call}"')):
-        script = folder / name
-        script.write_text(f'#!/bin/sh\nexec "{sys.executable}"{rest} "$@"\n')
-        script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-
-
-def test_guide_builds_a_working_adapter(tmp_path, commands_on_path):
-    """Each file of the page is written and each command run; the output equals that of the page (... matches any text)."""
-    folder = tmp_path / "page"
-    folder.mkdir()
-    same = doctest.OutputChecker().check_output
-    ran = 0
-    for language, text in blocks():
-        if language == "python":
-            (folder / text.split("\n", 1)[0].removeprefix("# ")).write_text(text)
-        elif language == "console":
-            commands = [line[2:] for line in text.splitlines() if line.startswith("$ ")]
-            expected = "\n".join(line for line in text.splitlines() if not line.startswith("$ ")) + "\n"
-            done = subprocess.run(
-                "; ".join(commands),
-                shell=True, cwd=folder, capture_output=True, text=True, timeout=120, check=False,
-            )  # fmt: skip
-            assert same(expected, done.stdout, doctest.ELLIPSIS), f"{commands}\n{done.stdout}{done.stderr}"
-            ran += 1
-    assert ran >= 6
-
-
-def test_messages_in_the_guide_are_valid():
-    """The tables have one message and one answer of each kind."""
-    shown = [json.loads(text) for text in re.findall(r"^\| `(\{.*?\})` \|", PAGE.read_text(), re.MULTILINE)]
-    messages = [one for one in shown if "op" in one]
-    for message in messages:
-        check_message(message)
-    assert [message["op"] for message in messages] == list(ANSWERS)
-    kinds = [
-        check_answer({7: "read", 8: "inspect", 10: "write", 11: "compute"}[one["id"]], one) for one in shown if "op" not in one
-    ]
-    assert set(kinds) == {kind for kinds in ANSWERS.values() for kind in kinds} - {"hello"}
