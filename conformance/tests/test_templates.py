@@ -15,7 +15,7 @@ from hudi_conformance.commands.adapters.new_engine import new_engine
 from hudi_conformance.commands.adapters.smoke import smoke
 from hudi_conformance.templates import TEMPLATES
 
-LANGUAGES = ["python", "typescript", "go", "java"]
+LANGUAGES = ["python", "typescript", "go", "rust", "java", "cpp"]
 
 
 def run(command, *arguments):

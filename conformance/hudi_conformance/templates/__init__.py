@@ -49,11 +49,25 @@ TEMPLATES = {
             adapter="./adapter",
         ),
         Template(
+            "rust",
+            ("src/main.rs", "Cargo.toml"),
+            needs="Rust 1.89",
+            build="cargo build",
+            adapter="target/debug/my-engine",
+        ),
+        Template(
             "java",
             ("src/main/java/Adapter.java", "pom.xml"),
             needs="Java 17 and Maven",
             build="mvn -q package",
             adapter="java -jar target/adapter.jar",
+        ),
+        Template(
+            "cpp",
+            ("adapter.cpp", "CMakeLists.txt"),
+            needs="C++20, CMake 3.20",
+            build="cmake -B build && cmake --build build",
+            adapter="build/adapter",
         ),
     )
 }

@@ -107,7 +107,8 @@ async function latestFiles(table: string): Promise<{ paths: string[]; columns?: 
         if (instant > (newest.get(group)?.instant ?? "")) newest.set(group, { instant, path: join(table, partition, name) });
       }
     const schema = commit.extraMetadata?.schema;
-    if (schema) columns = JSON.parse(schema).fields.map((field: Message) => field.name).filter((n: string) => !META.includes(n));
+    const fields: Message[] = schema ? JSON.parse(schema).fields : [];
+    if (schema) columns = fields.map((field) => field.name).filter((name) => !META.includes(name));
   }
   return { paths: [...newest].filter(([group]) => !replaced.has(group)).map(([, file]) => file.path), columns };
 }

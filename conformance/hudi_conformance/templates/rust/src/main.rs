@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, SchemaRef};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -107,8 +107,7 @@ fn snapshot(table: &Path) -> Result<(SchemaRef, Vec<RecordBatch>), Failure> {
     for path in paths {
         let file = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
         let schema = found.get_or_insert_with(|| file.schema().clone());
-        let differs = |(a, b): (&arrow_schema::FieldRef, &arrow_schema::FieldRef)| (a.name(), a.data_type()) != (b.name(), b.data_type());
-        if schema.fields().len() != file.schema().fields().len() || schema.fields().iter().zip(file.schema().fields()).any(differs) {
+        if types(schema) != types(file.schema()) {
             return refused("schema.evolution", "the base files differ in their schemas");
         }
         for batch in file.build()? {
@@ -123,6 +122,10 @@ fn snapshot(table: &Path) -> Result<(SchemaRef, Vec<RecordBatch>), Failure> {
         return refused("schema.evolution", "the schema of the latest commit differs from that of the base files");
     }
     Ok((schema, rows))
+}
+
+fn types(schema: &SchemaRef) -> Vec<(&String, &DataType)> {
+    schema.fields().iter().map(|field| (field.name(), field.data_type())).collect()
 }
 
 /// The newest base file of each file group that was not replaced, and the column names in the latest commit's schema.
@@ -246,8 +249,8 @@ fn answer(message: &Value) -> Value {
     let panicked = |_| Err(Failure::Error("a panic; standard error has its message".into()));
     match catch_unwind(AssertUnwindSafe(|| work(message))).unwrap_or_else(panicked) {
         Ok(found) => found,
-        Err(Failure::Refused(feature, message_)) => json!({"id": message["id"], "refused": {"feature": feature, "message": message_}}),
-        Err(Failure::Error(message_)) => json!({"id": message["id"], "error": {"message": message_}}),
+        Err(Failure::Refused(feature, why)) => json!({"id": message["id"], "refused": {"feature": feature, "message": why}}),
+        Err(Failure::Error(why)) => json!({"id": message["id"], "error": {"message": why}}),
     }
 }
 

@@ -42,8 +42,8 @@ import org.apache.avro.generic.GenericRecord;
 /**
  * An adapter for hudi-conformance: JSON lines on standard input and output.
  *
- * <p>It reads copy-on-write tables of version 8 and refuses everything else. Replace {@link #snapshot} by a call of your engine,
- * extend FEATURES, and run smoke and the suite after each step.
+ * <p>It reads copy-on-write tables of version 8 and refuses everything else. Replace {@link #snapshot} by a call of your
+ * engine, extend FEATURES, and run smoke and the suite after each step.
  */
 public final class Adapter {
   static final String ENGINE = "my-engine";
@@ -163,7 +163,8 @@ public final class Adapter {
   }
 
   static String types(List<Field> fields) {
-    return fields.stream().map(f -> f.getName() + f.getType() + types(f.getChildren())).collect(Collectors.joining(",", "(", ")"));
+    var each = fields.stream().map(field -> field.getName() + field.getType() + types(field.getChildren()));
+    return each.collect(Collectors.joining(",", "(", ")"));
   }
 
   /**
