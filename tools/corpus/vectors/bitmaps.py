@@ -9,11 +9,13 @@ from tools.corpus.vectors.independent_hashes import bitmap
 from tools.corpus.vectors.vector_tests import HAND, HUDI, SECOND, Test, acceptable, invalid, numbered, valid
 
 _NOTES = {
-    "array": "Up to 4096 positions of 65536 stand as a list.",
-    "bitset": "More than 4096 stand as 65536 bits.",
-    "run": "Positions in a row stand as first and length less one; deployed writers use it where it takes fewer bytes.",
-    "offsets": "With runs, the offsets of the containers are only there from four containers on.",
-    "high-words": "Beyond 32 bits there is one bitmap for each upper half; who reads one loses the others.",
+    "array": "Up to 4096 positions of 65536 are stored as a list.",
+    "bitset": "More than 4096 positions are stored as 65536 bits.",
+    "run": (
+        "Consecutive positions are stored as first and length minus one; deployed writers do so where it takes fewer bytes."
+    ),
+    "offsets": "With runs, offsets are stored only for four or more containers.",
+    "high-words": "Beyond 32 bits there is one bitmap for each upper half; a reader of one misses the others.",
     "unsigned": "Words are unsigned: 4294967295 is a position.",
     "empty": "No positions, which is a bitmap of no upper halves.",
     "order": "Positions are a set: order and repeats of the input do not matter, the output ascends.",
@@ -23,7 +25,7 @@ _NOTES = {
     "trailing": "Bytes after the bitmap that are not part of it.",
     "base64": "The text is Base64 with the standard alphabet, padding, and no line breaks.",
     "inconsistent": "Counts, order or offsets contradict each other.",
-    "bounded": "A few bytes stand for very many positions; memory is taken for what is stored, or it is refused.",
+    "bounded": "A few bytes encode very many positions; the memory is bounded by the stored bytes, or the text is refused.",
 }
 #: The text about encoded bitmaps.
 _SHAPES = ("array", "bitset", "run", "offsets", "high-words", "unsigned", "empty", "order")

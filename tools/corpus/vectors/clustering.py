@@ -60,7 +60,7 @@ def cases() -> Iterator[VectorCase]:
         flags=["memory"],
         notes={
             "worked": "A worked case of RFC-19: eight files of 512 MB, outputs of 1 GB.",
-            "unknown": "What is not known may overlap with everything.",
+            "unknown": "A file without statistics may overlap with every other file.",
             "limit": "Groups beyond the limit wait for the next run; files beyond the size of a group open the next one.",
         },
         tests=numbered(_worked(), _overlap(), _sizes(), _strategies(), _limits()),

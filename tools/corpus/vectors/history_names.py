@@ -23,10 +23,10 @@ def cases() -> Iterator[VectorCase]:
         function="history-file-name.parse",
         derived_by=[HUDI, HAND],
         notes={
-            "two-digits": "A level of two digits is far away, but a name like any other: who skips it loses history.",
+            "two-digits": "A level may have two digits; a reader that skips such a file loses history.",
             "backwards": "The upgrade from version 6 writes names whose first time is the later one.",
-            "look-alike": "Another file of the folder: a manifest, a temporary file, something left by an editor.",
-            "not-ascii-digits": "Digits of other scripts are digits for many regular expressions and are none here.",
+            "look-alike": "Another file of the folder: a manifest, a temporary file, or a backup of an editor.",
+            "not-ascii-digits": "Digits of other scripts match many regular expressions and are not accepted here.",
         },
         tests=numbered(_valid(), _invalid()),
         if_it_fails="Match the name from end to end: digits, _, digits, _, digits, .parquet.",

@@ -39,14 +39,16 @@ PAIRS: dict[str, tuple[str, str, str]] = {
 
 _NOTES = {
     "escape": "A backslash goes before each dollar and each backslash, in both parts.",
-    "one-key-two-pairs": "Who escapes only the dollar gives two pairs one key, and an update removes the other's entry.",
+    "one-key-two-pairs": (
+        "If only the dollar sign is escaped, two pairs have one key, and an update removes the entry of the other pair."
+    ),
     "empty": "Either part may be empty.",
     "case": "The specification's example prints a value in small letters; values are not changed.",
     "null": "Table version 8 has no entry for a null; index versions of later releases have a NUL for it.",
-    "not-ascii": "Any character may stand in a part; only two are escaped.",
-    "long": "The cost grows with the length, not with its square.",
-    "no-separator": "There is no dollar that no backslash escapes.",
-    "loose": "No writer makes such a key; a reader may take it apart or refuse it.",
+    "not-ascii": "A part may contain any character; only two are escaped.",
+    "long": "The time grows with the length, not with its square.",
+    "no-separator": "The key has no unescaped dollar sign.",
+    "loose": "No writer makes such a key; a reader may split or refuse it.",
 }
 
 
@@ -108,9 +110,9 @@ def cases() -> Iterator[VectorCase]:
             "sign": "Both halves of the UUID are signed: half of all ids have a negative one.",
             "no-index": "A UUID without index has index -1.",
             "index": "The index is a number and may have several digits.",
-            "text": "What is no UUID and index is stored as text, with -1 for the parts.",
-            "minus-one": "Parts of -1 can be those of a UUID: only the encoding tells.",
-            "not-given-back": "Java reads it as a UUID, and gives another text back: file id and file name no longer agree.",
+            "text": "A file id that is not a UUID with index is stored as text, with -1 for the parts.",
+            "minus-one": "Parts of -1 can belong to a UUID: only the encoding decides.",
+            "not-given-back": "Java reads it as a UUID and returns another text, so that file id and file name differ.",
         },
         tests=numbered(_locations()),
         if_it_fails=(

@@ -107,7 +107,7 @@ def cases() -> Iterator[VectorCase]:
             "Mode, strategy, classes, payload and ordering field are found under each of their names in the settings "
             "of writers."
         ),
-        notes={"older-name": "A setting that is not seen is a table that merges by another rule."},
+        notes={"older-name": "If a setting is not found, the table is merged by another rule."},
         tests=numbered(_settings()),
         if_it_fails="Check each name of the setting, the newest first.",
     )
@@ -121,9 +121,9 @@ def cases() -> Iterator[VectorCase]:
         flags=["silent-guess"],
         says="Of several mergers, the first one with the strategy id and the record type of the engine is used.",
         notes={
-            "other-engine": "The merger works on other records.",
-            "no-id": "Engine and order of the list decide alone.",
-            "none-fits": "Another merger would give wrong rows silently.",
+            "other-engine": "The merger is for another record type.",
+            "no-id": "Only the engine and the order of the list decide.",
+            "none-fits": "Another merger would silently give wrong rows.",
         },
         tests=numbered(_choices()),
         if_it_fails="Compare only the id and the record type of the merger.",
@@ -155,8 +155,8 @@ def cases() -> Iterator[VectorCase]:
         notes={
             "late": "A version that comes after one with a greater ordering value.",
             "delete": "A version that is a delete.",
-            "defaults": "Values that mean that nothing was said.",
-            "unknown-class": "Never loaded, never guessed.",
+            "defaults": "Values that count as not set.",
+            "unknown-class": "The class is never loaded and never guessed.",
         },
         tests=numbered(_payloads(), _capture(), _unknown()),
         errata=["ER-094"],

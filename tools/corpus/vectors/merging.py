@@ -45,7 +45,7 @@ def cases() -> Iterator[VectorCase]:
         **common, name="cells.partial", requirements=["LF-046", "MRG-028", "MRG-025"],
         says="A winning partial row takes the columns that it lacks from the version before; a losing one changes nothing.",
         flags=["silent-stale", "lost-write"], errata=["ER-067", "ER-068", "ER-069"],
-        notes={"null": "A column that is held and null is a real null.", "nothing-before": "There is nothing to take from."},
+        notes={"null": ("A column that a partial row has as null is null."), "nothing-before": "No earlier version exists."},
         tests=numbered(_partial()), if_it_fails="Columns that a version does not hold are not null: they keep their value.",
     )  # fmt: skip
     yield VectorCase(
@@ -55,13 +55,13 @@ def cases() -> Iterator[VectorCase]:
         notes={"nan": "NaN is greater than every other number.", "zero": "-0.0 is below 0.0.",
                "null": "A null is the default value: the number 0, and below every text.",
                "utf-8": "Texts compare by their UTF-8 bytes, not by UTF-16 units.",
-               "wide": "Values that a double cannot tell apart."},
+               "wide": "Values that are equal as doubles."},
         tests=numbered(_ordering_values()), if_it_fails="Compare values of the column's own type, not texts and not doubles.",
     )  # fmt: skip
     yield VectorCase(
         **common, name="ordering-values.several", requirements=["MRG-019", "MRG-028"],
         says="Several ordering fields are compared in turn; a null counts as the default value of its type.",
-        flags=["silent-stale"], notes={"null": "A null in one of the fields.", "missing": "A field that no column has."},
+        flags=["silent-stale"], notes={"null": "A null in one of the fields.", "missing": "A field that is not a column."},
         tests=numbered(_several()), if_it_fails="Only the first field was compared, or the values were compared as one text.",
     )  # fmt: skip
 
@@ -81,7 +81,7 @@ NOTHING = left(None)
 CELL_NOTES = {
     "tie": "Equal ordering values.",
     "delete": "A delete with an ordering value, in a delete block or as a flagged row.",
-    "key-delete": "A delete without ordering value: it wins over everything before it.",
+    "key-delete": "A delete without ordering value wins over all earlier versions.",
 }
 
 #: Ordering values: the older version has 20.

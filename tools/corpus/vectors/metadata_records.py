@@ -19,13 +19,13 @@ _NO_MORE = "00" * 4
 
 _NOTES = {
     "key": "The key is that of the entry; in the value it is empty.",
-    "size": "Log files have sizes like base files; who takes 0 reads nothing of them.",
-    "removed": "A flagged entry is gone.",
+    "size": "Log files have sizes like base files; a reader that uses 0 reads nothing of them.",
+    "removed": "An entry with the delete flag is removed.",
     "bounds": "Least and greatest value are wrapped in a record of their type, and may be null.",
-    "per-file": "Statistics of a file and of a partition differ in their type alone.",
+    "per-file": "Statistics of a file and of a partition differ only in their type.",
     "moment": "The instant of a bloom filter is its text; that of a location is milliseconds.",
     "place": "A partition path is stored whole; that of a table without partitions is empty.",
-    "damage": "The value is no such record.",
+    "damage": "The value is not such a record.",
 }
 
 

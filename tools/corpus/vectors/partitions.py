@@ -12,15 +12,15 @@ PLAIN = [c for c in map(chr, range(0x20, 0x7F)) if c not in ESCAPED]
 NULLS = "__HIVE_DEFAULT_PARTITION__"
 
 NOTES = {
-    "default-partition": "Rows without a value are in a folder with a name of its own.",
-    "not-ascii": "Characters beyond ASCII stay as they are; an encoding of URLs would make bytes of them.",
-    "surrogates": "Beyond U+FFFF a character is two code units in Java; both stay.",
-    "dots": "Dots stay as they are, also where a folder may not be called so.",
+    "default-partition": "Rows without a value are in a separate folder.",
+    "not-ascii": "Characters beyond ASCII are unchanged; URL encoding would make bytes of them.",
+    "surrogates": "Beyond U+FFFF a character is two code units in Java; both are unchanged.",
+    "dots": "Dots are unchanged, also where they are not allowed as a folder name.",
     "double-escape": "A % is escaped, so that escaping twice and unescaping once gives the text back.",
-    "not-an-escape": "A % without two hexadecimal digits is a %.",
+    "not-an-escape": "A % without two hexadecimal digits is not an escape.",
     "bytes-of-utf8": "%XX is the character of that number, never a byte of UTF-8.",
     "lower-case": "Hexadecimal digits are written in capitals and read in both forms.",
-    "plus": "A + is a + and no blank.",
+    "plus": "A + is not decoded to a blank.",
     "whole-path": "A slash ends a folder's name, so it is escaped inside a value.",
 }
 

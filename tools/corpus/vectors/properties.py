@@ -18,8 +18,8 @@ def cases() -> Iterator[VectorCase]:
         area="properties", name="syntax", requirements=["PROP-001", "PROP-011"], needs=["compute.properties.parse"],
         says="A properties file is read as java.util.Properties reads it.", function="properties.parse",
         derived_by=["java.util.Properties", HAND], flags=["silent-stale"],
-        notes={"continued": "A line that goes on in the next one.", "escape": "A backslash and what follows it.",
-               "separator": "Where the key ends.", "comment": "A line that says nothing."},
+        notes={"continued": "A line that continues in the next one.", "escape": "A backslash and the character after it.",
+               "separator": "The end of the key.", "comment": "A comment or an empty line."},
         tests=numbered(_syntax()), if_it_fails="Use the grammar of java.util.Properties.load, not a split at the first '='.",
     )  # fmt: skip
     yield VectorCase(
@@ -33,16 +33,16 @@ def cases() -> Iterator[VectorCase]:
         area="properties", name="merging", requirements=["MRG-017", "MRG-018", "MRG-021"], needs=["compute.properties.infer"],
         says="Merge mode, strategy id and payload class are derived from each other; contradictions are refused.",
         function="properties.infer", derived_by=[ENGINES, SECOND], flags=["silent-stale"], errata=["ER-094"],
-        notes={"contradiction": "Guessing either way gives silently wrong rows.", "custom": "A merger of one's own.",
-               "nothing": "Nothing given: the ordering field decides."},
+        notes={"contradiction": "Guessing either way gives silently wrong rows.", "custom": "A custom merger.",
+               "nothing": "Without settings the ordering field decides."},
         tests=numbered(_merging()), if_it_fails="The strategy id has priority, then the payload class, then the mode.",
     )  # fmt: skip
     yield VectorCase(
         area="times", name="in-zones", requirements=["TT-005", "TT-001"], needs=["compute.time.format"],
         says="An instant is written as yyyyMMddHHmmssSSS in the time zone of the table's timeline.", function="time.format",
         flags=["wrong-time"], derived_by=["the rules of each zone, by hand"],
-        notes={"repeated-hour": "The same hour is there twice: later times are not larger.",
-               "skipped-hour": "An hour is not there.",
+        notes={"repeated-hour": "The same hour occurs twice: later times are not larger.",
+               "skipped-hour": "An hour is skipped.",
                "before-the-epoch": "Negative milliseconds."},
         tests=numbered(_times()), if_it_fails=("Seconds and milliseconds are rounded down, also before 1970; zone offsets "
                                                "may include minutes."),

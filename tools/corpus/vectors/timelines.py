@@ -19,12 +19,12 @@ def cases() -> Iterator[VectorCase]:
         function="timeline.build",
         derived_by=[HAND],
         notes={
-            "leftovers": "Files of earlier states stay where they are; they are no actions of their own.",
-            "other-word": "Compaction, log compaction and clustering complete under the word of what they write.",
+            "leftovers": "Files of earlier states remain; they are not separate actions.",
+            "other-word": "Compaction, log compaction and clustering complete under the action name of what they write.",
             "same-time": "A savepoint has the requested time of the commit that it protects and is another action.",
-            "out-of-order": "Completion times tell the order in which writes count, requested times do not.",
-            "foreign": "Names that are none of an instant's stand for nothing.",
-            "no-calendar": "Times are texts, also those that are no date.",
+            "out-of-order": "Completion times decide the order of writes, not requested times.",
+            "foreign": "Names that are not names of instants are ignored.",
+            "no-calendar": "Times are texts, also if they are not calendar times.",
         },
         tests=numbered(_states(), _orders(), _foreign(), _wrong()),
         if_it_fails="Group the names by requested time and completed action; use the highest state of each group.",
@@ -40,10 +40,12 @@ def cases() -> Iterator[VectorCase]:
         function="history.files-in-range",
         derived_by=[HAND],
         notes={
-            "edge": "Both ends of the range and both times of a name belong to them.",
+            "edge": "Both ends of the range and both times of a name are included.",
             "enclosing": "A range may lie inside the times of one file, or a file inside the range.",
-            "backwards": "The upgrade from version 6 writes names whose first time is the later one: they exclude nothing.",
-            "levels": "Files of all levels, also with two digits, may hold a time; levels overlap.",
+            "backwards": (
+                "The upgrade from version 6 writes names whose first time is the later one: such files must not be skipped."
+            ),
+            "levels": "Files of all levels, also with two digits, may contain a time; levels overlap.",
         },
         tests=numbered(_ranges()),
         if_it_fails="Skip a file only if its second time is before the range or its first time is after it.",

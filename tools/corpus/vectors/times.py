@@ -20,13 +20,15 @@ def cases() -> Iterator[VectorCase]:
         function="instant.milliseconds",
         derived_by=[HUDI, "the calendar", HAND],
         notes={
-            "seconds": "14 digits stand for the last millisecond of their second, not the first.",
+            "seconds": "14 digits denote the last millisecond of their second, not the first.",
             "leap-day": "29 February exists in years that 4 divides, of centuries only in those that 400 divides.",
-            "before-the-epoch": "Moments before 1970 are negative.",
-            "no-such-day": "A day or time that no calendar has; a lenient parser makes another day of it silently.",
-            "leap-second": "Second 60 is no time of this format.",
-            "end-of-day": "Hour 24 is no time of this format; some parsers take it for the next day.",
-            "reserved": "Reserved times (before any commit, bootstraps, first commits of the metadata table) are no dates.",
+            "before-the-epoch": "Times before 1970 are negative.",
+            "no-such-day": "A day or time that does not exist; a lenient parser silently converts it to another one.",
+            "leap-second": "Second 60 is not accepted in this format.",
+            "end-of-day": "Hour 24 is not accepted in this format; some parsers convert it to the next day.",
+            "reserved": (
+                "Reserved times (before any commit, bootstraps, first commits of the metadata table) are not calendar times."
+            ),
             "more-digits": "The metadata table once added three digits; they are not part of the time.",
             "not-digits": "Only ASCII digits.",
         },
