@@ -1,5 +1,6 @@
 """The proxy in front of an object store, with a minimal store: order, faults, records."""
 
+import asyncio
 import http.client
 import json
 import threading
@@ -96,6 +97,23 @@ def test_random_order_depends_on_the_seed_only(proxy: Proxy) -> None:
     Echo.seen = []
     run(proxy, {"a": asking(proxy, "a", 8), "b": asking(proxy, "b", 8)}, InOrder(("a", "b"), found.schedule))
     assert Echo.seen == orders[2]
+
+
+@pytest.mark.parametrize("turns", range(4))
+def test_the_proxy_stops_while_a_request_arrives(turns: int) -> None:
+    """The dispatcher ends if it is cancelled some turns of the event loop after it was notified of a request."""
+    proxy = Proxy("127.0.0.1", 1, patience=60)
+
+    async def cancelled() -> bool:
+        proxy._news.set()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        proxy._dispatcher.cancel()
+        await asyncio.wait([proxy._dispatcher], timeout=5)
+        return proxy._dispatcher.done()
+
+    assert proxy._do(cancelled())
+    proxy.stop()
 
 
 def test_the_store_serves_one_request_at_a_time(proxy: Proxy) -> None:

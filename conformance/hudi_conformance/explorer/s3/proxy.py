@@ -189,7 +189,8 @@ class Proxy:
         while True:
             overdue = False
             try:
-                await asyncio.wait_for(self._news.wait(), self._patience)
+                async with asyncio.timeout(self._patience):  # `wait_for` of Python 3.11 can lose a cancellation
+                    await self._news.wait()
             except TimeoutError:
                 overdue = True
             self._news.clear()
