@@ -223,7 +223,8 @@ def judge_exception(error: BaseException) -> Judgement:
         case EngineCrash():
             return Judgement(Outcome.CRASH, one_line(str(error)), error.stderr)
         case ProtocolFault():
-            return Judgement(Outcome.ERROR, f"the adapter broke the protocol: {one_line(str(error))}")
+            remedy = f"; {error.remedy}" if error.remedy else ""
+            return Judgement(Outcome.ERROR, f"the adapter broke the protocol: {one_line(str(error))}{remedy}")
         case Conflict():
             return Judgement(Outcome.ERROR, f"conflict: {one_line(str(error))}")
     detail = getattr(error, "trace", None) or str(error)
@@ -340,5 +341,6 @@ def _contradicted(found: Sequence[Contradiction | None]) -> Judgement:
 def one_line(text: str) -> str:
     """The first line of a message, without what differs from run to run: scratch paths and long numbers."""
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    first = re.sub(r"/[^\s'\"]*?/hudi-conformance-\w+/\d+\.arrow", "<rows>", first)
     first = re.sub(r"(file:/+|/)[^\s'\"]*?/table(?=[/\s'\".,:;)]|$)", "<table>", first)
     return re.sub(r"\b(0x[0-9a-f]+|\d{5,})\b", "#", first)[:300]

@@ -11,7 +11,7 @@ from tiny_cases import Casebook
 
 from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.inspection import contradiction
-from hudi_conformance.cases.verdict import Outcome, Result, judge, one_line
+from hudi_conformance.cases.verdict import Outcome, Result, judge, judge_exception, one_line
 from hudi_conformance.contract import Conflict, EngineCrash, EngineError, EngineTimeout, Hello, ProtocolFault, Refused
 
 HELLO = Hello("tiny", "7", "python", frozenset({"read.snapshot", "inspect.table"}))
@@ -195,3 +195,12 @@ def test_order_of_slices_is_ignored():
     assert contradiction(shown, {"file_groups": {"p": {"f": {"slices": [new, old]}}}}) is None
     other = {"file_groups": {"p": {"f": {"slices": [new, old | {"log_files": ["2", "1"]}]}}}}
     assert contradiction(shown, other) is not None
+
+
+def test_a_slip_in_the_rows_has_one_message_on_every_run():
+    """The scratch path is left out, so that a list can hold the message; the remedy is part of it."""
+    path = "/tmp/x/hudi-conformance-ab12cd/7.arrow"
+    found = judge_exception(ProtocolFault(f"{path} is not an Arrow IPC file: it is a directory", "write the rows to a file"))
+    assert found.message == (
+        "the adapter broke the protocol: <rows> is not an Arrow IPC file: it is a directory; write the rows to a file"
+    )
