@@ -74,8 +74,8 @@ def failing(mutant: str | None, cases: Sequence[CitedCase], *, stop_early: bool 
 
 
 def _pytest(options: Iterable[str], cases: Iterable[CitedCase]) -> str:
-    """Run pytest on these cases and return its output."""
-    plain = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--tb=no", "--engine=reference", "--seed=0"]
+    """Run pytest on these cases, long ones included, and return its output."""
+    plain = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--tb=no", "-m", "", "--engine=reference", "--seed=0"]
     command = [sys.executable, "-m", "pytest", *plain, *options, *map(_target, cases)]
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     try:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MARKS = (
     "requirements(*ids): the rules of the specification that a test checks",
     "needs(*features, writer=()): features without which an engine is not asked; writer= for the one that writes",
+    "long: a search of many seconds; `pytest` of the project leaves it out, and CI runs it in a step of its own",
     "hudi_engine(name, writer=None): the engine whose result it is; set by the suite",
     "slow: takes more than a few seconds",
     "s3: needs an object store (moto's server is started)",

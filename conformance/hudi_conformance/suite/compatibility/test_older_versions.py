@@ -93,6 +93,7 @@ def read_logs(storage: Storage) -> list[str]:
 @pytest.mark.needs("table-version.6", "read.snapshot")
 @pytest.mark.requirements("COMPAT-006", "COMPAT-003")
 @pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.long
 def test_a_crashed_migration_leaves_a_readable_table(engine: Client, name: str) -> None:
     """COMPAT-006: after a crash behind any request, rows and actions are unchanged; a second run ends in the state of an
     undisturbed one.

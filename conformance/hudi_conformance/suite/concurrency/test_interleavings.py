@@ -14,6 +14,7 @@ from hudi_conformance.suite.support.concurrent.explored_scenarios import explore
     "S3-007", "TT-003", "TT-004", "LOCK-001",
 )  # fmt: skip
 @scenarios("two-*")
+@pytest.mark.long
 def test_concurrent_writers_are_serializable(engine: Client, name: str) -> None:
     """OCC-013: the result of two writers, of one file group or of two, with log or base files, is that of one order of both."""
     explored(engine, name)
@@ -21,6 +22,7 @@ def test_concurrent_writers_are_serializable(engine: Client, name: str) -> None:
 
 @pytest.mark.requirements("OCC-011", "OCC-001")
 @scenarios("three-writers")
+@pytest.mark.long
 def test_conflict_detection_covers_writes_begun_earlier(engine: Client, name: str) -> None:
     """OCC-001: conflict detection covers a write that was requested before another one began, with three writers in every
     order.
@@ -30,6 +32,7 @@ def test_conflict_detection_covers_writes_begun_earlier(engine: Client, name: st
 
 @pytest.mark.requirements("OCC-026")
 @scenarios("optimistic-writer-*")
+@pytest.mark.long
 def test_a_clean_spares_writers_with_heartbeats(engine: Client, name: str) -> None:
     """OCC-026: a clean that looks for expired heartbeats does not roll back an active writer, in every order of their
     requests.
@@ -39,6 +42,7 @@ def test_a_clean_spares_writers_with_heartbeats(engine: Client, name: str) -> No
 
 @pytest.mark.requirements("NBC-002", "NBC-007", "SVC-001", "SVC-002", "SVC-011", "LCP-005")
 @scenarios("writer-and-compaction*", "writer-and-log-compaction")
+@pytest.mark.long
 def test_logs_are_read_once_during_compactions(engine: Client, name: str) -> None:
     """SVC-001: a log file is read once while a compaction is planned or executed, or beside a log compaction, in
     every order.
@@ -48,6 +52,7 @@ def test_logs_are_read_once_during_compactions(engine: Client, name: str) -> Non
 
 @pytest.mark.requirements("NBC-001", "NBC-002", "NBC-003", "NBC-004", "NBC-007")
 @scenarios("non-blocking-*")
+@pytest.mark.long
 def test_non_blocking_writers_lose_no_update(engine: Client, name: str) -> None:
     """NBC-001: two non-blocking writers write events of one key, known or new; one runs beside a compaction, a log compaction
     or an overwrite. Logs complete beside logs and log compactions, the greatest event wins, and replaced groups stay replaced.
@@ -57,6 +62,7 @@ def test_non_blocking_writers_lose_no_update(engine: Client, name: str) -> None:
 
 @pytest.mark.requirements("OCC-013", "OCC-016", "RDR-010", "TL-039")
 @scenarios("*-and-overwrite", "overwrite-and-overwrite", "writer-and-deletion")
+@pytest.mark.long
 def test_replacements_and_writes_are_serializable(engine: Client, name: str) -> None:
     """TL-039: an overwrite beside a writer, another overwrite or a service, and the deletion of a partition beside a writer,
     give the result of one order: no writer changes what another one has replaced, or replaces what it has not read.
@@ -66,6 +72,7 @@ def test_replacements_and_writes_are_serializable(engine: Client, name: str) -> 
 
 @pytest.mark.requirements("OCC-016", "SVC-009")
 @scenarios("writer-and-clustering", "clustering-and-tolerated-*")
+@pytest.mark.long
 def test_clusterings_and_writes_of_one_group_conflict(engine: Client, name: str) -> None:
     """OCC-016: a writer and a clustering change the same file group: one of them aborts."""
     explored(engine, name)
@@ -73,6 +80,7 @@ def test_clusterings_and_writes_of_one_group_conflict(engine: Client, name: str)
 
 @pytest.mark.requirements("TL-019", "TL-030", "TL-051")
 @scenarios("*-and-rollback*")
+@pytest.mark.long
 def test_rolled_back_writes_stay_rolled_back(engine: Client, name: str) -> None:
     """TL-030: a write that is rolled back stays rolled back: the heartbeat of its writer has expired, its base commit is rolled
     back, or two processes roll it back.
@@ -82,6 +90,7 @@ def test_rolled_back_writes_stay_rolled_back(engine: Client, name: str) -> None:
 
 @pytest.mark.requirements("TL-023", "TL-024")
 @scenarios("*-and-restore", "restore-and-*")
+@pytest.mark.long
 def test_a_restore_gives_the_savepoint_under_concurrency(engine: Client, name: str) -> None:
     """TL-023: a restore gives the state of the savepoint beside a writer, each service, and another process that executes the
     same restore.
@@ -91,6 +100,7 @@ def test_a_restore_gives_the_savepoint_under_concurrency(engine: Client, name: s
 
 @pytest.mark.requirements("CLN-002", "CLN-003", "TL-021", "TL-022", "SVC-008")
 @scenarios("*-and-clean", "clean-and-*", "*-and-savepoint", "savepoint-and-savepoint")
+@pytest.mark.long
 def test_cleans_keep_files_in_use(engine: Client, name: str) -> None:
     """TL-022: a clean keeps the files that a writer, a savepoint, a rollback or a plan of another service needs, in every
     order.
@@ -102,6 +112,7 @@ def test_cleans_keep_files_in_use(engine: Client, name: str) -> None:
 @scenarios("compaction-plan-and-*", "compaction-execution-and-compaction-plan", "compaction-and-*compaction",
            "log-compaction-and-*", "compaction-and-clustering", "clustering-and-clustering",
            "compaction-and-rollback")  # fmt: skip
+@pytest.mark.long
 def test_concurrent_plans_share_no_file_group(engine: Client, name: str) -> None:
     """SVC-010: if two planners run at once, no file group is in both plans."""
     explored(engine, name)
@@ -109,6 +120,7 @@ def test_concurrent_plans_share_no_file_group(engine: Client, name: str) -> None
 
 @pytest.mark.requirements("SVC-005", "SVC-007", "TL-050")
 @scenarios("compaction-execution-and-compaction-execution", "compaction-execution-and-rollback-of-attempt")
+@pytest.mark.long
 def test_executors_of_one_plan_do_not_remove_results(engine: Client, name: str) -> None:
     """SVC-005: if two processes execute one plan, or one executes it and the other one rolls the attempt back, no result is
     removed.
@@ -118,6 +130,7 @@ def test_executors_of_one_plan_do_not_remove_results(engine: Client, name: str) 
 
 @pytest.mark.requirements("ARC-001", "ARC-002", "TL-021")
 @scenarios("*-archive", "archive-and-*", "clean-and-archive-*")
+@pytest.mark.long
 def test_archiving_loses_nothing(engine: Client, name: str) -> None:
     """ARC-002: archiving loses no action beside a writer, a reader, an overwrite, each service, and another archiver."""
     explored(engine, name)
@@ -125,6 +138,7 @@ def test_archiving_loses_nothing(engine: Client, name: str) -> None:
 
 @pytest.mark.requirements("RDR-005", "RDR-008", "OCC-003")
 @scenarios("reader-and-[!r]*", "reader-and-restore")
+@pytest.mark.long
 def test_a_query_sees_one_snapshot(engine: Client, name: str) -> None:
     """OCC-003: a query returns one snapshot beside a writer and beside each service, in every order."""
     explored(engine, name)
@@ -132,6 +146,7 @@ def test_a_query_sees_one_snapshot(engine: Client, name: str) -> None:
 
 @pytest.mark.requirements("SVC-006", "OCC-027")
 @scenarios("*-crashes")
+@pytest.mark.long
 def test_other_processes_finish_after_a_crash(engine: Client, name: str) -> None:
     """SVC-006: a writer or service crashes at any step: every read is right, and after recovery nothing stays pending."""
     explored(engine, name)

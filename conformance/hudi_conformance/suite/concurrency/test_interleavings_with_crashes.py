@@ -11,6 +11,7 @@ from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 
 @pytest.mark.requirements("SVC-005", "SVC-006", "OCC-027", "TL-019")
 @pytest.mark.parametrize("name", ["writer-crashes", "compaction-execution-crashes", "clean-crashes"])
+@pytest.mark.long
 def test_a_crash_during_recovery_is_recovered(engine: Client, name: str) -> None:
     """SVC-005: a process crashes, then possibly the process that recovers the table, at any of their steps: after each crash
     the reads are right.
@@ -24,6 +25,7 @@ def test_a_crash_during_recovery_is_recovered(engine: Client, name: str) -> None
 
 @pytest.mark.requirements("S3-002", "S3-006", "TL-051", "OCC-004", "OCC-024", "SVC-005", "SVC-006")
 @pytest.mark.parametrize("name", [name for name in SCENARIOS if name.endswith("-crashes")])
+@pytest.mark.long
 def test_a_lost_answer_is_handled_either_way(engine: Client, name: str) -> None:
     """SVC-005: any request of a writer or service, also the one that completes it, gets no answer, and either was executed or
     was not. What completed stays and is there once; a process that can verify its completion does not fail; no other state is
@@ -37,6 +39,7 @@ def test_a_lost_answer_is_handled_either_way(engine: Client, name: str) -> None:
 
 
 @pytest.mark.requirements("LOCK-001", "OCC-010", "S3-007")
+@pytest.mark.long
 def test_a_writer_that_stalls_under_the_lock_does_not_complete(engine: Client) -> None:
     """OCC-010: wherever a writer stalls until its lease has expired and another one has written, it notices and aborts.
 

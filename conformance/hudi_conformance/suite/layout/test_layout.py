@@ -182,6 +182,7 @@ def shape(engine: Client, uri: str) -> Any:
 @pytest.mark.needs(*WRITES, "inspect.table", "storage.s3")
 @BOTH
 @pytest.mark.requirements("LAY-004", "S3-001")
+@pytest.mark.long
 def test_a_table_is_the_same_in_folders_and_in_an_object_store(
     engine: Client, new_uri: Callable[[], str], bucket: str, type: str
 ) -> None:

@@ -96,6 +96,7 @@ def explored(engine: Client, lease: Make, found_there: bytes | None = None, **bo
 
 @LEASES
 @pytest.mark.requirements("LOCK-001", "LOCK-002")
+@pytest.mark.long
 def test_at_most_one_is_inside_in_every_order(engine: Client, lease: Make) -> None:
     """LOCK-001: two processes ask for a free lease, renew it and give it back, twice each."""
     explored(engine, lease)
@@ -104,6 +105,7 @@ def test_at_most_one_is_inside_in_every_order(engine: Client, lease: Make) -> No
 @ENDING
 @pytest.mark.requirements("LOCK-001")
 @pytest.mark.parametrize("left", [True, False], ids=["given back", "run out"])
+@pytest.mark.long
 def test_a_released_or_expired_lease_is_acquired_once(engine: Client, lease: Make, left: bool) -> None:
     """LOCK-001: two processes find a lease that was released, or that has expired after its holder crashed: one of them
     acquires it.
@@ -115,6 +117,7 @@ def test_a_released_or_expired_lease_is_acquired_once(engine: Client, lease: Mak
 @LEASES
 @pytest.mark.requirements("LOCK-001", "S3-002")
 @pytest.mark.parametrize("fault", ["lose-answer", "lose-request", "crash-before"])
+@pytest.mark.long
 def test_lost_answers_and_crashes_never_share_a_lease(engine: Client, lease: Make, fault: str) -> None:
     """LOCK-001: any change by one of two processes is carried out, or not, and its answer is lost, or the process crashes
     there: at most one of them holds the lease.
@@ -124,6 +127,7 @@ def test_lost_answers_and_crashes_never_share_a_lease(engine: Client, lease: Mak
 
 @ENDING
 @pytest.mark.requirements("LOCK-001", "OCC-010")
+@pytest.mark.long
 def test_a_stalled_process_does_not_publish(engine: Client, lease: Make) -> None:
     """LOCK-001: one of two processes stalls before any of its changes for longer than the lease lasts, while the other one
     continues: it publishes nothing.

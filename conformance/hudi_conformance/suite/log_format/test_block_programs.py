@@ -169,6 +169,7 @@ def encode(block: Block, instant: str, instants: Sequence[str], file: int, place
 @pytest.mark.requirements("LF-046", "RDR-014", "RDR-016", "RDR-017", "MRG-003", "MRG-028", "MRG-025")
 @pytest.mark.needs("read.snapshot", "read.projection", "merge-on-read", "log.avro", "log.parquet", "log.delete", "log.command")
 @pytest.mark.needs("merge.partial-updates", "partition.none")
+@pytest.mark.long
 def test_blocks_are_read_one_after_the_other(engine: Client, new_uri: Callable[[], str], budget: Budget, mode: Mode) -> None:
     """BLK-005: in any sequence of blocks, a rollback command removes what its target wrote before it, in this file and in
     others, rows and deletes alike, and nothing else; the other blocks are merged in their order.

@@ -115,6 +115,7 @@ def programs(merge_mode: Any) -> st.SearchStrategy[Program]:
         pytest.param("COMMIT_TIME_ORDERING", marks=pytest.mark.needs("merge.commit-time")),
     ],
 )
+@pytest.mark.long
 def test_partial_updates_follow_the_model(engine: Client, new_uri: Callable[[], str], merge_mode: str) -> None:
     """LF-045: after any program of upserts, deletes and partial updates the snapshot has the value of each column that was
     written last.

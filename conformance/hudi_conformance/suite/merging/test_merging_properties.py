@@ -94,6 +94,7 @@ TYPES = st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ"))
 @LAW
 @FAMILIES
 @pytest.mark.requirements("MRG-004", "MRG-028", "MRG-025")
+@pytest.mark.long
 def test_writing_a_batch_twice_changes_nothing(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
     """MRG-004: after any history, writing the same rows and flagged deletes once more leaves the rows unchanged."""
 
@@ -107,6 +108,7 @@ def test_writing_a_batch_twice_changes_nothing(engine: Client, new_uri: NewUri, 
 @LAW
 @FAMILIES
 @pytest.mark.requirements("MRG-011", "MRG-008")
+@pytest.mark.long
 def test_a_batch_may_be_split_into_commits(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
     """MRG-008: rows of different keys may be written in one commit or in many: the result is the same."""
 
@@ -121,6 +123,7 @@ def test_a_batch_may_be_split_into_commits(engine: Client, new_uri: NewUri, budg
 @LAW
 @pytest.mark.needs("merge.event-time")
 @pytest.mark.requirements("MRG-002", "MRG-028", "MRG-029", "API-021")
+@pytest.mark.long
 def test_commits_of_different_ordering_values_may_come_in_any_order(engine: Client, new_uri: NewUri, budget: Budget) -> None:
     """MRG-028: in event-time mode and without deletes, two commits whose ordering values differ may be exchanged."""
 
@@ -134,6 +137,7 @@ def test_commits_of_different_ordering_values_may_come_in_any_order(engine: Clie
 @LAW
 @FAMILIES
 @pytest.mark.requirements("BLK-011", "LF-003", "LF-005", "RDR-014")
+@pytest.mark.long
 def test_boundaries_of_blocks_and_files_do_not_matter(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
     """LF-003: with a block for every row and a log file for every block, or with everything in one block, a snapshot is the
     same.
@@ -151,6 +155,7 @@ def test_boundaries_of_blocks_and_files_do_not_matter(engine: Client, new_uri: N
 @FAMILIES
 @pytest.mark.needs("read.filter")
 @pytest.mark.requirements("RDR-016", "MRG-008", "TYP-006")
+@pytest.mark.long
 def test_columns_and_rows_are_chosen_after_merging(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
     """MRG-008: a query for some columns and rows selects from the merged rows: no version wins because another one was filtered
     out.
@@ -170,6 +175,7 @@ def test_columns_and_rows_are_chosen_after_merging(engine: Client, new_uri: NewU
 @LAW
 @FAMILIES
 @pytest.mark.requirements("MRG-005", "MRG-006")
+@pytest.mark.long
 def test_the_form_of_keys_does_not_matter(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
     """MRG-005: other keys, of whatever form and order, give the same rows under these keys."""
     names = {"a": "zz", "b": "Zz", "c": "z,1:é"}
@@ -186,6 +192,7 @@ def test_the_form_of_keys_does_not_matter(engine: Client, new_uri: NewUri, budge
 @LAW
 @FAMILIES
 @pytest.mark.requirements("MRG-005", "RDR-016")
+@pytest.mark.long
 def test_other_keys_do_not_matter(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
     """RDR-016: rows and deletes of other keys in each commit do not affect the rows of these keys."""
 
@@ -241,6 +248,7 @@ COUNTER_EXAMPLES: Mapping[str, tuple[Shape, Sequence[Action], str | None, str | 
 @pytest.mark.parametrize("is_compacted", [False, True], ids=["in one slice", "compacted between"])
 @pytest.mark.parametrize("name", COUNTER_EXAMPLES)
 @pytest.mark.requirements("API-021", "CMP-002", "MRG-029", "MRG-014", "LF-046", "MRG-013")
+@pytest.mark.long
 def test_histories_without_associativity(engine: Client, new_uri: NewUri, name: str, is_compacted: bool) -> None:
     """API-021: merging is not associative with deletes or partial rows: these are the expected results."""
     shape, actions, plain, compacted = COUNTER_EXAMPLES[name]
@@ -263,6 +271,7 @@ def test_histories_without_associativity(engine: Client, new_uri: NewUri, name: 
 @pytest.mark.needs("merge.event-time")
 @pytest.mark.parametrize(("type", "left"), [("COPY_ON_WRITE", ["late"]), ("MERGE_ON_READ", [])])
 @pytest.mark.requirements("MRG-012", "MRG-029")
+@pytest.mark.long
 def test_a_copy_on_write_table_remembers_no_deletes(engine: Client, new_uri: NewUri, type: Any, left: list[str]) -> None:
     """MRG-012: row 2, delete 2, row 1: a copy-on-write table has dropped the delete with the row, a merge-on-read table has it
     in a log.

@@ -54,6 +54,7 @@ def drawn(family: Family, most: int, new_uri: Callable[[], str], *engines: Clien
     "TYP-012", "TYP-013", "CMP-002", "LCP-001", "RDR-016", "RDR-017", "LF-046",
 )  # fmt: skip
 @pytest.mark.needs(*WRITES)
+@pytest.mark.long
 def test_every_query_matches_the_model(engine: Client, new_uri: Callable[[], str], budget: Budget, family: Family) -> None:
     """TYP-009: after each step of any program of inserts, upserts, deletes, partial updates, compactions, clusterings, cleans,
     archiving, savepoints, restores and rollbacks, queries of every kind return the rows of the model.
@@ -64,6 +65,7 @@ def test_every_query_matches_the_model(engine: Client, new_uri: Callable[[], str
 @FAMILIES
 @pytest.mark.requirements("LAY-001", "LAY-002", "MRG-008", "MRG-010", "SVC-015", "TL-001", "TYP-008")
 @pytest.mark.needs(*WRITES, writer=WRITES)
+@pytest.mark.long
 def test_two_engines_in_turn_match_the_model(
     writer: Client, reader: Client, new_uri: Callable[[], str], budget: Budget, family: Family
 ) -> None:

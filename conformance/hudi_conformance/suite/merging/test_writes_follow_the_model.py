@@ -20,6 +20,7 @@ MANY, FEW = 80, 4
     "LAY-021", "PROP-017", "TYP-007", "RDR-016", "RDR-017",
 )  # fmt: skip
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "partition.plain")
+@pytest.mark.long
 def test_every_snapshot_matches_the_model(engine: Client, new_uri: Callable[[], str], budget: Budget) -> None:
     """TYP-007: after each commit of any program of upserts and deletes the snapshot holds the rows of the model."""
 

@@ -50,6 +50,7 @@ def expect_damaged(damaged: int, what: str) -> None:
 @areas("merge", "log", "queries")
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("TL-036", "RDR-012", "RDR-015")
+@pytest.mark.long
 def test_a_missing_file_is_an_error_or_irrelevant(engine: Client, budget: Budget, area: str) -> None:
     """RDR-012: if a file that a completed action names is missing, the snapshot is an error or has the same rows,
     never fewer.
@@ -70,6 +71,7 @@ def test_a_missing_file_is_an_error_or_irrelevant(engine: Client, budget: Budget
 @areas("merge", "log", "queries")
 @pytest.mark.needs("read.snapshot", "merge-on-read", "log.avro")
 @pytest.mark.requirements("BLK-015", "BLK-016", "BLK-017", "LF-024")
+@pytest.mark.long
 def test_a_damaged_block_changes_no_row(engine: Client, budget: Budget, area: str) -> None:
     """BLK-016: if a block has a wrong length at its beginning or end, the snapshot is an error or has the same rows."""
     damaged = 0
@@ -98,6 +100,7 @@ def ends_of_blocks(data: bytes) -> Iterator[int]:
 @areas("merge", "log", "queries")
 @pytest.mark.needs("read.snapshot", "read.read-optimized", "merge-on-read")
 @pytest.mark.requirements("TYP-016", "TYP-017")
+@pytest.mark.long
 def test_read_optimized_queries_need_no_logs(engine: Client, budget: Budget, area: str) -> None:
     """TYP-017: a read-optimized query gives the same answer after all log files are deleted."""
     answers, damaged = Answers(engine), 0

@@ -24,6 +24,7 @@ AREAS = pytest.mark.parametrize("area", ("merge", "log", "queries", "layout", "c
 @AREAS
 @pytest.mark.needs("read.snapshot", "read.projection")
 @pytest.mark.requirements("RDR-016", "RDR-017", "TYP-006", "TYP-007", "MRG-008", "LAY-002")
+@pytest.mark.long
 def test_a_projection_agrees_with_the_snapshot(engine: Client, budget: Budget, area: str) -> None:
     """TYP-007: a query for any single column returns that column of all rows: columns that merging needs are read in
     addition.
@@ -37,6 +38,7 @@ def test_a_projection_agrees_with_the_snapshot(engine: Client, budget: Budget, a
 @AREAS
 @pytest.mark.needs("read.snapshot", "read.projection", "read.filter")
 @pytest.mark.requirements("MRG-015", "LAY-008", "TYP-007", "RDR-016")
+@pytest.mark.long
 def test_a_filter_selects_rows_of_the_snapshot(engine: Client, budget: Budget, area: str) -> None:
     """MRG-015: the rows equal to a value, and the rows not equal to it, are those of the snapshot; a null is in neither. The
     filtered column is not projected.
@@ -65,6 +67,7 @@ def comparable(rows: pa.Table) -> Iterator[tuple[str, Any]]:
 @AREAS
 @pytest.mark.needs("read.snapshot", "read.as-of")
 @pytest.mark.requirements("TYP-008", "RDR-006", "RDR-011")
+@pytest.mark.long
 def test_time_travel_to_the_future_is_the_snapshot(engine: Client, budget: Budget, area: str) -> None:
     """TYP-008: a read as of a time after the last write returns the snapshot, or an error if a write is still pending."""
     expect_snapshots(engine, budget, area, "read.as-of", Query("as-of", as_of=FUTURE))
@@ -73,6 +76,7 @@ def test_time_travel_to_the_future_is_the_snapshot(engine: Client, budget: Budge
 @AREAS
 @pytest.mark.needs("read.snapshot", "read.incremental")
 @pytest.mark.requirements("TYP-009", "TYP-010")
+@pytest.mark.long
 def test_an_unbounded_window_is_the_snapshot(engine: Client, budget: Budget, area: str) -> None:
     """TYP-009: an incremental query without bounds returns the snapshot, or an error if rows have no commit times."""
     expect_snapshots(engine, budget, area, "read.incremental", Query("incremental"))
@@ -90,6 +94,7 @@ def expect_snapshots(engine: Client, budget: Budget, area: str, feature: str, qu
 @AREAS
 @pytest.mark.needs("read.snapshot", "read.cdc")
 @pytest.mark.requirements("TYP-012", "TYP-013")
+@pytest.mark.long
 def test_all_changes_add_up_to_the_snapshot(engine: Client, budget: Budget, area: str) -> None:
     """TYP-013: all images after changes, without all images before them, are the snapshot; an error is right if changes are
     lost.

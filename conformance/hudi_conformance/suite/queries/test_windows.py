@@ -128,6 +128,7 @@ def test_notations_of_times(engine: Client, new_uri: Callable[[], str]) -> None:
 
 @pytest.mark.requirements("TYP-009", "TYP-010", "NBC-006")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "read.incremental")
+@pytest.mark.long
 def test_every_window_matches_the_model(engine: Client, new_uri: Callable[[], str]) -> None:
     """TYP-009: each window between two completions of any program returns the records written in it, in their state at its end;
     a window with equal bounds is empty, one without bounds returns everything.
@@ -225,6 +226,7 @@ def _by_time(changes: pa.Table) -> pa.Table:
 
 @pytest.mark.requirements("TYP-012", "TYP-013", "BLK-033", "BLK-035", "BLK-036")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "read.cdc")
+@pytest.mark.long
 def test_changes_transform_each_state_into_each_later_one(engine: Client, new_uri: Callable[[], str]) -> None:
     """BLK-033: the changes between two completions, applied to the snapshot at the first, give the snapshot at the second."""
     compared = []

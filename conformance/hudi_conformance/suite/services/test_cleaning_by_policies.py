@@ -77,6 +77,7 @@ def values(table: WritableTable, time: str | None = None) -> list[str]:
 @pytest.mark.parametrize("pending_after", [None, *range(1, len(HISTORY))])
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.requirements("CLN-001", "CLN-002", "CLN-003", "CLN-004", "CLN-005")
+@pytest.mark.long
 def test_a_clean_keeps_what_its_policy_guarantees(engine: Client, policy: str, pending_after: int | None) -> None:
     """CLN-004: every read from the first guaranteed write on is unchanged, and no other file is left. A pending write limits
     cleaning: the files that existed when it began stay, and it completes.

@@ -66,6 +66,7 @@ def expect_settled(storage: Storage, when: object) -> None:
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("TL-011", "SVC-005", "SVC-006", "TL-029", "CLU-035")
 @BOTH_TYPES
+@pytest.mark.long
 def test_a_crash_of_a_clustering_changes_no_row(engine: Client, type: Type) -> None:
     """CLU-035: wherever planning or execution crashes, the rows are the same; the next run finishes, and no file is
     left over.
@@ -84,6 +85,7 @@ def test_a_crash_of_a_clustering_changes_no_row(engine: Client, type: Type) -> N
 
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-005", "SVC-006", "TL-029")
+@pytest.mark.long
 def test_a_crash_of_the_second_attempt_changes_no_row(engine: Client) -> None:
     """SVC-005: the rows stay the same if the second execution of the plan crashes too, at any request."""
     only_in_process(engine)
@@ -99,6 +101,7 @@ def test_a_crash_of_the_second_attempt_changes_no_row(engine: Client) -> None:
 
 @pytest.mark.needs("service.clustering", "service.rollback")
 @pytest.mark.requirements("TL-050", "TL-019", "SVC-005")
+@pytest.mark.long
 def test_a_crash_of_the_rollback_of_a_clustering_changes_no_row(engine: Client) -> None:
     """TL-019: a crashed attempt is rolled back, then the plan: wherever that crashes, the rows are the same, and the next run
     finishes it.
@@ -125,6 +128,7 @@ def test_a_crash_of_the_rollback_of_a_clustering_changes_no_row(engine: Client) 
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-009", "SVC-005")
 @BOTH_TYPES
+@pytest.mark.long
 def test_a_crash_of_an_aborting_clustering_loses_nothing(engine: Client, type: Type) -> None:
     """SVC-009: the groups were updated since the plan: wherever the executor crashes while it aborts, the update is there."""
     only_in_process(engine)
@@ -146,6 +150,7 @@ def test_a_crash_of_an_aborting_clustering_loses_nothing(engine: Client, type: T
 
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-009", "OCC-016")
+@pytest.mark.long
 def test_a_writer_that_crashes_while_it_removes_a_plan_loses_nothing(engine: Client) -> None:
     """OCC-016: wherever it crashes, the rows are those before its write or those after it, and another clustering succeeds."""
     only_in_process(engine)
@@ -182,6 +187,7 @@ def beside(storage: Storage, when: Callable[[str], bool], act: Callable[[], obje
 @pytest.mark.requirements("SVC-009", "OCC-013")
 @BOTH_TYPES
 @pytest.mark.parametrize("place", ["inflight", "first output", "last output"])
+@pytest.mark.long
 def test_an_update_during_the_execution_is_found(engine: Client, type: Type, place: str) -> None:
     """SVC-009: another process updates a group while it is rewritten, or right before the completion: the clustering aborts."""
     only_in_process(engine)
@@ -201,6 +207,7 @@ def test_an_update_during_the_execution_is_found(engine: Client, type: Type, pla
 @pytest.mark.needs("service.clustering", "service.rollback")
 @pytest.mark.requirements("TL-050", "TL-051", "SVC-005")
 @pytest.mark.parametrize("place", ["inflight", "first output", "last output"])
+@pytest.mark.long
 def test_a_plan_removed_during_its_execution(engine: Client, place: str) -> None:
     """TL-050: another process rolls attempt and plan back during the execution: the executor aborts, and no file or instant of
     both is left.
@@ -224,6 +231,7 @@ def test_a_plan_removed_during_its_execution(engine: Client, place: str) -> None
 
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-005", "TL-029", "TL-051")
+@pytest.mark.long
 def test_two_executors_of_one_plan_make_one_clustering(engine: Client) -> None:
     """SVC-005: before any change of one executor another one executes the whole plan: the first aborts, or finds it completed;
     there is one completed file, and every file that it names exists.
@@ -268,6 +276,7 @@ class SynchronizedReads(CrashingStorage):
 
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("CLU-036")
+@pytest.mark.long
 def test_the_groups_of_a_plan_are_clustered_in_parallel(engine: Client) -> None:
     """CLU-036: two groups of one slice each are read at the same time. The files are those of a sequential execution."""
     only_in_process(engine)

@@ -63,6 +63,7 @@ def rows(table: WritableTable) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("by", [LITTLE, MUCH], ids=["a little", "much"])
 @pytest.mark.parametrize("name", ACTS)
 @pytest.mark.requirements("TT-002", "TT-003", "TT-004", "TT-009", "TL-004", "SVC-006")
+@pytest.mark.long
 def test_a_clock_is_set_back_at_any_moment(engine: Client, name: str, by: int) -> None:
     """TT-002: after any reading the clock is set back. The process waits if the difference passes soon, and otherwise reports a
     wrong clock; the rows are those before its work or those after it. With a correct clock, pending actions are finished, a

@@ -132,6 +132,7 @@ def programs(kind: str) -> st.SearchStrategy[list[tuple[str, str]]]:
 )  # fmt: skip
 @pytest.mark.requirements("TL-013", "TL-019", "TL-021", "TL-023", "TL-055", "LSM-001")
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.long
 def test_timeline_and_rows_match_the_model(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
     """LSM-001: after each step of any program of writes, savepoints, rollbacks, restores, cleans and archiving, a snapshot, the
     retained older states, and the timeline with its history are those of the model.
