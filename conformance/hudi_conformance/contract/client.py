@@ -216,7 +216,8 @@ class Client:
         except RecursionError:
             raise self._fault(f"the answer to {message['op']} is nested too deeply") from None
         except SchemaViolation as e:
-            raise self._fault(f"the answer to {message['op']} violates its schema: {e}") from None
+            remedy = "docs/contract.md has the members of each answer, with examples"
+            raise self._fault(f"the answer to {message['op']} violates its schema: {e}", remedy=remedy) from None
         if answer.get("id") != message.get("id") and not (kind == "error" and answer["id"] is None):
             raise self._fault(f"message id {message.get('id')}, answer id {answer.get('id')}", WrongId)
         match kind:
