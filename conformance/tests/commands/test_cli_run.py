@@ -220,3 +220,12 @@ def test_annotations_for_github(tmp_path: Path, case: str):
     junit = (tmp_path / "report" / "junit.xml").read_text()
     assert f'<testcase classname="faulty:ignores-logs.merging" name="{case}"' in junit
     assert '<testsuite name="hudi-conformance"' in junit
+
+
+def test_a_case_whose_process_ends_has_no_result():
+    """A process that ends, after a time limit or a crash, is reported with its case, and counted as no outcome."""
+    shown = display.ProgressDisplay(Console(file=io.StringIO()))
+    text = "worker 'gw0' crashed while running 'a/test_x.py::test_1[reference]'"
+    report = SimpleNamespace(nodeid="a/test_x.py::test_1[reference]", when="???", failed=True, longrepr=text)
+    shown.pytest_runtest_logreport(report)  # type: ignore[arg-type]
+    assert shown.lost == [text] and not shown.counts
