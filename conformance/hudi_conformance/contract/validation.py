@@ -79,7 +79,22 @@ def _kind(allowed: Iterable[str], answer: Mapping[str, Any]) -> str:
 
 def _in_one_line(name: str, error: "ValidationError") -> str:
     where = error.json_path.removeprefix("$").removeprefix(".")
-    return f"{name}: {where + ': ' if where else ''}{_cut(error.message)}"
+    return f"{name}: {where + ': ' if where else ''}{_cut(_unknown_name(error) or error.message)}"
+
+
+#: Longer lists of permitted names are not shown; the nearest ones are.
+_LONG_LIST = 20
+
+
+def _unknown_name(error: "ValidationError") -> str | None:
+    """The message about a name that is not in a long list; None for other violations."""
+    known: Any = error.validator_value
+    if error.validator != "enum" or len(known) < _LONG_LIST or not isinstance(error.instance, str):
+        return None
+    from difflib import get_close_matches
+
+    near = get_close_matches(error.instance, known, n=3)
+    return f"{error.instance!r} is not known" + (f"; did you mean {', '.join(near)}?" if near else "")
 
 
 def _short(value: Any) -> str:
