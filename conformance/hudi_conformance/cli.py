@@ -31,6 +31,10 @@ COMMANDS = {
     ),
     "fixtures": ("suite.fixtures:app", "List, verify, index, export and regenerate the golden cases."),
     "coverage": ("suite.coverage:coverage", "Show the coverage of the specification; writes spec_coverage.md."),
+    "site": (
+        "suite.site:site",
+        "Write a static site from the published results: matrix, rules, cases, badges.",
+    ),
     "object-store": (
         "adapters.object_store:object_store",
         "Test the emulated object store, and run engines concurrently on it, request by request.",

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment
 
 from hudi_conformance.cases.rows import Row, text
 from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
+from hudi_conformance.report import published
 from hudi_conformance.report.evidence import figures
 from hudi_conformance.report.failure_text import erratum, rule
 from hudi_conformance.report.matrix import Cell, matrix
@@ -80,20 +81,25 @@ def page(run: Run, results: Sequence[Result]) -> str:
     """The whole page."""
     present = [o for o in Outcome if any(r.outcome is o for r in results)]
     counts = {result.case: result.counts for result in results if result.counts}
-    return _template().render(
-        run=run,
-        cases=len({r.case for r in results}),
-        matrix=matrix(results, run.engines),
-        next_features=[(e, found) for e in run.engines if (found := next_features(results, e.name))],
-        chapters=[(chapter, chapters.title(chapter), views) for chapter, views in by_chapter(results, run.engines)],
-        outcomes=present,
-        meanings=MEANINGS,
-        surprises=sum(r.surprise is not None for r in results),
-        concurrent=run.complete or bool(counts),
-        figures=figures.lines(counts),
-        mutants=figures.mutants(),
-        requests=figures.requests(counts),
-        on_store=figures.on_store() if run.complete else None,
+    return (
+        environment()
+        .get_template("run.html.j2")
+        .render(
+            run=run,
+            cases=len({r.case for r in results}),
+            matrix=matrix(results, run.engines),
+            next_features=[(e, found) for e in run.engines if (found := next_features(results, e.name))],
+            chapters=[(chapter, chapters.title(chapter), views) for chapter, views in by_chapter(results, run.engines)],
+            outcomes=present,
+            compared=published.compared(results, run.engines),
+            published=published.words_by_case(),
+            surprises=sum(r.surprise is not None for r in results),
+            concurrent=run.complete or bool(counts),
+            figures=figures.lines(counts),
+            mutants=figures.mutants(),
+            requests=figures.requests(counts),
+            on_store=figures.on_store() if run.complete else None,
+        )
     )
 
 
@@ -125,16 +131,17 @@ def shares(cell: Cell) -> list[tuple[Outcome, float]]:
 
 
 @cache
-def _template() -> "Template":
+def environment() -> "Environment":
+    """The templates of the page of a run and of the site; values are escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+    found = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.globals |= {"shares": shares, "difference": Difference.of}
-    environment.filters |= {"rule": rule, "erratum": erratum}
-    return environment.get_template("page.html.j2")
+    found.globals |= {"shares": shares, "difference": Difference.of, "meanings": MEANINGS}
+    found.filters |= {"rule": rule, "erratum": erratum}
+    return found

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hudi_conformance.cases.renames import current_case
-from hudi_conformance.cases.verdict import Outcome, Result
+from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.report.evidence.evidence import RESULTS
+from hudi_conformance.report.published import case_of, outcomes
 from hudi_conformance.report.saved_run import read
 
 
@@ -17,27 +18,12 @@ def record(report: Path, results: Path = RESULTS) -> list[Path]:
 
     A report of some cases replaces the stored results of these cases and leaves the others.
     """
-    found: dict[str, dict[str, str]] = {}
+    results_of_report = read(report)[1]
     counts: dict[str, dict[str, Counter[str]]] = {}
-    for result in read(report)[1]:
-        if result.outcome is Outcome.NOT_RUN:
-            continue
-        known, case = found.setdefault(result.engine, {}), case_of(result)
-        known[case] = _worse(known.get(case), result.outcome)
-        counts.setdefault(result.engine, {}).setdefault(case, Counter()).update(result.counts)
-    return [_merge(results, engine, outcomes, counts[engine]) for engine, outcomes in found.items()]
-
-
-def case_of(result: Result) -> str:
-    """The case that a result belongs to; a Python test has one result for each of its parameters, in brackets."""
-    return result.case.partition("[")[0]
-
-
-def _worse(known: str | None, found: Outcome) -> str:
-    """The outcome of two results of one case: the failure if there is one, else the one that is not "unsupported"."""
-    if known is None or known == Outcome.UNSUPPORTED or found.is_failure or found is Outcome.REFUSED:
-        return found.value
-    return known
+    for result in results_of_report:
+        if result.outcome is not Outcome.NOT_RUN:
+            counts.setdefault(result.engine, {}).setdefault(case_of(result), Counter()).update(result.counts)
+    return [_merge(results, engine, found, counts[engine]) for engine, found in outcomes(results_of_report).items()]
 
 
 def _current(stored: Mapping[str, Any]) -> dict[str, Any]:

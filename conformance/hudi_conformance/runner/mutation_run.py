@@ -12,8 +12,8 @@ from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.mutants.harness.mutant import Mutant
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence.evidence import ROOT, CitedCase
+from hudi_conformance.report.published import case_of
 from hudi_conformance.report.saved_run import read
-from hudi_conformance.report.stored_verdicts import case_of
 
 #: Seconds after which a run is aborted: no mutant may make the reference hang.
 TIME_LIMIT = 900

@@ -24,13 +24,13 @@ from hudi_conformance.report.evidence.file_cache import FileCache, cache_folder
 #: The source checkout; of an installed package there is none.
 ROOT = Path(__file__).parents[4]
 
+_PACKAGE = Path(__file__).parents[2]
+
 #: What engines answered last, one small file per engine, written by `hudi-conformance coverage --record`.
-RESULTS = ROOT / "conformance" / "results"
+RESULTS = _PACKAGE / "_results" if (_PACKAGE / "_results").is_dir() else ROOT / "conformance" / "results"
 
 #: The packages whose functions carry `@implements`.
 IMPLEMENTATIONS = ("hudi_reference", "hudi_spark")
-
-_PACKAGE = Path(__file__).parents[2]
 
 
 class Place(NamedTuple):
