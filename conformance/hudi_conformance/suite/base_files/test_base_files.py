@@ -24,7 +24,7 @@ UPDATE = Step("upsert", (row("key", 2, "second"), row("a new key", 2, "second"),
 
 @pytest.mark.requirements("BF-002", "BF-010")
 @pytest.mark.needs(*WRITES)
-def test_base_files_are_opened_by_a_stock_library(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_a_parquet_library_reads_the_base_files_of_a_table(engine: Client, new_uri: Callable[[], str]) -> None:
     """BF-002: every file whose name ends in .parquet is a complete Parquet file and holds the rows."""
     uri = new_uri()
     written(engine, uri, INSERT, UPDATE)

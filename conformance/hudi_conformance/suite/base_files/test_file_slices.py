@@ -52,7 +52,7 @@ def last_blocks(uri: str, instant: str) -> list[Block]:
 @LOGS
 @pytest.mark.needs("delete.flag")
 @pytest.mark.requirements("LF-041", "LF-042", "LF-043", "BLK-011")
-def test_positions_are_those_of_the_rows_that_a_block_changes(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_record_positions_identify_the_changed_rows(engine: Client, new_uri: Callable[[], str]) -> None:
     """LF-042: where blocks have record positions, there is one for each record, counted from 0, of the row with the record's
     key in the base file that the block names; and a read by positions gives the right rows.
     """

@@ -33,7 +33,7 @@ def test_conflict_detection_covers_writes_begun_earlier(engine: Client, name: st
 @pytest.mark.requirements("OCC-026")
 @scenarios("optimistic-writer-*")
 @pytest.mark.long
-def test_a_clean_spares_writers_with_heartbeats(engine: Client, name: str) -> None:
+def test_a_clean_does_not_roll_back_writers_with_heartbeats(engine: Client, name: str) -> None:
     """OCC-026: a clean that looks for expired heartbeats does not roll back an active writer, in every order of their
     requests.
     """

@@ -118,7 +118,7 @@ def test_the_completed_file_appears_complete(engine: Client, type: str) -> None:
 @NEEDED
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("OCC-005")
-def test_the_begin_time_is_the_generators(engine: Client) -> None:
+def test_the_begin_time_is_later_than_all_generated_times(engine: Client) -> None:
     """OCC-005: the begin time is later than every time that was generated before, also by writers that ran while this one read
     the table.
     """

@@ -209,7 +209,7 @@ def test_a_replacing_write_stays_until_its_files_are_cleaned(engine: Client, new
 
 @ARCHIVE
 @pytest.mark.requirements("LSM-002", "LSM-021", "LSM-019", "LSM-024")
-def test_plans_are_kept_byte_by_byte(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+def test_archived_plans_equal_their_requested_files(engine: Client, new_uri: NewUri, histories: Histories) -> None:
     """LSM-002: the archived plan of a clean or compaction equals its requested file, before and after a merge of history files;
     the plan of an overwrite is its workload profile.
     """

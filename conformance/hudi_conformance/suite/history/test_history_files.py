@@ -89,7 +89,7 @@ def test_files_are_named_by_times_and_level(engine: Client, histories: Histories
 
 @ARCHIVE
 @pytest.mark.requirements("LSM-014", "LSM-015", "LSM-018")
-def test_a_late_finisher_does_not_change_the_name(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+def test_file_names_have_the_greatest_requested_time(engine: Client, new_uri: NewUri, histories: Histories) -> None:
     """LSM-015: the second field is the greatest requested time, also where an earlier action completed last (ER-039)."""
     uri = histories.copy(engine, 5, new_uri())
     timeline = folder_of(uri) / ".hoodie" / "timeline"
@@ -108,7 +108,7 @@ def test_a_late_finisher_does_not_change_the_name(engine: Client, new_uri: NewUr
 
 @WRITES
 @pytest.mark.requirements("LSM-003", "LSM-017", "LSM-018", "LSM-019", "LSM-020", "LSM-021")
-def test_the_columns_are_those_of_the_format(engine: Client, histories: Histories) -> None:
+def test_history_files_have_the_specified_columns(engine: Client, histories: Histories) -> None:
     """LSM-021: times and action are texts, metadata and plan bytes, all of them optional; the version is a number, and always
     1.
     """
@@ -149,7 +149,7 @@ def test_rows_are_in_the_order_of_requested_times(engine: Client, histories: His
 
 @WRITES
 @pytest.mark.requirements("LSM-023", "LSM-024", "ARC-010")
-def test_as_many_files_as_a_batch_become_one_of_the_next_level(engine: Client, histories: Histories) -> None:
+def test_a_full_batch_is_merged_into_one_file_of_the_next_level(engine: Client, histories: Histories) -> None:
     """LSM-023: with batches of three, three flushes become one file of level 1, and three of those one of level 2; nothing is
     lost.
     """

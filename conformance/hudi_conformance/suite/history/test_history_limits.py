@@ -84,7 +84,7 @@ def test_by_default_more_than_thirty_writes_are_archived_down_to_twenty(
 
 @ARCHIVE
 @pytest.mark.requirements("ARC-007")
-def test_the_limits_move_up_where_cleaning_retains_more(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+def test_the_limits_rise_if_cleaning_retains_more_commits(engine: Client, new_uri: NewUri, histories: Histories) -> None:
     """ARC-007: cleaning that retains 5 commits needs 6 on the timeline: limits 4 and 2 become 8 and 6."""
     cleaning = {"hoodie.clean.commits.retained": "5"}
     for writes, left in ((8, 8), (9, 6)):

@@ -91,7 +91,7 @@ def test_a_writer_that_began_before_the_plan_adds_its_entries(engine: Client, ne
 
 @pytest.mark.needs(*WRITES, "service.index", "service.clean")
 @pytest.mark.requirements("SVC-012", "SVC-008")
-def test_a_clean_spares_what_an_indexer_reads(engine: Client, new_uri: NewUri) -> None:
+def test_a_clean_keeps_the_files_that_an_indexer_reads(engine: Client, new_uri: NewUri) -> None:
     """SVC-008: file slices that only the plan needs stay until it is executed; then they are cleaned."""
     table, instant = planned(engine, new_uri(), "COPY_ON_WRITE")
     before = table.files_listed()
@@ -163,7 +163,7 @@ def test_a_plan_without_extra_metadata_is_executed(engine: Client, new_uri: NewU
 
 @INDEXES
 @pytest.mark.requirements("INX-010", "INX-011")
-def test_base_files_are_the_indexers_and_log_files_the_writers(engine: Client, new_uri: NewUri) -> None:
+def test_the_indexer_adds_base_files_and_writers_add_log_files(engine: Client, new_uri: NewUri) -> None:
     """INX-011: before the build an index has only log files, with the keys of writers; the indexer adds base files to the same
     file groups, and both are read together.
     """
@@ -181,7 +181,7 @@ def test_base_files_are_the_indexers_and_log_files_the_writers(engine: Client, n
 
 @INDEXES
 @pytest.mark.requirements("INX-014", "PROP-012", "PROP-013")
-def test_an_index_is_offered_when_it_is_complete(engine: Client, new_uri: NewUri) -> None:
+def test_an_index_is_usable_when_its_build_is_complete(engine: Client, new_uri: NewUri) -> None:
     """INX-014: an index is listed as being built from the plan on, and as usable only with a completed indexing action; a
     second request finds nothing to do.
     """

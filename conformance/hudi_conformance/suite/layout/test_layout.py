@@ -126,7 +126,7 @@ def test_data_files_are_immutable(engine: Client, new_uri: Callable[[], str], ty
 @NEEDS
 @BOTH
 @pytest.mark.requirements("LAY-001", "PROP-001", "PROP-007")
-def test_a_table_consists_of_its_files_only(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+def test_a_copy_of_the_files_is_a_complete_table(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """LAY-001: a copy of the files at another place can be read and written by its path alone: key, partitions, type and schema
     are in it, and nothing that the engine knew at the first place is needed, or still valid, at the second.
     """

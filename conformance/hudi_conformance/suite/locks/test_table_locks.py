@@ -141,7 +141,7 @@ def every_action(table: WritableTable) -> None:
 
 
 @pytest.mark.requirements("LOCK-003", "OCC-002", "SVC-003", "TT-007")
-def test_a_configured_provider_guards_every_decision(
+def test_the_configured_lock_is_held_for_every_decision(
     noted: tuple[WritableTable, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """OCC-002: actions begin and complete, properties and history change while the one configured lock is held; the built-in

@@ -18,7 +18,7 @@ LOGS = pytest.mark.needs("create", "write.upsert", "write.delete", "merge-on-rea
 @LOGS
 @pytest.mark.requirements("LF-010", "LF-011", "LF-013", "LF-015", "LF-017", "LF-018", "LF-019", "LF-022", "LF-023", "LF-026")
 @pytest.mark.requirements("LF-035", "LF-038", "BLK-018")
-def test_log_blocks_are_framed_as_deployed(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_log_blocks_have_the_frame_of_deployed_releases(engine: Client, new_uri: Callable[[], str]) -> None:
     """LF-010: magic, lengths, version, type and header of a data block are those that every deployed reader expects."""
     instant, (block,) = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"), row("b", 2, "y"))))
     assert block.kind in (AVRO, PARQUET)
@@ -109,7 +109,7 @@ def folders(uri: str) -> set[str]:
 
 @pytest.mark.needs("create", "write.insert", "copy-on-write", "partition.hive")
 @pytest.mark.requirements("LAY-006", "PROP-001")
-def test_hive_style_folders_carry_the_field(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_hive_style_folders_contain_the_field_name(engine: Client, new_uri: Callable[[], str]) -> None:
     """LAY-006: if the table is configured for it, the folder of a partition is field=value."""
     uri = new_uri()
     engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), hive_style=True))

@@ -306,7 +306,7 @@ def test_the_ordering_field_does_not_override_the_merger(type: str) -> None:
 
 
 @pytest.mark.requirements("API-002", "API-012")
-def test_a_projection_never_changes_what_a_merger_answers() -> None:
+def test_a_projection_does_not_change_the_result_of_a_merger() -> None:
     """API-002: all columns are read unless the merger declares the columns that it needs."""
     table = new_table("MERGE_ON_READ", FillNulls(), strategy=FillNulls.strategy_id)
     write(table, ("1", 2, "x"))

@@ -38,7 +38,7 @@ STEPS = (
 @MERGE_MODES
 @pytest.mark.requirements("LAY-001", "LAY-002", "LAY-003", "TYP-007", "MRG-008", "MRG-025", "MRG-028", "PROP-001", "RDR-001")
 @pytest.mark.needs(*READS, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", writer=WRITES)
-def test_what_one_engine_writes_the_other_reads(
+def test_one_engine_reads_the_table_of_another(
     writer: Client, reader: Client, shared_tables: SharedTables, type: Type, mode: Mode
 ) -> None:
     """RDR-001: given only the path, the reader returns the model's rows, and leaves every file unchanged."""

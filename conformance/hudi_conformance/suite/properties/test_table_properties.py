@@ -154,7 +154,7 @@ def metadata_inspected(engine: Client, uri: str) -> dict[str, Any]:
 
 @INSPECTS
 @pytest.mark.requirements("PROP-012", "PROP-013")
-def test_only_listed_partitions_are_used(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_only_listed_metadata_partitions_are_used(engine: Client, new_uri: Callable[[], str]) -> None:
     """PROP-013: only the folders of the metadata table that the properties list are used; one that is being built is not."""
     uri = new_uri()
     with_metadata_table(engine, uri, "column_stats,files", "record_index")
@@ -164,7 +164,7 @@ def test_only_listed_partitions_are_used(engine: Client, new_uri: Callable[[], s
 
 @INSPECTS
 @pytest.mark.requirements("PROP-013", "PROP-012")
-def test_without_the_listing_of_files_nothing_is_used(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_a_metadata_table_without_listed_partitions_is_not_used(engine: Client, new_uri: Callable[[], str]) -> None:
     """PROP-013: if a table lists no partitions, its metadata table is not used, even where folders exist."""
     uri = new_uri()
     with_metadata_table(engine, uri, "")

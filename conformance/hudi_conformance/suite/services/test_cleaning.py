@@ -169,7 +169,7 @@ def test_a_read_never_omits_a_cleaned_group_of_an_archived_write(engine: Client,
 @CLEANS
 @pytest.mark.needs("read.cdc")
 @pytest.mark.requirements("CLN-001", "TYP-005")
-def test_change_capture_files_go_with_their_slices(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_change_capture_files_are_deleted_with_their_slices(engine: Client, new_uri: Callable[[], str]) -> None:
     """CLN-001: in a table with change capture, the change-capture files of deleted slices are deleted, and those of retained
     slices stay.
     """

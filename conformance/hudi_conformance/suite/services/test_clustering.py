@@ -206,7 +206,7 @@ def test_every_layout_keeps_the_rows(engine: Client, new_uri: NewUri, layout: st
 @CLUSTERS
 @pytest.mark.parametrize("layout", ["ZORDER", "HILBERT"])
 @pytest.mark.requirements("CLU-008")
-def test_a_curve_keeps_rows_near_in_both_columns_together(engine: Client, new_uri: NewUri, layout: str) -> None:
+def test_a_space_filling_curve_groups_rows_near_in_both_columns(engine: Client, new_uri: NewUri, layout: str) -> None:
     """CLU-008: for a square of 16 by 16 points, each quarter of the file holds one quarter of the square, half of both ranges.
 
     The texts are 16 consecutive characters from 0x40 on, for which curves through ranks and through bits are the same.

@@ -188,7 +188,7 @@ def beside(storage: Storage, when: Callable[[str], bool], act: Callable[[], obje
 @BOTH_TYPES
 @pytest.mark.parametrize("place", ["inflight", "first output", "last output"])
 @pytest.mark.long
-def test_an_update_during_the_execution_is_found(engine: Client, type: Type, place: str) -> None:
+def test_an_update_during_the_execution_aborts_the_clustering(engine: Client, type: Type, place: str) -> None:
     """SVC-009: another process updates a group while it is rewritten, or right before the completion: the clustering aborts."""
     only_in_process(engine)
     storage = made(type, steps=INSERTS)
@@ -208,7 +208,7 @@ def test_an_update_during_the_execution_is_found(engine: Client, type: Type, pla
 @pytest.mark.requirements("TL-050", "TL-051", "SVC-005")
 @pytest.mark.parametrize("place", ["inflight", "first output", "last output"])
 @pytest.mark.long
-def test_a_plan_removed_during_its_execution(engine: Client, place: str) -> None:
+def test_a_plan_that_is_rolled_back_during_its_execution_is_aborted(engine: Client, place: str) -> None:
     """TL-050: another process rolls attempt and plan back during the execution: the executor aborts, and no file or instant of
     both is left.
     """

@@ -82,7 +82,7 @@ def test_the_size_of_outputs_is_that_of_the_plan(engine: Client, new_uri: NewUri
 
 @PLANS
 @pytest.mark.requirements("CLU-030")
-def test_a_plan_without_a_target_means_one_gibibyte(engine: Client, new_uri: NewUri) -> None:
+def test_a_plan_without_a_target_size_uses_one_gibibyte(engine: Client, new_uri: NewUri) -> None:
     """CLU-030: if a plan has no target size, the executor uses 1073741824 bytes."""
     table = SmallFiles(engine, new_uri())
     table.filled(10, 20)

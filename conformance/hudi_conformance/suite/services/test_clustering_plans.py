@@ -92,7 +92,7 @@ VERSION = (["int", "null"], 1)
 
 @PLANS
 @pytest.mark.requirements("CLU-024", "CLU-025", "CLU-026", "CLU-027", "CLU-028", "CLU-029", "CLU-032", "CLU-033", "TL-012")
-def test_the_schema_of_a_plan_is_the_deployed_one(engine: Client, new_uri: NewUri) -> None:
+def test_plans_have_the_schema_of_deployed_releases(engine: Client, new_uri: NewUri) -> None:
     """CLU-033: names, types and defaults of all fields, in the file's own schema; metrics are doubles, and the version is 1."""
     table = SmallFiles(engine, new_uri())
     table.filled(10, 20)
@@ -147,7 +147,7 @@ def test_only_small_files_are_eligible(engine: Client, new_uri: NewUri) -> None:
 
 @PLANS
 @pytest.mark.requirements("CLU-011")
-def test_files_of_the_target_size_and_smaller_ones(engine: Client, new_uri: NewUri) -> None:
+def test_files_up_to_the_target_size_are_planned(engine: Client, new_uri: NewUri) -> None:
     """CLU-011: files below the target size and exactly at it are in the plan, larger ones are not; the size of the group does
     not matter.
     """
@@ -200,7 +200,7 @@ def test_file_groups_of_a_log_compaction_are_not_planned(engine: Client, new_uri
 
 @pytest.mark.needs(*LOGS)
 @pytest.mark.requirements("CLU-013")
-def test_log_files_are_left_out_or_named(engine: Client, new_uri: NewUri) -> None:
+def test_groups_with_logs_are_left_out_or_planned_with_all_logs(engine: Client, new_uri: NewUri) -> None:
     """CLU-013: a plan leaves out file groups with logs, or it names all their logs."""
     table = SmallFiles(engine, new_uri(), "MERGE_ON_READ")
     logged, plain = table.filled(10)[0], table.filled(10, city="rio")[0]
@@ -290,7 +290,7 @@ def test_files_that_overlap_are_a_group(engine: Client, new_uri: NewUri, case: s
 
 @STRATEGIES
 @pytest.mark.requirements("CLU-014", "CLU-004", "CLU-020", "CLU-021")
-def test_strategies_group_differently(engine: Client, new_uri: NewUri) -> None:
+def test_each_strategy_forms_its_own_groups(engine: Client, new_uri: NewUri) -> None:
     """CLU-021: neighbours by key ranges, by commit time whatever the times of the files, or by size: one table, three plans."""
     table = SmallFiles(engine, new_uri())
     #: The order of keys is a, b, c, d; that of writing c, a, d, b; that of sizes d, a, c, b.
@@ -313,7 +313,7 @@ def test_strategies_group_differently(engine: Client, new_uri: NewUri) -> None:
 
 @STRATEGIES
 @pytest.mark.requirements("CLU-022", "CLU-014")
-def test_at_random_each_file_is_in_one_group(engine: Client, new_uri: NewUri) -> None:
+def test_the_random_strategy_puts_each_file_in_one_group(engine: Client, new_uri: NewUri) -> None:
     """CLU-022: the random strategy puts each file into one group for any seed; the same seed gives the same groups, and not all
     seeds do.
     """
@@ -376,7 +376,9 @@ def test_groups_are_ordered_by_the_reduction_of_files(engine: Client, new_uri: N
     ],
     ids=["the newest two", "the newest", "but not the newest", "a range", "named ones", "matching ones"],
 )  # fmt: skip
-def test_partitions_are_chosen(engine: Client, new_uri: NewUri, options: dict[str, str], right: set[str]) -> None:
+def test_a_plan_covers_the_selected_partitions_only(
+    engine: Client, new_uri: NewUri, options: dict[str, str], right: set[str]
+) -> None:
     """CLU-004: the plan has groups of the selected partitions only, in whatever order they were written."""
     table = SmallFiles(engine, new_uri())
     for city in ("2025-01-04", "2025-01-01", "2025-01-05", "2025-01-02"):

@@ -144,7 +144,7 @@ def test_a_compaction_drops_a_delete_and_its_ordering_value(engine: Client, new_
 
 @COMPACTS
 @pytest.mark.requirements("CMP-002", "CMP-006", "MRG-008")
-def test_a_key_deleted_before_a_compaction_is_inserted_anew(engine: Client, new_uri: NewUri) -> None:
+def test_a_key_deleted_before_a_compaction_can_be_inserted_again(engine: Client, new_uri: NewUri) -> None:
     """CMP-006: after a delete by key and a compaction, a row with a lower ordering value than the deleted one is inserted."""
     table = LoggedTable(engine, new_uri()).write(FIRST, Step("delete", (row("a", 0, "gone"),)))
     table.compacted()
@@ -185,7 +185,7 @@ def test_the_slice_before_a_compaction_stays(engine: Client, new_uri: NewUri) ->
 @COMPACTS
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("CMP-006", "CMP-005", "CLN-006")
-def test_after_cleaning_the_compacted_slice_suffices(engine: Client, new_uri: NewUri) -> None:
+def test_deleted_rows_stay_deleted_after_the_old_slice_is_cleaned(engine: Client, new_uri: NewUri) -> None:
     """CMP-005: deleted rows stay deleted when the old slice with the delete in its logs is cleaned."""
     table = LoggedTable(engine, new_uri()).write(*DELETES[:3])
     old = set(logs(table.uri))

@@ -147,7 +147,7 @@ def test_an_interrupted_service_is_executed_again(engine: Client, new_uri: Calla
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
 @pytest.mark.requirements("TL-051", "TL-052")
-def test_only_what_is_inflight_completes(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+def test_only_inflight_actions_complete(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """TL-051: a writer whose inflight file is missing, or whose action another process has completed, gets an error; no
     completed file appears.
     """

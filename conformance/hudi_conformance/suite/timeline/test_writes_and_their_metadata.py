@@ -122,7 +122,7 @@ def test_event_time_needs_an_ordering_field(engine: Client, new_uri: Callable[[]
 
 @pytest.mark.needs("create", "write.upsert", "write.delete", "merge-on-read", "log.avro", "log.delete")
 @pytest.mark.requirements("META-001", "META-007", "META-009", "META-003", "BLK-022")
-def test_logged_rows_carry_their_meta_columns(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_rows_in_log_blocks_have_meta_columns(engine: Client, new_uri: Callable[[], str]) -> None:
     """META-001: a row in a log block has all five meta columns; key, partition and commit time are filled."""
     instant, (block,) = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"),)))
     if block.kind != AVRO:
@@ -139,7 +139,7 @@ def test_logged_rows_carry_their_meta_columns(engine: Client, new_uri: Callable[
 @WRITES
 @BOTH_TYPES
 @pytest.mark.requirements("BF-002", "META-001", "META-007", "MRG-006")
-def test_base_files_open_in_a_stock_library(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+def test_a_parquet_library_reads_every_base_file(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """BF-002: every base file is a complete Parquet file, meta columns first, with the keys of its rows; each row is in one of
     them.
     """
