@@ -15,7 +15,8 @@ _ABSENT = object()
 class cached_property(Generic[_T]):  # noqa: N801
     """A property that is computed at the first access and stored in the instance.
 
-    Threads that read it for the first time at once may each compute the value, so that it must not have an identity of its own.
+    Threads that read it for the first time at once may each compute the value, so the code must not depend on the identity of
+    the object.
     """
 
     def __init__(self, compute: Callable[[Any], _T]) -> None:

@@ -1,9 +1,9 @@
-"""One exception class for each way of being wrong, in five families.
+"""One exception class for each kind of error, in five families.
 
 * `MalformedTable`: a stored object violates the specification; a writer or the storage is at fault;
 * `UnsupportedFeature`: the table is valid, and this implementation refuses it instead of guessing;
 * `Misuse`: the call is invalid;
-* `WriteConflict`: a concurrent action excludes this one;
+* `WriteConflict`: a concurrent action conflicts with this one;
 * `StorageFault`: the storage refuses the request or does not answer.
 
 An error prints rule, offset, expected, found and remedy on one line each, after its class, path and message.
@@ -72,7 +72,7 @@ class Misuse(HudiError):
 
 
 class WriteConflict(HudiError):
-    """A concurrent action excludes this one, which has no effect on the table."""
+    """A concurrent action conflicts with this one. This one has no effect on the table."""
 
 
 class StorageFault(HudiError):
@@ -274,7 +274,7 @@ class InstantExists(WriteConflict):
 
 
 class ConcurrentChange(WriteConflict):
-    """Another action changed the basis of this one meanwhile. A retry on the current state may succeed."""
+    """Another action changed the state on which this one is based. A retry on the current state may succeed."""
 
 
 class HeartbeatLost(WriteConflict):

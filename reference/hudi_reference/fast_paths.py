@@ -1,8 +1,8 @@
 """Which of two equal implementations runs: the plain one, or the fast one in a package `fast` beside it.
 
-Plain code decides one record at a time and is to be read beside the specification. Fast code gives the same answer for whole
-columns; tests hold the two equal. This table is the only place that says which of them runs. Setting the environment variable
-`HUDI_REFERENCE_PLAIN` to `1` forces the plain code everywhere, so that a suite can run with either.
+Plain code decides one record at a time, so that it can be read beside the specification. Fast code gives the same answer for
+whole columns; tests check that both give the same answers. This table is the only place that says which of them runs. Setting
+the environment variable `HUDI_REFERENCE_PLAIN` to `1` forces the plain code everywhere, so that a suite can run with either.
 """
 
 import os

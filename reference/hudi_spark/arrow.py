@@ -1,7 +1,7 @@
 """Rows between the reference's Arrow tables and Spark.
 
-Spark matches the columns of an Arrow batch by position and takes one Arrow type for each of its own, so every batch that goes
-to the JVM is brought to the exact schema first.
+Spark matches the columns of an Arrow batch by position and accepts one Arrow type for each of its own types, so every batch is
+converted to the exact schema before it goes to the JVM.
 """
 
 from collections.abc import Iterator

@@ -84,7 +84,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]  # pyspark is not checked
         return [InputPartition(found) for found in self.plan.merged]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of one slice. Spark asks for a partition of None where there are none."""
+        """The rows of one slice. If there are no partitions, Spark calls this with None."""
         if partition.value is not None:
             yield from batches(self.plan.query(partition.value), self.arrow)
 

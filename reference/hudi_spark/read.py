@@ -34,7 +34,7 @@ from hudi_spark.tasks import MergeTask, frame_of
 
 Query = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
 
-#: Paths in which nothing means something else to Hadoop (globs, drive letters) than to a file system.
+#: Paths without parts that only Hadoop interprets (globs, drive letters).
 _PLAIN_PATH = re.compile(r"[\w/=.,%+@ -]+")
 
 #: Types whose values Spark's Parquet reader and the reference read alike.
@@ -61,7 +61,7 @@ def read(
     after). What one write changed in one file group is a task.
 
     The plan is made now: later commits do not change the DataFrame. Errors in the plan are raised here, those in data files
-    by whatever action runs the DataFrame (see `errors_of_executors`).
+    by the action that runs the DataFrame (see `errors_of_executors`).
     """
     plan = make_plan(uri, query=query, columns=columns, where=where, as_of=as_of, begin=begin, end=end)
     schema = spark_schema(plan.fields)
@@ -77,7 +77,7 @@ def read(
 
 @dataclass(frozen=True)
 class ReadPlan:
-    """All that the driver knows of a query.
+    """The plan of a query, which the driver makes.
 
     `query` reads one part, a slice or what a write changed in one file group, and is shipped to the tasks; `merged` are the
     parts that it reads, `native` the absolute paths of base files for Spark's reader. `columns` are those of the result;
@@ -163,9 +163,9 @@ def _needed(names: Sequence[str], where: Sequence[Comparison], schema: pa.Schema
 
 
 def open_shared(uri: str) -> Table:
-    """The table at a URI that means the same to every process."""
+    """The table at a URI that refers to the same storage in every process."""
     if uri.startswith("memory:"):
-        raise Misuse("executors cannot see the memory of this process", expected="a file or s3 URI", found=uri)
+        raise Misuse("executors cannot access the memory of this process", expected="a file or s3 URI", found=uri)
     is_path = "://" not in uri and not uri.startswith("file:/")  # as Spark's catalog writes it
     return open_table(str(Path(uri).absolute()) if is_path else uri)
 
@@ -174,22 +174,24 @@ def _instant(query: str, as_of: str | None, zone: tzinfo | None) -> str | None:
     if query not in get_args(Query):
         raise InvalidQuery("unknown query", rule="TYP-016", expected=", ".join(get_args(Query)), found=query)
     if (query == "as-of") != (as_of is not None):
-        raise InvalidQuery("an as-of query, and no other, has a time", rule="TYP-008", found=f"{query}, as_of={as_of}")
+        raise InvalidQuery(
+            "an as-of query needs a time, and other queries have none", rule="TYP-008", found=f"{query}, as_of={as_of}"
+        )
     return None if as_of is None else instant_of(as_of, zone)
 
 
 def _window(query: str, begin: str | None, end: str | None, zone: tzinfo | None) -> Window:
     if query not in ("incremental", "cdc") and (begin is not None or end is not None):
-        raise InvalidQuery("an incremental or change query, and no other, has a window", rule="TYP-009", found=query)
+        raise InvalidQuery("only an incremental or change query has a window", rule="TYP-009", found=query)
     return Window.between(begin, end, zone=zone)
 
 
 def _base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, logs: bool) -> dict[FileSlice, Path]:
     """The slices that Spark's Parquet reader reads as the reference does, with the paths of their base files.
 
-    These are the slices without log files whose base file was written under a schema that needs no conversion. What schema
-    that was is known from the metadata of the file's commit; without it, the reference reads the file. So does it where Spark
-    would pass over damage: a file without bytes.
+    These are the slices without log files whose base file was written under a schema that needs no conversion. That schema is
+    in the metadata of the file's commit; without it, the reference reads the file. The reference also reads files without
+    bytes, because Spark would ignore this damage.
     """
     schema = arrow_schema(view.schema)
     if not isinstance(table.storage, LocalStorage) or not all(_is_native(field.type) for field in schema):
@@ -209,7 +211,7 @@ def _base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, 
 
 
 def _fits(text: str, schema: pa.Schema) -> bool:
-    """Whether every column stored under the Avro schema `text` has the type that `schema` wants of it."""
+    """Whether every column stored under the Avro schema `text` has the type of this column in `schema`."""
     try:
         stored = arrow_schema(parse_schema(text, "schema"))
     except UnsupportedSchema:
@@ -230,8 +232,8 @@ def _merged(spark: SparkSession, plan: ReadPlan, schema: StructType) -> DataFram
 
 
 def from_parquet(spark: SparkSession, files: Sequence[Path], schema: StructType) -> DataFrame:
-    """Base files alone. Dates and timestamps are taken as stored, columns of the path are no columns of the file, and what is
-    missing or damaged is an error whatever the session says.
+    """The rows of base files only. Dates and timestamps are read as stored, columns in paths are not added, and missing or
+    damaged files are errors regardless of the settings of the session.
     """
     options = {
         "datetimeRebaseMode": "CORRECTED",
@@ -251,7 +253,7 @@ def conditions(plan: ReadPlan) -> Column:
 
 
 def _condition(kind: pa.DataType, name: str, operator: str, value: object) -> Column:
-    """A comparison as the reference makes it: nothing but `!=` holds for a NaN, which Spark takes for the greatest number."""
+    """A comparison like that of the reference: only `!=` holds for a NaN, which Spark treats as the greatest number."""
     column, literal = F.col(name), F.lit(constant(kind, value).as_py())
     compared = {
         "=": column == literal,

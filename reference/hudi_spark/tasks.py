@@ -43,9 +43,8 @@ MOST_TASKS = 100_000
 def frame_of(spark: SparkSession, slices: Sequence[Any], tasks: int | None = None) -> DataFrame:
     """A DataFrame of pickled slices, or of other parts of a table, each in a partition of its own or all in so many `tasks`.
 
-    Made from an RDD so that Spark does not know its size: from a handful of slices it would conclude that their rows are few
-    and fit into a broadcast. Its rows are the bytes of the RDD as they are, pickled lists: no Python has to run only to make
-    them.
+    Made from an RDD so that Spark does not know its size: from a few slices it would estimate few rows and choose a broadcast.
+    Its rows are the unchanged bytes of the RDD, pickled lists, so that no Python process is needed to make them.
     """
     pickled = spark.sparkContext.parallelize(slices, tasks or len(slices))._jrdd.rdd()
     return DataFrame(spark._jsparkSession.createDataset(pickled, spark._jvm.Encoders.BINARY()), spark)

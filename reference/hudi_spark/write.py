@@ -58,7 +58,7 @@ def upsert(df: DataFrame, uri: str, *, new_groups: int = 1, options: Options = N
 
     Known keys are changed by the merge mode, new keys are inserts, flagged rows are deletes. Of several rows with one key the
     merge mode decides, later rows of the DataFrame counting as newer. New keys of a partition go to `new_groups` new file
-    groups. The rows of one file group, and the group's newest slice, fit into the memory of a task.
+    groups. The rows of one file group, and the group's newest slice, must fit into the memory of a task.
     """
     return _written(df, uri, "UPSERT", options, lambda write: write.change(new_groups))
 
@@ -71,7 +71,7 @@ def delete(keys: DataFrame, uri: str, *, options: Options = None) -> str:
 def partial_update(df: DataFrame, uri: str, *, options: Options = None) -> str:
     """Change some columns of known records; the requested time of the instant.
 
-    Rows hold key, partition and ordering columns, and those that change; unknown and deleted keys are passed over.
+    Rows hold key, partition and ordering columns, and those that change; unknown and deleted keys are ignored.
     """
     return _written(df, uri, PARTIAL_UPDATE, options, _Write.change)
 

@@ -13,7 +13,7 @@ MergeMode = Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"]
 
 EVENT_TIME_STRATEGY = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 COMMIT_TIME_STRATEGY = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
-#: The strategy id that means: the payload class merges.
+#: The strategy id of tables that merge by their payload class.
 PAYLOAD_STRATEGY = "00000000-0000-0000-0000-000000000000"
 
 _PACKAGE = "org.apache.hudi.common.model."

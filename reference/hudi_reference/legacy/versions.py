@@ -33,7 +33,7 @@ def _check_not_half_upgraded(storage: Storage, properties: TableProperties, time
             continue
         if moved.identity not in {instant.identity for instant in timeline.history}:
             raise UnfinishedMigration(
-                "an instant of a table of version 6 is where only version 8 looks", rule="COMPAT-006", path=f"{folder}/{name}",
+                "an instant of version 6 is in the timeline folder of version 8", rule="COMPAT-006", path=f"{folder}/{name}",
                 expected=f"every instant in {properties.timeline_folder}",
-                remedy="an upgrade was interrupted: let Apache Hudi finish it, until then committed rows are missing",
+                remedy="an upgrade was interrupted: finish it with Apache Hudi; until then committed rows are missing",
             )  # fmt: skip

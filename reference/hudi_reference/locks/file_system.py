@@ -1,8 +1,8 @@
 """A lock file in the folder of the table's metadata: creating the file acquires the lock, deleting it releases the lock.
 
-Apache Hudi's provider deletes the file twice without checking its owner, and deletes an expired file before it creates its
-own, so that two processes can obtain the lock. Here only the owner deletes its file, and an expired file is replaced
-conditionally, in the version that was read. Both need a file system that creates files exclusively.
+Apache Hudi's provider deletes the file twice without checking its owner, and deletes an expired file before it creates its own,
+so that two processes can obtain the lock. Here only the owner deletes its file, and an expired file is replaced only if it has
+not changed since it was read. Both need a file system that creates files exclusively.
 """
 
 import json

@@ -65,7 +65,7 @@ SETTINGS: tuple[LockSetting, ...] = (
         LockSetting(f"{_PREFIX}dynamodb.table", "the table that holds the locks", otherwise="`hudi_locks`"),
         LockSetting(f"{_PREFIX}dynamodb.partition_key", "the key of this lock in that table", otherwise="the table's name"),
         LockSetting(f"{_PREFIX}dynamodb.region", "the region of the service", "us-east-1"),
-        LockSetting(f"{_PREFIX}dynamodb.endpoint_url", "its endpoint", otherwise="that of the region"),
+        LockSetting(f"{_PREFIX}dynamodb.endpoint_url", "its endpoint", otherwise="the endpoint of the region"),
         LockSetting(f"{_PREFIX}dynamodb.billing_mode", "the billing mode of a table that has to be created", "PAY_PER_REQUEST"),
         LockSetting(f"{_PREFIX}dynamodb.read_capacity", "the provisioned reads per second, if PROVISIONED", "20", ""),
         LockSetting(f"{_PREFIX}dynamodb.write_capacity", "the provisioned writes per second, if PROVISIONED", "10", ""),
@@ -106,7 +106,7 @@ ABOUT = {
     ),
     "FileSystemBasedLockProvider": About(
         "the file `.hoodie/lock`, or one in another folder",
-        "nothing, a person has to delete the file; with `expire`, that time without a renewal",
+        "nothing: a person has to delete the file; with `expire`, that time without a renewal",
         "a local or shared file system that creates files exclusively; not object stores",
     ),
     "StorageBasedLockProvider": About(

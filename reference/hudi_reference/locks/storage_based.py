@@ -15,7 +15,8 @@ from hudi_reference.storage import ObjectChanged, ObjectExists, Storage
 
 #: The path of the object in Apache Hudi.
 LOCK_PATH = ".hoodie/.locks/table_lock.json"
-#: The largest difference between the clocks of the processes, in milliseconds: a lease expires for others that much later.
+#: The largest difference between the clocks of the processes, in milliseconds: for other processes a lease expires this much
+#: later.
 DRIFT = 500
 
 

@@ -103,7 +103,7 @@ def read_definitions(storage: Storage, properties: TableProperties) -> tuple[Ind
 def definitions_path(text: str) -> str:
     """The path of the definitions below the base path.
 
-    Deployed writers store a relative path (ER-019). An absolute path, as in the specification, may be that of a former place of
+    Deployed writers store a relative path (ER-019). An absolute path, as in the specification, may be from a former place of
     the table: only the part after the base path is used.
     """
     before, found, rest = f"/{text}".rpartition(f"/{META_FOLDER}/")

@@ -9,9 +9,9 @@
     secondary_index_…   see `secondary.py`
     expr_index_…        as column_stats or bloom_filters; of a partition: hash of column, of `__partition_stat__`, of its path
 
-A hash is xxHash64, a digest MD5, both of the UTF-8 text, written as Base64 with padding: 12 and 24 characters. The spec
-says only that keys are hashes, and in which order (ER-061). As the column comes first, one prefix finds all that is known of a
-column, a longer one all that is known of it in a partition.
+A hash is xxHash64, a digest MD5, both of the UTF-8 text, written as Base64 with padding: 12 and 24 characters. The spec says
+only that keys are hashes, and in which order (ER-061). The column comes first, so that one prefix finds all entries of a
+column, and a longer prefix those of the column in a partition.
 """
 
 import base64

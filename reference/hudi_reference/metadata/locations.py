@@ -3,7 +3,7 @@
     encoding 0    <uuid>-<index>: the UUID as two longs with sign, and the index; -1 for an id without one
     encoding 1    any other id, as text
 
-An id is stored in parts only where they give it back as it was: with the id goes the file group.
+An id is stored in parts only if the parts reproduce it exactly, because a changed id would be that of another file group.
 """
 
 import re
@@ -57,7 +57,10 @@ def file_id_of(location: Location) -> str:
         return location.text
     if location.encoding != UUID_PARTS or not (location.high in _LONG and location.low in _LONG):
         raise MalformedIndexEntry(
-            "a location that is no file id", rule="IDX-018", expected="0, a UUID in two longs; 1, a text", found=str(location)
+            "a location that is not a file id",
+            rule="IDX-018",
+            expected="0, a UUID in two longs; 1, a text",
+            found=str(location),
         )
     uuid = UUID(bytes=struct.pack(">qq", location.high, location.low))
     return str(uuid) if location.index == NONE else f"{uuid}-{location.index}"

@@ -1,6 +1,6 @@
 """The partitions of the metadata table and the file groups in them, spec "Indexes > Naming".
 
-The partitions of the built-in indexes have names of their own; an index that a user creates has its kind, `_` and its name.
+The partition of a built-in index has a fixed name; that of an index that a user creates is named by its kind, `_` and its name.
 File groups are numbered from 0; their number is fixed when the partition is created.
 """
 
@@ -22,7 +22,7 @@ class BuiltIn(StrEnum):
 
 
 class Kind(StrEnum):
-    """Kinds of indexes that are created by name, by what their folders' names begin with."""
+    """Kinds of indexes that users create, by the prefixes of the names of their folders."""
 
     SECONDARY = "secondary_index"
     EXPRESSION = "expr_index"

@@ -12,8 +12,8 @@ Stats = TypeVar("Stats", ColumnStats, PartitionStats)
 
 @implements("MDT-006", "MDT-007", "MDT-014")
 def merged(old: Payload, new: Payload) -> Payload:
-    """A record after a later version of it: lists are united, statistics widened unless they are tight, other records
-    replaced.
+    """The result of merging a record with a later version: lists are united, statistics widened unless they are tight, other
+    records replaced.
     """
     match old, new:
         case FileList(), FileList():

@@ -46,7 +46,7 @@ class FileList:
 
 @dataclass(frozen=True)
 class Bound:
-    """A least or greatest value and the record it is wrapped in; dates are days, times and timestamps microseconds."""
+    """A least or greatest value and the type of its wrapper record; dates are days, times and timestamps microseconds."""
 
     wrapper: str
     value: bool | int | float | bytes | str | Decimal
@@ -56,7 +56,7 @@ class Bound:
 class Statistics:
     """Statistics of the values of a column. The number of values includes the nulls; sizes in bytes, 0 for log files.
 
-    It must not be trusted where all values are null, nor for floating-point columns that go from 0.0 to 0.0.
+    It must not be used if all values are null, or for floating-point columns with the range 0.0 to 0.0.
     """
 
     column: str

@@ -2,8 +2,9 @@
 
     key = escaped secondary value, `$`, escaped record key
 
-In both parts a `\\` goes before each `$` and each `\\`. So the first `$` without one is the separator, no two pairs have one
-key, and all keys of a value have one prefix. Values are texts as they are: nothing changes their case. A null has no entry.
+In both parts a `\\` goes before each `$` and each `\\`. So the first `$` without a backslash before it is the separator,
+different pairs have different keys, and all keys of a value have the same prefix. Values are stored unchanged, including their
+case. A null has no entry.
 """
 
 import re
@@ -30,7 +31,7 @@ def secondary_prefix(secondary: str | None) -> str:
         raise InvalidRows(
             "a null in a secondary index", rule="IDX-024", expected="a value; rows without one have no entry", found="null"
         )
-    # ER-066: values keep their case; the worked case of the text prints chennai for Chennai.
+    # ER-066: values keep their case; the worked example of the text has chennai for Chennai.
     return _escape(secondary) + SEPARATOR
 
 
@@ -41,7 +42,7 @@ def parse_secondary_key(key: str) -> tuple[str, str]:
     if match is None:
         raise MalformedIndexEntry(
             "not a key of a secondary index", rule="IDX-026", found=repr(key[:200]),
-            expected=r"two parts with one $ between them that no \ escapes",
+            expected=r"two parts, separated by a $ without a \ before it",
         )  # fmt: skip
     return _unescape(match[1]), _unescape(match[2])
 

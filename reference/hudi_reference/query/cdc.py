@@ -2,8 +2,8 @@
 
 If a write logged its changes of a file group, they are read from its change-capture files; images that the table's logging mode
 omits are looked up in the file slices. Otherwise the rows of the group just before and just after the completion of the write
-are compared. In both cases a change is a change of the table's rows: a record that lost by the merge mode has changed nothing
-(ER-105).
+are compared. In both cases a change is a change of the table's rows: a record that the merge mode did not retain is not a
+change (ER-105).
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -299,7 +299,7 @@ def _slices(
     slices = {instant: FileSlice(*identity, instant, pending_compaction=True) for instant in compactions}
     logs = []
     for name, parsed in files:
-        # ER-034: files of the read time itself belong to it; the text says below.
+        # ER-034: files whose time is the read time are included; the text excludes them.
         if parsed.instant > last:
             continue
         completion = timeline.completion_of(parsed.instant)

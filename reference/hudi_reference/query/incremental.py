@@ -1,8 +1,8 @@
 """Incremental queries: the records that were written in a window, each once, in their state at its end, spec "Query types".
 
 Records are selected by `_hoodie_commit_time`, the requested time of the write whose change produced the row. Table services
-keep this column, so a record does not appear because it was rewritten. A change that lost by the merge mode has produced no
-row.
+keep this column, so a record does not appear because it was rewritten. A change that the merge mode did not retain has produced
+no row.
 
 The bounds of a window are completion times: the begin is exclusive, the end inclusive. So each completion is in exactly one of
 several consecutive windows, and a long write is in the window in which it became visible.
@@ -73,7 +73,7 @@ class Window:
 
     @property
     def until(self) -> str:
-        """The least text that is greater than every time in the window: `!` orders before the digits."""
+        """The least text that is greater than every time in the window: `!` sorts before the digits."""
         return END_OF_TIME if self.end is None else f"{self.end}!"
 
 

@@ -99,12 +99,12 @@ class LogScanner:
             end = block.end
             if not isinstance(block, CorruptBlock):
                 yield block
-            # ER-048: bytes outside of completed writes are skipped however many; deployed readers reject the block before them.
+            # ER-048: all bytes outside of completed writes are skipped; deployed readers reject the block before them.
             elif not spans or any(block.offset < after and first < block.end for first, after in spans):
                 raise damaged_committed_block(path, block.offset, block.reason)
         if end < size:
             raise MalformedLogFile(
-                "the file is shorter than its action wrote it", rule="BLK-016", path=path, offset=end,
+                "the file is shorter than when its action wrote it", rule="BLK-016", path=path, offset=end,
                 expected=f"{size} bytes", found=f"{end} bytes", remedy="restore the file from another copy of the table",
             )  # fmt: skip
 
@@ -113,8 +113,8 @@ class LogScanner:
 def of_one_attempt(queue: Sequence[Block]) -> list[Block]:
     """The blocks without those of failed attempts. Raises MalformedLogBlock.
 
-    Of the attempts of one instant the one with the most blocks counts, the last of equals. Blocks without an identifier always
-    count.
+    Of the attempts of one instant the one with the most blocks counts; of several with equally many blocks, the last one.
+    Blocks without an identifier always count.
     """
     attempts = [attempt_of(block) for block in queue]
     sizes: dict[str, dict[int, int]] = {}

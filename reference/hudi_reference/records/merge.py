@@ -118,7 +118,7 @@ def type_of(schema: pa.Schema, field: str) -> pa.DataType:
 
 @implements("MRG-019")
 def default_of(kind: pa.DataType) -> Scalar | None:
-    """The value as which a null ordering value of this type is compared; None for the null type."""
+    """The value that replaces a null ordering value of this type in comparisons; None for the null type."""
     if pt.is_string(kind) or pt.is_binary(kind):
         return "" if pt.is_string(kind) else b""
     if pt.is_decimal(kind):
@@ -128,7 +128,7 @@ def default_of(kind: pa.DataType) -> Scalar | None:
 
 @implements("MRG-028")
 def order_of(newer: Ordering | None, older: Ordering | None) -> Order:
-    """The order of the ordering value of the newer version relative to that of the older one; nulls are orders of their own."""
+    """The order of the ordering value of the newer version relative to the older one; nulls have separate orders."""
     if newer is None:
         return Order.BOTH_NULL if older is None else Order.NEWER_NULL
     if older is None:

@@ -44,9 +44,9 @@ class Result(Enum):
     #: None: the row is removed, and the delete is not stored.
     NOTHING = "nothing"
     #: As if the missing ordering value were the default: the number 0, or the empty text.
-    BY_DEFAULT = "as with the default value"
+    BY_DEFAULT = "like the default value"
     #: The result of the merger of the table.
-    MERGER = "what the merger answers"
+    MERGER = "the result of the merger"
     #: An error: the specification defines no result.
     REFUSED = "refused"
 
@@ -56,12 +56,12 @@ class Fill(Enum):
 
     NOTHING = "none"
     #: Columns that its block of partial updates does not have; a column that it has and that is null stays null.
-    LACKING = "those it does not hold"
-    NULL = "those that are null"
+    LACKING = "the columns that it does not have"
+    NULL = "the columns that are null"
     #: Columns with the default value of the schema, which is null unless the schema has another one.
-    DEFAULT = "those that have their default"
+    DEFAULT = "the columns with their default value"
     #: Columns with the text or bytes `__debezium_unavailable_value`.
-    UNAVAILABLE = "those that are unavailable"
+    UNAVAILABLE = "the columns with the unavailable value"
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ COMPARED = (Order.LOWER, Order.EQUAL, Order.GREATER)
 def by_ordering(
     older: Kind, newer: Kind, fill: Fill = Fill.NOTHING, late: Fill = Fill.NOTHING, *, ties_to_older: bool = False
 ) -> Iterator[Cell]:
-    """The cells of "the greater ordering value wins, the newer of equals"; nulls count as the default value.
+    """The cells in which the greater ordering value wins, the newer one if they are equal; nulls count as the default value.
 
     `fill` is the fill if the newer version wins, `late` if the older one wins.
     """
@@ -115,7 +115,7 @@ def by_ordering(
 
 #: The newer version always wins.
 COMMIT_TIME = DecisionTable(
-    "The later version stays. Ordering values are not looked at.",
+    "The later version wins. Ordering values are ignored.",
     tuple(
         Cell(older, newer, None, Result.NEWER, Fill.LACKING if older is newer is Kind.ROW else Fill.NOTHING)
         for older in Kind
@@ -124,10 +124,10 @@ COMMIT_TIME = DecisionTable(
 )
 
 EVENT_TIME = DecisionTable(
-    "The version with the greater ordering value stays, the later of equals; a delete by key wins over all before it.",
+    "The version with the greater ordering value wins, the later one of equals. A delete by key wins over all before it.",
     (
         Cell(Kind.ABSENT, Kind.ROW, None, Result.NEWER),
-        Cell(Kind.ABSENT, Kind.DELETE, None, Result.NEWER, note="it is remembered and defeats late rows"),
+        Cell(Kind.ABSENT, Kind.DELETE, None, Result.NEWER, note="the delete is stored, so that it wins over late rows"),
         Cell(Kind.ABSENT, Kind.KEY_DELETE, None, Result.NEWER),
         *by_ordering(Kind.ROW, Kind.ROW, Fill.LACKING),
         *by_ordering(Kind.ROW, Kind.DELETE),
@@ -135,14 +135,20 @@ EVENT_TIME = DecisionTable(
         *by_ordering(Kind.DELETE, Kind.ROW),
         *by_ordering(Kind.DELETE, Kind.DELETE),
         Cell(Kind.DELETE, Kind.KEY_DELETE, None, Result.NEWER, erratum="ER-050"),
-        Cell(Kind.KEY_DELETE, Kind.ROW, None, Result.NEWER, note="what was deleted stays deleted", erratum="ER-051"),
-        Cell(Kind.KEY_DELETE, Kind.DELETE, None, Result.OLDER, note="nothing is left to delete, so it leaves no trace"),
+        Cell(Kind.KEY_DELETE, Kind.ROW, None, Result.NEWER, note="deleted versions are ignored", erratum="ER-051"),
+        Cell(
+            Kind.KEY_DELETE,
+            Kind.DELETE,
+            None,
+            Result.OLDER,
+            note="there is no row to delete, so the later delete is not stored",
+        ),
         Cell(Kind.KEY_DELETE, Kind.KEY_DELETE, None, Result.NEWER),
     ),
 )
 
 CUSTOM = DecisionTable(
-    "The merger of the table decides, about deletes too. A version that meets nothing stays as it is.",
+    "The merger of the table decides, also for deletes. If there is no older version, the newer one is stored unchanged.",
     tuple(
         Cell(older, newer, None, Result.NEWER if older is Kind.ABSENT else Result.MERGER)
         for older in Kind

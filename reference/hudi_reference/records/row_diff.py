@@ -23,7 +23,7 @@ class State:
 @implements("TYP-012", "TYP-013", "BLK-033", "BLK-035", "BLK-036")
 @dataclass(frozen=True)
 class RowDiff:
-    """IncrementalPlan records by their positions in the rows before and after; both states have the same columns.
+    """Changed records by their positions in the rows before and after; both states have the same columns.
 
     A record whose row has the same values in both states did not change.
     """

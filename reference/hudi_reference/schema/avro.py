@@ -3,9 +3,9 @@
 Rows are Arrow in memory. The schema of a table is an Avro record, stored in commit metadata, log blocks and properties. Every
 data column is nullable in Arrow, because deletes and schema evolution leave nulls.
 
-Schemas are refused under which a few bytes could represent values without limit. A recursive type can be nested as deeply as
-damaged bytes claim, deeper than the stack of a decoder. An array of elements without bytes can have more elements than fit into
-memory. No writer of Hudi tables stores such types.
+A schema is refused if a few bytes could represent values of unlimited size under it. A recursive type can be nested as deeply
+as damaged bytes declare, deeper than the stack of a decoder. An array of elements without bytes can have more elements than fit
+into memory. No writer of Hudi tables stores such types.
 """
 
 import json
@@ -93,7 +93,7 @@ def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:
         case str():
             least = _LEAST[avro] if avro in _LEAST else known.get(avro)
             if least is None:
-                raise _endless("a type that holds itself", avro)
+                raise _endless("a type that contains itself", avro)
         case list():
             least = 1 + min([_least_bytes(branch, known) for branch in avro], default=0)
         case {"type": "record" | "error", "name": name, "fields": fields}:
@@ -101,7 +101,7 @@ def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:
         case {"type": "array", "items": items}:
             least = 1
             if _least_bytes(items, known) == 0:
-                raise _endless("an array of nothing", items)
+                raise _endless("an array of elements without bytes", items)
         case {"type": "map", "values": values}:
             least = 1 + 0 * _least_bytes(values, known)
         case {"type": "fixed", "name": name, "size": int(size)} if size >= 0:
@@ -111,7 +111,7 @@ def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:
         case {"type": str(name)} if name in _LEAST or name in known:
             least = _least_bytes(name, known)
         case _:
-            raise ValueError(f"no type: {str(avro)[:200]}")
+            raise ValueError(f"not a type:  {str(avro)[:200]}")
     return least
 
 
@@ -176,7 +176,7 @@ def arrow_schema(schema: AvroSchema, path: str | None = None) -> pa.Schema:
         error.path = path
         raise
     except (OverflowError, pa.ArrowException) as error:
-        raise UnsupportedSchema("a type that Arrow has not", rule="LF-038", path=path, found=str(error)) from error
+        raise UnsupportedSchema("a type that Arrow does not have", rule="LF-038", path=path, found=str(error)) from error
 
 
 def _arrow_type(avro: Any, known: dict[str, Any], namespace: str | None) -> pa.DataType:
@@ -203,7 +203,7 @@ def _logical_type(avro: Mapping[str, Any]) -> pa.DataType | None:
         precision, scale = avro.get("precision"), avro.get("scale", 0)
         if not isinstance(precision, int) or not isinstance(scale, int) or not 0 <= scale <= precision <= 38 or precision < 1:
             raise UnsupportedSchema(
-                "a decimal of this precision and scale", rule="LF-038", expected="1 to 38 digits, at most all behind the point",
+                "a decimal of this precision and scale", rule="LF-038", expected="1 to 38 digits, not more after the point",
                 found=f"{precision}, {scale}",
             )  # fmt: skip
         return pa.decimal128(precision, scale)

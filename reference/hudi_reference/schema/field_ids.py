@@ -139,4 +139,4 @@ def _parts(kind: Any) -> Version:
             return (IdField(int(key), "key"), IdField(int(value), "value", _parts(values)))
         case str():
             return ()
-    raise ValueError(f"no type: {str(kind)[:200]}")
+    raise ValueError(f"not a type:  {str(kind)[:200]}")

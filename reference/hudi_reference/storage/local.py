@@ -156,7 +156,7 @@ class LocalStorage:
                 return tempfile.mkstemp(prefix=self._STAGING, dir=folder)
             except FileNotFoundError:
                 continue  # another process has removed the empty folder
-            except FileExistsError:  # the same while it was created, or a file has its name
+            except FileExistsError:  # another process removed it while it was created, or a file has its name
                 if any(above.is_file() for above in (folder, *folder.parents)):
                     raise
 

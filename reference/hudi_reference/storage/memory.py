@@ -49,7 +49,7 @@ class MemoryStorage:
             self._store(path, data)
 
     def create(self, path: str, data: bytes) -> None:
-        """Store unless there."""
+        """Store unless the object exists."""
         with self._lock:
             if inside(path) in self._objects:
                 raise ObjectExists(path)
@@ -64,7 +64,7 @@ class MemoryStorage:
             self._store(path, data)
 
     def delete(self, path: str) -> None:
-        """Forget."""
+        """Remove the object."""
         with self._lock:
             self._objects.pop(inside(path), None)
 

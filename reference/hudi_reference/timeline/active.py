@@ -19,9 +19,8 @@ from hudi_reference.timeline.instants.instant import Instant, Parts, instant_nam
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, PENDING, State
 
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
-#: Completed actions that change the rows of a table of each type. A copy-on-write table may be changed to merge-on-read, but
-#: not
-#: back.
+#: Completed actions that change the rows of a table of each type. A copy-on-write table may become merge-on-read, but not the
+#: reverse.
 COMMITS_OF: dict[TableType, frozenset[str]] = {"COPY_ON_WRITE": COMMITS - {"deltacommit"}, "MERGE_ON_READ": COMMITS}
 
 

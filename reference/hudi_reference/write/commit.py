@@ -108,7 +108,7 @@ class Commit:
             The requested time of the write.
 
         Raises:
-            WriteConflict: a concurrent action excludes this one. Nothing of the write is visible then.
+            WriteConflict: a concurrent action conflicts with this one. Then no part of the write is visible.
         """
         table, inflight = self.table, Instant(self.requested, self.action, State.INFLIGHT)
         content = write_commit_metadata(self.operation, self.stats, schema, table.ids.sync_marker(), self.replaced)
@@ -158,7 +158,7 @@ class Commit:
 
     @implements("OCC-001", "OCC-010", "OCC-011", "OCC-012", "OCC-013", "OCC-014", "OCC-019", "NBC-003")
     def _check_conflicts(self, timeline: Timeline, schema: AvroSchema) -> None:
-        """Raise ConcurrentChange if an action of the concurrent set excludes this write.
+        """Raise ConcurrentChange if an action of the concurrent set conflicts with this write.
 
         The lock is held from the load of the timeline to the completion.
         """

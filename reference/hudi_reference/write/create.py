@@ -90,7 +90,7 @@ def _ordering_entry(ordering: Sequence[str]) -> dict[str, str]:
     """The property with the ordering fields: several fields fit only under the newer of the two names."""
     if not ordering:
         return {}
-    # ER-030: one field goes under the name that every release of version 8 reads.
+    # ER-030: a single field is stored under the name that every release of version 8 reads.
     return {"hoodie.table.precombine.field" if len(ordering) == 1 else "hoodie.table.ordering.fields": ",".join(ordering)}
 
 

@@ -25,7 +25,7 @@ from hudi_reference.write.rows import Incoming
 
 @dataclass(frozen=True)
 class Located:
-    """Incoming rows by where they go: those of known keys by slice, and the rest by partition."""
+    """Incoming rows by their destination: rows of known keys by slice, other rows by partition."""
 
     known: Sequence[tuple[FileSlice, pa.Table]]
     new: Sequence[tuple[str, pa.Table]]

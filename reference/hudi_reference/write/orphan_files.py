@@ -40,7 +40,7 @@ def uncommitted(timeline: Timeline, before: str) -> Judge:
 
 @implements("BF-007", "LF-007")
 def orphan_files(storage: Storage, *judges: Judge) -> tuple[str, ...]:
-    """The paths of the data files that one of the judges reports, sorted; one listing.
+    """The paths of the data files that one of the judges selects, sorted; one listing.
 
     A log file that contains blocks of other actions, or a command block, is not an orphan: before table version 8 log files
     were named by their base file and shared.

@@ -80,7 +80,7 @@ def columns_of_update(context: WriteContext, columns: Iterable[str]) -> frozense
 
 @implements("OCC-020", "PROP-001")
 def check_writable(table: Table) -> None:
-    """Check that a write maintains all that the table asks its writers for.
+    """Check that a write maintains all that the table requires of its writers.
 
     Raises:
         UnsupportedTableFeature: the table has an index, change log or format that this writer does not maintain. Other readers
@@ -89,7 +89,7 @@ def check_writable(table: Table) -> None:
     properties = table.properties
     for key in _unsupported(properties, table.hooks.maintained_indexes):
         raise UnsupportedTableFeature(
-            "the table asks its writers for more than this one does", rule="PROP-001",
+            "the table requires more of its writers than this one supports", rule="PROP-001",
             path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
             remedy="write with an engine that maintains it; reading is possible",
         )  # fmt: skip
@@ -98,7 +98,7 @@ def check_writable(table: Table) -> None:
 
 
 def _unsupported(properties: TableProperties, maintained: frozenset[str]) -> Iterator[str]:
-    """The properties that ask a writer for more than data files, an instant, and the indexes that are maintained."""
+    """The properties that require more of a writer than data files, an instant, and the indexes that are maintained."""
     if not maintained.issuperset(properties.fields(_USABLE)):
         yield _USABLE
     if properties.get(_USABLE) is not None and not maintained.issuperset(properties.fields(_INFLIGHT)):

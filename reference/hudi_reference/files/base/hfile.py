@@ -36,7 +36,7 @@ def read_hfile_base(storage: Storage, path: str, columns: Sequence[str] | None, 
     try:
         rows = from_avro(list(decode_records(hfile, schema, hfile.place)), arrow_schema(schema, path))
     except (*DAMAGE, pa.ArrowException) as error:
-        raise hfile.place.malformed("the values are no rows of the schema", at, f"{type(error).__name__}: {error}") from error
+        raise hfile.place.malformed("the values are not rows of the schema", at, f"{type(error).__name__}: {error}") from error
     return rows if columns is None else rows.select([name for name in columns if name in rows.column_names])
 
 
@@ -62,7 +62,7 @@ def encode_hfile_base(rows: pa.Table, footer: BaseFileFooter, _: Mapping[str, st
     """
     keys = rows.column(RECORD_KEY)
     if keys.null_count:
-        raise InvalidRows("an HFile has no place for rows without a key", rule="BLK-024", expected=f"a value in {RECORD_KEY}")
+        raise InvalidRows("an HFile cannot store rows without a key", rule="BLK-024", expected=f"a value in {RECORD_KEY}")
     schema = json.loads(footer.schema or "null")
     entries = encode_records(zip(keys.to_pylist(), to_avro(rows), strict=True), schema)
     info = base_file_info(entries, footer.type_code) | {_SCHEMA: (footer.schema or "").encode()}

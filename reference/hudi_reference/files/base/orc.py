@@ -36,8 +36,8 @@ def _check_zone(source: pa.NativeFile, path: str) -> None:
     other = zones_of(source) - UTC
     if other:
         raise UnsupportedFileFormat(
-            "timestamps in ORC on a clock that was not set to UTC", rule="BF-002", path=path, expected="UTC",
-            found=", ".join(sorted(other)), remedy="read the other columns, or have the table's writer run in UTC",
+            "timestamps in ORC from a writer whose time zone is not UTC", rule="BF-002", path=path, expected="UTC",
+            found=", ".join(sorted(other)), remedy="read the other columns, or rewrite the file with a writer in UTC",
         )  # fmt: skip
 
 
@@ -55,11 +55,11 @@ def opened_orc(storage: Storage, path: str) -> Iterator[tuple[orc.ORCFile, pa.Na
             yield orc.ORCFile(source), source
     except FileNotFoundError:
         raise
-    except (pa.ArrowException, OSError, KeyError, ValueError, zlib.error) as error:  # KeyError: a column that is there twice
+    except (pa.ArrowException, OSError, KeyError, ValueError, zlib.error) as error:  # KeyError: a column that occurs twice
         raise MalformedBaseFile(
             "not a whole ORC file",
             rule="BF-002", path=path, expected="ORC at its beginning and a footer", found=(str(error).splitlines() or ["?"])[0],
-            remedy="restore the file, or roll the action back that wrote it",
+            remedy="restore the file, or roll back the action that wrote it",
         ) from error  # fmt: skip
 
 
@@ -83,6 +83,6 @@ def _stored(kind: pa.DataType) -> pa.DataType:
         return pa.list_(pa.field("element", _stored(kind.value_type)))
     if pt.is_timestamp(kind):
         return pa.timestamp(kind.unit)
-    if pt.is_time(kind):  # ORC has none: the number
+    if pt.is_time(kind):  # ORC has no such type, so the number is stored
         return pa.int32() if pt.is_time32(kind) else pa.int64()
     return pa.binary() if pt.is_fixed_size_binary(kind) else kind

@@ -74,7 +74,7 @@ def _reading(storage: Storage, path: str) -> Iterator[pa.NativeFile]:
         raise MalformedBaseFile(
             "not a whole Parquet file",
             rule="BF-002", path=path, expected="PAR1 at both ends and a footer", found=str(error).splitlines()[0],
-            remedy="restore the file, or roll the action back that wrote it",
+            remedy="restore the file, or roll back the action that wrote it",
         ) from error  # fmt: skip
 
 

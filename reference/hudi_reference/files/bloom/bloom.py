@@ -7,7 +7,7 @@
     bits               4       of the filter, or of each row of a dynamic filter
     SIMPLE: bits       -       bit i is bit i % 8, the least first, of byte i // 8
     DYNAMIC_V0, before the rows:
-      entries          4       keys for which a row is made
+      entries          4       keys for which a row is sized
       keys             4       in the last row
       rows             4       number of rows that follow, each a SIMPLE filter with the same head
 
@@ -71,7 +71,9 @@ class BloomFilter:
     def may_hold(self, keys: Keys) -> list[bool]:
         """For each key whether it may have been added; False is certain. Raises Misuse for an empty key."""
         if _has_empty(keys):
-            raise Misuse("a bloom filter holds no empty key", rule="IDX-004", expected="keys of one character at least")
+            raise Misuse(
+                "a bloom filter cannot contain an empty key", rule="IDX-004", expected="keys of at least one character"
+            )
         found = np.zeros(len(keys), np.bool_)
         rows = [np.frombuffer(row, np.uint8) for row in self.rows]
         for numbers, positions in bits_of_many(keys, self.bits, self.hashes, self.hash_type):
@@ -106,7 +108,7 @@ def make_filter(
     Args:
         keys: the record keys.
         kind: SIMPLE or DYNAMIC_V0.
-        entries: the number of keys for which the filter, or a row of it, is made.
+        entries: the number of keys for which the filter, or each of its rows, is sized.
         rate: the rate of false positives.
         max_entries: the number of keys up to which a dynamic filter gets further rows.
 
@@ -115,7 +117,9 @@ def make_filter(
         Misuse: no filter has such a size.
     """
     if _has_empty(keys):
-        raise InvalidRows("a bloom filter takes no empty key", rule="IDX-004", expected="keys of one character at least")
+        raise InvalidRows(
+            "a bloom filter cannot contain an empty key", rule="IDX-004", expected="keys of at least one character"
+        )
     bits, hashes = _size(entries, rate)
     most_rows = max(1, -(-max_entries // entries)) if kind is FilterType.DYNAMIC_V0 else 1
     rows = min(most_rows, max(1, -(-len(keys) // entries)))
@@ -131,7 +135,7 @@ def make_filter(
 
 
 def make_file_filter(keys: Keys, kind: FilterType = FilterType.DYNAMIC_V0) -> BloomFilter:
-    """The filter for the footer of a file with these keys, as large as they need. Raises InvalidRows for an empty key."""
+    """The filter for the footer of a file with these keys, sized for their number. Raises InvalidRows for an empty key."""
     entries = max(1, len(keys))
     rate = max(RATE, math.exp(-_FILE_BITS / entries * math.log(2) ** 2))
     return make_filter(keys, kind, entries=entries, rate=min(rate, 0.5))
@@ -141,7 +145,7 @@ def _size(entries: int, rate: float) -> tuple[int, int]:
     """The number of bits and hashes for this number of keys at this rate."""
     if entries < 1 or not 0 < rate < 1:
         raise Misuse(
-            "no filter has such a size", expected="1 entry at least, a rate between 0 and 1", found=f"{entries}, {rate}"
+            "no filter has such a size", expected="at least 1 entry, a rate between 0 and 1", found=f"{entries}, {rate}"
         )
     bits = math.ceil(entries * (-math.log(rate) / (math.log(2) * math.log(2))))
     if bits > _MOST_BITS:
@@ -199,7 +203,7 @@ class _Reader:
         head = self.data[start : self.position]
         entries, count, rows = (self._int() for _ in range(3))
         if entries < 1 or count < 0 or rows < 1:
-            self._fail("1 entry, 0 keys and 1 row at least", f"{entries}, {count} and {rows}")
+            self._fail("at least 1 entry, 0 keys and 1 row", f"{entries}, {count} and {rows}")
         self._expect(rows, len(head), bits)
         return BloomFilter(kind, hashes, bits, tuple(self._row(head, bits) for _ in range(rows)), entries, count, hash_type)
 
@@ -215,7 +219,7 @@ class _Reader:
             raise UnsupportedBloomFilter("an unknown hash function", rule="IDX-006", path=self.path, expected="0 or 1",
                                          found=str(number))  # fmt: skip
         if not 1 <= hashes <= _MOST_HASHES or bits < 1:
-            self._fail(f"1 to {_MOST_HASHES} hashes, 1 bit at least", f"{hashes} hashes, {bits} bits")
+            self._fail(f"1 to {_MOST_HASHES} hashes, at least 1 bit", f"{hashes} hashes, {bits} bits")
         return hashes, HashType(number), bits
 
     def _row(self, head: bytes, bits: int) -> bytes:
@@ -247,5 +251,5 @@ class _Reader:
 def _malformed(path: str, expected: str, found: str) -> MalformedBloomFilter:
     return MalformedBloomFilter(
         "a bloom filter cannot be decoded", rule="IDX-006", path=path, expected=expected, found=found,
-        remedy="rewrite the file; until then take every key for one that it may hold",
+        remedy="rewrite the file; until then assume that it may contain every key",
     )  # fmt: skip

@@ -28,7 +28,7 @@ _HEADER = struct.Struct(">8siiqBii")
 HEADER_SIZE = _HEADER.size
 BYTES_PER_CHECKSUM = 16384
 NO_BLOCK = -1
-#: The best ratio of deflate. A block that claims a better one is malformed, and no memory is allocated for it.
+#: The best ratio of deflate. A block that declares a better one is malformed, and no memory is allocated for it.
 _BEST_RATIO = 1032
 
 
@@ -111,7 +111,7 @@ def decode_block(data: Data, at: int, place: Place, compression: Compression, ki
 def block_size(data: Data, at: int, place: Place) -> int:
     """The size on disk of the block whose first bytes these are."""
     if len(data) < HEADER_SIZE:
-        raise place.malformed("cut inside a block header", at, f"{len(data)} bytes", f"{HEADER_SIZE} bytes")
+        raise place.malformed("truncated inside a block header", at, f"{len(data)} bytes", f"{HEADER_SIZE} bytes")
     return HEADER_SIZE + int(_Header(*_HEADER.unpack_from(data)).on_disk)
 
 
@@ -119,14 +119,14 @@ def _header(data: Data, at: int, place: Place) -> _Header:
     size = block_size(data, at, place)
     header = _Header(*_HEADER.unpack_from(data))
     if not HEADER_SIZE <= size <= len(data):
-        raise place.malformed("a block that goes beyond its section", at, f"{size} bytes", f"up to {len(data)} bytes")
+        raise place.malformed("a block extends beyond its section", at, f"{size} bytes", f"up to {len(data)} bytes")
     if header.chunk < 1 or not HEADER_SIZE <= header.data_with_header <= size or header.uncompressed < 0:
         found = f"{header.uncompressed} bytes uncompressed, {header.data_with_header} stored, checked each {header.chunk}"
-        raise place.malformed("sizes in a block header that cannot be", at, found)
+        raise place.malformed("impossible sizes in a block header", at, found)
     sums = size - header.data_with_header
     if sums != checksum_size(header.data_with_header, header.chunk):
         expected = f"{checksum_size(header.data_with_header, header.chunk)} bytes"
-        raise place.malformed("room for another number of checksums", at, f"{sums} bytes", expected)
+        raise place.malformed("space for another number of checksums", at, f"{sums} bytes", expected)
     return header
 
 
@@ -137,23 +137,25 @@ def _kind(magic: bytes, at: int, place: Place, kinds: Collection[BlockType]) -> 
     for kind in kinds:
         if magic == kind.value:
             return kind
-    raise place.malformed("another block, or none, where one must be", at, repr(magic), expected)
+    raise place.malformed("no block, or a block of another type, at this place", at, repr(magic), expected)
 
 
 def _inflate(stored: Data, size: int, compression: Compression, at: int, place: Place) -> Data:
     """The payload, which has to have `size` bytes; not more than that is decompressed."""
     if compression is Compression.NONE:
         if len(stored) != size:
-            raise place.malformed("a block that is not compressed, of two sizes", at, f"{len(stored)} bytes", f"{size} bytes")
+            raise place.malformed("an uncompressed block with two different sizes", at, f"{len(stored)} bytes", f"{size} bytes")
         return stored
     if size > _BEST_RATIO * len(stored):
         raise place.malformed(
-            "no compression is that good", at, f"{size} bytes in {len(stored)}", f"at most {_BEST_RATIO} bytes in one"
+            "an impossible compression ratio", at, f"{size} bytes in {len(stored)}", f"at most {_BEST_RATIO} bytes in one"
         )
     try:
         return _gunzip(stored, size)
     except (zlib.error, ValueError) as error:
-        raise place.malformed("a block is not one gzip member of its size", at, str(error), f"{size} bytes") from error
+        raise place.malformed(
+            "a block is not a single gzip member of the declared size", at, str(error), f"{size} bytes"
+        ) from error
 
 
 def _gunzip(stored: Data, size: int) -> bytes:
@@ -161,7 +163,7 @@ def _gunzip(stored: Data, size: int) -> bytes:
     payload = inflater.decompress(stored, size + 1)
     if len(payload) != size or not inflater.eof or inflater.unused_data:
         more = "more" if len(payload) > size else f"{len(payload)} bytes"
-        raise ValueError(f"{more}{'' if inflater.eof else ', no end'}, {len(inflater.unused_data)} bytes behind it")
+        raise ValueError(f"{more}{'' if inflater.eof else ', no end'}, {len(inflater.unused_data)} bytes after it")
     return payload
 
 

@@ -57,12 +57,12 @@ def encode_entry(row: bytes, value: bytes) -> bytes:
 
 
 def read_entries(payload: Data, at: int, place: Place) -> Iterator[Entry]:
-    """The entries of the data block at offset `at`; raises MalformedBaseFile, also where rows do not ascend."""
+    """The entries of the data block at offset `at`; raises MalformedBaseFile, also if the rows do not ascend."""
     position, last = 0, b""
     while position < len(payload):
         entry, end = _read_entry(payload, position, at, place)
         if entry.row < last:
-            raise place.malformed("rows do not ascend", at, text_of(entry.row), f"{text_of(last)} or what follows it")
+            raise place.malformed("rows do not ascend", at, text_of(entry.row), f"{text_of(last)} or a later row")
         yield entry
         position, last = end, entry.row
 
@@ -70,21 +70,21 @@ def read_entries(payload: Data, at: int, place: Place) -> Iterator[Entry]:
 def _read_entry(payload: Data, position: int, at: int, place: Place) -> tuple[Entry, int]:
     left = len(payload) - position
     if left < OVERHEAD:
-        raise place.malformed("a key-value is cut", at, f"{left} bytes at byte {position} of the payload")
+        raise place.malformed("a key-value is truncated", at, f"{left} bytes at byte {position} of the payload")
     key_length, value_length, row_length = _LENGTHS.unpack_from(payload, position)
     if key_length != row_length + 12 or row_length > LONGEST_ROW or value_length < 0:
         found = f"key {key_length}, value {value_length}, row {row_length} bytes at byte {position} of the payload"
-        raise place.malformed("lengths of a key-value that cannot be", at, found)
+        raise place.malformed("impossible lengths of a key-value", at, found)
     row_end = position + _LENGTHS.size + row_length
     start = row_end + len(SUFFIX)
     end = start + value_length + 1
     if end > len(payload):
         found = f"{end - position} bytes, {left} are left at byte {position} of the payload"
-        raise place.malformed("a key-value goes beyond its block", at, found)
+        raise place.malformed("a key-value extends beyond its block", at, found)
     suffix = bytes(payload[row_end:start])
     if suffix != SUFFIX or payload[end - 1] != 0:
         found = f"{suffix.hex()}, version {payload[end - 1]}"
-        raise place.malformed("a key-value that is no put of Apache Hudi", at, found, f"{SUFFIX.hex()}, version 0")
+        raise place.malformed("a key-value that is not a Put as Apache Hudi writes it", at, found, f"{SUFFIX.hex()}, version 0")
     return Entry(bytes(payload[position + _LENGTHS.size : row_end]), bytes(payload[start : end - 1])), end
 
 

@@ -49,7 +49,7 @@ def read_meta_index(block: Block, count: int, end: int, place: Place) -> dict[st
     """Meta blocks by name. All are before offset `end`."""
     entries, rest = _read_root(block, count, place)
     if rest:
-        raise place.malformed("bytes behind the meta index", block.offset, f"{rest} bytes")
+        raise place.malformed("bytes after the meta index", block.offset, f"{rest} bytes")
     _check_places(entries, end, block, place)
     return {entry.row.decode("utf-8", "backslashreplace"): entry for entry in entries}
 
@@ -58,7 +58,7 @@ def read_data_index(block: Block, count: int, levels: int, end: int, place: Plac
     """The entries of the root of the data index. All blocks are before offset `end`."""
     entries, rest = _read_root(block, count, place)
     if rest not in ((0, _MIDDLE) if levels > 1 else (0,)):
-        raise place.malformed("bytes behind the data index", block.offset, f"{rest} bytes", f"{levels} levels, {count} entries")
+        raise place.malformed("bytes after the data index", block.offset, f"{rest} bytes", f"{levels} levels, {count} entries")
     return _by_row(entries, end, block, place)
 
 
@@ -68,10 +68,10 @@ def read_inner_index(block: Block, end: int, place: Place) -> list[IndexEntry]:
     count = int.from_bytes(payload[:4], "big")
     table = 4 * (count + 2)
     if count < 1 or table > len(payload):
-        raise place.malformed("an index without room for its entries", block.offset, f"{count} entries in {len(payload)} bytes")
+        raise place.malformed("an index is too short for its entries", block.offset, f"{count} entries in {len(payload)} bytes")
     offsets = struct.unpack_from(f">{count + 1}I", payload, 4)
     if offsets[0] != 0 or table + offsets[-1] != len(payload) or any(b - a < _PLACE.size for a, b in pairwise(offsets)):
-        raise place.malformed("entries of an index that do not fill it", block.offset, f"{offsets[0]} to {offsets[-1]}",
+        raise place.malformed("the entries of an index do not fill it", block.offset, f"{offsets[0]} to {offsets[-1]}",
                               f"0 to {len(payload) - table}, ascending")  # fmt: skip
     entries = [_read_entry(payload, table + a, table + b) for a, b in pairwise(offsets)]
     return _by_row(entries, end, block, place)
@@ -87,15 +87,15 @@ def _read_root(block: Block, count: int, place: Place) -> tuple[list[IndexEntry]
     payload, position = block.payload, 0
     entries = []
     if count > len(payload) // (_PLACE.size + 1):
-        raise place.malformed("an index without room for its entries", block.offset, f"{count} entries in {len(payload)} bytes")
+        raise place.malformed("an index is too short for its entries", block.offset, f"{count} entries in {len(payload)} bytes")
     for _ in range(count):
         try:
             offset, size = _PLACE.unpack_from(payload, position)
             length, start = read_hadoop_varint(payload, position + _PLACE.size)
         except (struct.error, ValueError) as error:
-            raise place.malformed("an index entry is cut", block.offset, str(error), f"{count} entries") from error
+            raise place.malformed("an index entry is truncated", block.offset, str(error), f"{count} entries") from error
         if length > len(payload) - start:
-            raise place.malformed("an index key goes beyond its block", block.offset, f"{length} bytes")
+            raise place.malformed("an index key extends beyond its block", block.offset, f"{length} bytes")
         position = start + length
         entries.append(IndexEntry(bytes(payload[start:position]), offset, size))
     return entries, len(payload) - position
@@ -116,7 +116,7 @@ def _row(key: bytes, block: Block, place: Place) -> bytes:
     """The row of an index key; newer writers of Apache Hudi omit the suffix."""
     end = 2 + int.from_bytes(key[:2], "big")
     if len(key) < 2 or end > len(key) or key[end:] not in (b"", SUFFIX, MADE_UP_SUFFIX):
-        raise place.malformed("an index key that is none of Apache Hudi's", block.offset, key[:60].hex(),
+        raise place.malformed("an index key in a form that Apache Hudi does not write", block.offset, key[:60].hex(),
                               f"row length, row, and {SUFFIX.hex()}, {MADE_UP_SUFFIX.hex()} or nothing")  # fmt: skip
     return key[2:end]
 
@@ -126,6 +126,6 @@ def _check_places(entries: Sequence[IndexEntry], end: int, block: Block, place: 
     free = 0
     for entry in entries:
         if entry.offset < free or entry.size < HEADER_SIZE or entry.offset + entry.size > end:
-            raise place.malformed("an index leads to where no block can be", block.offset,
+            raise place.malformed("an index refers to a place where no block can be", block.offset,
                                   f"{entry.size} bytes at byte {entry.offset}", f"between bytes {free} and {end}")  # fmt: skip
         free = entry.offset + entry.size

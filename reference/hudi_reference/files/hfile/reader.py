@@ -63,7 +63,7 @@ def _open(fetch: Fetch, size: int, place: Place) -> "HFile":
     root = loaded.take(BlockType.ROOT_INDEX)
     names = loaded.take(BlockType.ROOT_INDEX)
     if loaded.position != trailer.file_info_offset:
-        raise place.malformed("the file info lies elsewhere", at, str(trailer.file_info_offset), str(loaded.position))
+        raise place.malformed("the file info is at another offset", at, str(trailer.file_info_offset), str(loaded.position))
     info = decode_file_info(loaded.take(BlockType.FILE_INFO), place)
     loaded.finish()
     _check_info(info, trailer, place)
@@ -167,7 +167,7 @@ class HFile:
             count += 1
             yield entry
         if count != self.trailer.entry_count:
-            message, at = "another number of entries than the trailer says", self.size - TRAILER_SIZE
+            message, at = "the number of entries differs from the trailer", self.size - TRAILER_SIZE
             raise self.place.malformed(message, at, str(count), str(self.trailer.entry_count))
 
     def blocks(self) -> Iterator[Block]:
@@ -191,7 +191,9 @@ class HFile:
         free = 0
         for leaf, following in self._leaves(self.root, self.trailer.data_index_levels, None, may_hold):
             if leaf.offset < free:
-                raise self.place.malformed("the index leads back", leaf.offset, f"byte {leaf.offset}", f"byte {free} or later")
+                raise self.place.malformed(
+                    "the index refers to an earlier offset", leaf.offset, f"byte {leaf.offset}", f"byte {free} or later"
+                )
             free = leaf.offset + leaf.size
             for entry in read_entries(self._block(leaf, BlockType.DATA).payload, leaf.offset, self.place):
                 self._check_row(entry.row, leaf, following)
@@ -220,13 +222,13 @@ class HFile:
         if row < entry.row or (following is not None and row >= following):
             expected = f"from {text_of(entry.row)}" + ("" if following is None else f" to before {text_of(following)}")
             raise self.place.malformed(
-                "a row in a block where the index has no place for it", entry.offset, text_of(row), expected
+                "a row is outside the bounds that the index has for its block", entry.offset, text_of(row), expected
             )
 
     def _block(self, entry: IndexEntry, kind: BlockType) -> Block:
         block = self._read(entry.offset, entry.size, [kind])
         if block.size != entry.size:
-            message = "a block of another size than its index says"
+            message = "the size of a block differs from its index entry"
             raise self.place.malformed(message, entry.offset, f"{block.size} bytes", f"{entry.size} bytes")
         return block
 
@@ -236,5 +238,5 @@ class HFile:
 
 
 def _row(key: str) -> bytes:
-    """A key as stored; None or a text that is not UTF-8 is in no file."""
+    """A key as stored. No file contains None, or a text that cannot be encoded in UTF-8."""
     return key.encode("utf-8", "surrogatepass")

@@ -33,7 +33,7 @@ def decode_records(
                 record[KEY_FIELD] = entry.row.decode()
         except DAMAGE as error:
             found = f"key {text_of(entry.row)}: {type(error).__name__}: {error}"
-            raise place.malformed("a value is no record of the schema", 0, found) from error
+            raise place.malformed("a value is not a record of the schema", 0, found) from error
         yield record
 
 

@@ -66,7 +66,9 @@ def encode_trailer(trailer: Trailer) -> bytes:
 def decode_trailer(data: Data, at: int, place: Place) -> Trailer:
     """Decode the trailer at offset `at`. Raises MalformedBaseFile, UnsupportedFileFormat."""
     if data[: len(MAGIC)] != MAGIC:
-        raise place.malformed("no trailer at the end: the file is cut, or no HFile", at, repr(bytes(data[:8])), repr(MAGIC))
+        raise place.malformed(
+            "no trailer at the end: the file is truncated, or not an HFile", at, repr(bytes(data[:8])), repr(MAGIC)
+        )
     major = int.from_bytes(data[-3:], "big")
     if major != MAJOR_VERSION:
         raise place.unsupported("another major version", at + SIZE - 3, str(major), str(MAJOR_VERSION))
@@ -103,9 +105,9 @@ def _checked(trailer: Trailer, at: int, place: Place) -> Trailer:
         raise place.unsupported("another compression", at, f"codec {trailer.compression}", "1 (GZ) or 2 (NONE)")
     if not 0 <= trailer.load_on_open_offset <= trailer.file_info_offset <= at:
         found = f"load on open {trailer.load_on_open_offset}, file info {trailer.file_info_offset}"
-        raise place.malformed("sections that lie elsewhere", at, found, f"load on open, file info, {at}: ascending")
+        raise place.malformed("sections at wrong offsets", at, found, f"load on open, file info, {at}: ascending")
     if not 1 <= trailer.data_index_levels <= _MOST_LEVELS:
-        raise place.malformed("no index has so many levels", at, str(trailer.data_index_levels), f"1 to {_MOST_LEVELS}")
+        raise place.malformed("an index with too many levels", at, str(trailer.data_index_levels), f"1 to {_MOST_LEVELS}")
     return trailer
 
 
@@ -129,7 +131,7 @@ def decode_file_info(block: Block, place: Place) -> dict[str, bytes]:
 
 def _bytes(value: int | bytes) -> bytes:
     if isinstance(value, int):
-        raise ValueError("a number where bytes must be")  # noqa: TRY004 - the type of a stored value is no type error
+        raise ValueError("a number in place of bytes")  # noqa: TRY004 - a stored value of another type is not a type error
     return value
 
 

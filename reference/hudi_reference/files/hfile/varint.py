@@ -28,7 +28,7 @@ class Place:
         """The error for an HFile that is valid, but of a kind that Apache Hudi does not write."""
         return UnsupportedFileFormat(
             message, rule="BF-002", path=self.path, offset=self.start + at, expected=expected, found=found,
-            remedy="have Apache Hudi rewrite the file with its defaults: compression GZ or NONE, no encryption, no encoding",
+            remedy="rewrite the file with Apache Hudi and its defaults: compression GZ or NONE, no encryption, no encoding",
         )  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def protobuf_fields(message: Data) -> Iterator[tuple[int, int | bytes]]:
         if key & 7 == BYTES:
             width, position = read_protobuf_varint(message, position)
         if width is None or width > len(message) - position:
-            raise ValueError(f"field {key >> 3} of wire type {key & 7} goes beyond its message, or is of no known type")
+            raise ValueError(f"field {key >> 3} of wire type {key & 7} extends beyond its message, or has an unknown type")
         yield key >> 3, bytes(message[position : position + width])
         position += width
 

@@ -45,7 +45,7 @@ class Layout:
     block_size: int = 1 << 20
     checksum: ChecksumType = ChecksumType.CRC32C
     minor_version: int = MINOR_VERSION
-    #: The index gets further levels from here on, unless it has fewer blocks to lead to than `index_entries`.
+    #: From this size on the index gets further levels, unless it has fewer entries than `index_entries`.
     index_block_size: int = 128 << 10
     index_entries: int = 16
     #: Whether the index has a shorter key than the first row of a block, if there is one.
@@ -203,5 +203,5 @@ class _Writer:
         if self.last is not None:
             own["hfile.LASTKEY"] = encode_key(self.last)
         if taken := {key for key in further if key in own or key.startswith("hfile.")}:
-            raise Misuse("file info that the writer itself makes", rule="BF-002", found=", ".join(sorted(taken)))
+            raise Misuse("file info that the writer sets itself", rule="BF-002", found=", ".join(sorted(taken)))
         return own | dict(further)

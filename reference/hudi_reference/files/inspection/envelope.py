@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from hudi_reference.files.log.block import FORMAT_VERSIONS, MAGIC, PREFIX, TRAILER, BlockType, HeaderKey
 from hudi_reference.files.log.content import CONTENT_VERSION
 
-#: The number of right bytes in the magic with which the rest is read as a block.
+#: The number of correct bytes in a magic from which on the rest is read as a block.
 _LIKE_A_MAGIC = 4
 #: The bytes of a content that are shown.
 _SHOWN = 64
@@ -51,7 +51,7 @@ def envelope(data: memoryview, offset: int, end: int | None = None) -> list[Fiel
     walk = _Walk(data, offset, len(data) if end is None else end)
     try:
         for one in walk.fields():
-            found.append(one)  # those before a cut stay
+            found.append(one)  # the fields before a truncated one are kept
     except _Cut as cut:
         found += [cut.field, *walk.trailer_by_length()]
     return found

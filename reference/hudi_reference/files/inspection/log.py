@@ -52,7 +52,7 @@ class InspectedBlock:
 
     @property
     def refusal(self) -> HudiError | None:
-        """The error for a block that a reader must not skip: its offset and size are certain, its inside is malformed."""
+        """The error for a block that a reader must not skip: its offset and size are certain, but its parts are malformed."""
         return self.block.error if isinstance(self.block, CorruptBlock) else None
 
 

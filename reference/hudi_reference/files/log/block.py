@@ -224,7 +224,8 @@ class Block:
 class CorruptBlock(Block):
     """Bytes of a log file that are not a valid block; `reason` is what is wrong with them.
 
-    `error` is set if offset and size of the block are certain and its inside is malformed: a reader must not skip such a block.
+    `error` is set if offset and size of the block are certain, but its parts are malformed: a reader must not skip such a
+    block.
     """
 
     kind: BlockType = BlockType.CORRUPT
@@ -258,7 +259,7 @@ def encode_block(
             encode_map(footer or {}) if parts.has_footer else b"",
         )
     )
-    # ER-012: the first length counts all that follows it, the last one the magic and the first length, too.
+    # ER-012: the first length counts all bytes after it; the last one also counts the magic and the first length.
     length = len(body) + (TRAILER if parts.has_trailer else 0)
     trailer = struct.pack(">q", length + len(MAGIC)) if parts.has_trailer else b""
     return MAGIC + struct.pack(">q", length) + body + trailer

@@ -134,7 +134,7 @@ class _Input:
         raw = self.number(longest)
         value = raw >> 1 ^ -(raw & 1)
         if longest == 5 and not -(2**31) <= value < 2**31:
-            raise ValueError(f"{value} is no 32-bit number")
+            raise ValueError(f"{value} is not a 32-bit number")
         return value
 
     def class_of_next(self) -> str | int | None:
@@ -150,35 +150,35 @@ class _Input:
         return self.names[number]
 
     def expect_class(self, name: str) -> None:
-        """The next object is one of this class."""
+        """Read the class of the next object, which has to be this one."""
         found = self.class_of_next()
         if found != name:
             raise ValueError(f"an object of the class {found}, expected {name}")
 
     def new_object(self) -> int:
-        """The next object is one that was not met before; its place among the objects."""
+        """Read the marker of a new object; its index among the objects."""
         marker = self.number()
         if marker != 1:
-            raise ValueError(f"object marker {marker} where a new object must be")
+            raise ValueError(f"object marker {marker} in place of a new object")
         self.objects.append(None)
         return len(self.objects) - 1
 
     def object(self, fields: Callable[[], Any], kind: type) -> Any:
-        """An object of which `fields` reads the fields, or one that was met before."""
+        """The next object: a new one, whose fields `fields` reads, or one that was read before."""
         marker = self.number()
         if marker > 1:
             if marker - 2 >= len(self.objects) or not isinstance(self.objects[marker - 2], kind):
-                raise ValueError(f"object {marker - 2} of {len(self.objects)} is no {kind.__name__}")
+                raise ValueError(f"object {marker - 2} of {len(self.objects)} is not a {kind.__name__}")
             return self.objects[marker - 2]
         if marker == 0:
-            raise ValueError(f"null where a {kind.__name__} must be")
+            raise ValueError(f"null in place of a {kind.__name__}")
         self.objects.append(None)
         place = len(self.objects) - 1
         self.objects[place] = fields()
         return self.objects[place]
 
     def text(self) -> str | None:
-        """A text, which may be null or one that was met before."""
+        """A text, which may be null or one that was read before."""
         if self.left and self.data[self.position] == 0:
             self.position += 1
             return None
@@ -218,12 +218,12 @@ class _Input:
             return (first & 0x1F) << 6 | self._continuation()
         if first >> 4 == 0b1110:
             return (first & 0x0F) << 12 | self._continuation() << 6 | self._continuation()
-        raise ValueError(f"{first:#04x} begins no character")
+        raise ValueError(f"{first:#04x} is not the first byte of a character")
 
     def _continuation(self) -> int:
         (byte,) = self.take(1)
         if byte >> 6 != 0b10:
-            raise ValueError(f"{byte:#04x} continues no character")
+            raise ValueError(f"{byte:#04x} is not a later byte of a character")
         return byte & 0x3F
 
 

@@ -23,7 +23,7 @@ from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.required import with_required
 
 Header = dict[HeaderKey, str]
-#: What the rows of a data block can be stored as.
+#: The formats in which the rows of a data block can be stored.
 BlockFormat = Literal["avro", "parquet", "hfile"]
 
 

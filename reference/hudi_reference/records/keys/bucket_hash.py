@@ -15,7 +15,7 @@ def bucket_of(values: Sequence[str | None], buckets: int) -> int:
     InvalidQuery without values or buckets.
     """
     if buckets < 1 or not values:
-        raise InvalidQuery("no buckets, or nothing to hash", expected="1 or more of each", found=f"{buckets}, {len(values)}")
+        raise InvalidQuery("no buckets, or no values to hash", expected="1 or more of each", found=f"{buckets}, {len(values)}")
     return (list_hash(values) & 0x7FFFFFFF) % buckets
 
 
@@ -36,7 +36,7 @@ def bucket_file_id(bucket: int, random: str | None = None, *, number: int = 0) -
 
     `number` is greater than 0 if file groups of the bucket were replaced.
     """
-    # ER-122: non-blocking writers agree on the id by making it of the bucket alone.
+    # ER-122: non-blocking writers derive the id from the bucket alone, so that all use the same id.
     return f"{bucket:08d}{f'-0000-0000-0000-{number:012d}' if random is None else random[8:]}"
 
 

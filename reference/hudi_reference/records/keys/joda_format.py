@@ -119,7 +119,7 @@ def _expression(pattern: str) -> str:
 def _group(letter: str, count: int, following: Sequence[tuple[str | None, str]]) -> str:
     name = LETTERS[letter].number
     if name is None:
-        raise UnsupportedKeyGenerator("a letter that dates are not read by", rule="PROP-016", found=letter)
+        raise UnsupportedKeyGenerator("a letter by which dates cannot be parsed", rule="PROP-016", found=letter)
     if name == "offset":
         return "(?P<offset>[+-]\\d\\d:?\\d\\d|Z)"
     if name == "half":

@@ -57,7 +57,7 @@ def composite_key(fields: Sequence[str], values: Sequence[str | None]) -> str:
     Nothing is escaped, so a comma or colon in a value makes the key ambiguous. Raises InvalidRows if no field has a value.
     """
     if not any(values):
-        raise InvalidRows("a row without a key", rule="META-007", expected="a value in one key field at least", found="nulls")
+        raise InvalidRows("a row without a key", rule="META-007", expected="a value in at least one key field", found="nulls")
     marks = {None: "__null__", "": "__empty__"}
     return ",".join(f"{field}:{marks.get(value, value)}" for field, value in zip(fields, values, strict=True))
 

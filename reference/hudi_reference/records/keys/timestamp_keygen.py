@@ -96,7 +96,7 @@ class TimestampPaths:
         elif isinstance(value, str):
             moment = joda_format.read(value, self._known_inputs(value), self.read_zone)
         elif isinstance(value, bool | bytes | list | dict):
-            raise InvalidRows("a partition value that is no time", rule="PROP-016", expected="a number or a text",
+            raise InvalidRows("a partition value that is not a time", rule="PROP-016", expected="a number or a text",
                               found=repr(value))  # fmt: skip
         else:
             moment = self._of_number(_whole(value))
@@ -104,7 +104,7 @@ class TimestampPaths:
 
     def _known_inputs(self, value: str) -> tuple[str, ...]:
         if not self.inputs:
-            raise InvalidRows("a text where numbers are partition values", rule="PROP-016", found=repr(value),
+            raise InvalidRows("a text, but the partition values are numbers", rule="PROP-016", found=repr(value),
                               expected=f"a number, or the setting {PREFIX}input.dateformat")  # fmt: skip
         return self.inputs
 
@@ -112,7 +112,7 @@ class TimestampPaths:
         """The time of a number, truncated to milliseconds towards zero, like Java's TimeUnit."""
         if self.unit is None:
             raise InvalidRows(
-                "a number where texts are partition values", rule="PROP-016", found=str(number), expected="a text",
+                "a number, but the partition values are texts", rule="PROP-016", found=str(number), expected="a text",
                 remedy=f"set {PREFIX}timestamp.type to SCALAR, and {PREFIX}timestamp.scalar.time.unit",
             )  # fmt: skip
         nanoseconds = abs(number) * UNITS[self.unit]

@@ -95,7 +95,7 @@ class RecordContext:
         """A row with `values`; other columns are those of the row `over`. Raises MergerFault for unknown columns."""
         unknown = [name for name in values if name not in self.schema.names]
         if unknown:
-            raise MergerFault("the merger made a column that the reader did not ask for", rule="API-012",
+            raise MergerFault("the merger made a column that is not in the schema of the reader", rule="API-012",
                               expected=", ".join(self.schema.names), found=", ".join(unknown))  # fmt: skip
         return Row({**Row.cells_of(over or {}), **Row.cells_of(values)})
 
@@ -144,7 +144,7 @@ class RecordMerger(ABC):
 
     @abstractmethod
     def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
-        """The version that is right of two that hold all columns, or are deletes. Never None.
+        """The merged version of two versions that have all columns or are deletes. Never None.
 
         A delete has the operation DELETE. If the table has ordering fields, the result has an ordering value.
         """
@@ -157,7 +157,7 @@ class RecordMerger(ABC):
         The result has the columns of both inputs, and no other. Refused unless a merger implements it.
         """
         raise UnsupportedMergeStrategy(
-            f"{self.name} does not say how versions with some of the columns are merged",
+            f"{self.name} does not support versions with only some columns",
             rule="API-013", expected="a merger with partial_merge", found=self.strategy_id,
         )  # fmt: skip
 
@@ -202,7 +202,7 @@ class Merging:
     def columns(self, wanted: set[str], every: set[str]) -> set[str]:
         """The columns that have to be read for the merge, of a table with the columns `every`. Raises InvalidProperty."""
         absent = [path for path in self.ordering_used if path.partition(".")[0] not in every]
-        if absent:  # taken for null, every version would be as late as any other
+        if absent:  # if it counted as null, all versions would have equal ordering values
             raise InvalidProperty(
                 "the table orders versions by a column that it lacks", rule="MRG-028", found=", ".join(absent),
                 expected=f"one of {', '.join(sorted(every))}", remedy="name the column in hoodie.table.precombine.field",

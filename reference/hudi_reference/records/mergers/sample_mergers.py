@@ -45,14 +45,14 @@ class FillNulls(RecordMerger):
     strategy_id = "6f1f2b8e-52c5-4d6a-9a55-0a3f3f1c2d01"
 
     def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
-        """As the class says; a row that comes after a delete is filled from what was deleted."""
+        """As described at the class; a row after a delete is filled from the deleted row."""
         first, other = _ranked(older, newer, context)
         return _result(first, other, _filled(first, other), context)
 
     def partial_merge(
         self, older: BufferedRecord, newer: BufferedRecord, schema: pa.Schema, context: RecordContext
     ) -> BufferedRecord:
-        """The same: a column that a version does not hold is filled like one that is null."""
+        """The same: a column that a version does not have is filled like one that is null."""
         merged = self.merge(older, newer, context)
         if merged.row is None or merged.is_delete:
             return merged
@@ -75,7 +75,7 @@ class GreatestOfEach(RecordMerger):
     is_projection_compatible = True
 
     def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
-        """As the class says; of a delete and a row with equal ordering values the delete stays."""
+        """As described at the class; if a delete and a row have equal ordering values, the delete wins."""
         first, other = _ranked(older, newer, context)
         if other.is_delete and not first.is_delete and first.ordering == other.ordering:
             first, other = other, first
@@ -84,7 +84,7 @@ class GreatestOfEach(RecordMerger):
     def partial_merge(
         self, older: BufferedRecord, newer: BufferedRecord, schema: pa.Schema, context: RecordContext
     ) -> BufferedRecord:
-        """The same for the columns that either version holds."""
+        """The same for the columns that at least one of the versions has."""
         merged = self.merge(older, newer, context)
         return merged if merged.row is None or merged.is_delete else context.updated(merged, merged.row)
 

@@ -21,7 +21,7 @@ class _ByTables(RecordMerger):
     mode: ClassVar[MergeMode]
 
     def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
-        """The version that the table lets stay."""
+        """The version that wins by the decision table."""
         mode = self.mode if context.ordering else "COMMIT_TIME_ORDERING"
         cell = cell_of(DECISIONS[mode], Version(older.kind, older.ordering, 0), Version(newer.kind, newer.ordering, 1))
         return newer if cell.result is Result.NEWER else older
@@ -30,7 +30,7 @@ class _ByTables(RecordMerger):
     def partial_merge(
         self, older: BufferedRecord, newer: BufferedRecord, schema: pa.Schema, context: RecordContext
     ) -> BufferedRecord:
-        """If the newer one wins, its columns over those of the older one; if not, the older one."""
+        """If the newer version wins, its columns replace those of the older one; otherwise the older version."""
         entry = replace(newer, ordering=_ordering(older, newer, context))
         if self.merge(older, entry, context) is older:
             return older

@@ -16,7 +16,7 @@ from hudi_reference.requirement import implements
 
 #: The package of releases before 0.5.
 _OLD_PACKAGE = "com.uber.hoodie"
-#: The class whose decisions travel with a statement, not with the table.
+#: The class whose decisions are part of a statement and not stored in the table.
 _OF_STATEMENTS = "org.apache.spark.sql.hudi.command.payload.ExpressionPayload"
 
 
@@ -52,7 +52,7 @@ PAYLOADS: Mapping[str, Payload] = {PACKAGE + name: _payload(name) for name in PA
 
 @implements("PAY-002", "PAY-004")
 def merger_of_payload(name: str) -> PayloadMerger:
-    """The merger that does what a payload class does. Raises UnknownMerger for a class that is not built in."""
+    """The merger with the behaviour of a payload class. Raises UnknownMerger for a class that is not built in."""
     full = f"org.apache.hudi{name.removeprefix(_OLD_PACKAGE)}" if name.startswith(_OLD_PACKAGE) else name
     if full not in PAYLOADS:
         remedy = "read the table with an engine that has the class"

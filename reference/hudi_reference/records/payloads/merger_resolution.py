@@ -61,7 +61,7 @@ def custom_merger(configuration: MergeConfiguration, mergers: Sequence[RecordMer
     if found is None:
         known = ", ".join(f"{m.strategy_id} ({m.name}, {m.record_type})" for m in mergers)
         raise UnknownMerger(
-            "the table merges by a strategy of its own, and no merger that was given has it", rule="API-008",
+            "the table has a custom merge strategy, and none of the given mergers has it", rule="API-008",
             path=PROPERTIES_PATH, expected=f"{RECORD_TYPE} merger with one of: {known or 'none was given'}",
             found=f"hoodie.record.merge.strategy.id={configuration.strategy}",
             remedy="give the merger: open_table(uri, mergers=[...]); or read the table with an engine that has it",

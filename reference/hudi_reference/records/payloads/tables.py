@@ -94,28 +94,28 @@ PAYLOAD_TABLES: Mapping[str, DecisionTable] = {
         "The incoming record replaces the stored one.", COMMIT_TIME.stored,
     ),
     "HoodieAvroPayload": DecisionTable("The incoming record replaces the stored one.", _always()),
-    "DefaultHoodieRecordPayload": DecisionTable("The record with the greater ordering value stays.", EVENT_TIME.stored),
-    "EventTimeAvroPayload": DecisionTable("The record with the greater ordering value stays.", EVENT_TIME.stored),
+    "DefaultHoodieRecordPayload": DecisionTable("The record with the greater ordering value wins.", EVENT_TIME.stored),
+    "EventTimeAvroPayload": DecisionTable("The record with the greater ordering value wins.", EVENT_TIME.stored),
     "OverwriteNonDefaultsWithLatestAvroPayload": DecisionTable(
-        "Columns that differ from their default replace those of the stored record; ordering values are not looked at.",
+        "Columns that differ from their default replace those of the stored record; ordering values are ignored.",
         _always(Fill.DEFAULT), _BATCH_BY_ORDERING,
     ),
     "PartialUpdateAvroPayload": DecisionTable(
-        "The record with the greater ordering value stays; its nulls are filled from the other one.",
+        "The record with the greater ordering value wins; its nulls are filled from the other one.",
         _filled_with_nulls(),
     ),
     "FirstValueAvroPayload": DecisionTable(
-        "The record with the greater ordering value stays, the first of equals.", _ordered(ties_to_older=True),
+        "The record with the greater ordering value wins, the first one if they are equal.", _ordered(ties_to_older=True),
     ),
     "AWSDmsAvroPayload": DecisionTable(
         "The incoming record replaces the stored one; the operation D deletes it.", _always(), _BATCH_BY_ORDERING,
     ),
     "debezium.MySqlDebeziumAvroPayload": DecisionTable(
-        "The record that is later in the source's binary log stays, the stored one of equals.",
+        "The record that is later in the source's binary log wins, the stored one if the positions are equal.",
         _with_position(_ordered(ties_to_older=True)), _with_position(_ordered()),
     ),
     "debezium.PostgresDebeziumAvroPayload": DecisionTable(
-        "The record that is later in the source's log stays; values that the source did not send are filled in.",
+        "The record that is later in the source's log wins; values that the source did not send are filled from the other one.",
         _with_position(_ordered(fill=Fill.UNAVAILABLE)), _with_position(_ordered()),
     ),
 }  # fmt: skip

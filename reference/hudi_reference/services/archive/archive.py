@@ -118,7 +118,7 @@ def _check_archivable(properties: TableProperties, needed: Bound | None) -> None
     check_writable(properties)
     if properties.get("hoodie.table.keygenerator.type") == "HOODIE_TABLE_METADATA" and needed is None:
         raise UnsupportedTableFeature(
-            "a metadata table is archived by what its data table still needs", rule="ARC-001",
+            "the data table decides what is archived in its metadata table", rule="ARC-001",
             path=f"{META_FOLDER}/hoodie.properties", remedy="archive it with the engine that maintains it",
         )  # fmt: skip
 
@@ -135,7 +135,7 @@ def _plan(situation: Situation, clock: Clock) -> ArchivePlan:
 
 
 def _is_archived_along(instant: Instant) -> bool:
-    """Whether an action is archived with the writes after it: cleans and rollbacks, but not savepoints, which still protect."""
+    """Whether an action is archived with the writes after it: cleans and rollbacks, but not savepoints."""
     action = ACTIONS[instant.action]
     # ER-089: savepoints, restores and index builds stay on the active timeline.
     return action.archived and not action.writes

@@ -66,7 +66,7 @@ def check_plan(table: Table, requested: str, plan: Plan) -> None:
         partition, name = split_path(path)
         file = parse_data_file_name(name)
         if file is None or META_FOLDER in partition.split("/") or path in foreign:
-            raise _unsafe(table, requested, path, "CLN-001", "no base or log file in a partition of the table")
+            raise _unsafe(table, requested, path, "CLN-001", "not a base or log file in a partition of the table")
         if file.instant in pending:
             raise _unsafe(table, requested, path, "CLN-002", "a pending action has stored it")
         if path in must_stay:
@@ -79,7 +79,7 @@ def _needed(groups: FileGroups, earliest: str | None) -> Iterator[Needed]:
     """The slices that reads at `earliest` or later need, and those that a snapshot reads."""
     for group in groups:
         for found in () if earliest is None else _retained(group, earliest):
-            yield Needed(found, "CLN-003", f"reads from {earliest} on need it, which the plan says to retain")
+            yield Needed(found, "CLN-003", f"reads from {earliest} on need it, and the plan retains them")
         if group.latest is not None:
             yield Needed(group.latest, "CLN-002", "a snapshot reads it")
 

@@ -118,7 +118,7 @@ class PlanExecution(ABC):
 
     @abstractmethod
     def work(self, plan: Plan) -> Plan:
-        """Do what the plan says; the record of the completed action."""
+        """Carry out the plan; the record of the completed action."""
 
     def check_completion(self, timeline: Timeline) -> None:  # noqa: B027 - a service need not define it
         """Raise an error if the action must not complete. The lock is held, and the timeline was loaded under it."""
@@ -221,7 +221,7 @@ def path_in(partition: str, text: str) -> str:
 def planned_slice(record: Plan, base_instant: str | None = None) -> FileSlice:
     """The slice that an operation of a plan names; without `base_instant` its instant is that of its first file.
 
-    Raises KeyError and its kin for a record of another shape, UnsupportedTableFeature, PathOutsideTable.
+    Raises KeyError and similar errors for a record of another form, UnsupportedTableFeature, PathOutsideTable.
     """
     partition = record["partitionPath"] or ""
     if record.get("bootstrapFilePath"):

@@ -147,7 +147,8 @@ def concurrent(
         commit = load_commit(storage, properties, instant) if instant in active else _archived(now, instant, properties)
         written = () if commit.is_service else commit.stats
         yield ConcurrentAction(instant, write_kinds(commit.stats, commit.replaced, commit.operation), commit.schema, written)
-    # ER-116: the text asks writers to abort beside a planned compaction, and elsewhere not to; only base files conflict.
+    # ER-116: the text aborts writers beside a planned compaction in one section and not in another; here only base files
+    # conflict.
     for plan in (pending for pending in now.pending if plans and pending.action == "compaction"):
         path = f"{properties.timeline_folder}/{Instant(plan.requested, plan.action, State.REQUESTED).file_name}"
         yield ConcurrentAction(plan, dict.fromkeys(read_compaction_plan(_plan(storage, path), path), WriteKind.COMPACTS))
@@ -204,7 +205,7 @@ class ConflictChecker:
                 return verdict is Verdict.BOTH
 
     def check(self, mine: Mapping[GroupId, WriteKind], other: ConcurrentAction) -> None:
-        """Raises ConcurrentChange if the other action excludes this one."""
+        """Raises ConcurrentChange if the other action conflicts with this one."""
         if (found := self.conflict(mine, other)) is not None:
             (partition, file_id), cell = found
             planned = other.instant.state is not State.COMPLETED

@@ -1,7 +1,7 @@
-"""Which record keys an action wrote: what two writers are compared by that put one new key into two file groups, spec "Writer
+"""The record keys that an action wrote, to find writers that put a new key into different file groups, spec "Writer
 Expectations > 3.4".
 
-The specification lets writers leave this out, and deployed ones do: it reads what the others wrote while the lock is held.
+This check is optional, and deployed writers omit it, because it reads the files of other writers while the lock is held.
 """
 
 from collections.abc import Iterable, Iterator
@@ -37,7 +37,7 @@ def check_keys(storage: Storage, mine: frozenset[Key], stats: Iterable[WriteStat
 
 @implements("OCC-017")
 def keys_written(storage: Storage, stats: Iterable[WriteStat], instant: str) -> frozenset[Key]:
-    """The keys of the records that an action inserted, updated or deleted; of a base file the rows that it wrote itself."""
+    """The keys of the records that an action inserted, updated or deleted; in a base file those of rows with its time."""
     return frozenset((stat.partition, key) for stat in stats for key in _keys_in(storage, stat, instant))
 
 

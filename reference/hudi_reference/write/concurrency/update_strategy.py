@@ -40,7 +40,7 @@ def apply_update_strategy(table: Table, timeline: Timeline, changed: Iterable[Fi
         raise Misuse("no such update strategy", rule="SVC-009", path=STRATEGY_KEY, expected=f"{REJECT} or {ALLOW}", found=name)
     if not (planned := planned_clusterings(table.storage, table.properties, timeline)):
         return
-    # ER-124: a write is refused where a clustering is planned, as deployed; the text is silent.
+    # ER-124: a write is refused if a clustering is planned, as deployed; the text does not specify this.
     planned_for = {group: planned[group] for found in changed if (group := (found.partition, found.file_id)) in planned}
     if planned_for and name == REJECT:
         (partition, file_id), requested = min(planned_for.items())

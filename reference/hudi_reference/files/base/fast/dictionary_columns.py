@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-#: Columns with few distinct values. The footer is not asked which other columns have few: if it is damaged, asking it for the
-#: size of a column crashes the process.
+#: Columns with few distinct values. The footer is not read to find other such columns: reading the size of a column from a
+#: damaged footer crashes the process.
 REPEATED = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name")
 #: Bytes that an Arrow array of texts can count.
 _MOST_BYTES = (1 << 31) - 1

@@ -51,7 +51,7 @@ def _positions(matrix: Matrix, bits: int, hashes: int) -> Positions:
     found = np.empty((hashes, len(matrix)), np.uint32)
     for positions in found:
         h = _murmur_of_many(words, tail, matrix.shape[1], h)
-        amounts = np.abs(h.view(np.int32)).view(np.uint32)  # the amount of -2**31 is 2**31
+        amounts = np.abs(h.view(np.int32)).view(np.uint32)  # the absolute value of -2**31 is 2**31
         positions[:] = amounts - amounts // np.uint32(bits) * np.uint32(bits)
     return found
 

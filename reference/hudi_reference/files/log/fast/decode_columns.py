@@ -1,8 +1,8 @@
 """Decoding an Avro data block into columns: the fast twin of `content._decode_avro`.
 
 The records of a part of the block are read in parallel, field by field; `vectorized_decoder` reads the values, this module
-makes columns of them. It answers only if the plain code would answer the same. Damaged and unusual contents are left to the
-plain code, which also reports errors.
+makes columns of them. It returns a result only if the plain code would return the same. Damaged and unusual contents are left
+to the plain code, which also reports errors.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -64,7 +64,7 @@ def _decoded(data: memoryview | bytes, starts: Longs, ends: Longs, read: Reader)
     shift = part.first - first
     cursors = Cursors(part, starts + shift, ends + shift)
     rows = read(cursors)
-    check((cursors.places == cursors.ends).all(), "records that end elsewhere than their lengths say")
+    check((cursors.places == cursors.ends).all(), "records whose ends differ from their lengths")
     return pa.RecordBatch.from_struct_array(rows)
 
 
@@ -84,7 +84,7 @@ def _reader(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
 def _union(avro: list[Any], kind: pa.DataType, known: dict[str, Any]) -> Reader:
     """A union of a type and null: the first byte is twice the index of the branch."""
     types = [branch for branch in avro if branch != "null"]
-    check(len(avro) <= 2 and len(types) == 1, "a union that is no choice between a type and null")
+    check(len(avro) <= 2 and len(types) == 1, "a union other than of a type and null")
     inner, of_value = _reader(types[0], kind, known), 2 * avro.index(types[0])
     of_null = 2 * avro.index("null") if "null" in avro else of_value
 
@@ -93,7 +93,7 @@ def _union(avro: list[Any], kind: pa.DataType, known: dict[str, Any]) -> Reader:
         valid = branch == of_value
         if valid.all():
             return inner(cursors)
-        check((valid | (branch == of_null)).all(), "a branch that is none")
+        check((valid | (branch == of_null)).all(), "an invalid branch")
         if not valid.any():
             return pa.nulls(len(valid), kind)
         some = cursors.of(valid)
@@ -135,7 +135,7 @@ def _check_different(keys: pa.Array, counts: Longs) -> None:
     """Raises Unclear for a map with a duplicate key, which the plain code decodes: the later value counts."""
     codes = keys.dictionary_encode()
     rows = np.repeat(np.arange(len(counts)), counts)
-    check(len(np.unique(rows * len(codes.dictionary) + codes.indices.to_numpy())) == len(keys), "a key that comes twice")
+    check(len(np.unique(rows * len(codes.dictionary) + codes.indices.to_numpy())) == len(keys), "a duplicate key")
 
 
 def _offsets(counts: Longs) -> pa.Array:
@@ -218,7 +218,7 @@ def _with_check(read: Reader, kind: pa.DataType) -> Reader:
 def _boolean(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
     def read(cursors: Cursors) -> pa.Array:
         found = cursors.byte()
-        check(found.max(initial=0) <= 1, "a boolean that is none")
+        check(found.max(initial=0) <= 1, "an invalid boolean")
         return pa.array(found.view(np.bool_))
 
     return read
@@ -229,14 +229,14 @@ def _enum(avro: Mapping[str, Any], kind: pa.DataType, known: dict[str, Any]) -> 
 
     def read(cursors: Cursors) -> pa.Array:
         indexes = cursors.number()
-        check(((indexes >= 0) & (indexes < len(symbols))).all(), "a symbol that is none")
+        check(((indexes >= 0) & (indexes < len(symbols))).all(), "an invalid symbol")
         return symbols.take(pa.array(indexes))
 
     return read
 
 
 def _fixed(avro: Mapping[str, Any], kind: pa.DataType, known: dict[str, Any]) -> Reader:
-    size = int(avro["size"])  # true is a size to JSON and Python
+    size = int(avro["size"])  # JSON and Python accept true as a number
     check(size, "values of no bytes")
     if pt.is_decimal(kind):
         return lambda cursors: _decimals(cursors, np.full(len(cursors), size), kind)

@@ -22,7 +22,7 @@ Which = npt.NDArray[np.bool_] | Longs
 _MARGIN = 16
 #: Arrow has offsets of 31 bits.
 _MOST = (1 << 31) - 2 * _MARGIN
-#: The most rounds of reading one element of each record: damaged data may claim many elements in few records.
+#: The most rounds of reading one element of each record: damaged data may declare many elements in few records.
 _ROUNDS = 4000
 #: Records that one walk covers, while others run in parallel.
 _ROWS_A_WALK = 512
@@ -37,7 +37,7 @@ class Unclear(Exception):
 
 
 def check(holds: object, what: str) -> None:
-    """Raises Unclear unless something holds."""
+    """Raises Unclear unless the condition holds."""
     if not holds:
         raise Unclear(what)
 
@@ -57,7 +57,7 @@ def _one_walk(data: memoryview | bytes, count: int) -> Longs:
         ends = array("q", [place := place + 4 + length_at(data, place)[0] for _ in range(count)])
     except (struct.error, OverflowError):
         raise Unclear("records beyond the data") from None
-    check(place == len(data), "data behind the last record")
+    check(place == len(data), "data after the last record")
     return np.append(0, np.frombuffer(ends, np.int64)[:-1])
 
 
@@ -163,7 +163,7 @@ class Cursors:
     def skip(self, lengths: Longs) -> Longs:
         """Skip these lengths; the offsets of the skipped bytes. Raises Unclear if they exceed the record."""
         starts = self.places
-        check((lengths >= 0).all() and (lengths <= self.ends - starts).all(), "a length that leads out of the record")
+        check((lengths >= 0).all() and (lengths <= self.ends - starts).all(), "a length beyond the end of the record")
         self.places = starts + lengths
         return starts
 
@@ -186,7 +186,7 @@ def _varints(data: Data, places: Longs) -> tuple[Words, Bytes]:
     last &= -last
     inside = (last << np.uint64(1)) - np.uint64(1)  # all eight bytes where the number does not end in them
     words &= inside
-    check((words >= last >> np.uint64(7) & ~np.uint64(1)).all(), "a number with a byte too many")
+    check((words >= last >> np.uint64(7) & ~np.uint64(1)).all(), "a number with an unnecessary byte")
     numbers, sizes = _packed(words & ~_MORE), np.bitwise_count(inside) >> 3
     if not last.all():
         _lengthen(data, places, np.flatnonzero(last == 0), numbers, sizes)
