@@ -161,33 +161,33 @@ SIZE, NEXT = len(data_block(b"a", b"b")), len(data_block(b"c"))
     [
         (lambda: two_blocks(entry_count=4), "number of entries"),
         (lambda: two_blocks(entry_count=2**63), "number of entries"),
-        (lambda: two_blocks(data_index_count=1), "behind the data index"),
-        (lambda: two_blocks(data_index_count=3), "entry is cut"),
-        (lambda: two_blocks(data_index_count=2**32 - 1), "room for its entries"),
-        (lambda: two_blocks(meta_index_count=1), "room for its entries"),
+        (lambda: two_blocks(data_index_count=1), "after the data index"),
+        (lambda: two_blocks(data_index_count=3), "entry is truncated"),
+        (lambda: two_blocks(data_index_count=2**32 - 1), "too short for its entries"),
+        (lambda: two_blocks(meta_index_count=1), "too short for its entries"),
         (lambda: two_blocks(second=IndexEntry(b"c", 0, SIZE)), "no block can be"),
         (lambda: two_blocks(second=IndexEntry(b"c", 2**62, 100)), "no block can be"),
         (lambda: two_blocks(second=IndexEntry(b"c", -1, 100)), "no block can be"),
         (lambda: two_blocks(second=IndexEntry(b"c", SIZE, 5)), "no block can be"),
         (lambda: two_blocks(second=IndexEntry(b"c", SIZE, 2**31 - 1)), "no block can be"),
         (lambda: two_blocks(second=IndexEntry(b"c", SIZE, 40)), "beyond its section"),
-        (lambda: two_blocks(second=IndexEntry(b"c", SIZE + 1, NEXT - 1)), "another block"),
+        (lambda: two_blocks(second=IndexEntry(b"c", SIZE + 1, NEXT - 1)), "block of another type"),
         (lambda: two_blocks(first=IndexEntry(b"a", 0, SIZE - 1)), "beyond its section"),
-        (lambda: two_blocks(second=IndexEntry(b"d", SIZE, NEXT)), "index has no place"),
-        (lambda: two_blocks(second=IndexEntry(b"b", SIZE, NEXT)), "index has no place"),
+        (lambda: two_blocks(second=IndexEntry(b"d", SIZE, NEXT)), "outside the bounds"),
+        (lambda: two_blocks(second=IndexEntry(b"b", SIZE, NEXT)), "outside the bounds"),
         (lambda: two_blocks(second=IndexEntry(b"a", SIZE, NEXT)), "index do not ascend"),
         (lambda: two_blocks(data_index_levels=0), "levels"),
-        (lambda: two_blocks(data_index_levels=2), "another block"),
+        (lambda: two_blocks(data_index_levels=2), "block of another type"),
         (lambda: two_blocks(data_index_levels=2**40), "levels"),
         (lambda: two_blocks(load_on_open_offset=2**63), "sections"),
-        (lambda: two_blocks(load_on_open_offset=0), "another block"),
+        (lambda: two_blocks(load_on_open_offset=0), "block of another type"),
         (lambda: two_blocks(file_info_offset=2**63), "sections"),
         (lambda: two_blocks(compression=0), "another compression"),
         (lambda: two_blocks(compression=7), "another compression"),
         (lambda: two_blocks()[:-1] + b"\x02", "major version"),
-        (lambda: file_of(b"", b"\x00" * 12 + b"\x01x", data_index_count=1), "index key that is none"),
-        (lambda: file_of(b"", b"\x00" * 12 + hadoop_varint(2**40) + b"x", data_index_count=1), "goes beyond"),
-        (lambda: file_of(b"", b"\x00" * 12 + b"\x80" + b"x", data_index_count=1), "entry is cut"),
+        (lambda: file_of(b"", b"\x00" * 12 + b"\x01x", data_index_count=1), "index key in a form"),
+        (lambda: file_of(b"", b"\x00" * 12 + hadoop_varint(2**40) + b"x", data_index_count=1), "extends beyond"),
+        (lambda: file_of(b"", b"\x00" * 12 + b"\x80" + b"x", data_index_count=1), "entry is truncated"),
         (lambda: file_of(b"", b"", b""), "file info"),
         (lambda: file_of(b"", b"", b"PBUF\x05\x0a\x7f"), "file info"),
         (lambda: file_of(b"", b"", b"PBUF\x02\x08\x01"), "file info"),
@@ -195,13 +195,13 @@ SIZE, NEXT = len(data_block(b"a", b"b")), len(data_block(b"c"))
         (lambda: file_of(b"", b"", encode_file_info({**INFO, "MAX_MEMSTORE_TS_KEY": b"\x01"})), "another kind"),
         (lambda: one_payload(encode_entry(b"b", b"") + encode_entry(b"a", b"")), "do not ascend"),
         (lambda: one_payload(encode_entry(b"b", b"")[:-1]), "key-value"),
-        (lambda: one_payload(encode_entry(b"b", b"") + b"\x00"), "is cut"),
+        (lambda: one_payload(encode_entry(b"b", b"") + b"\x00"), "is truncated"),
         (lambda: one_payload(struct.pack(">iiH", 13, 2**31 - 1, 1) + bytes(30)), "beyond its block"),
-        (lambda: one_payload(struct.pack(">iiH", 13, -1, 1) + bytes(30)), "cannot be"),
-        (lambda: one_payload(struct.pack(">iiH", 14, 1, 1) + bytes(30)), "cannot be"),
-        (lambda: one_payload(struct.pack(">iiH", 12 + 40000, 1, 40000) + bytes(40100)), "cannot be"),
-        (lambda: one_payload(encode_entry(b"b", b"")[:-2] + b"\x08\x00"), "no put"),
-        (lambda: one_payload(encode_entry(b"b", b"")[:-1] + b"\x01"), "no put"),
+        (lambda: one_payload(struct.pack(">iiH", 13, -1, 1) + bytes(30)), "impossible"),
+        (lambda: one_payload(struct.pack(">iiH", 14, 1, 1) + bytes(30)), "impossible"),
+        (lambda: one_payload(struct.pack(">iiH", 12 + 40000, 1, 40000) + bytes(40100)), "impossible"),
+        (lambda: one_payload(encode_entry(b"b", b"")[:-2] + b"\x08\x00"), "not a Put"),
+        (lambda: one_payload(encode_entry(b"b", b"")[:-1] + b"\x01"), "not a Put"),
     ],
 )  # fmt: skip
 def test_inconsistent_files_are_refused(made: Callable[[], bytes], about: str) -> None:
@@ -219,20 +219,20 @@ def one_payload(payload: bytes) -> bytes:
     ("field", "value", "about"),
     [
         ((0, "8s"), b"DATABLKE", "does not write"),
-        ((0, "8s"), b"\xff" * 8, "another block"),
+        ((0, "8s"), b"\xff" * 8, "block of another type"),
         ((8, ">i"), -1, "beyond its section"),
         ((8, ">i"), -34, "beyond its section"),
         ((8, ">i"), 2**31 - 1, "beyond its section"),
-        ((12, ">i"), -1, "cannot be"),
-        ((12, ">i"), 2**31 - 1, "of two sizes"),
+        ((12, ">i"), -1, "impossible"),
+        ((12, ">i"), 2**31 - 1, "two different sizes"),
         ((24, "B"), 1, "CRC32 check"),
         ((24, "B"), 2, "CRC32C check"),
         ((24, "B"), 3, "unknown type"),
-        ((25, ">i"), 0, "cannot be"),
-        ((25, ">i"), -1, "cannot be"),
+        ((25, ">i"), 0, "impossible"),
+        ((25, ">i"), -1, "impossible"),
         ((25, ">i"), 1, "number of checksums"),
-        ((29, ">i"), 32, "cannot be"),
-        ((29, ">i"), 2**31 - 1, "cannot be"),
+        ((29, ">i"), 32, "impossible"),
+        ((29, ">i"), 2**31 - 1, "impossible"),
         ((29, ">i"), 60, "number of checksums"),
     ],
 )
@@ -265,7 +265,7 @@ def test_circular_index_is_refused(depth: int) -> None:
     loop = block(BlockType.INTERMEDIATE_INDEX, inner(IndexEntry(b"", 0, size)))
     assert len(loop) == size
     root = encode_index([IndexEntry(b"", 0, size)], rows=True)
-    assert "another block" in complains(file_of(loop, root, data_index_count=1, data_index_levels=depth)).message
+    assert "block of another type" in complains(file_of(loop, root, data_index_count=1, data_index_levels=depth)).message
 
 
 def test_leaves_with_the_same_data_are_refused() -> None:
@@ -277,7 +277,7 @@ def test_leaves_with_the_same_data_are_refused() -> None:
     made = file_of(
         data + leaf + other, encode_index(children, rows=True), data_index_count=2, data_index_levels=2, entry_count=1
     )
-    assert "leads back" in complains(made).message
+    assert "earlier offset" in complains(made).message
 
 
 @pytest.mark.parametrize(
