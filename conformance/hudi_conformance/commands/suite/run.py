@@ -172,7 +172,7 @@ class _Catcher:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """After the plugin's own."""
+        """Runs after the method of the plugin."""
         results = session.config.pluginmanager.getplugin("hudi-conformance-results")
         self.ending = getattr(results, "ending", None)
 

@@ -173,7 +173,7 @@ def _archive(order: Order, client: Any) -> str | None:
 
 
 def _rollback_by_plan(order: Order, client: Any) -> Steps:
-    """The plan is published, and carried out on the target as it was then."""
+    """Publish the plan, and execute it on the target as it was at that time."""
     hudi, context = order.session.hudi, order.session.engine_context()
     table = client.initTable(hudi.common.model.WriteOperationType.UNKNOWN, order.none)
     found = (i for i in table.getActiveTimeline().getInstants() if str(i.requestedTime()) == order.target)
@@ -224,7 +224,7 @@ def _merge_logs(order: Order, schedule: Callable[..., Any], execute: Callable[..
 
 
 def _clustering(order: Order, client: Any) -> Steps:
-    """How a clustering is completed apart the write client keeps to itself."""
+    """A clustering. The write client has no public method that only completes it, so a private one is called."""
     found = order.instant if order.phase == "execute" else _requested(client.scheduleClustering(order.none))
     if found is not None and order.phase != "schedule":
         done = client.cluster(found, False)
@@ -239,7 +239,7 @@ def _clustering(order: Order, client: Any) -> Steps:
 
 
 def _written(order: Order, done: Any) -> Any:
-    """What a service completes with: in 1.0.2 the metadata of its commit alone."""
+    """The metadata with which a service completes; in 1.0.2 only that of its commit."""
     return done.getCommitMetadata().get() if order.session.version == "1.0.2" else done
 
 

@@ -34,7 +34,7 @@ def _range(given: Json) -> Range:
 
 
 def clustering_groups(files: Sequence[Mapping[str, Json]], settings: Mapping[str, str]) -> Json:
-    """The function `clustering.groups`: how the eligible files of one partition are put together.
+    """The function `clustering.groups`: how the eligible files of one partition are grouped.
 
     A file has `id`, `size` in bytes and `instant`; where they are known `keys`, and for each of its `columns` least and
     greatest value. A group is the ids of its files, sorted, and the number of its outputs.

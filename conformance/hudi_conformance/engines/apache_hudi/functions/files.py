@@ -212,7 +212,7 @@ class Files:
             hfile.close()
 
     def _found(self, hfile: Any, keys: Sequence[str] | None, prefix: str | None) -> list[tuple[bytes, bytes]]:
-        """In the order of the file; an entry that matches both a key and `prefix` is returned once."""
+        """The matching entries in the order of the file; one that matches both a key and `prefix` is returned once."""
         begun = [] if prefix is None else hfile.entries(None, prefix)
         rows = {row for row, _ in begun}
         wanted = self.session.list_of(sorted({key for key in keys or () if key.encode() not in rows}, key=str.encode))

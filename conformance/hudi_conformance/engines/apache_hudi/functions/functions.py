@@ -83,7 +83,7 @@ def _unescape(session: Session, text: str) -> str:
 
 
 def _complex_key(session: Session, fields: Sequence[tuple[str, str | None]]) -> str:
-    """Of an Avro record whose fields are nullable text; a name with dots is a field of a nested record."""
+    """The complex key of an Avro record whose fields are nullable text; a name with dots is a field of a nested record."""
     row: dict[str, Any] = {}
     for name, value in fields:
         *path, last = name.split(".")
@@ -121,7 +121,7 @@ _SETTINGS = {
 
 
 def _generate_key(session: Session, fields: Sequence[tuple[str, Any, Any]], properties: Mapping[str, str]) -> dict[str, str]:
-    """By the key generator for Avro records. The record goes there as bytes: the bridge to Java keeps no types of numbers."""
+    """The key of an Avro record. The record is passed as bytes, because the bridge to Java loses types of numbers."""
     schema = json.dumps({"type": "record", "name": "row", "fields": [{"name": n, "type": ["null", k]} for n, k, _ in fields]})
     out = io.BytesIO()
     fastavro.schemaless_writer(out, fastavro.parse_schema(json.loads(schema)), {n: _stored(k, v) for n, k, v in fields})
@@ -183,7 +183,7 @@ def _decode_secondary_key(session: Session, key: str) -> dict[str, str | None]:
 
 
 def _record_index_location(session: Session, file_id: str) -> dict[str, Any]:
-    """As a UUID with its index, or as text if Hudi does not accept it as a UUID."""
+    """The file id as a UUID with its index, or as text if Hudi does not accept it as a UUID."""
     from py4j.protocol import Py4JJavaError
 
     try:
@@ -240,7 +240,7 @@ hoodie.archivelog.folder=archived
 
 
 def _build_timeline(session: Session, names: Sequence[str]) -> dict[str, Any]:
-    """Of a table without data that has empty files of these names."""
+    """The timeline of a table without data that has empty files of these names."""
     with TemporaryDirectory() as folder:
         timeline = Path(folder, ".hoodie", "timeline")
         timeline.mkdir(parents=True)

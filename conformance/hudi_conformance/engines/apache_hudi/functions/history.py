@@ -95,7 +95,7 @@ class History:
 
 
 def _there(value: Any) -> str:
-    """A value on which Hudi calls a method; raises for null, as Hudi does."""
+    """The value, on which Hudi calls a method; raises for null, as Hudi does."""
     if value is None:
         raise EngineError("NullPointerException: a name, time or action of the history is null")
     return str(value)

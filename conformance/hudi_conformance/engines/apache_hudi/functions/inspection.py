@@ -45,7 +45,7 @@ def _completed(instant: Any, where: str) -> Json:
 
 
 def _file_groups(session: JavaBridge, client: Any) -> Json:
-    """By partition path and file id, from a view over a listing of the folders, without the metadata table."""
+    """File groups by partition path and file id, from a listing of the folders, without the metadata table."""
     view = view_of(session, client)
     try:
         view.loadAllPartitions()
@@ -87,7 +87,7 @@ class _Reader:
         return slice_ | ({"pending_compaction": True} if pending else {})
 
     def latest(self) -> dict[str, Json]:
-        """By file id, the slice that a snapshot at the newest instant merges."""
+        """The slice that a snapshot at the newest instant merges, by file id."""
         newest = self.view.getTimeline().lastInstant()
         if not newest.isPresent():
             return {}

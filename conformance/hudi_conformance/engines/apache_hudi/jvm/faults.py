@@ -33,7 +33,7 @@ def in_contract_words() -> Iterator[None]:
 
 
 def translated(thrown: Any, trace: str) -> Conflict | EngineError | Refused:
-    """What was thrown in Java, by what caused it."""
+    """The exception of the contract for a Java exception, chosen by its causes."""
     causes = list(_causes(thrown))
     if _NO_MERGER in _described(causes[-1]):
         return Refused("merge.custom", _described(causes[-1]))

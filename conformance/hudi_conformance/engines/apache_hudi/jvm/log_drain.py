@@ -41,6 +41,6 @@ def frames(data: bytes) -> Iterator[bytes]:
 
 
 def pairs(data: bytes) -> list[tuple[bytes, bytes]]:
-    """The same as pairs."""
+    """The byte strings of `frames` as pairs."""
     found: Sequence[bytes] = list(frames(data))
     return list(zip(found[::2], found[1::2], strict=True))

@@ -41,7 +41,7 @@ class Detector:
 
 
 def together(threads: list[Thread]) -> None:
-    """Run them to the end."""
+    """Run the functions in threads, and wait until all have ended."""
     for thread in threads:
         thread.start()
     for thread in threads:
