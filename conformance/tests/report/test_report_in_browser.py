@@ -1,16 +1,14 @@
 """The report page in a browser: without a network, with mouse and keyboard, in light and dark mode."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from page_checks import BROWSER, FAINT
 from sample_report import RESULTS, RUN
 
 from hudi_conformance.runner import run_report
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on the PATH")
 
@@ -107,27 +105,6 @@ def test_page_fits_the_window(page: Any):
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-#: Texts whose contrast with the ground behind them is below 4.5 to 1, computed as WCAG 2 says.
-FAINT = """() => {
-  const linear = v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
-  const luminance = colour => {
-    const [r, g, b] = colour.match(/[\\d.]+/g).map(v => linear(v / 255));
-    return .2126 * r + .7152 * g + .0722 * b;
-  };
-  const ground = e => {
-    const colour = getComputedStyle(e).backgroundColor;
-    return colour.endsWith(", 0)") ? ground(e.parentElement) : colour;
-  };
-  const contrast = e => {
-    const [bright, dim] = [getComputedStyle(e).color, ground(e)].map(luminance).sort((x, y) => y - x);
-    return (bright + .05) / (dim + .05);
-  };
-  return [...document.querySelectorAll("p, dt, dd, td, th, h1, h2, span, b, label, code")]
-    .filter(e => e.checkVisibility() && e.innerText.trim() && !e.children.length && contrast(e) < 4.5)
-    .map(e => e.outerHTML);
-}"""
 
 
 def test_contrast_of_texts(page: Any):
