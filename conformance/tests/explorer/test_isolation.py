@@ -46,7 +46,7 @@ def test_writes_one_after_the_other_are_in_order() -> None:
 
 
 @pytest.mark.parametrize("rows", [{"a": 0, "b": 0}, {"a": 1, "b": 0}])
-def test_a_query_beside_a_write_may_see_it_or_not(rows: Rows) -> None:
+def test_a_query_during_a_write_returns_the_state_before_or_after(rows: Rows) -> None:
     """Both the state before and the state after a write that completes during the query are right answers."""
     assert found(W, read("R", 3, 6, rows)) == []
 
@@ -154,7 +154,7 @@ def test_value_from_nowhere() -> None:
     assert the_only(W, read("R", 2, 3, {"a": 7, "b": 0})).name == "value from nowhere"
 
 
-def test_a_write_that_was_rolled_back_is_not_seen_again() -> None:
+def test_a_rolled_back_write_is_not_returned_again() -> None:
     """After the rollback only the older rows are right."""
     rolled_back = replace(W, withdrawn=10)
     assert found(rolled_back, read("R", 6, 8, {"a": 1, "b": 0}), read("R", 11, 12, BEFORE)) == []

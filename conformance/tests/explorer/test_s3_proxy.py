@@ -77,7 +77,7 @@ def asking(proxy: Proxy, client: str, count: int = 3):
     return program
 
 
-def test_requests_come_in_the_order_of_the_schedule(proxy: Proxy) -> None:
+def test_the_store_gets_requests_in_the_order_of_the_schedule(proxy: Proxy) -> None:
     """The store gets the requests in the order of the schedule, then those of each process in turn."""
     found = run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b")}, InOrder(("a", "b"), ["b", "a", "b"]))
     assert Echo.seen == ["/bucket/b-0", "/bucket/a-0", "/bucket/b-1", "/bucket/a-1", "/bucket/a-2", "/bucket/b-2"]
@@ -140,7 +140,7 @@ def test_the_store_serves_one_request_at_a_time(proxy: Proxy) -> None:
         ("delay-20", True, 200),
     ],
 )
-def test_each_fault_is_what_it_says(proxy: Proxy, fault: str, reaches: bool, reported: int | None) -> None:
+def test_each_fault_has_its_effect(proxy: Proxy, fault: str, reaches: bool, reported: int | None) -> None:
     """Whether the request reaches the store, and the status that the client gets."""
 
     def program():

@@ -73,7 +73,7 @@ def test_outcomes_are_those_of_all_orders_computed_by_hand():
 
 
 @pytest.mark.parametrize(("bound", "two", "three"), [(0, 2, 6), (1, 12, 96), (2, 62, 1056), (3, 162, 7806), (4, 362, None)])
-def test_a_bound_on_preemptions_leaves_as_many_orders_as_it_should(bound, two, three):
+def test_a_bound_on_preemptions_gives_the_known_number_of_orders(bound, two, three):
     """Known numbers of orders of two and of three programs of six steps with so many preemptions."""
     assert outcomes(TWO, preemptions=bound)[1].interleavings == two
     if three is not None:
@@ -88,7 +88,7 @@ def test_steps_that_commute_need_one_order(number):
     assert explored.steps == 6 * number
 
 
-def test_reduction_takes_each_class_of_orders_once():
+def test_reduction_explores_each_class_of_orders_once():
     """Two writers of one object and a reader of another one: the orders of the writes, and nothing else."""
 
     def writes(actor):
@@ -101,8 +101,8 @@ def test_reduction_takes_each_class_of_orders_once():
     assert explored.runs == 6
 
 
-def test_programs_are_run_no_more_often_than_they_get_different_answers():
-    """924 orders of two programs need fewer runs of them than orders: a program that got the same answers is not run again."""
+def test_a_program_is_run_once_for_each_sequence_of_answers():
+    """Two programs with 924 orders need fewer runs than orders: a program that got the same answers is not run again."""
     _, explored = outcomes(TWO, reduce=False, merge=False)
     assert explored.starts < 60
 
@@ -255,8 +255,9 @@ _PROGRAMS = st.one_of(
 @example([[("now", "")], [("locked put", "f/x")], [("locked put", "f/x")]], 0, 500)
 @example([[("locked put", "f/x"), ("put", "f/y"), ("locked put", "f/x")]] * 2, 0, None)
 def test_reduction_keeps_every_outcome_of_random_programs(programs, crashes, lease):
-    """Reads, changes, listings, clocks, heartbeats and locks of two or three processes, with a crash and without: what can come
-    of them is the same with reduction, without it, and when every order is followed to its end."""
+    """Reads, changes, listings, clocks, heartbeats and locks of two or three processes, with and without a crash: the possible
+    outcomes are the same with reduction, without it, and if every order is run to its end.
+    """
     processes = [Process(name, carries_out(requests)) for name, requests in zip("abc", programs, strict=False)]
     faults = {"crashes": crashes, "make_store": partial(simulated, lease=lease)}
     reduced, _ = outcomes(processes, **faults)
@@ -267,8 +268,9 @@ def test_reduction_keeps_every_outcome_of_random_programs(programs, crashes, lea
 
 
 def test_reduction_keeps_every_history_of_two_real_writers():
-    """What each of two writers of one file group gets to see, from its first request to its last: the same with reduction, in
-    which every class of orders is followed, as in all orders together."""
+    """The sequences of answers that two writers of one file group get are the same with reduction, in which each class of
+    orders is run, and in all orders.
+    """
 
     def histories(**how):
         found = set()

@@ -145,7 +145,7 @@ def test_time_advances_only_by_sleeps_and_clocks_differ_by_their_skew():
     assert found.results["b"].value == (start - 100, start - 100 + 14)
 
 
-def test_a_stalled_process_continues_when_the_others_can_do_no_more():
+def test_a_stalled_process_continues_when_no_other_process_can():
     """It pauses for an hour, the others end, then it takes its next step."""
     found = run(simulated(), of(claims), ["a!stall"])
     assert [step.process for step in found.steps] == ["a", "b", "a"]

@@ -12,27 +12,27 @@ def test_ids_are_unique_and_in_order():
 
 
 def test_every_erratum_cites_rules_that_exist():
-    """Each erratum leads to rules of the inventory."""
+    """Each erratum cites rules of the inventory."""
     for erratum in errata.errata():
         assert erratum.requirements, erratum.id
         assert not index.unknown(erratum.requirements), erratum.id
 
 
 def test_every_erratum_has_both_sides_evidence_and_the_behaviour_of_the_reference():
-    """No erratum is a claim without evidence."""
+    """Each erratum has both descriptions, evidence, and the behaviour of the reference."""
     for erratum in errata.errata():
         assert all((erratum.text, erratum.deployed, erratum.reference, *erratum.evidence)), erratum.id
         assert erratum.evidence, erratum.id
 
 
 def test_fixtures_named_as_evidence_exist():
-    """Evidence that names a golden case leads to it."""
+    """Evidence that names a golden case names an existing one."""
     root = case.fixtures_root()
     missing = {f"{e.id}: {name}" for e in errata.errata() for name in e.fixtures if not (root / name / "case.json").is_file()}
     assert not missing
 
 
-def test_every_erratum_is_named_in_the_reference_or_says_why_not():
+def test_every_erratum_is_named_in_the_reference_or_has_a_reason():
     """A line that follows the deployed format against the text names its erratum: `# ER-021: …`."""
     known = {erratum.id: erratum for erratum in errata.errata()}
     places = deviations()
@@ -42,7 +42,7 @@ def test_every_erratum_is_named_in_the_reference_or_says_why_not():
     assert all(e.code.startswith("none: ") and len(e.code) > 20 for e in known.values() if e.code is not None)
 
 
-def test_a_rule_leads_to_its_errata():
+def test_errata_of_a_rule_are_found():
     """The erratum about the ordering property is found from each of its rules."""
     assert "hoodie.table.ordering.fields" in " ".join(e.text for e in errata.about("PROP-009"))
     assert errata.about("MRG-019") == errata.about("PROP-009")

@@ -73,7 +73,7 @@ def test_text_that_matches_no_pattern_is_refused(value):
 
 def test_number_in_a_text_column_needs_a_unit():
     """PROP-016: otherwise the unit of the number is unknown."""
-    with pytest.raises(InvalidRows, match="a number where texts"):
+    with pytest.raises(InvalidRows, match="a number, but the partition values are texts"):
         paths(timed("MIXED", "yyyy", input__dateformat="yyyy-MM-dd"), [1_600_000_000])
 
 

@@ -65,7 +65,7 @@ def test_commit_time_keeps_the_newer(older: str, newer: str) -> None:
         (["d2", "x0", "d1"], "d1"),  # a deleted base row stays deleted (ER-051)
         (["d1", "x2", "d1"], "x2"),  # a tombstone defeats later rows with smaller values
         (["d1", "x2", "d2"], "d2"),
-        (["d5", "x0", "x9", "d3"], "d3"),  # a delete that finds nothing to delete leaves no trace
+        (["d5", "x0", "x9", "d3"], "d3"),  # a delete without a row to delete is not stored
         (["d5", "x0", "d3", "d4", "d3"], "d4"),
         (["d3", "d1", "d2"], "d3"),
         (["x5"], "x5"),

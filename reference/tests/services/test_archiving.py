@@ -48,7 +48,7 @@ def test_dry_run_returns_the_plan_and_changes_nothing() -> None:
     assert archive(table, LIMITS).instants == ()
 
 
-def test_a_dry_run_says_what_keeps_the_rest() -> None:
+def test_a_dry_run_reports_the_bound_of_archiving() -> None:
     """The bound of a plan is the earliest instant that has to stay, and why."""
     table = table_of(8)
     third = table.timeline.commits[2].requested
@@ -60,7 +60,7 @@ def test_a_dry_run_says_what_keeps_the_rest() -> None:
     assert (plan.bound.requested, plan.bound.why) == (third, "it has a savepoint")
 
 
-def test_settings_of_the_table_hold_where_nothing_else_is_said() -> None:
+def test_table_properties_are_the_defaults_of_settings() -> None:
     """Limits among the table's properties are used, and settings of the call override them."""
     table = new_table(properties={**LIMITS, "hoodie.archive.automatic": "true"})
     for number in range(5):
@@ -123,8 +123,8 @@ def test_incomplete_file_of_crashed_run_is_replaced() -> None:
     ]
 
 
-def test_what_is_archived_already_is_not_archived_again() -> None:
-    """After a crash behind the manifest the next run writes only the new actions."""
+def test_archived_actions_are_not_archived_again() -> None:
+    """If a run crashed after it published the manifest, the next run writes only the new actions."""
     storage = MemoryStorage()
     flush(storage, FOLDER, [archived(1), archived(2)])
     assert flush(storage, FOLDER, [archived(1), archived(2)]) is None
@@ -147,8 +147,8 @@ def test_files_that_are_too_large_together_are_not_merged() -> None:
     assert len(History(storage, FOLDER).instants()) == 4
 
 
-def test_a_merge_tells_actions_of_one_time_apart() -> None:
-    """Two actions of one requested time both stay; one that is in two files is there once."""
+def test_a_merge_keeps_two_actions_with_the_same_time() -> None:
+    """Two actions with the same requested time both stay; an action in two files is stored once."""
     storage = MemoryStorage()
     flush(storage, FOLDER, [archived(1), archived(1, "clean", b"plan")])
     flush(storage, FOLDER, [archived(2)])

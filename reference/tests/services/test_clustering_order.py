@@ -40,8 +40,8 @@ def test_neighbours_on_hilberts_curve_are_one_step_apart(dimensions: int, bits: 
 
 
 @pytest.mark.parametrize(("dimensions", "bits"), GRIDS)
-def test_a_position_in_z_order_is_the_bits_of_the_coordinates_in_turn(dimensions: int, bits: int) -> None:
-    """Written as text, bit by bit, the first coordinate first."""
+def test_a_z_order_position_interleaves_the_bits_of_the_coordinates(dimensions: int, bits: int) -> None:
+    """The position has one bit of each coordinate in turn, the first coordinate first."""
     points = grid(dimensions, bits)
     for *coordinates, position in zip(*(axis.tolist() for axis in points), interleaved(points, bits).tolist(), strict=True):
         texts = [f"{coordinate:0{bits}b}" for coordinate in coordinates]
@@ -92,7 +92,7 @@ ORDERED: list[tuple[pa.DataType, list[list[Any]]]] = [
 
 @pytest.mark.parametrize(("kind", "values"), ORDERED, ids=[str(kind) for kind, _ in ORDERED])
 @pytest.mark.parametrize("layout", ["LINEAR", "ZORDER", "HILBERT"])
-def test_every_type_has_its_order(kind: pa.DataType, values: list[list[Any]], layout: str) -> None:
+def test_values_of_every_type_are_ordered(kind: pa.DataType, values: list[list[Any]], layout: str) -> None:
     """Null first, then ascending; texts by their UTF-8 bytes; NaN last; both zeros are one value. On a curve through one column
     that is the order, too.
     """
@@ -107,7 +107,7 @@ def test_every_type_has_its_order(kind: pa.DataType, values: list[list[Any]], la
 
 
 def test_rows_that_are_equal_keep_their_order() -> None:
-    """By the first column, then by the second; equal in both as they came."""
+    """Rows are sorted by the first column, then by the second; rows that are equal in both keep their order."""
     rows = pa.table({"a": [2, 1, 2, 1, None], "b": ["x", "y", "x", "x", "z"], "n": range(5)})
     assert ordered(rows, ["a", "b"]).column("n").to_pylist() == [4, 3, 1, 0, 2]
     assert ordered(rows, []).column("n").to_pylist() == [0, 1, 2, 3, 4]
@@ -119,7 +119,7 @@ def test_fields_of_structs_are_columns() -> None:
     assert ordered(rows, ["a.b"]).column("n").to_pylist() == [1, 2, 0]
 
 
-def test_columns_of_many_and_few_values_count_alike() -> None:
+def test_coordinates_are_spread_over_the_whole_grid() -> None:
     """Coordinates are spread over the whole grid, whatever the number of values, and keep their order."""
     (many, few), bits = scaled([np.arange(1024, dtype=np.uint64), np.arange(1024, dtype=np.uint64) // np.uint64(512)])
     assert bits == 10
@@ -127,7 +127,7 @@ def test_columns_of_many_and_few_values_count_alike() -> None:
     assert sorted(set(few.tolist())) == [0, 512]
 
 
-def test_many_columns_become_coarse() -> None:
+def test_many_columns_get_one_bit_each() -> None:
     """Of forty columns one bit each counts on the curve; rows that are equal there are ordered by the columns."""
     rows = pa.table({f"c{n}": [3, 0, 1, 2] for n in range(40)})
     for layout in ("ZORDER", "HILBERT"):
@@ -146,8 +146,8 @@ def test_many_columns_become_coarse() -> None:
         (["v"] * 65, "ZORDER", Misuse),
     ],
 )
-def test_what_has_no_order_is_refused(columns: list[str], layout: str, error: type[Exception]) -> None:
-    """Columns that are not there, values without an order, unknown layouts, more columns than bits."""
+def test_invalid_sort_columns_and_layouts_are_refused(columns: list[str], layout: str, error: type[Exception]) -> None:
+    """Missing columns, values without an order, unknown layouts, and more columns than bits are refused."""
     rows = pa.table({"v": [1], "list": [[1]], "s": [{"b": 1}]})
     with pytest.raises(error):
         ordered(rows, columns, layout)

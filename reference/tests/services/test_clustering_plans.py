@@ -1,4 +1,4 @@
-"""Plans of clusterings: ranges in footers, laws of grouping, settings, the hour of the day, records that are no plan."""
+"""Plans of clusterings: ranges in footers, properties of grouping, settings, the hour of the day, invalid plans."""
 
 import datetime
 import io
@@ -69,8 +69,8 @@ FILES = st.lists(
 @bounded(150)
 @given(files=FILES, limit=st.integers(1, 150), name=st.sampled_from(sorted(STRATEGIES)))
 def test_every_file_is_in_one_group_within_the_limit(files, limit, name):
-    """Whatever the strategy; a group has more bytes than the limit only if it is one file. Overlapping files that fit into one
-    group together with all that connects them are in one, where grouping is by overlap.
+    """This holds for every strategy; a group has more bytes than the limit only if it is one file. With grouping by overlap,
+    overlapping files are in one group if they fit into it with all files that connect them.
     """
     settings = ClusteringSettings.of({f"{PLAN}max.bytes.per.group": str(limit), f"{PLAN}sort.columns": "c"})
     candidates = [Candidate(FileSlice("", str(n), f"{n:03}", "f"), size) for n, (size, _) in enumerate(files)]
@@ -86,7 +86,7 @@ def test_every_file_is_in_one_group_within_the_limit(files, limit, name):
 
 
 def connected(ranges):
-    """The components of files that overlap, found the plain way; a file that overlaps with none is none of them."""
+    """The connected components of files that overlap, computed pair by pair, without files that overlap with none."""
 
     def overlap(a, b):
         return a is None or b is None or (a[0] <= b[1] and b[0] <= a[1])
@@ -105,7 +105,7 @@ def connected(ranges):
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_settings_have_names_defaults_and_bounds(name):
-    """Each default is a value; what is no value is an error that names the setting, where not any text is one."""
+    """Each default is valid; an invalid value is an error that names the setting, unless the setting accepts any text."""
     setting = SETTINGS[name]
     assert setting.of({}) == getattr(ClusteringSettings.of({}), name)
     assert setting.name.startswith(("hoodie.clustering.", "hoodie.layout.", "hoodie.parquet."))
@@ -133,7 +133,7 @@ def test_the_hour_of_the_day_chooses_partitions(hour, right):
     assert [group.partition for group in found.groups] == right
 
 
-def test_a_file_that_is_missing_is_in_no_plan():
+def test_planning_fails_if_a_file_is_missing():
     """A missing file of the timeline cannot be rewritten: planning raises an error."""
     table = by_hours()
     (first, *_) = table.file_groups().latest_slices
@@ -143,13 +143,13 @@ def test_a_file_that_is_missing_is_in_no_plan():
 
 
 def test_an_unknown_strategy_is_refused():
-    """No plan on a guess."""
+    """An error is raised instead of a plan."""
     with pytest.raises(UnsupportedTableFeature, match="CustomPlanStrategy"):
         schedule_clustering(by_hours(), {f"{PLAN}class": "a.b.CustomPlanStrategy"})
 
 
-def test_a_plan_says_again_what_it_was_made_of():
-    """Written and read, moved table or not, a plan is the same."""
+def test_a_plan_is_equal_after_writing_and_reading():
+    """A plan is the same after it was written and read, also if the table was moved."""
     table = by_hours()
     plan = plan_clustering(table, {f"{PLAN}sort.columns": "name,ts", f"{PLAN}target.file.max.bytes": "7700000"})
     record = plan_record(table, plan)
@@ -177,8 +177,8 @@ def test_a_plan_says_again_what_it_was_made_of():
     ],
     ids=["no plan", "no slices", "no file id", "two partitions", "outside", "version", "bootstrap"],
 )
-def test_what_is_no_plan_is_not_read_as_one(error, change):
-    """One typed error for each way of being wrong."""
+def test_invalid_plans_are_refused(error, change):
+    """Each kind of invalid plan raises its typed error."""
     table = by_hours()
     record = plan_record(table, plan_clustering(table))
     change(record)

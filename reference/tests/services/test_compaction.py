@@ -244,7 +244,7 @@ def test_strategies_choose_among_slices():
 
 
 def test_refused_compactions():
-    """A copy-on-write table has no logs; a slice with a missing file cannot be merged; a plan must be there."""
+    """A copy-on-write table has no logs; a slice with a missing file cannot be merged; a plan must exist."""
     with pytest.raises(Misuse):
         compact(new_table())
     with pytest.raises(Misuse):

@@ -101,7 +101,7 @@ def test_a_planned_clean_deletes_no_savepointed_file():
     check_refused(table, foreign_clean(table, {"": [name]}), name)
 
 
-def test_a_planned_clean_deletes_nothing_that_it_says_to_retain():
+def test_a_planned_clean_deletes_no_file_that_it_retains():
     """CLN-003: a plan is refused if it deletes files of reads from the earliest instant that it says to retain."""
     table, times, _ = table_of("COPY_ON_WRITE")
     needed = next(path for path in data_files(table) if times[1] in path)

@@ -129,8 +129,8 @@ VERSIONS = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fi
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
 def test_a_clean_by_versions_leaves_no_partial_states(kind):
-    """A group whose slices were written by archived writes only, until they were superseded and cleaned: as of a time between there is an
-    error, not the rows of the other groups; no savepoint of that time, and no way back to it.
+    """The slices of a group were written by archived writes, superseded and cleaned. A read as of a time in between raises an
+    error and does not return the rows of other groups; a savepoint of that time and a restore to it are refused.
     """
     options = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
     table = new_table(table_type=kind, partition=("p",), options=options)

@@ -15,7 +15,7 @@ _HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests, and let PySpark say what it likes about the versions of its libraries."""
+    """Mark the tests, and ignore the warnings of PySpark about versions of libraries."""
     for item in items:
         if item.path.is_relative_to(_HERE):
             item.add_marker(pytest.mark.spark)

@@ -48,7 +48,7 @@ def test_the_format_reads_what_the_reference_reads(source: Any, make_table: Make
 
 
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
-def test_windows_have_their_names(source: Any, make_table: Make, table_type: str) -> None:
+def test_begin_and_end_select_an_incremental_query(source: Any, make_table: Make, table_type: str) -> None:
     """`begin` and `end`, one or both, make a query incremental; `query` makes it one of changes; as of takes no window."""
     table = make_table(table_type=table_type, ordering=("ts",), partition=("p",))
     table.upsert(trips(trip("1", "old", 1, "p0"), trip("2", "old", 1, "p1")))
@@ -73,8 +73,8 @@ def test_an_empty_table_is_an_empty_frame(source: Any, make_table: Make) -> None
     assert (frame.count(), frame.columns) == (0, table.snapshot().column_names)
 
 
-def test_sql_asks(source: Any, make_table: Make) -> None:
-    """A view of SQL's own making, SELECT with WHERE and GROUP BY."""
+def test_sql_reads_the_format(source: Any, make_table: Make) -> None:
+    """SELECT with WHERE and GROUP BY on a view that SQL created."""
     table = make_table(table_type="MERGE_ON_READ", ordering=("ts",))
     table.upsert(trips(*(trip(str(n), f"n{n % 2}", n) for n in range(10))))
     table.upsert(trips(trip("1", "changed", 100)))
@@ -83,7 +83,7 @@ def test_sql_asks(source: Any, make_table: Make) -> None:
     assert {(row.name, row.n, row.ts) for row in found} == {("n0", 4, 20), ("n1", 4, 24), ("changed", 1, 100)}
 
 
-def test_views_of_a_frame_answer_sql(source: Any, make_table: Make) -> None:
+def test_sql_reads_a_view_of_a_frame(source: Any, make_table: Make) -> None:
     """The DataFrame of `hudi_spark.read` as a view."""
     table = make_table(partition=("p",))
     table.insert(trips(*(trip(str(n), "n", n, f"p{n % 2}") for n in range(10))))
@@ -103,7 +103,7 @@ def test_appending_is_one_commit(source: Any, make_table: Make, operation: str) 
     assert [commit.operation for commit in table.file_groups().commits.values()] == [operation.upper()]
 
 
-def test_what_the_format_does_not_do_is_said(source: Any, make_table: Make) -> None:
+def test_unsupported_writes_are_refused(source: Any, make_table: Make) -> None:
     """Overwriting and upserts are refused before anything is written; so are columns that do not fit."""
     table = make_table()
     rows = source.createDataFrame(trips(trip("1")))
@@ -127,8 +127,8 @@ def test_a_failed_append_is_never_visible(source: Any, make_table: Make) -> None
     assert [instant.state.name for instant in table.timeline.pending] == ["INFLIGHT"]
 
 
-def test_a_place_without_a_table_is_named(source: Any, tmp_path: Any) -> None:
-    """What is wrong with the table is said when the frame is made."""
+def test_a_missing_table_is_an_error(source: Any, tmp_path: Any) -> None:
+    """The error is raised when the frame is created."""
     with pytest.raises(TableNotFound), hudi_spark.errors_of_executors():
         source.read.format("hudi-reference").load(str(tmp_path))
     with pytest.raises(Misuse), hudi_spark.errors_of_executors():

@@ -1,8 +1,8 @@
-"""Model-based: programs of everything, written by the reference, whose every query is put to the Spark engine.
+"""Model-based test: the reference writes programs of all operations, and the Spark engine answers each of their queries.
 
-However small the table, a Spark job takes a good part of a second. So each query is planned when it is asked, on a copy of the
-table as it is then (links to its files: no process changes a file), and the queries of many programs that have the same columns and
-filters are read as one DataFrame, whose rows say which query they answer. `--programs N` draws N programs of each family.
+A Spark job takes some hundred milliseconds even on a small table. So each query is planned when it is asked, on a copy of the
+current table (links to its files: no process changes a file), and the queries of many programs that have the same columns and
+filters are read as one DataFrame, whose rows contain the number of their query. `--programs N` draws N programs of each family.
 """
 
 import os
@@ -45,7 +45,7 @@ NUMBER = "__query"
 
 @dataclass(frozen=True)
 class Asked:
-    """A query of a program: its number, its plan, and what is right."""
+    """A query of a program: its number, its plan, and the right rows."""
 
     number: int
     plan: ReadPlan
@@ -69,7 +69,7 @@ class Asked:
 
 
 class Questions:
-    """What was asked and not yet answered, with copies of the tables in a folder."""
+    """The queries that were asked and not yet answered, with copies of the tables in a folder."""
 
     def __init__(self, spark: Any, folder: Path) -> None:
         self.spark, self.folder = spark, folder
@@ -87,7 +87,7 @@ class Questions:
         self.asked.append(Asked(len(self.asked), plan, question, program, when))
 
     def answer(self) -> None:
-        """Read and judge all that was asked; forget it."""
+        """Read and judge all queries that were asked, then discard them."""
         alike = defaultdict(list)
         for one in self.asked:
             alike[one.kind].append(one)
@@ -107,7 +107,7 @@ class Questions:
         return reduce(DataFrame.unionByName, self.parts(asked)).select(*plan.columns, NUMBER)
 
     def parts(self, asked: Sequence[Asked]) -> Iterator[DataFrame]:
-        """What the reference merges, and what Spark's own reader reads."""
+        """The slices that the reference merges, and those that Spark's own reader reads."""
         plan = asked[0].plan
         schema = spark_schema(plan.fields.append(pa.field(NUMBER, pa.int32())))
         merged = [(one.number, one.plan.query, part) for one in asked for part in one.plan.merged]

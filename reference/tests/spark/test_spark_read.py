@@ -1,4 +1,4 @@
-"""DataFrames of hudi_spark.read hold what the reference reads."""
+"""DataFrames of hudi_spark.read have the rows that the reference reads."""
 
 import datetime
 import decimal
@@ -67,7 +67,7 @@ def assert_equal(spark: Any, table: Table, **query: Any) -> None:
 
 @pytest.mark.parametrize("style", PARTITIONS)
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
-def test_every_query_of_every_partition_style_is_the_references(
+def test_every_query_of_every_partition_style_has_the_rows_of_the_reference(
     spark: Any, make_table: Make, table_type: str, style: str
 ) -> None:
     """Snapshot, read-optimized and as-of queries give the reference's rows, meta columns included."""
@@ -109,7 +109,7 @@ def test_an_empty_table_is_a_frame_without_rows(spark: Any, make_table: Make) ->
         [("_hoodie_record_key", "<=", "11")],
     ],
 )
-def test_filters_and_columns_choose_the_references_rows(
+def test_filters_and_columns_select_the_rows_of_the_reference(
     spark: Any, make_table: Make, table_type: str, where: list[tuple[str, str, Any]]
 ) -> None:
     """Comparisons hold for the same rows, also of columns that are not in the result, in either implementation."""
@@ -198,7 +198,7 @@ TYPED_ROW = {
     ("schema", "native"), [(TYPES, True), (MORE_TYPES, False)], ids=["for Spark's reader", "for the reference"]
 )
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
-def test_values_of_every_type_come_out_as_stored(
+def test_values_of_every_type_are_read_as_stored(
     spark: Any, make_table: Make, table_type: str, schema: dict[str, Any], native: bool
 ) -> None:
     """Dates before 1582, microseconds, decimals and nested values are the reference's, from base files and from logs."""
@@ -222,7 +222,7 @@ def evolved(table: WritableTable, changed: dict[str, Any]) -> WritableTable:
 
 
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
-def test_rows_of_an_older_schema_are_brought_to_the_new_one(spark: Any, make_table: Make, table_type: str) -> None:
+def test_rows_of_an_older_schema_are_converted_to_the_new_one(spark: Any, make_table: Make, table_type: str) -> None:
     """An added column is null in older files, which stay with Spark's reader; a widened one is converted by the reference."""
     fields = [*SCHEMA["fields"], {"name": "added", "type": ["null", "double"], "default": None}]
     table = make_table(table_type=table_type)
@@ -238,7 +238,7 @@ def test_rows_of_an_older_schema_are_brought_to_the_new_one(spark: Any, make_tab
     assert_equal(spark, table)
 
 
-def test_slices_without_logs_go_through_sparks_reader(spark: Any, make_table: Make) -> None:
+def test_sparks_reader_reads_slices_without_logs(spark: Any, make_table: Make) -> None:
     """Of a merge-on-read table only the slices with log files pass through Python, each in a task of its own."""
     table = make_table(table_type="MERGE_ON_READ", partition=("p",))
     table.insert(trips(*(trip(str(n), "n", 1, f"p{n}") for n in range(5))))
@@ -304,7 +304,7 @@ def test_tables_on_s3_are_read_by_the_executors(spark: Any, s3_bucket: str) -> N
         ({"where": [("ts", "=", "word")]}, InvalidQuery),
     ],
 )
-def test_a_query_that_means_nothing_is_the_callers_mistake(
+def test_an_invalid_query_raises_an_error(
     spark: Any, make_table: Make, query: dict[str, Any], error: type[HudiError]
 ) -> None:
     """Mistakes in a query are found by the plan, before Spark runs anything."""
@@ -313,7 +313,7 @@ def test_a_query_that_means_nothing_is_the_callers_mistake(
         hudi_spark.read(spark, table.uri, **query)
 
 
-def test_a_place_without_a_table_is_an_error_of_the_plan(spark: Any, tmp_path: Path) -> None:
+def test_planning_fails_without_a_table(spark: Any, tmp_path: Path) -> None:
     """No table, and a table in this process's memory, which executors cannot see."""
     with pytest.raises(TableNotFound):
         hudi_spark.read(spark, str(tmp_path))
@@ -321,8 +321,8 @@ def test_a_place_without_a_table_is_an_error_of_the_plan(spark: Any, tmp_path: P
         hudi_spark.read(spark, "memory:///t")
 
 
-def test_damage_in_a_log_file_is_the_references_error(spark: Any, make_table: Make) -> None:
-    """What an executor finds wrong comes back as the reference's exception, with rule, offset and what was found."""
+def test_a_damaged_log_file_raises_the_error_of_the_reference(spark: Any, make_table: Make) -> None:
+    """An error on an executor is raised as the exception of the reference, with rule, offset and the value found."""
     table = make_table(table_type="MERGE_ON_READ", ordering=("ts",))
     table.upsert(trips(trip("1", "a", 1)))
     table.upsert(trips(trip("1", "b", 2)))
@@ -337,7 +337,7 @@ def test_damage_in_a_log_file_is_the_references_error(spark: Any, make_table: Ma
 
 
 def test_an_unknown_block_is_refused(spark: Any, make_table: Make) -> None:
-    """A refusal on an executor stays a refusal, with the contract's word for the feature."""
+    """A refusal on an executor remains a refusal, with the name of the feature in the contract."""
     table = make_table(table_type="MERGE_ON_READ", ordering=("ts",))
     table.upsert(trips(trip("1", "a", 1)))
     table.upsert(trips(trip("1", "b", 2)))
@@ -350,8 +350,8 @@ def test_an_unknown_block_is_refused(spark: Any, make_table: Make) -> None:
     assert refused.value.feature == "file-format"
 
 
-def test_a_missing_base_file_is_an_error_of_the_plan(spark: Any, make_table: Make) -> None:
-    """Spark's reader never gets the chance to pass over a file that a commit wrote."""
+def test_planning_fails_if_a_base_file_is_missing(spark: Any, make_table: Make) -> None:
+    """A missing file of a commit is found by the plan, because Spark's reader might ignore it."""
     table = make_table()
     table.insert(trips(trip("1")))
     (path,) = data_files(table, ".parquet")
@@ -361,8 +361,8 @@ def test_a_missing_base_file_is_an_error_of_the_plan(spark: Any, make_table: Mak
 
 
 @pytest.mark.parametrize("kept", [0, 10, -1], ids=["empty", "cut", "without its last byte"])
-def test_a_damaged_base_file_is_never_passed_over(spark: Any, make_table: Make, kept: int) -> None:
-    """Not even in a session that ignores corrupt files, and not an empty file, which Spark does not look at."""
+def test_a_damaged_base_file_is_never_ignored(spark: Any, make_table: Make, kept: int) -> None:
+    """This holds in a session that ignores corrupt files, and for an empty file, which Spark does not open."""
 
     table = make_table(partition=("p",))
     table.insert(trips(trip("1", p="a"), trip("2", p="b")))

@@ -22,8 +22,8 @@ def changes(**columns: list[Any]) -> pa.Table:
 
 
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
-def test_a_dataframe_of_some_columns_changes_these(spark: Any, make_table: Any, tmp_path: Any, table_type: Any) -> None:
-    """LF-046: late ones change nothing, unknown and deleted records stay away, and the other columns keep their values."""
+def test_a_dataframe_of_some_columns_changes_only_these(spark: Any, make_table: Any, tmp_path: Any, table_type: Any) -> None:
+    """LF-046: late ones change nothing, unknown and deleted records are not added, and the other columns keep their values."""
     options: dict[str, Any] = {"schema": FLAGGED_SCHEMA, "table_type": table_type, "ordering": ("ts",), "partition": ("p",)}
     table = make_table(**options)
     twin = create_table(str(tmp_path / "twin"), name="trips", record_key=("id",), **options)
@@ -43,7 +43,7 @@ def test_a_dataframe_of_some_columns_changes_these(spark: Any, make_table: Any, 
 
 
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
-def test_a_dataframe_extends_the_schema_where_it_is_asked_to(spark: Any, make_table: Any, table_type: Any) -> None:
+def test_a_dataframe_extends_the_schema_if_configured(spark: Any, make_table: Any, table_type: Any) -> None:
     """LF-038: new, wider and missing columns are taken with the setting, and refused without."""
     table = make_table(table_type=table_type, ordering=("ts",), partition=("p",))
     hudi_spark.upsert(spark.createDataFrame(pa.table({"id": ["1", "2"], "name": ["old", "old"], "ts": [1, 1], "p": ["a", "a"]})),

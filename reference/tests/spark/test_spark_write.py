@@ -1,4 +1,4 @@
-"""What hudi_spark writes, the reference reads; and nothing else becomes visible."""
+"""The reference reads the rows that hudi_spark writes, and no other rows become visible."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -65,7 +65,7 @@ def frame(spark: Any, rows: pa.Table, partitions: int = 2) -> Any:
 @pytest.mark.parametrize("partition", [("p",), ()], ids=["partitioned", "unpartitioned"])
 @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
-def test_a_program_of_writes_ends_as_the_reference_ends(
+def test_a_program_of_writes_has_the_result_of_the_reference(
     spark: Any, make_table: Make, tmp_path: Path, table_type: Any, mode: Any, partition: tuple[str, ...]
 ) -> None:
     """Inserts, updates, late records, flagged deletes, deletes by key and repeated keys, commit by commit."""
@@ -94,7 +94,7 @@ def test_merge_on_read_changes_go_to_log_files_of_their_group(spark: Any, make_t
     assert names(table)["9"] == "new"
 
 
-def test_meta_columns_tell_the_row_its_file_and_commit(spark: Any, make_table: Make) -> None:
+def test_meta_columns_name_the_file_and_the_commit_of_a_row(spark: Any, make_table: Make) -> None:
     """File names are those of the files, sequence numbers are unique in a commit, carried rows keep commit and number."""
     table = make_table(partition=("p",))
     first = hudi_spark.bulk_insert(frame(spark, trips(*(trip(str(n), "old", 1, f"p{n % 2}") for n in range(20)))), table.uri)
@@ -108,7 +108,7 @@ def test_meta_columns_tell_the_row_its_file_and_commit(spark: Any, make_table: M
     }
 
 
-def test_stats_tell_what_was_written(spark: Any, make_table: Make) -> None:
+def test_stats_count_the_written_rows(spark: Any, make_table: Make) -> None:
     """Commit metadata counts inserts, updates and deletes by file, with the sizes of the files."""
     table = make_table(partition=("p",), schema=FLAGGED_SCHEMA)
     hudi_spark.upsert(frame(spark, flagged(*(trip(str(n), "old", 1, "p") for n in range(5)))), table.uri)
@@ -151,7 +151,7 @@ def test_an_empty_frame_is_a_commit_without_files(spark: Any, make_table: Make) 
     ids=["unknown column", "missing column", "column twice", "no key", "other type", "empty key"],
 )
 @pytest.mark.parametrize("operation", ["bulk_insert", "upsert"])
-def test_rows_that_do_not_fit_leave_the_table_as_it_was(
+def test_invalid_rows_leave_the_table_unchanged(
     spark: Any, make_table: Make, operation: str, rows: pa.Table, error: type[HudiError]
 ) -> None:
     """Columns are checked on the driver, values on the executors, both before the write begins."""
@@ -163,7 +163,7 @@ def test_rows_that_do_not_fit_leave_the_table_as_it_was(
 
 
 @pytest.mark.parametrize("operation", ["bulk_insert", "upsert"])
-def test_a_null_in_a_column_that_takes_none_is_refused(spark: Any, make_table: Make, operation: str) -> None:
+def test_a_null_in_a_required_column_is_refused(spark: Any, make_table: Make, operation: str) -> None:
     """Wherever it is among the rows, before the write begins; a delete needs no values but its key's."""
     fields = [{"name": "ts", "type": "long"} if field["name"] == "ts" else field for field in FLAGGED_SCHEMA["fields"]]
     table = make_table(schema={**FLAGGED_SCHEMA, "fields": fields})
@@ -185,8 +185,10 @@ def test_values_are_converted_to_the_tables_types(spark: Any, make_table: Make, 
     assert data_rows(table.snapshot()) == [trip("1", "a", 7, "p")]
 
 
-def test_tables_that_need_more_are_refused(spark: Any, make_table: Make) -> None:
-    """A table whose indexes this writer does not keep is not written to; nor is one in this process's memory."""
+def test_tables_with_unsupported_features_are_refused(spark: Any, make_table: Make) -> None:
+    """A table with indexes that this writer does not maintain is not written, and neither is a table in the memory of this
+    process.
+    """
     table = make_table()
     set_property(table.storage, "hoodie.table.metadata.partitions", "column_stats,files")
     with pytest.raises(UnsupportedTableFeature):
@@ -237,7 +239,7 @@ def test_a_task_that_fails_after_writing_leaves_no_duplicates(
     assert set(data_files(table)) == named
 
 
-def test_a_write_that_fails_for_good_is_never_visible(spark: Any, make_table: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_permanently_is_never_visible(spark: Any, make_table: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """The files it left belong to an action that is not completed, which stays for a rollback."""
     from pyspark.errors import PySparkException
 

@@ -1,4 +1,4 @@
-"""One contract for every storage: what the rest of the reference relies on, and nothing more."""
+"""The contract of every storage, on which the rest of the reference relies."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +35,7 @@ ODD_KEYS = [
 ]
 
 
-def test_what_was_put_is_what_get_returns(storage: Storage) -> None:
+def test_get_returns_the_object_that_was_put(storage: Storage) -> None:
     """S3-006: an object appears whole, and a later put replaces it whole."""
     storage.put("a/b", b"first")
     storage.put("a/b", b"2")
@@ -72,7 +72,7 @@ def test_an_opened_object_can_be_read_anywhere(storage: Storage) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\x00" * 70_000])
 def test_objects_may_be_empty_or_larger_than_a_buffer(storage: Storage, data: bytes) -> None:
-    """ER-008: requested files are empty objects, and they are objects all the same."""
+    """ER-008: requested files are empty objects, and an empty object exists like any other."""
     storage.create("object", data)
     with storage.open("object") as file:
         assert bytes(file.read()) == data
@@ -82,8 +82,10 @@ def test_objects_may_be_empty_or_larger_than_a_buffer(storage: Storage, data: by
 
 
 @pytest.mark.parametrize("path", ["missing", "folder/missing", "folder", "file/below"])
-def test_a_missing_object_is_told_apart(storage: Storage, path: str) -> None:
-    """Storage: `get` and `open` raise FileNotFoundError, `head` gives None, `delete` is content; a folder is no object."""
+def test_a_missing_object_is_reported(storage: Storage, path: str) -> None:
+    """Storage: `get` and `open` raise FileNotFoundError, `head` gives None, `delete` raises no error; a folder is not an
+    object.
+    """
     storage.put("folder/there", b"x")
     storage.put("file", b"x")
     assert storage.head(path) is None
@@ -109,7 +111,7 @@ def test_create_never_overwrites(storage: Storage) -> None:
 
 
 def test_of_many_creators_exactly_one_succeeds(storage: Storage) -> None:
-    """S3-002: however many writers create one object at once, one of them wins, and its bytes are what is there."""
+    """S3-002: however many writers create one object at once, one of them succeeds, and its bytes are stored."""
     for turn in range(5):
         start = threading.Barrier(8)
 
@@ -127,8 +129,8 @@ def test_of_many_creators_exactly_one_succeeds(storage: Storage) -> None:
         assert storage.get(f"race/{turn}") == b"%d" % winners[0] * 1000
 
 
-def test_replace_takes_the_known_version_only(storage: Storage) -> None:
-    """S3-001: a version that was replaced meanwhile cannot be replaced again by who did not see that."""
+def test_replace_succeeds_only_for_the_current_version(storage: Storage) -> None:
+    """S3-001: a writer that knows an earlier version cannot replace the current one."""
     storage.put("lock", b"1")
     seen = storage.head("lock")
     assert seen is not None
@@ -176,13 +178,13 @@ def test_listings_are_sorted_complete_and_by_folder(storage: Storage) -> None:
 
 
 def test_head_and_listing_agree(storage: Storage) -> None:
-    """Storage: one object has one version, wherever it is asked for."""
+    """Storage: the version of an object is the same in `head` and in a listing."""
     storage.put("a/b", b"xyz")
     assert storage.list("a") == [storage.head("a/b")]
 
 
 def test_deleted_objects_are_gone(storage: Storage) -> None:
-    """Storage.delete: neither listed nor found, and the place is free for a creator."""
+    """Storage.delete: a deleted object is not listed or found, and can be created again."""
     storage.put("a/b", b"x")
     storage.delete("a/b")
     storage.delete("a/b")
@@ -192,7 +194,7 @@ def test_deleted_objects_are_gone(storage: Storage) -> None:
 
 @pytest.mark.parametrize("key", ODD_KEYS)
 def test_keys_are_taken_literally(storage: Storage, key: str) -> None:
-    """LAY-006: partition values stand in paths as they are or percent-encoded; storage decodes and encodes nothing."""
+    """LAY-006: partition values in paths are plain or percent-encoded; storage does not decode or encode them."""
     storage.create(key, b"x")
     assert [info.path for info in storage.list()] == [key]
     assert storage.get(key) == b"x"
@@ -223,7 +225,7 @@ def test_no_path_leads_outside(storage: Storage, path: str) -> None:
 
 
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
-def test_a_whole_table_lives_on_each_storage(storage: Storage, table_type: str) -> None:
+def test_a_table_can_be_stored_on_each_storage(storage: Storage, table_type: str) -> None:
     """LAY-004: create, insert, upsert, delete and read work on every storage, with odd partition values too."""
     options = {"partition": ("p",), "ordering": ("ts",), "url_encode": True, "hive_style": True}
     table = create_table("x:", name="t", schema=SCHEMA, record_key=("id",), table_type=table_type, storage=storage, **options)
@@ -236,7 +238,7 @@ def test_a_whole_table_lives_on_each_storage(storage: Storage, table_type: str) 
     assert folders == {"p=São Paulo%2F1", "p=p%3A1", "p=__HIVE_DEFAULT_PARTITION__"}
 
 
-def test_files_being_written_are_in_no_listing(tmp_path: Path) -> None:
+def test_partial_files_are_not_listed(tmp_path: Path) -> None:
     """S3-006: on a local disk a partially written file has a hidden name, and its remains have no effect."""
     storage = LocalStorage(tmp_path)
     storage.put("a/b", b"x")
@@ -245,8 +247,8 @@ def test_files_being_written_are_in_no_listing(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "a").iterdir() if path.name != "b"] == [".staging~crashed"]
 
 
-def test_a_listing_survives_files_that_come_and_go(tmp_path: Path) -> None:
-    """Storage.list: a file deleted while the folder is walked is simply not there."""
+def test_files_can_be_deleted_during_a_listing(tmp_path: Path) -> None:
+    """Storage.list: a file that is deleted while the folder is walked is omitted."""
     storage = LocalStorage(tmp_path)
     stop = threading.Event()
 
@@ -267,7 +269,7 @@ def test_a_listing_survives_files_that_come_and_go(tmp_path: Path) -> None:
         thread.join()
 
 
-def test_uris_name_storages(tmp_path: Path) -> None:
+def test_each_uri_scheme_selects_its_storage(tmp_path: Path) -> None:
     """LAY-004: plain paths and file URIs are folders, memory URIs are shared within the process, other schemes are refused."""
     folder = tmp_path / "with space"
     storage_of(str(folder)).put("x", b"1")
@@ -279,8 +281,8 @@ def test_uris_name_storages(tmp_path: Path) -> None:
         storage_of("gopher://host/table")
 
 
-def test_a_folder_is_not_below_its_namesake() -> None:
-    """LAY-005: belonging to a folder is decided by whole steps."""
+def test_folders_are_compared_by_whole_steps() -> None:
+    """LAY-005: whether a path is below a folder is decided by whole steps."""
     assert is_below("a/b", "a")
     assert is_below("a", "")
     assert not is_below("ab", "a")
@@ -293,9 +295,9 @@ LINKS = {"folder": ("p", "p/x"), "deep folder": ("a/p", "a/p/x"), "file": ("a/x"
 
 
 @pytest.mark.parametrize("kind", LINKS)
-def test_no_operation_passes_through_a_link(tmp_path: Path, kind: str) -> None:
+def test_no_operation_follows_a_link(tmp_path: Path, kind: str) -> None:
     """LAY-005: no object is read, listed, written or deleted through a symbolic link below the base path; the error names
-    the link. What the link leads to stays as it is."""
+    the link. The target of the link is unchanged."""
     link, path = LINKS[kind]
     outside, storage = tmp_path / "outside", LocalStorage(tmp_path / "table")
     outside.mkdir()
@@ -326,8 +328,8 @@ def test_no_operation_passes_through_a_link(tmp_path: Path, kind: str) -> None:
     assert place.is_symlink() and not (tmp_path / "nothing").exists()
 
 
-def test_a_link_in_a_part_that_is_left_out_is_not_looked_at(tmp_path: Path) -> None:
-    """Storage.list: what `skip` names is not read."""
+def test_a_link_in_a_skipped_folder_is_ignored(tmp_path: Path) -> None:
+    """Storage.list: the folder `skip` is not read."""
     storage = LocalStorage(tmp_path / "table")
     storage.put("a/x", b"1")
     (tmp_path / "table" / ".hoodie").symlink_to(tmp_path)
@@ -335,7 +337,7 @@ def test_a_link_in_a_part_that_is_left_out_is_not_looked_at(tmp_path: Path) -> N
 
 
 def test_the_base_path_may_be_a_link(tmp_path: Path) -> None:
-    """LAY-004: links above the table, and the base path itself as one, are the choice of its owner."""
+    """LAY-004: links above the base path, and a base path that is a link, are allowed."""
     (tmp_path / "real" / "table").mkdir(parents=True)
     (tmp_path / "parent").symlink_to(tmp_path / "real")
     (tmp_path / "linked").symlink_to(tmp_path / "parent" / "table")
@@ -380,11 +382,11 @@ def linked_table(tmp_path: Path, link: str) -> tuple[str, list[str], Path]:
     ],
     ids=["rollback", "restore", "clean", "upsert"],
 )
-def test_services_and_writes_keep_out_of_linked_folders(tmp_path: Path, act, link: str) -> None:  # type: ignore[no-untyped-def]
+def test_services_and_writes_do_not_change_linked_folders(tmp_path: Path, act, link: str) -> None:  # type: ignore[no-untyped-def]
     """LAY-005: a folder of the table that is a link may lead anywhere: no service deletes what lies there, no write adds to
     it."""
     uri, times, outside = linked_table(tmp_path, link)
     before = {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()}
-    with suppress(SymbolicLinkInTable):  # not every action has to do with every folder
+    with suppress(SymbolicLinkInTable):  # not every action uses every folder
         act(open_table(uri), times)
     assert {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()} == before

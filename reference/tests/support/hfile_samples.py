@@ -45,7 +45,7 @@ def entries(count: int) -> list[Entry]:
 
 @dataclass
 class CountingStorage(MemoryStorage):
-    """Remembers each range that was read."""
+    """Records each range that was read."""
 
     reads: list[tuple[int, int | None]] = field(default_factory=list)
 
@@ -58,5 +58,5 @@ class CountingStorage(MemoryStorage):
         return super().get(path, start, length)
 
     def open(self, path: str) -> Any:
-        """Nothing may ask for the whole file."""
+        """Raises an error: the whole file must not be read."""
         raise AssertionError(f"{path} was opened whole")

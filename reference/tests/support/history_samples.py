@@ -1,4 +1,4 @@
-"""Histories put together by hand: level files, manifests, version files; and a storage that counts what is asked of it."""
+"""Histories put together by hand: level files, manifests, version files; and a storage that counts its requests."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Base files and changes in which everything that can meet meets."""
+"""Base files and changes with all combinations of versions."""
 
 import datetime
 import itertools
@@ -38,7 +38,7 @@ VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
 
 @st.composite
 def merges(draw: st.DrawFn) -> tuple[pa.Table, Changes, Merging]:
-    """A base file and changes over few keys and few ordering values, so that everything meets."""
+    """A base file and changes with few keys and few ordering values, so that all combinations of versions occur."""
     kind, values = VALUES[draw(st.sampled_from(sorted(VALUES)))]
     ordering = ("o",) if draw(st.booleans()) else ()
     with_flags = draw(st.booleans())

@@ -1,4 +1,4 @@
-"""Rows of which some hold only some columns, and random series of writes of such rows."""
+"""Whole rows and rows with only some columns, and random series of writes of such rows."""
 
 from collections.abc import Sequence
 from typing import Any

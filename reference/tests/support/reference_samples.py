@@ -1,4 +1,4 @@
-"""What the tests share: a small schema, tables whose bytes do not depend on time or chance, and views of them."""
+"""Shared by the tests: a small schema, tables whose bytes do not depend on time or chance, and views of them."""
 
 import os
 from typing import Any
@@ -36,7 +36,7 @@ TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 
 
 def bounded(examples: int) -> settings:
-    """So many examples, however slow the machine; the same ones on every run in CI."""
+    """This number of examples, without a time limit; the same ones on every run in CI."""
     return settings(
         max_examples=examples, deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
     )
@@ -114,7 +114,7 @@ def completed_path(table: WritableTable) -> str:
 
 
 def set_property(storage: Storage, key: str, value: str | None) -> None:
-    """Change one line of `hoodie.properties` behind the table's back; None removes it."""
+    """Change one line of `hoodie.properties` directly in the file; None removes it."""
     from hudi_reference.layout.java_properties import dump, load
 
     entries = load(storage.get(PROPERTIES_PATH))

@@ -1,4 +1,4 @@
-"""Records of actions: what Apache Hudi wrote is written again byte by byte, and what is unknown here is kept."""
+"""Records of actions: records of Apache Hudi are written again byte by byte, and unknown fields are kept."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ MARKER = bytes(range(16))
 
 
 def instant_of(path: Path) -> Instant:
-    """The instant that a file's name stands for."""
+    """The instant of a file name."""
     instant = parse_instant_name(path.name)
     assert instant is not None
     return instant
@@ -79,8 +79,8 @@ def test_every_record_of_the_table_has_a_schema() -> None:
         ),
     ],
 )
-def test_what_does_not_fit_is_not_written(action: str, state: State, record: dict[str, Any] | None) -> None:
-    """TL-014, TL-026: no empty plan, no field without a place, no value of another type."""
+def test_invalid_contents_are_not_written(action: str, state: State, record: dict[str, Any] | None) -> None:
+    """TL-014, TL-026: an empty plan, an unknown field and a value of another type are refused."""
     with pytest.raises(Misuse):
         write_action(Instant(T, action, state, f"{T[:-1]}1"), record, MARKER)
 
@@ -94,8 +94,8 @@ def test_the_record_of_another_action_is_not_written() -> None:
         write_action(Instant(T, "rollback", State.REQUESTED), plan, MARKER)
 
 
-def test_json_of_an_upgrade_is_read_as_the_record_it_stands_for() -> None:
-    """Pending files of an upgraded table hold JSON: fields that are not there are null, unknown ones are kept."""
+def test_json_of_an_upgrade_is_read_as_a_record() -> None:
+    """Pending files of an upgraded table hold JSON: absent fields are null, unknown ones are kept."""
     text = {"operationType": "INSERT", "partitionToWriteStats": {"p": [{"fileId": "f", "x": 1}]}, "later": 2}
     record = read_action(json.dumps(text).encode(), "x", Instant(T, "replacecommit", State.INFLIGHT))
     assert record is not None
@@ -106,6 +106,6 @@ def test_json_of_an_upgrade_is_read_as_the_record_it_stands_for() -> None:
 
 @pytest.mark.parametrize("data", [b"{", b"{} x", b'{"a": NaN', b"{" * 100_000])
 def test_damaged_json_is_refused(data: bytes) -> None:
-    """Text that begins like an object and is none is an error."""
+    """Text that begins like a JSON object and is not one is an error."""
     with pytest.raises(MalformedMetadata):
         read_action(data, "x", Instant(T, "commit", State.INFLIGHT))

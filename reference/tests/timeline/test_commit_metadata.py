@@ -70,7 +70,7 @@ def replace_metadata(stat: dict[str, Any], partition: str = "p=1") -> bytes:
 
 @pytest.mark.parametrize("codec", ["null", "deflate"])
 def test_metadata_is_read_by_the_schema_in_the_file(codec: str) -> None:
-    """TL-002, TL-012: field order and fields differ between releases; the file says which it has."""
+    """TL-002, TL-012: field order and fields differ between releases; the schema in the file is used."""
     data = replace_metadata({})
     if codec != "null":
         data = container(OTHER_SCHEMA, next(iter(fastavro.reader(io.BytesIO(data)))), codec=codec)
@@ -131,7 +131,7 @@ def test_the_embedded_schema_is_the_deployed_one() -> None:
 
 
 def test_metadata_cut_at_any_byte_is_malformed() -> None:
-    """TL-002: a cut file never passes for one with fewer files in it."""
+    """TL-002: a truncated file is never read as one with fewer files."""
     data = write_commit_metadata("UPSERT", [WriteStat("f", "p", "p/f_0-0-0_5.parquet")], {"type": "record"}, b"m" * 16)
     for length in range(len(data)):
         with pytest.raises(MalformedMetadata) as raised:
@@ -143,7 +143,7 @@ def test_metadata_cut_at_any_byte_is_malformed() -> None:
 @bounded(1500)
 @given(st.integers(0, 10**6), st.integers(1, 255))
 def test_metadata_with_a_changed_byte_is_read_or_refused(place: int, change: int) -> None:
-    """TL-002: whatever is damaged, the answer is metadata or one of our errors, at once."""
+    """TL-002: a damaged file gives metadata or an error of the reference, without delay."""
     data = bytearray(replace_metadata({}))
     data[place % len(data)] ^= change
     try:
@@ -180,14 +180,14 @@ def test_other_files_are_not_commit_metadata(data: bytes, rule: str) -> None:
 
 
 def test_two_records_are_refused() -> None:
-    """TL-002: exactly one record is in the file; which of two would count?"""
+    """TL-002: a file must contain exactly one record."""
     (record,) = fastavro.reader(io.BytesIO(replace_metadata({})))
     with pytest.raises(MalformedMetadata):
         read_record(container(OTHER_SCHEMA, record, record), "x")
 
 
-def test_a_promise_of_very_many_empty_records_costs_nothing() -> None:
-    """TL-002: a count of records in the file is not believed; a record without fields takes no byte."""
+def test_a_very_large_record_count_is_refused() -> None:
+    """TL-002: the declared number of records is not trusted, because records without fields take no bytes."""
     head = container({"type": "record", "name": "r", "fields": []})
     many = bytes([0x80] * 7 + [0x20])  # zigzag of 2**53
     with pytest.raises(MalformedMetadata):

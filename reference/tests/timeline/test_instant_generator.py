@@ -18,7 +18,7 @@ BEFORE_THE_REPEATED_HOUR = 1761440399000
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
-def test_times_do_not_go_back_in_an_hour_that_comes_twice() -> None:
+def test_times_do_not_go_back_in_a_repeated_hour() -> None:
     """TT-002: where the zone shows an hour once more, the writer waits until it is over, if it may wait so long."""
     clock = ManualClock(BEFORE_THE_REPEATED_HOUR, step=0)
     generator = TimeGenerator(clock, InProcessLock(), BERLIN, skew=1, longest_wait=3_700_000)
@@ -30,7 +30,7 @@ def test_times_do_not_go_back_in_an_hour_that_comes_twice() -> None:
     assert clock.time >= BEFORE_THE_REPEATED_HOUR + 3_600_000
 
 
-def test_waiting_for_an_hour_has_an_end() -> None:
+def test_waiting_for_a_repeated_hour_is_limited() -> None:
     """TT-009: a writer does not wait an hour silently; the error states what is expected, and that the hour passes."""
     clock = ManualClock(BEFORE_THE_REPEATED_HOUR, step=0)
     generator = TimeGenerator(clock, InProcessLock(), BERLIN, skew=1)
@@ -40,7 +40,7 @@ def test_waiting_for_an_hour_has_an_end() -> None:
         generator.requested()
 
 
-def test_a_lock_lets_one_owner_in() -> None:
+def test_a_lock_has_one_owner() -> None:
     """TT-007: another owner times out, the owner itself acquires the lock again, and no other owner can release it."""
     lock = InProcessLock(timeout=0.01)
     with held(lock, "a"), held(lock, "a"):
@@ -61,7 +61,7 @@ def test_one_folder_has_one_lock(tmp_path: Path) -> None:
     assert lock_of(MemoryStorage()) is not lock
 
 
-def test_threads_draw_times_that_grow_in_the_order_of_the_lock() -> None:
+def test_threads_get_times_in_the_order_of_the_lock() -> None:
     """TT-003: threads with generators of their own never draw one time twice, and files created under it are in order."""
     lock = InProcessLock()
     published: list[str] = []
@@ -78,7 +78,7 @@ def test_threads_draw_times_that_grow_in_the_order_of_the_lock() -> None:
     assert published == sorted(set(published))
 
 
-def test_a_counter_serves_a_timeline_that_is_ahead() -> None:
+def test_a_counter_returns_times_later_than_the_timeline() -> None:
     """TT-006: times of the shared counter are later than what the table knows; several services on one storage share it."""
     storage, lock = MemoryStorage(), InProcessLock()
     one, other = SharedCounter(storage, lock), SharedCounter(storage, lock)

@@ -24,7 +24,7 @@ def writers(kind: str, counter: Path) -> list[WritableTable]:
 
 
 def names(table: WritableTable) -> list[str]:
-    """What the rows say, sorted."""
+    """The names in the rows, sorted."""
     return sorted(table.snapshot(["name"]).column(0).to_pylist())
 
 
@@ -40,8 +40,8 @@ def test_writers_whose_clocks_differ_by_years_take_turns(kind: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
-def test_services_draw_from_the_counter_too(kind: str, tmp_path: Path) -> None:
-    """TT-006: rollback, restore and clean are in one order with the writes, and do what they do by clocks."""
+def test_services_use_the_counter_too(kind: str, tmp_path: Path) -> None:
+    """TT-006: rollback, restore and clean are in one order with the writes, and have the same effect as with clocks."""
     one, other = writers(kind, tmp_path)
     first, *_ = (one.upsert(trips(trip("a", f"of {n}"))) for n in range(4))
     failed = begin(other, "UPSERT")
@@ -54,8 +54,8 @@ def test_services_draw_from_the_counter_too(kind: str, tmp_path: Path) -> None:
     assert names(one) == ["of 0"]
 
 
-def test_a_counter_goes_on_where_the_clocks_stopped(tmp_path: Path) -> None:
-    """TT-005: on a table with dates as times the counter gives later ones than any of them."""
+def test_a_counter_continues_after_times_of_clocks(tmp_path: Path) -> None:
+    """TT-005: if the times of a table are dates, the counter returns later times than all of them."""
     table = new_table()
     before = table.upsert(trips(trip("a", "by a clock")))
     counted = open_table("memory:///unused", storage=table.storage, options={COUNTER_KEY: tmp_path.as_uri()})

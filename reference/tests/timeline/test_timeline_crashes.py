@@ -32,7 +32,7 @@ def shown(storage: Storage) -> Shown:
 
 @dataclass
 class Model:
-    """The same, as a plain mapping that knows nothing of files: (requested, action) -> state and completion."""
+    """A model of the timeline without files, as a plain mapping: (requested, action) -> state and completion."""
 
     actions: dict[tuple[str, str], tuple[int, str | None]] = field(default_factory=dict)
 
@@ -91,7 +91,7 @@ def between(step: str, old: Shown, before: Instant | None) -> set[Shown]:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.sampled_from(HERE), st.integers(0, 5)), max_size=14))
-def test_every_step_is_taken_whole_or_not_at_all(program: list[tuple[str, str, int]]) -> None:
+def test_every_step_is_atomic(program: list[tuple[str, str, int]]) -> None:
     """TL-003, TL-051, TL-052: legal steps do what the model says, others are refused and leave every file as it was; wherever
     the process crashes, the timeline is the one before or the one after."""
     storage, model, active, now = MemoryStorage(), Model(), list[Instant](), 1_767_225_600_000
@@ -120,7 +120,9 @@ def test_every_step_is_taken_whole_or_not_at_all(program: list[tuple[str, str, i
 
 
 def test_an_interrupted_removal_is_continued() -> None:
-    """Removing a pending action deletes its inflight file first: what is left is requested, and removing it again ends it."""
+    """Removing a pending action deletes its inflight file first: after a crash it is requested, and a second removal completes
+    it.
+    """
     storage = MemoryStorage()
     transitions = Transitions(storage, PROPERTIES, times_of(storage, PROPERTIES, ManualClock(1_767_225_600_000), {}))
     inflight = transitions.start(transitions.request("commit"))

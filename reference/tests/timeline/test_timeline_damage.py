@@ -1,6 +1,6 @@
-"""Every file of `.hoodie` with every damage: the rows of the table as it is, or a typed error, and never another table.
+"""Each file of `.hoodie` is damaged in each way: a query returns the rows of the table or raises a typed error.
 
-One exception has no remedy: a completed file that is gone without a trace did, by the rules of the format, never exist.
+One damage cannot be detected: an action whose completed file was deleted is, by the rules of the format, not completed.
 """
 
 import random
@@ -98,12 +98,12 @@ def folder(storage: MemoryStorage, path: str) -> None:
 
 
 def doubled(storage: MemoryStorage, path: str) -> None:
-    """The content twice, one behind the other."""
+    """The content twice."""
     storage.put(path, storage.get(path) * 2)
 
 
 def longer(storage: MemoryStorage, path: str) -> None:
-    """Noise behind the content."""
+    """Noise after the content."""
     storage.put(path, storage.get(path) + b"\0\1\2noise")
 
 
@@ -129,8 +129,8 @@ def metadata_files(storage: Storage) -> Iterator[str]:
     return (info.path for info in storage.list(".hoodie"))
 
 
-def test_the_table_is_read_while_it_is_whole(whole: MemoryStorage) -> None:
-    """Otherwise the tests below would show nothing."""
+def test_the_undamaged_table_is_read(whole: MemoryStorage) -> None:
+    """The tests below depend on this."""
     assert rows_of(whole) == RIGHT
     assert len(open_table("x:", storage=whole).timeline.history) == 1
     assert len(list(metadata_files(whole))) > 10
@@ -147,7 +147,7 @@ def test_a_damaged_file_is_an_error_or_changes_nothing(whole: MemoryStorage, dam
             assert found in (None, RIGHT), f"{path}: {damage.__doc__}"
 
 
-def test_a_file_cut_anywhere_is_an_error_or_changes_nothing(whole: MemoryStorage) -> None:
+def test_a_truncated_file_is_an_error_or_changes_nothing(whole: MemoryStorage) -> None:
     """The same files, of each of them every beginning up to 40 bytes, and some longer ones."""
     chance = random.Random(7)
     for path in metadata_files(whole):
@@ -162,7 +162,7 @@ def test_a_file_cut_anywhere_is_an_error_or_changes_nothing(whole: MemoryStorage
                 assert answer(storage) in (None, RIGHT), f"{path} cut to {cut} bytes"
 
 
-def test_a_changed_byte_is_an_answer_or_a_typed_error(whole: MemoryStorage) -> None:
+def test_a_changed_byte_gives_rows_or_a_typed_error(whole: MemoryStorage) -> None:
     """No file but a level file has a checksum over its content, so another answer may be right; a crash never is."""
     chance = random.Random(11)
     for path in metadata_files(whole):
@@ -174,15 +174,15 @@ def test_a_changed_byte_is_an_answer_or_a_typed_error(whole: MemoryStorage) -> N
 
 
 def is_legal(path: str) -> bool:
-    """Whether a completed write may hold what this file of the timeline holds."""
+    """Whether the content of this file of the timeline is valid for a completed write."""
     return path.endswith((".inflight", ".deltacommit"))
 
 
-def test_contents_under_the_names_of_others_are_errors_or_change_nothing(whole: MemoryStorage) -> None:
+def test_exchanged_contents_are_errors_or_change_nothing(whole: MemoryStorage) -> None:
     """BF-009, LSM-011: each file of the timeline and its history with the content of each other one.
 
-    But for what is legal: metadata of a write that wrote nothing, as the inflight files here hold it, and of a write that
-    appended to the log files of another.
+    Valid contents are excluded: metadata of a write that wrote nothing, which the inflight files here have, and of a write that
+    appended to the log files of another one.
     """
     paths = [path for path in metadata_files(whole) if path.startswith(".hoodie/timeline/")]
     for path in paths:
@@ -205,7 +205,7 @@ def test_two_completions_of_one_instant_count_once(whole: MemoryStorage) -> None
 
 @pytest.mark.parametrize("path", [".hoodie/timeline", FOLDER, ".hoodie"])
 def test_a_file_in_place_of_a_folder_is_an_error(whole: MemoryStorage, path: str) -> None:
-    """LAY-012, LAY-017, LSM-001: it must not pass for a folder in which nothing is."""
+    """LAY-012, LAY-017, LSM-001: it must not be read as an empty folder."""
     storage = copy_of(whole)
     for info in whole.list(path):
         storage.delete(info.path)
@@ -214,7 +214,7 @@ def test_a_file_in_place_of_a_folder_is_an_error(whole: MemoryStorage, path: str
         open_table("x:", storage=storage).timeline.history  # noqa: B018
 
 
-def test_a_hundred_thousand_instants_are_a_timeline_like_any_other() -> None:
+def test_a_hundred_thousand_instants_cost_one_listing() -> None:
     """TL-046: one listing, as many instants; the requests do not grow with them."""
     storage = MemoryStorage()
     storage._objects = {f".hoodie/timeline/2026{n:013}_2027{n:013}.commit": (b"", n) for n in range(100_000)}

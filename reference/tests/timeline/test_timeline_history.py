@@ -49,7 +49,7 @@ def test_the_files_of_the_current_manifest_are_the_history() -> None:
 
 
 def test_without_a_version_file_the_newest_manifest_counts() -> None:
-    """ER-005: the version file is deleted and made anew; between, the manifest with the largest number is the valid one."""
+    """ER-005: the version file is deleted and created again; in between, the manifest with the largest number is valid."""
     first, second = level_file((A, C, "commit")), level_file((B, C, "commit"))
     files = {"manifest_9": manifest({EARLIER: first}), "manifest_10": manifest({LATER: second}), "manifest_x": b"",
              EARLIER: first, LATER: second}  # fmt: skip
@@ -73,13 +73,13 @@ def test_an_instant_in_two_files_counts_once() -> None:
     assert [instant.completion for instant in read_history(storage, FOLDER)] == [C]
 
 
-def test_actions_of_other_releases_are_passed_over() -> None:
+def test_actions_of_other_releases_are_ignored() -> None:
     """LSM-005: an action that this release does not know changes no answer."""
     assert requested(history_storage(((A, C, "somethingnew"), (B, C, "commit")))) == [B]
 
 
-def test_rows_of_an_upgraded_table_are_in_no_order() -> None:
-    """LSM-022, ER-039: the upgrade from version 6 writes them as it finds them; the answer is by requested time all the same."""
+def test_rows_of_an_upgraded_table_may_be_unordered() -> None:
+    """LSM-022, ER-039: the upgrade from version 6 does not sort them; the answer is sorted by requested time nevertheless."""
     assert requested(history_storage(((B, C, "commit"), (A, C, "clean"), (D, None, "commit")))) == [A, B, D]
 
 
@@ -133,7 +133,7 @@ def listed(data: bytes) -> dict[str, bytes]:
     ],
 )  # fmt: skip
 def test_damage_is_an_error_that_names_the_file(files: dict[str, bytes], error: type[HudiError], path: str) -> None:
-    """LSM-003, LSM-007, LSM-009, LSM-010, LSM-012: an unreadable history must not pass for an empty one."""
+    """LSM-003, LSM-007, LSM-009, LSM-010, LSM-012: an unreadable history must not be read as an empty one."""
     with pytest.raises(error) as raised:
         requested(history_of(**files))
     assert raised.value.path == f"{FOLDER}/{path}"
@@ -158,7 +158,7 @@ def test_files_of_an_archived_write_belong_to_the_table() -> None:
         table.as_of("20200101000000000")
 
 
-def test_a_history_goes_to_another_process_with_what_it_has_read(tmp_path):
+def test_a_pickled_history_has_the_files_that_were_read(tmp_path):
     """A worker of a distributed reader gets a copy that answers the same."""
     history = History(LocalStorage(tmp_path), "history")
     assert history.instants() == ()

@@ -66,8 +66,8 @@ def test_every_name_of_the_deployed_table_is_known(name: str) -> None:
 @pytest.mark.parametrize(
     ("pending", "completed"), [("compaction", "commit"), ("logcompaction", "deltacommit"), ("clustering", "replacecommit")]
 )
-def test_services_complete_under_the_name_of_what_they_write(pending: str, completed: str) -> None:
-    """TL-043, ER-003, ER-004, ER-006: their completed file carries another word; it is one action all the same."""
+def test_services_complete_under_the_name_of_another_action(pending: str, completed: str) -> None:
+    """TL-043, ER-003, ER-004, ER-006: their completed file has another action in its name; both names are one action."""
     done = Instant(T, pending, COMPLETED, C)
     assert done.file_name == f"{T}_{C}.{completed}"
     assert Instant(T, pending, REQUESTED).identity == Instant(T, completed, COMPLETED, C).identity
@@ -83,7 +83,7 @@ def test_services_complete_under_the_name_of_what_they_write(pending: str, compl
         f"{T}.commit.requested~", "".join(chr(0x660 + int(digit)) for digit in T) + ".inflight",
     ],
 )  # fmt: skip
-def test_foreign_files_are_passed_over(name: str) -> None:
+def test_foreign_files_on_the_timeline_are_ignored(name: str) -> None:
     """TL-053: temporary files, checksums and names of no known form are not instants, and no errors."""
     assert parse_instant_name(name) is None
 
@@ -103,8 +103,8 @@ def test_foreign_files_are_passed_over(name: str) -> None:
         (f"{T}_{T}.clean", "TL-004"),
     ],
 )
-def test_a_name_that_claims_to_be_an_instant_must_be_one(name: str, rule: str) -> None:
-    """TL-004, TL-027, TL-028, TL-031: passing over it could hide a write, so it is an error that names file and rule."""
+def test_a_malformed_instant_name_is_an_error(name: str, rule: str) -> None:
+    """TL-004, TL-027, TL-028, TL-031: ignoring it could hide a write, so it is an error that names file and rule."""
     with pytest.raises(MalformedInstantName) as raised:
         parse_instant_name(name)
     assert (raised.value.rule, raised.value.path) == (rule, name)
@@ -119,7 +119,9 @@ def test_times_in_seconds_are_instants() -> None:
 @bounded(300)
 @given(st.text(alphabet="0123456789_.acdefilmnoprstuv", max_size=60) | st.text(max_size=30) | st.sampled_from(sorted(NAMES)))
 def test_only_digits_and_a_known_extension_are_an_instant(name: str) -> None:
-    """TL-027: whatever parses is digits, maybe a second group, and one of the extensions of the table; nothing crashes."""
+    """TL-027: a valid name has digits, an optional second group of digits, and an extension of the table; other names cause no
+    crash.
+    """
     try:
         instant = parse_instant_name(name)
     except MalformedInstantName:
@@ -144,7 +146,7 @@ def instants(draw: st.DrawFn) -> Instant:
 
 @bounded(200)
 @given(instants())
-def test_names_are_read_as_they_were_written(instant: Instant) -> None:
+def test_parsing_a_name_is_the_inverse_of_naming(instant: Instant) -> None:
     """TL-027 to TL-031: parsing a file name is the inverse of naming an instant."""
     assert parse_instant_name(instant.file_name) == instant
 
@@ -163,7 +165,7 @@ def test_the_highest_state_of_an_action_counts(found: list[str], chance: object)
 
 
 def test_instants_are_in_order_of_their_requested_times() -> None:
-    """TL-055: texts are compared as texts; completion plays no part in the order."""
+    """TL-055: times are compared as texts; completion times do not affect the order."""
     built = build_timeline(["00000000000000003.inflight", "00000000000000001_00000000000000009.commit",
                             "00000000000000002_00000000000000004.commit", "foreign"])  # fmt: skip
     assert [instant.requested[-1] for instant in built] == ["1", "2", "3"]
@@ -176,7 +178,7 @@ def test_two_completions_of_one_action_count_once() -> None:
     assert built == (Instant(T, "commit", COMPLETED, C),)
 
 
-def test_a_savepoint_is_an_action_beside_the_commit_it_protects() -> None:
+def test_a_savepoint_and_its_commit_are_two_actions() -> None:
     """ER-001: both have one requested time, and are two actions."""
     built = build_timeline([f"{T}_{C}.commit", f"{T}_{C}.savepoint"])
     assert [instant.action for instant in built] == ["commit", "savepoint"]
@@ -196,7 +198,7 @@ def test_completion_times_are_those_of_completed_writes() -> None:
     assert found.completion_of("20260101000000009") is None
 
 
-def test_what_is_older_than_the_timeline_was_archived_and_so_completed() -> None:
+def test_instants_older_than_the_timeline_count_as_completed() -> None:
     """RDR-009, TL-033: an instant below the start without a file on the timeline counts; the history may know when."""
     archived = ("20250101000000000", "20250101000000500", "commit")
     found = timeline(f"{T}_{C}.commit", history=(archived,), start=T)
@@ -205,7 +207,7 @@ def test_what_is_older_than_the_timeline_was_archived_and_so_completed() -> None
 
 
 def test_a_folder_in_place_of_an_instant_is_an_error() -> None:
-    """TL-046: passing over it would hide a write that completed; folders of other names are foreign."""
+    """TL-046: ignoring it would hide a write that completed; folders with other names are foreign."""
     storage = MemoryStorage()
     properties = TableProperties({})
     storage.put(f".hoodie/timeline/{T}.inflight", b"")
@@ -218,7 +220,7 @@ def test_a_folder_in_place_of_an_instant_is_an_error() -> None:
 
 
 def test_a_file_in_place_of_the_timeline_is_an_error() -> None:
-    """LAY-017: it must not pass for a timeline on which nothing happened, as a folder that is not there does."""
+    """LAY-017: it must not be read as an empty timeline, as a missing folder is."""
     storage = MemoryStorage()
     assert load_timeline(storage, TableProperties({})).instants == ()
     storage.put(".hoodie/timeline", b"")
@@ -227,7 +229,7 @@ def test_a_file_in_place_of_the_timeline_is_an_error() -> None:
     assert raised.value.rule == "LAY-017"
 
 
-def test_only_the_first_time_of_a_name_may_stand_alone() -> None:
+def test_a_divider_needs_a_second_time() -> None:
     """TL-037: a divider without a second time, signs and other digits make a foreign name."""
     for name in (
         f"{T}_.commit",

@@ -1,4 +1,4 @@
-"""What reading costs in requests to storage, and markers and archiving: formulas of the table's shape, which hold exactly.
+"""The exact number of storage requests of reads, markers and archiving, as formulas of the size of the table.
 
 | question | requests |
 |---|---|
@@ -79,8 +79,9 @@ def test_a_timeline_costs_one_listing(instants: int) -> None:
     assert storage.taken() == {"names": 1}
 
 
-def test_an_empty_timeline_costs_a_second_look() -> None:
-    """Whether a file lies where the folder belongs: no instants and a damaged table look alike in a listing."""
+def test_an_empty_timeline_costs_one_more_request() -> None:
+    """It checks for a file in place of the folder, because a listing does not distinguish this damage from an empty timeline.
+    """
     storage = Counting(MemoryStorage())
     assert load_timeline(storage, PROPERTIES).instants == ()
     assert storage.taken() == {"names": 1, "head": 1}
@@ -115,7 +116,9 @@ def test_a_view_after_one_more_commit_reads_that_commit() -> None:
 
 @pytest.mark.parametrize(("step", "groups"), [(0, 1), (2, 3)])
 def test_time_travel_opens_the_files_of_that_time(step: int, groups: int) -> None:
-    """TYP-008: of each group of that time one file is opened; all active commits are read, as later ones tell what was there."""
+    """TYP-008: of each group of that time one file is opened; all active commits are read, because later ones show which files
+    existed.
+    """
     storage = writes(4)
     table = open_table("x:", storage=storage)
     time = table.timeline.completed[step].requested
@@ -136,8 +139,8 @@ def test_a_snapshot_opens_the_latest_base_file_of_each_group() -> None:
     assert storage.taken() == {"names": 1, "list": 1, "get": 2, "open": 2}
 
 
-def test_the_history_is_not_looked_at_for_active_instants(old: Counting) -> None:
-    """LSM-001: answers about what is on the active timeline, or younger, cost nothing more."""
+def test_active_instants_do_not_need_the_history(old: Counting) -> None:
+    """LSM-001: answers about instants on the active timeline, or later ones, need no further requests."""
     active = (at(500), at(501))
     old.inner.put(f".hoodie/timeline/{active[0]}_{active[1]}.commit", b"")
     timeline = load_timeline(old, PROPERTIES)
@@ -148,7 +151,7 @@ def test_the_history_is_not_looked_at_for_active_instants(old: Counting) -> None
 
 
 def test_the_whole_history_opens_every_file_once(old: Counting) -> None:
-    """LSM-010: version file, manifest, and each of the files; a second question costs nothing."""
+    """LSM-010: version file, manifest, and each of the files; a second read needs no requests."""
     history = History(old, FOLDER)
     assert len(history.instants()) == 40
     assert old.taken() == {"get": 2, "open": 4}
@@ -185,7 +188,7 @@ def test_one_archived_write_opens_the_file_that_covers_it(old: Counting, ask: Ca
 
 
 def test_an_unknown_write_is_looked_up_in_all_files(old: Counting) -> None:
-    """RDR-009: names tell where to look first; before an answer goes without the history, all of it was read."""
+    """RDR-009: names show which files to read first; an answer "unknown" is given only after the whole history was read."""
     history = History(old, FOLDER)
     assert history.completion_of(at(211)) is None
     assert len(old.paths("open")) == 1
@@ -193,7 +196,7 @@ def test_an_unknown_write_is_looked_up_in_all_files(old: Counting) -> None:
     assert len(old.paths("open")) == 4
 
 
-def test_a_name_that_runs_backwards_is_always_read() -> None:
+def test_a_file_with_reversed_times_is_always_read() -> None:
     """ER-083: the upgrade from version 6 writes such names; the rows are in no order either."""
     storage = MemoryStorage()
     batches = (*rows(100, 190), *rows(0, 90))
@@ -207,7 +210,7 @@ def test_a_name_that_runs_backwards_is_always_read() -> None:
 
 
 def test_late_completions_are_found_by_the_footers() -> None:
-    """LSM-025, ER-039: a name tells no completion time; of older files the footer is read, and the rows of one."""
+    """LSM-025, ER-039: a name has no completion times; of older files the footer is read, and the rows of one file."""
     storage = MemoryStorage()
     levels = [rows(0, 90, late=1000), rows(100, 190), rows(200, 290)]
     put_history(storage, {name_of(level): level_file(*level) for level in levels})
@@ -220,8 +223,8 @@ def test_late_completions_are_found_by_the_footers() -> None:
     assert counted.taken() == {}
 
 
-def test_a_look_at_the_history_after_another_reads_only_new_files(old: Counting) -> None:
-    """LSM-006: level files never change; what an earlier look has read is kept as long as the manifest lists it."""
+def test_a_second_read_of_the_history_reads_only_new_files(old: Counting) -> None:
+    """LSM-006: level files never change; files that were read earlier are kept as long as the manifest lists them."""
     timeline = load_timeline(old, PROPERTIES)
     assert len(timeline.history) == 40
     new = rows(400, 490)
@@ -251,7 +254,7 @@ def test_a_reader_finishes_with_its_manifest(old: Counting) -> None:
     assert old.taken() == {"open": 3}
 
 
-def test_a_reader_goes_on_with_the_newer_manifest_when_its_files_are_gone(old: Counting) -> None:
+def test_a_reader_continues_with_the_newer_manifest_if_its_files_are_deleted(old: Counting) -> None:
     """LSM-006: the files of its manifest were merged and removed meanwhile; the newer one holds the same actions."""
     history = History(old, FOLDER)
     manifest = history.manifest
@@ -263,7 +266,7 @@ def test_a_reader_goes_on_with_the_newer_manifest_when_its_files_are_gone(old: C
     assert history.manifest.number == 2
 
 
-def test_a_timeline_without_a_history_can_be_asked() -> None:
+def test_a_timeline_may_have_no_history() -> None:
     """Timeline: an empty history where none is given."""
     assert Timeline(()).completion_of(at(1)) is None
     assert Timeline(()).completed_between() == ()

@@ -1,4 +1,4 @@
-"""Steps of actions: every legal one leaves the files it should, every other one is refused and leaves nothing."""
+"""Steps of actions: every legal step creates the right files, every other step is refused and changes nothing."""
 
 import itertools
 
@@ -37,7 +37,7 @@ def names(transitions: Transitions) -> list[str]:
 
 
 def in_state(transitions: Transitions, action: str, state: State) -> Instant:
-    """An action that has come as far as that state."""
+    """An action in that state."""
     if ACTIONS[action].has_requested:
         instant = transitions.request(action, CONTENT)
     else:
@@ -86,7 +86,7 @@ def test_an_action_completes_once(transitions: Transitions, action: str) -> None
 
 
 @pytest.mark.parametrize("action", HERE)
-def test_only_some_actions_go_back(transitions: Transitions, action: str) -> None:
+def test_only_services_are_reverted_to_requested(transitions: Transitions, action: str) -> None:
     """TL-050: services with a plan return to requested, keep the plan, and complete later; others do not return."""
     inflight = in_state(transitions, action, State.INFLIGHT)
     if action not in ("compaction", "logcompaction", "clustering", "indexing"):
@@ -101,7 +101,7 @@ def test_only_some_actions_go_back(transitions: Transitions, action: str) -> Non
 
 
 @pytest.mark.parametrize("action", [name for name in HERE if ACTIONS[name].planned])
-def test_a_plan_stays_as_it_is(transitions: Transitions, action: str) -> None:
+def test_a_restart_keeps_the_plan(transitions: Transitions, action: str) -> None:
     """TL-035, TL-050: an action that is started again has the plan that was requested; no other plan is written."""
     requested = in_state(transitions, action, State.REQUESTED)
     inflight = transitions.start(requested, b"first")
@@ -128,8 +128,8 @@ def test_a_write_is_rolled_back_in_two_steps(transitions: Transitions, action: s
     assert names(transitions) == []
 
 
-def test_withdrawing_takes_every_completion_and_leaves_the_action_known(transitions: Transitions) -> None:
-    """A write that is completed twice, with no other file left, is inflight when it was withdrawn."""
+def test_withdrawing_removes_every_completion_and_keeps_the_action(transitions: Transitions) -> None:
+    """A write with two completed files and no other file is inflight after it was withdrawn."""
     done = in_state(transitions, "commit", State.COMPLETED)
     twin = Instant(done.requested, "commit", State.COMPLETED, "20270101000000000")
     transitions.storage.put(transitions.path(twin), CONTENT)
@@ -140,8 +140,8 @@ def test_withdrawing_takes_every_completion_and_leaves_the_action_known(transiti
 
 
 @pytest.mark.parametrize("action", HERE)
-def test_what_readers_need_is_not_left_empty(transitions: Transitions, action: str) -> None:
-    """TL-026: a plan is there from the request on, a result from the completion on."""
+def test_required_contents_are_not_empty(transitions: Transitions, action: str) -> None:
+    """TL-026: a requested action has a plan, a completed action has a result."""
     if ACTIONS[action].planned or action == "replacecommit":
         with pytest.raises(Misuse, match="TL-026"):
             transitions.request(action)
@@ -152,7 +152,7 @@ def test_what_readers_need_is_not_left_empty(transitions: Transitions, action: s
 
 
 def test_the_completion_time_is_drawn_at_the_end(transitions: Transitions) -> None:
-    """TL-032: what begins first and completes last has the later completion time."""
+    """TL-032: the action that begins first and completes last has the later completion time."""
     first = transitions.start(transitions.request("commit"))
     second = transitions.complete(transitions.start(transitions.request("commit")), CONTENT)
     assert (transitions.complete(first, CONTENT).completion or "") > (second.completion or "z")
@@ -167,7 +167,7 @@ def test_a_schema_commit_is_refused(transitions: Transitions) -> None:
 
 
 def test_the_table_of_states_has_these_steps() -> None:
-    """What may follow what, action by action, written out by hand."""
+    """The legal steps of each action, written out by hand."""
     steps = {name: [(move.named, move.start, move.end) for move in moves_of(action)] for name, action in ACTIONS.items()}
     kinds = {name: " ".join(dict.fromkeys(named for named, *_ in found)) for name, found in steps.items()}
     assert kinds == {

@@ -36,15 +36,15 @@ TOLERANT = {
 GROUP = ("oslo", "f1-0")
 
 
-def test_the_matrix_tolerates_what_is_separated_and_nothing_else():
-    """Every other pair: the first one to complete stays."""
+def test_the_matrix_lets_only_separated_changes_complete():
+    """In every other pair only the first one to complete does."""
     assert set(MATRIX) == {(this, other) for this in WriteKind for other in WriteKind}
     assert {pair: cell.verdict for pair, cell in MATRIX.items()} == {pair: TOLERANT.get(pair, Verdict.FIRST) for pair in MATRIX}
 
 
 @pytest.mark.parametrize("pair", MATRIX, ids=lambda pair: f"{pair[0].name}-{pair[1].name}")
 @pytest.mark.parametrize("mode", [None, *Mode])
-def test_a_conflict_is_what_the_matrix_says(pair, mode):
+def test_conflicts_follow_the_matrix(pair, mode):
     """On one file group; never on two. A plan that was pending at the begin of the write is no conflict."""
     this, other = pair
     done = Instant("20260101000000005", "commit", State.COMPLETED, "20260101000000009")
@@ -105,7 +105,7 @@ def test_invalid_settings_are_refused(options):
         Concurrency.of(options)
 
 
-def test_buckets_are_for_merge_on_read():
+def test_a_bucket_index_needs_a_merge_on_read_table():
     """A bucket index on a copy-on-write table is refused, and not ignored."""
     settings = Concurrency.of({"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"})
     assert settings.index == BucketIndex(4, ())

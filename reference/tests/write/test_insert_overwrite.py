@@ -1,4 +1,4 @@
-"""Insert overwrite and delete partition: what they say on the timeline, who is in their way, and what follows them."""
+"""Insert overwrite and delete partition: their timeline files, conflicts with other actions, and later writes."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ def values(rows):
 
 
 def meanwhile(table, monkeypatch, act):
-    """Before the next write completes, and stored its files, something else happens."""
+    """Run another action after the next write stored its files and before it completes."""
     complete = Commit.complete
 
     def later(commit, schema):
@@ -45,7 +45,7 @@ def meanwhile(table, monkeypatch, act):
 
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
-def test_an_overwrite_hides_what_its_partitions_held(kind):
+def test_an_overwrite_hides_the_rows_of_its_partitions(kind):
     """Rows now, as of before, and of the window; other partitions keep theirs."""
     table = parted(kind)
     before = table.timeline.commits[-1]
@@ -104,7 +104,7 @@ def test_a_deleted_partition_can_be_written_again(kind):
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
 @pytest.mark.parametrize("overwrites", [False, True])
-def test_who_changes_what_is_replaced_excludes_the_replacement(kind, overwrites, monkeypatch):
+def test_a_write_conflicts_with_a_replacement_of_its_group(kind, overwrites, monkeypatch):
     """OCC-013: the first to complete wins, in both orders."""
     change = trips(trip("b", "changed", p="oslo"))
 

@@ -1,4 +1,4 @@
-"""Writers that meet another one or crash: a conflict, or a table as before or after the write."""
+"""Writers with a concurrent writer or a crash: a conflict, or the table before or after the write."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -66,8 +66,10 @@ class Meddling:
 
 
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
-def test_of_two_writers_with_one_instant_the_second_gets_a_conflict(table_type: str) -> None:
-    """S3-002: both clocks say the same; creation decides, the loser has changed nothing and may begin again."""
+def test_the_second_writer_with_one_instant_gets_a_conflict(table_type: str) -> None:
+    """S3-002: both clocks show the same time; the creation of the file decides, and the other writer has changed nothing and
+    may retry.
+    """
     storage = MemoryStorage()
     new_table(storage, table_type=table_type)
 
@@ -86,7 +88,7 @@ def test_of_two_writers_with_one_instant_the_second_gets_a_conflict(table_type: 
 
 
 def test_a_write_that_was_rolled_back_meanwhile_does_not_complete() -> None:
-    """TL-051: a clean treated the writer as expired and removed its instant; completing would publish half a write."""
+    """TL-051: a clean treated the writer as expired and removed its instant; completing it would publish a part of a write."""
     storage = MemoryStorage()
     table = new_table(storage)
 

@@ -62,8 +62,8 @@ def test_rows_that_do_not_fit_are_refused_before_anything_is_written(
 
 @pytest.mark.parametrize("operation", ["insert", "upsert"])
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
-def test_a_null_in_a_column_that_takes_none_is_refused(table_type: str, operation: str) -> None:
-    """LF-038: the stored schema promises readers that there is no null."""
+def test_a_null_in_a_required_column_is_refused(table_type: str, operation: str) -> None:
+    """LF-038: the stored schema allows no null."""
     schema = {**SCHEMA, "fields": [*SCHEMA["fields"], {"name": "must", "type": "long"}]}
     table = new_table(schema=schema, table_type=table_type)
     table.insert(rows_of(schema, trip("1", must=1)))
@@ -86,7 +86,7 @@ def test_deletes_need_key_and_partition(table_type: str, key_rows: dict[str, lis
 @pytest.mark.parametrize("value", ["..", "../x", "/x", "a/../b", ".", "a/", "a//b", ".hoodie", ".hoodie/timeline", "a\0b", "/"])
 @pytest.mark.parametrize("hive_style", [False, True])
 def test_a_partition_value_that_cannot_be_a_folder_is_refused(value: str, hive_style: bool) -> None:
-    """LAY-005, PROP-016: it would leave the table, hide the rows from every listing, or lie among the table's own files."""
+    """LAY-005, PROP-016: the folder would be outside the table, hidden from listings, or among the table's own files."""
     table = new_table(partition=("p",), hive_style=hive_style)
     if hive_style and value in (".", "..", "../x", "/x", ".hoodie", ".hoodie/timeline"):  # p=.. is a name like any other
         table.insert(trips(trip("1", "a", 1, value)))
@@ -97,8 +97,8 @@ def test_a_partition_value_that_cannot_be_a_folder_is_refused(value: str, hive_s
 
 
 @pytest.mark.parametrize("value", ["a/b", "..x", "x..", ".hidden", "a b", "%2F", "ü", "\n", "a=b", ".hoodiex"])
-def test_a_partition_value_that_can_be_a_folder_is_taken(value: str) -> None:
-    """PROP-016: odd is not wrong; a slash makes a further level."""
+def test_a_partition_value_that_can_be_a_folder_is_accepted(value: str) -> None:
+    """PROP-016: unusual values are valid; a slash makes a further level."""
     table = new_table(partition=("p",))
     table.insert(trips(trip("1", "a", 1, value)))
     table.upsert(trips(trip("1", "b", 1, value)))
@@ -119,7 +119,7 @@ def test_a_partition_value_that_can_be_a_folder_is_taken(value: str) -> None:
         {"where": [("ts", "=", object())]},
     ],
 )
-def test_a_query_that_means_nothing_is_refused(query: dict[str, Any]) -> None:
+def test_an_invalid_query_is_refused(query: dict[str, Any]) -> None:
     """TYP-007: unknown columns and comparisons, constants that do not fit."""
     table = sample()
     with refused(table, InvalidQuery):
@@ -129,7 +129,7 @@ def test_a_query_that_means_nothing_is_refused(query: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "time", ["", "now", "2026", "20260101", "2026-01-01X00:00:00", "2026-1-1", "٢" * 17, "2026010100000000x"]
 )
-def test_a_time_that_is_none_is_refused(time: str) -> None:
+def test_an_invalid_time_is_refused(time: str) -> None:
     """TYP-008: 17 or 14 digits, or a date with or without time."""
     table = sample()
     with refused(table, InvalidQuery, "TYP-008"):
@@ -137,7 +137,7 @@ def test_a_time_that_is_none_is_refused(time: str) -> None:
 
 
 def test_a_table_is_not_created_over_another() -> None:
-    """LAY-013: the one that is there stays, also where only its folder is left."""
+    """LAY-013: the existing table is unchanged, also if only its folder is left."""
     table = sample()
     with refused(table, TableExists, "LAY-013"):
         new_table(table.storage)
@@ -160,7 +160,7 @@ def test_a_table_is_not_created_over_another() -> None:
         {"schema": {"type": "record", "name": "r", "fields": [{"name": "id", "type": ["int", "string"]}]}},
     ],
 )
-def test_a_table_that_cannot_be_is_not_created(options: dict[str, Any]) -> None:
+def test_an_invalid_table_is_not_created(options: dict[str, Any]) -> None:
     """PROP-007, MRG-034, MRG-035: fields that the schema lacks, modes that do not fit, schemas that are none."""
     storage = MemoryStorage()
     with refused(storage, HudiError):
@@ -175,8 +175,8 @@ def test_a_table_that_cannot_be_is_not_created(options: dict[str, Any]) -> None:
         ("hoodie.datasource.write.drop.partition.columns", "true"),
     ],
 )
-def test_a_table_that_asks_more_of_its_writers_is_not_written(key: str, value: str) -> None:
-    """PROP-001: a write without the index, change log or format that others rely on would lose data for them."""
+def test_a_table_with_unsupported_features_is_not_written(key: str, value: str) -> None:
+    """PROP-001: a write without an index, change log or format of the table would lose data for readers that use it."""
     table = sample()
     set_property(table.storage, key, value)
     with refused(table, UnsupportedTableFeature, "PROP-001"):
@@ -191,7 +191,7 @@ def test_a_timeline_folder_outside_the_table_is_an_error() -> None:
         open_table("x:", storage=table.storage).snapshot()
 
 
-def test_errors_say_what_to_do() -> None:
+def test_errors_state_the_remedy() -> None:
     """A readable block: class, file, rule, what was expected and found, and how to learn more; it survives pickling."""
     import pickle
 

@@ -1,4 +1,4 @@
-"""The log files of one write: how many, which versions, which attempt's blocks count, what lost attempts leave."""
+"""The log files of one write: their number and versions, the attempt whose blocks count, files of failed attempts."""
 
 from typing import Any
 
@@ -101,20 +101,20 @@ def test_one_attempt_of_an_instant_counts(identifiers: list[str | None], stay: l
     assert [entry.header.get(HeaderKey.BLOCK_IDENTIFIER) for entry in found] == stay
 
 
-def test_attempts_of_different_instants_have_nothing_to_do_with_each_other() -> None:
-    """LF-044: every instant has an attempt of its own that counts."""
+def test_attempts_of_different_instants_are_independent() -> None:
+    """LF-044: for each instant one attempt counts."""
     queue = [block("0,0", "1"), block("1,0", "2"), block("0,1", "1"), block("2,0", "2")]
     assert of_one_attempt(queue) == [queue[0], queue[2], queue[3]]
 
 
 @pytest.mark.parametrize("text", ["", "0", "0,", ",0", "0,0,0", "a,b", "-1,0", "\u0661,0"])
 def test_an_identifier_of_another_form_is_an_error(text: str) -> None:
-    """LF-044: whether the block is a copy of another one is not known then."""
+    """LF-044: it is then unknown whether the block is a copy of another one."""
     with pytest.raises(MalformedLogBlock, match="LF-044"):
         of_one_attempt([block(text)])
 
 
-def test_files_that_are_not_told_by_their_names_are_left_alone() -> None:
+def test_shared_log_files_are_not_left_over_files() -> None:
     """LF-007: a log file with a command, with blocks of another action, or that cannot be read is no left-over file."""
     table = new_table(**MOR)
     first = table.insert(trips(trip("1", "a", 1)))

@@ -1,4 +1,4 @@
-"""A write whose completion is published has succeeded, whatever becomes of what comes after it."""
+"""A write whose completion is published has succeeded, even if later steps fail."""
 
 import pytest
 from reference_samples import TABLE_TYPES, names, new_table, trip, trips
@@ -25,8 +25,8 @@ class Failing(MemoryStorage):
 
 
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
-def test_a_store_that_goes_away_after_the_completion_fails_no_write(table_type: str) -> None:
-    """Who is told of an error writes again, and the rows would be applied twice."""
+def test_a_write_succeeds_if_the_store_fails_after_the_completion(table_type: str) -> None:
+    """After an error the caller would write again, and the rows would be applied twice."""
     storage = Failing()
     table = new_table(storage, table_type=table_type)
     first = table.insert(trips(trip("a", "old")))

@@ -37,7 +37,7 @@ EVENT: dict[str, Any] = {"ordering": ("ts",)}
 
 
 @both_types
-def test_meta_columns_tell_who_wrote_a_row(table_type: str) -> None:
+def test_meta_columns_name_the_write_of_a_row(table_type: str) -> None:
     """META-003 to META-011: requested time and a unique number of the write that last changed the row; untouched rows keep theirs."""
     table = new_table(table_type=table_type, partition=("p",), **EVENT)
     first = table.insert(trips(trip("1", "a", 5, "x"), trip("2", "b", 5, "x"), trip("3", "c", 5, "x"), trip("1", "d", 5, "y")))
@@ -133,8 +133,8 @@ def metadata_of(table: WritableTable) -> dict[str, Any]:
 
 
 @both_types
-def test_commit_metadata_tells_what_was_done(table_type: str) -> None:
-    """TL-007, TL-009: counts, sizes, paths and previous files of what a write did; the operation and the table's schema."""
+def test_commit_metadata_describes_the_write(table_type: str) -> None:
+    """TL-007, TL-009: counts, sizes, paths and previous files of a write; the operation and the table's schema."""
     table = new_table(table_type=table_type, partition=("p",))
     first = table.insert(trips(trip("1", "a", p="x"), trip("2", "b", p="x"), trip("3", "c", p="x")))
     record = metadata_of(table)
@@ -192,8 +192,8 @@ def test_the_same_program_writes_the_same_bytes(table_type: str) -> None:
 
 
 @both_types
-def test_a_table_goes_on_after_it_was_reopened(table_type: str) -> None:
-    """LAY-001: everything that matters is in storage."""
+def test_a_table_can_be_written_after_it_was_reopened(table_type: str) -> None:
+    """LAY-001: the whole state of a table is in storage."""
     table = new_table(table_type=table_type, **EVENT)
     table.insert(trips(trip("1", "a", 1), trip("2", "a", 1)))
     again = reopened(table)
@@ -204,7 +204,7 @@ def test_a_table_goes_on_after_it_was_reopened(table_type: str) -> None:
     assert names(table) == names(again) == names(last) == {"1": "b", "3": "b"}
 
 
-def test_new_keys_may_start_groups_of_logs_alone() -> None:
+def test_new_keys_may_create_groups_without_a_base_file() -> None:
     """LAY-022: a group without base file: snapshots read it, read-optimized queries do not, later changes find its keys."""
     table = new_table(table_type=MOR, partition=("p",), **EVENT)
     table.upsert(trips(trip("1", "a", 1, "x"), trip("2", "a", 1, "x")), new_keys_in_logs=True)

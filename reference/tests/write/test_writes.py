@@ -1,4 +1,4 @@
-"""Which rows writes leave, on both table types: merging, deletes, ordering values, keys and partitions."""
+"""The rows after writes, on both table types: merging, deletes, ordering values, keys and partitions."""
 
 import datetime
 from decimal import Decimal
@@ -35,7 +35,9 @@ COMMIT: dict[str, Any] = {}
 
 @both_types
 def test_event_time_keeps_the_greater_ordering_value(table_type: str) -> None:
-    """MRG-028, MRG-029: late rows lose, equal and later ones win, whichever file they meet in."""
+    """MRG-028, MRG-029: a row with a lower ordering value loses, an equal or greater one wins, regardless of the files of the
+    versions.
+    """
     table = new_table(table_type=table_type, **EVENT)
     table.insert(trips(trip("late", "old", 5), trip("tie", "old", 5), trip("new", "old", 5), trip("null", "old", None)))
     table.upsert(
@@ -48,7 +50,7 @@ def test_event_time_keeps_the_greater_ordering_value(table_type: str) -> None:
 
 @both_types
 def test_commit_time_keeps_the_newer_row(table_type: str) -> None:
-    """MRG-025: ordering values, if there are any, are not looked at."""
+    """MRG-025: ordering values, if there are any, are ignored."""
     table = new_table(table_type=table_type, ordering=("ts",), merge_mode="COMMIT_TIME_ORDERING")
     table.insert(trips(trip("1", "old", 9), trip("2", "old", 9)))
     table.upsert(trips(trip("1", "new", 1)))
@@ -57,8 +59,8 @@ def test_commit_time_keeps_the_newer_row(table_type: str) -> None:
 
 @both_types
 @pytest.mark.parametrize("options", [EVENT, COMMIT])
-def test_a_delete_by_key_removes_whatever_the_ordering_value(table_type: str, options: dict[str, Any]) -> None:
-    """ER-050, BLK-012: and what is written afterwards starts anew."""
+def test_a_delete_by_key_ignores_the_ordering_value(table_type: str, options: dict[str, Any]) -> None:
+    """ER-050, BLK-012: it removes the row, and later rows are new records."""
     table = new_table(table_type=table_type, **options)
     table.insert(trips(trip("1", "a", 9), trip("2", "b", 9), trip("3", "c", -1)))
     table.delete(keys("1", "3", "unknown"))
@@ -69,7 +71,7 @@ def test_a_delete_by_key_removes_whatever_the_ordering_value(table_type: str, op
 
 @both_types
 def test_flagged_rows_are_deletes_with_an_ordering_value(table_type: str) -> None:
-    """BLK-013, MRG-028: a late one loses, others remove; of unknown keys nothing is left."""
+    """BLK-013, MRG-028: a late one loses, others remove the row; deletes of unknown keys store no row."""
     table = new_table(schema=FLAGGED_SCHEMA, table_type=table_type, **EVENT)
     table.insert(flagged(trip("late", "a", 5), trip("tie", "a", 5), trip("new", "a", 5), trip("kept", "a", 5)))
     gone = [trip(key, ts=ts, _hoodie_is_deleted=True) for key, ts in (("late", 4), ("tie", 5), ("new", 6), ("unknown", 9))]
@@ -78,8 +80,8 @@ def test_flagged_rows_are_deletes_with_an_ordering_value(table_type: str) -> Non
 
 
 @pytest.mark.parametrize(("table_type", "left"), [(MOR, {}), (COW, {"1": "late"})])
-def test_a_tombstone_defeats_later_rows_where_it_is_remembered(table_type: str, left: dict[str, str]) -> None:
-    """ER-050: the log keeps a flagged delete's ordering value; a copy-on-write file just lacks the row."""
+def test_a_stored_tombstone_wins_over_late_rows(table_type: str, left: dict[str, str]) -> None:
+    """ER-050: a log stores the ordering value of a flagged delete; a copy-on-write file only lacks the row."""
     table = new_table(schema=FLAGGED_SCHEMA, table_type=table_type, **EVENT)
     table.insert(flagged(trip("1", "a", 5)))
     table.upsert(flagged(trip("1", ts=9, _hoodie_is_deleted=True)))
@@ -159,7 +161,7 @@ def test_several_and_nested_ordering_fields(table_type: str) -> None:
 
 
 @both_types
-def test_one_row_of_a_batch_counts_for_each_key(table_type: str) -> None:
+def test_a_batch_is_merged_to_one_row_for_each_key(table_type: str) -> None:
     """MRG-011, MRG-026: event time takes the greatest ordering value of a batch, commit time the last row; inserts keep all."""
     batch = trips(trip("1", "x", 2), trip("1", "y", 3), trip("1", "z", 1), trip("2", "x", 1), trip("2", "y", 1))
     table = new_table(table_type=table_type, **EVENT)
@@ -215,7 +217,7 @@ def test_a_key_in_another_partition_is_another_record(table_type: str) -> None:
         ({"partition": ("p",), "record_key": ("id", "ts")}, ["a/b", "__HIVE_DEFAULT_PARTITION__"]),
     ],
 )
-def test_rows_lie_in_the_folders_of_their_partitions(
+def test_rows_are_stored_in_the_folders_of_their_partitions(
     table_type: str, mode: dict[str, Any], options: dict[str, Any], folders: list[str]
 ) -> None:
     """PROP-016, LAY-006, LAY-018: plain, hive style, encoded, several levels, null; each leaf is marked; changes find their rows."""
@@ -262,7 +264,7 @@ def test_composite_keys(values: tuple[str, int | None], key: str) -> None:
     ],
 )  # fmt: skip
 def test_values_have_their_java_text(value: Any, text: str) -> None:
-    """PROP-007, PROP-016: keys and partition paths are what Apache Hudi makes of the value."""
+    """PROP-007, PROP-016: keys and partition paths have the text that Apache Hudi makes of the value."""
     assert value_text(value) == text
 
 

@@ -1,4 +1,4 @@
-"""What a writer chooses for its files, and what it looks into before: compression, dictionaries, keys of a slice."""
+"""The files of a writer and the keys that it reads before: compression, dictionaries, keys of a slice."""
 
 import io
 from typing import Any
@@ -43,7 +43,7 @@ def codecs(table: WritableTable) -> list[set[str]]:
     ("setting", "codec"),
     [(None, "ZSTD"), ("ZSTD", "ZSTD"), ("gzip", "GZIP"), ("snappy", "SNAPPY"), ("uncompressed", "UNCOMPRESSED")],
 )
-def test_base_files_are_compressed_as_the_writer_is_told(table_type: str, setting: str | None, codec: str) -> None:
+def test_base_files_are_compressed_as_configured(table_type: str, setting: str | None, codec: str) -> None:
     """BF-002: those of writes and those of compactions; zstd without a setting."""
     table = new_table(table_type=table_type, options={} if setting is None else {CODEC_KEY: setting})
     table.insert(trips(trip("1", "a", 1), trip("2", "a", 1)))
@@ -55,7 +55,7 @@ def test_base_files_are_compressed_as_the_writer_is_told(table_type: str, settin
 
 
 def test_an_unknown_compression_is_refused_before_the_write_begins() -> None:
-    """BF-002: nothing is on the timeline, and the error says what there is to choose from."""
+    """BF-002: the timeline has no new instant, and the error lists the valid values."""
     table = new_table(options={CODEC_KEY: "lzo"})
     before = timeline_files(table)
     with pytest.raises(UnsupportedTableFeature, match="zstd, gzip, snappy, uncompressed"):
@@ -77,7 +77,7 @@ def columns_with_dictionary(count: int) -> set[str]:
     return {column.path_in_schema.partition(".")[0] for column in found if column.has_dictionary_page}
 
 
-def test_columns_whose_values_come_again_have_a_dictionary() -> None:
+def test_columns_with_repeated_values_have_a_dictionary() -> None:
     """BF-002: in a file of many rows only these, in one of few rows all; the rows are the same."""
     assert {"often", "_hoodie_commit_time"} <= columns_with_dictionary(MANY)
     assert not {"once", "list", "_hoodie_record_key"} & columns_with_dictionary(MANY)
@@ -85,7 +85,7 @@ def test_columns_whose_values_come_again_have_a_dictionary() -> None:
 
 
 def stored_keys(table: WritableTable) -> list[set[str]]:
-    """What an index knows of each slice."""
+    """The keys that an index has of each slice."""
     view = table.view()
     reader = view.reader(table)
     return [set(reader.all_keys(found).to_pylist()) for found in view.groups.latest_slices]
@@ -93,7 +93,7 @@ def stored_keys(table: WritableTable) -> list[set[str]]:
 
 @pytest.mark.parametrize("block_format", ["avro", "parquet"])
 @pytest.mark.parametrize("positions", [True, False])
-def test_an_index_knows_every_key_of_a_slice(positions: bool, block_format: Any) -> None:
+def test_an_index_has_every_key_of_a_slice(positions: bool, block_format: Any) -> None:
     """OCC-008, LAY-021: keys of the base file, those that are only in logs, deleted ones."""
     table, logs = new_table(table_type="MERGE_ON_READ"), LogOptions(positions=positions, block_format=block_format)
     table.insert(trips(trip("1", "a", 1), trip("2", "a", 1)))
