@@ -129,7 +129,7 @@ def main(
     rows: Annotated[int, typer.Option(help="rows of each table")] = 1_000_000,
     rounds: Annotated[int, typer.Option(help="measured rounds")] = 5,
     engines: Annotated[str, typer.Option(help="peers of the reference, comma separated")] = "arrow,hudi-rs,apache-hudi@1.0.2",
-    kept: Annotated[Path | None, typer.Option("--tables", help="folder of the tables: kept, and made where missing")] = None,
+    kept: Annotated[Path | None, typer.Option("--tables", help="folder of the tables: kept; missing ones are created")] = None,
     output: Annotated[Path | None, typer.Option("--json", help="file for the figures")] = None,
 ) -> None:
     """Create the tables, compare the answers, measure, print ratios."""

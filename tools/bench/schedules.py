@@ -83,9 +83,9 @@ def _figures(seconds: float, found: Explored) -> dict[str, float]:
 
 def main(
     rounds: Annotated[int, typer.Option(help="measured rounds")] = 5,
-    runs: Annotated[int, typer.Option(help="orders that are followed one by one")] = 20_000,
+    runs: Annotated[int, typer.Option(help="orders that are run one after another")] = 20_000,
     output: Annotated[Path | None, typer.Option("--json", help="file for the figures")] = None,
-    record: Annotated[bool, typer.Option("--record", help="keep the figures for reports")] = False,
+    record: Annotated[bool, typer.Option("--record", help="store the figures for reports")] = False,
 ) -> None:
     """Measure, and print medians and goals."""
     step, found = step_cost(rounds), writers(rounds, runs)

@@ -88,7 +88,7 @@ def main(
     peers: Annotated[
         str, typer.Option(help="releases of Apache Hudi, comma separated")
     ] = "apache-hudi@1.0.2,apache-hudi@1.2.0",
-    kept: Annotated[Path | None, typer.Option("--tables", help="folder of the tables: kept, and made where missing")] = None,
+    kept: Annotated[Path | None, typer.Option("--tables", help="folder of the tables: kept; missing ones are created")] = None,
     only: Annotated[str, typer.Option(help="tables whose kind contains this text")] = "",
     output: Annotated[Path | None, typer.Option("--json", help="file for the figures")] = None,
 ) -> None:

@@ -19,7 +19,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools.corpus", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", default="*", help="pattern of case ids, such as 'hfile.*'")
     parser.add_argument("--list", action="store_true", help="print the cases and what they guarantee")
-    parser.add_argument("--check", action="store_true", help="write nothing, say what differs")
+    parser.add_argument("--check", action="store_true", help="write nothing, report differences")
     return parser.parse_args()
 
 

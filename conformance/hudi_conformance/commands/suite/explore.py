@@ -33,9 +33,9 @@ def explore(
         list[str] | None, typer.Argument(metavar="[SCENARIO]...", help="Scenarios to explore; all by default.")
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Show the scenarios and the kinds of stores, and exit.")] = False,
-    preemptions: Annotated[str | None, typer.Option(metavar="N|all", help="Most preemptions in a run; all: no bound.")] = None,
-    crashes: Annotated[int | None, typer.Option(min=0, metavar="N", help="Most crashes in a run.")] = None,
-    random: Annotated[int | None, typer.Option(min=1, metavar="N", help="Explore so many random runs instead of all.")] = None,
+    preemptions: Annotated[str | None, typer.Option(metavar="N|all", help="Limit of preemptions in a run; all: none.")] = None,
+    crashes: Annotated[int | None, typer.Option(min=0, metavar="N", help="Limit of crashes in a run.")] = None,
+    random: Annotated[int | None, typer.Option(min=1, metavar="N", help="Explore N random runs instead of all orders.")] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random runs.")] = 0,
     store: Annotated[str, typer.Option(metavar="NAME", help="Kind of store; see --list.")] = "atomic",
     jobs: Annotated[
