@@ -304,9 +304,7 @@ def test_tables_on_s3_are_read_by_the_executors(spark: Any, s3_bucket: str) -> N
         ({"where": [("ts", "=", "word")]}, InvalidQuery),
     ],
 )
-def test_an_invalid_query_raises_an_error(
-    spark: Any, make_table: Make, query: dict[str, Any], error: type[HudiError]
-) -> None:
+def test_an_invalid_query_raises_an_error(spark: Any, make_table: Make, query: dict[str, Any], error: type[HudiError]) -> None:
     """Mistakes in a query are found by the plan, before Spark runs anything."""
     table = make_table()
     with pytest.raises(error):

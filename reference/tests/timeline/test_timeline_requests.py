@@ -80,8 +80,7 @@ def test_a_timeline_costs_one_listing(instants: int) -> None:
 
 
 def test_an_empty_timeline_costs_one_more_request() -> None:
-    """It checks for a file in place of the folder, because a listing does not distinguish this damage from an empty timeline.
-    """
+    """It checks for a file in place of the folder, because a listing does not distinguish this damage from an empty timeline."""
     storage = Counting(MemoryStorage())
     assert load_timeline(storage, PROPERTIES).instants == ()
     assert storage.taken() == {"names": 1, "head": 1}
