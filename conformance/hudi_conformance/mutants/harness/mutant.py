@@ -21,7 +21,6 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from hudi_conformance.cases.renames import current_mutant
-from hudi_reference.caching import cached_property
 
 FOLDER = Path(__file__).parents[1]
 
@@ -75,11 +74,7 @@ class Patch:
 
 def _plain(function: Any) -> FunctionType:
     """The function behind a property, a cached property or a decorator that keeps what it wraps."""
-    match function:
-        case property():
-            function = function.fget
-        case cached_property():
-            function = function.func
+    function = function.fget if isinstance(function, property) else getattr(function, "func", function)
     function = inspect.unwrap(function)
     if not isinstance(function, FunctionType):
         raise TypeError(f"{function!r} is not a function written in Python")
