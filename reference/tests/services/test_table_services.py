@@ -307,6 +307,22 @@ def test_unmaintained_indexes_are_refused_before_any_change(service, is_known, l
     assert {path: table.storage.get(path) for path in contents(table.storage)} == stored
 
 
+def without_timeline(storage):
+    """All objects except those of the timeline and its history."""
+    return {path: storage.get(path) for path in contents(storage) if not path.startswith(".hoodie/timeline/")}
+
+
+def test_savepoints_and_archiving_need_no_index():
+    """PROP-001, TL-021, ARC-001: they change neither data files nor the metadata table, so no index gets out of date."""
+    table, times, _ = table_of("COPY_ON_WRITE", 5)
+    lists = {USABLE: "column_stats,files", INFLIGHT: ""}
+    update_properties(table.storage, transitions_of(table).times.lock, lists, comment="by another engine")
+    before = without_timeline(table.storage)
+    assert savepoint(opened(table.storage), times[-1]) == times[-1]
+    archive(opened(table.storage), {"hoodie.keep.max.commits": "3", "hoodie.keep.min.commits": "2"})
+    assert without_timeline(table.storage) == before
+
+
 def test_compaction_is_not_reverted_with_unmaintained_indexes():
     """PROP-001, TL-050: the files of an execution are kept if indexes that are not maintained would have to follow."""
     table, _, _ = table_of("MERGE_ON_READ")

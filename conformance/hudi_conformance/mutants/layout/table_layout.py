@@ -2,6 +2,7 @@
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference import tables
+from hudi_reference.storage.local import LocalStorage
 
 
 @mutant(breaks="LAY-001")
@@ -18,3 +19,11 @@ def record_key_fields_not_stored(patch: Patch) -> None:
         "= TableProperties({**(p := read_properties(store)).entries,"
         ' "hoodie.table.recordkey.fields": vars(create_table).get(uri, p.get("hoodie.table.recordkey.fields"))})',
     )
+
+
+@mutant(breaks=("LAY-005", "CLN-001"))
+def symbolic_links_followed(patch: Patch) -> None:
+    """Follows symbolic links below the base path, for reads, listings, writes and deletions."""
+    patch.edit(LocalStorage._look, "os.lstat(place)", "os.stat(place)")
+    patch.edit(LocalStorage._entries, "if entry.is_symlink():", "if False:")
+    patch.edit(LocalStorage.list, "entry.is_dir(follow_symlinks=False)", "entry.is_dir()")

@@ -6,6 +6,9 @@
     4. levels of the history are merged, old manifests deleted
 
 A crash at any point loses nothing: the next run finds the actions that are in both places and continues.
+
+No index changes: it lists files of committed writes, and these stay. Therefore a table with indexes that are not maintained
+here is archived, up to the last compaction of its metadata table (`bounds`).
 """
 
 from collections.abc import Collection, Iterable, Mapping

@@ -26,6 +26,8 @@ from hudi_reference.write.commit import transitions_of
 def savepoint(table: Table, instant: str, *, user: str = "", comments: str = "") -> str:
     """Protect the files that a read as of that commit needs; the commit's requested time, which is also the savepoint's.
 
+    A savepoint changes no data file, and so no index: a table with indexes that are not maintained here may get one.
+
     Raises CannotProtect if there is no such completed commit on the active timeline, if it has a savepoint already, and if a
     clean has deleted files of this state, or is planned to.
     """

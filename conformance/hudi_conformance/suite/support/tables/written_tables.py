@@ -28,6 +28,11 @@ def folder_of(uri: str) -> Path:
     return Path(unquote(urlsplit(uri).path))
 
 
+def files_below(folder: Path) -> dict[Path, bytes]:
+    """Return the contents of the files in a folder and below it, without the checksum files of Hadoop."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.suffix != ".crc"}
+
+
 def written(engine: Client, uri: str, *steps: Step, type: str = "COPY_ON_WRITE") -> tuple[Program, list[str]]:
     """Write a table; return the program and the instants."""
     program = Program(type, "EVENT_TIME_ORDERING", True, steps)  # type: ignore[arg-type]

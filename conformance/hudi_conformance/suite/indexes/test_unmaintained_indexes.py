@@ -1,0 +1,48 @@
+"""Services on a table whose metadata table another engine wrote: they keep all its indexes up to date, or change nothing."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.tables.metadata_tables import completions
+from hudi_conformance.suite.support.tables.tables_under_services import golden, ordered
+from hudi_conformance.suite.support.tables.written_tables import files_below, folder_of
+
+#: A table with a metadata table that has column statistics, written by Apache Hudi in two commits.
+GOLDEN = "layout.with-metadata-table"
+READS = ("read.snapshot", "merge-on-read", "log.avro", "merge.event-time", "partition.plain")
+#: What is done to the table, given the requested times of its two commits.
+SERVICES: Mapping[str, Callable[[Client, str, list[str]], str | None]] = {
+    "compaction": lambda engine, uri, times: engine.service(
+        uri, "compaction", options={"hoodie.compact.inline.max.delta.commits": "1"}
+    ),
+    "clustering": lambda engine, uri, times: engine.service(uri, "clustering"),
+    "rollback": lambda engine, uri, times: engine.service(uri, "rollback", instant=times[-1]),
+    "restore": lambda engine, uri, times: engine.service(uri, "restore", instant=times[0]),
+}
+
+
+@pytest.mark.needs(*READS)
+@pytest.mark.requirements("PROP-001")
+@pytest.mark.parametrize("service", [pytest.param(name, marks=pytest.mark.needs(f"service.{name}")) for name in SERVICES])
+def test_services_maintain_indexes_or_change_nothing(engine: Client, tmp_path: Path, service: str) -> None:
+    """PROP-001: the table lists column statistics among its indexes. A service that maintains them completes on the timeline of
+    the metadata table first; one that does not maintain them is refused before it writes or deletes a file.
+    """
+    uri, times = golden(GOLDEN, tmp_path)
+    folder, rows = folder_of(uri), ordered(engine.read(uri, Query()))
+    files = files_below(folder)
+    try:
+        instant = SERVICES[service](engine, uri, times)
+    except ContractError:
+        assert files_below(folder) == files, "the service was refused after it had changed files"
+    else:
+        if instant is not None and service in ("compaction", "clustering"):
+            data, metadata = completions(folder), completions(folder / ".hoodie" / "metadata")
+            assert metadata.get(instant, "never") < data[instant]
+    if service in ("compaction", "clustering"):
+        assert ordered(engine.read(uri, Query())) == rows

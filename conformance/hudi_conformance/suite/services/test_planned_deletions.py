@@ -1,0 +1,122 @@
+"""Clean plans that name files which must stay: a plan in storage may come from another program, or may have been changed."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import fastavro
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    WRITES,
+    Known,
+    keep_commits,
+    planned_by,
+    snapshot,
+    updated,
+)
+from hudi_conformance.suite.support.tables.written_tables import files_below, folder_of
+
+CLEANS = pytest.mark.needs(*WRITES, "service.clean", "copy-on-write")
+
+
+def base_file_of(table: Known, instant: str) -> Path:
+    """Return the base file that this write stored for the updated row."""
+    (found,) = (folder_of(table.uri) / "oslo").glob(f"*_{instant}.parquet")
+    return found
+
+
+def add_to_plan(table: Known, instant: str, partition: str, file: Path) -> set[str]:
+    """Add a file to the pending clean plan, after the files that it names already; return the names of these."""
+    path = folder_of(table.uri) / ".hoodie" / "timeline" / f"{instant}.clean.requested"
+    reader = fastavro.reader(io.BytesIO(path.read_bytes()))
+    (plan,) = reader
+    assert isinstance(plan, dict)
+    before, planned = planned_by(plan), plan["filePathsToBeDeletedPerPartition"]
+    added = {"filePath": file.as_uri().replace("file://", "file:"), "isBootstrapBaseFile": False}
+    planned[partition] = [*planned.get(partition, ()), added]
+    changed = io.BytesIO()
+    assert reader.writer_schema is not None
+    fastavro.writer(changed, reader.writer_schema, [plan])
+    path.write_bytes(changed.getvalue())
+    path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+    return before
+
+
+def check_kept(engine: Client, table: Known, instant: str, file: Path) -> None:
+    """Execute the plan: the file stays. If the engine refuses the plan, it has changed no data file."""
+    folder, content = folder_of(table.uri), file.read_bytes()
+    before = {path: data for path, data in files_below(folder).items() if ".hoodie" not in path.parts}
+    try:
+        engine.service(table.uri, "clean", phase="execute", instant=instant)
+    except ContractError:
+        after = {path: data for path, data in files_below(folder).items() if ".hoodie" not in path.parts}
+        assert after == before, "the engine deleted files of a plan that it refused"
+    assert file.exists() and file.read_bytes() == content, "the clean deleted a file that must stay"
+    assert snapshot(engine, table.uri) == table.rows[-1]
+
+
+def planned(engine: Client, table: Known, commits: int = 1) -> str:
+    """Let the engine plan a clean that keeps this many commits; return its requested time."""
+    instant = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(commits))
+    assert instant is not None
+    return instant
+
+
+@CLEANS
+@pytest.mark.requirements("CLN-002")
+def test_a_planned_clean_keeps_the_latest_slice(engine: Client, new_uri: Callable[[], str]) -> None:
+    """CLN-002: a plan names, after old files, the base file that a snapshot reads. That file stays; if the plan is refused,
+    nothing was deleted.
+    """
+    table = updated(engine, new_uri(), 4)
+    newest, instant = base_file_of(table, table.instants[-1]), planned(engine, table)
+    assert add_to_plan(table, instant, "oslo", newest)
+    check_kept(engine, table, instant, newest)
+
+
+@CLEANS
+@pytest.mark.requirements("CLN-003")
+def test_a_planned_clean_keeps_what_its_plan_retains(engine: Client, new_uri: Callable[[], str]) -> None:
+    """CLN-003: a plan names a file that reads from its own earliest retained instant on need. That file stays."""
+    table = updated(engine, new_uri(), 5)
+    retained, instant = base_file_of(table, table.instants[-2]), planned(engine, table, commits=2)
+    assert add_to_plan(table, instant, "oslo", retained)
+    check_kept(engine, table, instant, retained)
+
+
+@CLEANS
+@pytest.mark.needs("service.savepoint")
+@pytest.mark.requirements("TL-021", "CLN-002")
+def test_a_planned_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TL-021: a plan names a file that a savepoint protects. That file stays."""
+    table = updated(engine, new_uri(), 4)
+    protected = base_file_of(table, table.instants[1])
+    engine.service(table.uri, "savepoint", instant=table.instants[1])
+    instant = planned(engine, table)
+    assert protected.name not in add_to_plan(table, instant, "oslo", protected)
+    check_kept(engine, table, instant, protected)
+
+
+@CLEANS
+@pytest.mark.requirements("CLN-001")
+@pytest.mark.parametrize("partition", ["../outside", ".hoodie", "oslo"])
+def test_a_planned_clean_deletes_data_files_only(engine: Client, new_uri: Callable[[], str], partition: str) -> None:
+    """CLN-001: a plan names a file outside of the table, a file below .hoodie, or a file that is no base or log file. That file
+    stays: it belongs to no slice of the table.
+    """
+    table = updated(engine, new_uri(), 4)
+    folder = folder_of(table.uri)
+    other = {
+        "../outside": folder.parent / f"{folder.name}-outside" / f"other-0_0-0-0_{table.instants[0]}.parquet",
+        ".hoodie": folder / ".hoodie" / "hoodie.properties",
+        "oslo": folder / "oslo" / "notes.txt",
+    }[partition]
+    if not other.exists():
+        other.parent.mkdir(exist_ok=True)
+        other.write_bytes(b"of another program")
+    instant = planned(engine, table)
+    add_to_plan(table, instant, partition.replace("outside", other.parent.name), other)
+    check_kept(engine, table, instant, other)
