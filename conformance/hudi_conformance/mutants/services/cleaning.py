@@ -11,5 +11,5 @@ def clean_plan_checked_during_deletion(patch: Patch) -> None:
     patch.edit(
         CleanExecution.work,
         "table.storage.delete(path)",
-        "path == files[-1] and check_plan(table, self.requested, plan)\n            table.storage.delete(path)",
+        "path == files[-1] and check_plan(table, self.requested, plan)\n        table.storage.delete(path)",
     )
