@@ -8,6 +8,7 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.tables.metadata_tables import completions
 from hudi_conformance.suite.support.tables.tables_under_services import golden, ordered
 from hudi_conformance.suite.support.tables.written_tables import files_below, folder_of
@@ -33,6 +34,7 @@ def test_services_maintain_indexes_or_change_nothing(engine: Client, tmp_path: P
     """PROP-001: the table lists column statistics among its indexes. A service that maintains them completes on the timeline of
     the metadata table first; one that does not maintain them is refused before it writes or deletes a file.
     """
+    only_engines_of_this_project(engine, "what a service does about indexes that it does not maintain")
     uri, times = golden(GOLDEN, tmp_path)
     folder, rows = folder_of(uri), ordered(engine.read(uri, Query()))
     files = files_below(folder)

@@ -8,6 +8,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.programs.write_programs import as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import WRITES, Known, keep_versions, snapshot, updated
 from hudi_conformance.suite.support.tables.written_tables import files_below, folder_of
@@ -47,6 +48,7 @@ def test_a_copy_with_a_linked_partition_leaves_the_original(engine: Client, new_
     """LAY-005: a partition folder of a copy is a link to that of the original. Services on the copy and writes to it neither
     delete nor add files in the original; they may be refused.
     """
+    only_engines_of_this_project(engine, "whether an engine follows symbolic links")
     table = updated(engine, new_uri(), 3)
     copy, before = copy_with_link(table), files_below(folder_of(table.uri))
     with suppress(ContractError):

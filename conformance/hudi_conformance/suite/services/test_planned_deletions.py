@@ -9,6 +9,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
     Known,
@@ -60,6 +61,7 @@ def check_kept(engine: Client, table: Known, instant: str, file: Path) -> None:
 
 def planned(engine: Client, table: Known, commits: int = 1) -> str:
     """Let the engine plan a clean that keeps this many commits; return its requested time."""
+    only_engines_of_this_project(engine, "whether an engine may trust a plan that is stored in the table")
     instant = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(commits))
     assert instant is not None
     return instant

@@ -1,4 +1,4 @@
-"""Tests that only the reference in this process can run: they observe its requests, or order and stop its processes."""
+"""Tests for some engines only: they observe requests in this process, or check what the specification leaves open."""
 
 import pytest
 
@@ -10,3 +10,9 @@ def only_in_process(engine: Client) -> None:
     """Skip the test unless the engine is the reference in this process."""
     if find(engine.name).name != "reference":
         pytest.skip("the engine runs in another process, where it cannot be observed, stopped or scheduled")
+
+
+def only_engines_of_this_project(engine: Client, question: str) -> None:
+    """Skip the test on engines of others, because the specification does not answer `question`."""
+    if find(engine.name).name not in ("reference", "spark"):
+        pytest.skip(f"the specification does not say {question}; engines of others are not judged")
