@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-#: Values longer than this are cut; schemas and inspections are seldom longer.
-LONGEST = 20_000
+from hudi_conformance.contract.text import cut
 
 SIGNS = {"sent": "->", "received": "<-", "failed": "!!"}
 
@@ -30,8 +29,7 @@ class ExchangeLog:
 
     def note(self, engine: str, direction: str, value: Any) -> None:
         """Add a message, an answer, or the error that took the place of an answer."""
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=True)
-        text = text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters)"
+        text = cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=True))
         first, *rest = text.splitlines() or [""]
         at = f"{time.monotonic() - self._started:9.3f} s"
         self._lines += [f"{at}  {engine}  {SIGNS[direction]} {first}", *(f"{'':15}{line}" for line in rest)]
