@@ -5,7 +5,7 @@ A table carries one `WriteHooks`. A table with `NO_HOOKS` triggers nothing: its 
 table type, because a table refers to its hooks.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -32,8 +32,15 @@ class WriteHooks(Generic[T]):
     before_completion: tuple[Callable[[T, Instant, bytes, Times, str], None], ...] = ()
     #: Run after a write has completed, with the timeline that it found at its completion. They do not fail: the write is done.
     after_completion: tuple[Callable[[T, Timeline], None], ...] = ()
-    #: The partitions of the metadata table that `before_completion` brings up to date. A table with others is not written.
+    #: The partitions of the metadata table that `before_completion` brings up to date: their names, and prefixes that end with
+    #: `_`, as `secondary_index_`, of the partitions that users name. A table with others is not written.
     maintained_indexes: frozenset[str] = frozenset()
+
+    def unmaintained(self, partitions: Iterable[str]) -> list[str]:
+        """Those of these partitions of the metadata table that a write would leave out of date."""
+        others = set(partitions) - self.maintained_indexes
+        prefixes = tuple(name for name in self.maintained_indexes if name.endswith("_"))
+        return sorted(name for name in others if not name.startswith(prefixes))
 
 
 NO_HOOKS: WriteHooks[Any] = WriteHooks()

@@ -11,7 +11,7 @@
 `create_table` and `open_table` pass `STANDARD_HOOKS` in. To change what a write triggers, pass another `WriteHooks`.
 """
 
-from hudi_reference.metadata.indexes import INDEXES
+from hudi_reference.metadata.indexes.all import BUILT_IN
 from hudi_reference.query.table import Table
 from hudi_reference.query.write_hooks import WriteHooks
 from hudi_reference.services.archive.archive import archive_timeline, limits_of
@@ -27,5 +27,5 @@ STANDARD_HOOKS: WriteHooks[Table] = WriteHooks(
     withdraw_clustering=withdraw,
     before_completion=(update_metadata_table,),
     after_completion=(inline_compaction, inline_clustering, archive_timeline),
-    maintained_indexes=frozenset(INDEXES),
+    maintained_indexes=frozenset(BUILT_IN),
 )

@@ -12,6 +12,7 @@ from hudi_reference.files.log.writer import BlockFormat
 from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import Table, View
+from hudi_reference.query.write_hooks import WriteHooks
 from hudi_reference.records.keys.record_keys import with_settings
 from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.requirement import implements
@@ -87,7 +88,7 @@ def check_writable(table: Table) -> None:
             would miss the write.
     """
     properties = table.properties
-    for key in _unsupported(properties, table.hooks.maintained_indexes):
+    for key in _unsupported(properties, table.hooks):
         raise UnsupportedTableFeature(
             "the table requires more of its writers than this one supports", rule="PROP-001",
             path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
@@ -97,11 +98,11 @@ def check_writable(table: Table) -> None:
         check_populated(properties, "rows in HFiles are sorted by their record keys")
 
 
-def _unsupported(properties: TableProperties, maintained: frozenset[str]) -> Iterator[str]:
+def _unsupported(properties: TableProperties, hooks: WriteHooks[Table]) -> Iterator[str]:
     """The properties that require more of a writer than data files, an instant, and the indexes that are maintained."""
-    if not maintained.issuperset(properties.fields(_USABLE)):
+    if hooks.unmaintained(properties.fields(_USABLE)):
         yield _USABLE
-    if properties.get(_USABLE) is not None and not maintained.issuperset(properties.fields(_INFLIGHT)):
+    if properties.get(_USABLE) is not None and hooks.unmaintained(properties.fields(_INFLIGHT)):
         yield _INFLIGHT
     if properties.is_set("hoodie.datasource.write.drop.partition.columns"):
         yield "hoodie.datasource.write.drop.partition.columns"

@@ -12,6 +12,7 @@ from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.locks import held, new_owner
 from hudi_reference.metadata.availability import INFLIGHT, USABLE
+from hudi_reference.metadata.indexes.record_index import RECORD_INDEX
 from hudi_reference.metadata.keys import ALL_PARTITIONS, column_stats_key
 from hudi_reference.metadata.record_merge import merged
 from hudi_reference.metadata.records import Bound, ColumnStats, FileInfo, FileList, PartitionList, RecordLocation
@@ -157,7 +158,7 @@ def test_unlisted_build_is_dropped() -> None:
     """INX-013: the scheduler crashed before the partition was listed, so that writers do not add to it: no index is published."""
     table = listed_table()
     with planning(table) as publish:
-        publish("indexing", plan_record([indexing.INDEXES["record_index"]], table.timeline.commits[-1].requested))
+        publish("indexing", plan_record([RECORD_INDEX], table.timeline.commits[-1].requested))
     opened(table).insert(trips(trip("c", p="x")))
     with pytest.raises(ConcurrentChange):
         index(opened(table))

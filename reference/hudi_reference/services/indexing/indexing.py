@@ -18,7 +18,10 @@ from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
 from hudi_reference.locks import held, new_owner
 from hudi_reference.metadata.availability import INFLIGHT
-from hudi_reference.metadata.indexes import BLOOM_FILTERS, FILES, INDEXES, Index
+from hudi_reference.metadata.indexes.all import indexes_wanted
+from hudi_reference.metadata.indexes.bloom_filters import BLOOM_FILTERS
+from hudi_reference.metadata.indexes.files import FILES
+from hudi_reference.metadata.indexes.index import Index
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.metadata.writer import Deltacommit, forget
 from hudi_reference.query.file_groups import load_commit
@@ -79,7 +82,7 @@ def schedule_indexing(table: Table, options: Options | None = None) -> str | Non
     owner, times = new_owner("plan an index"), transitions_of(table).times
     with planning(table, owner) as publish:
         timeline, sync = table.timeline, MetadataSync.of(table, times, owner)
-        wanted = [one for one in INDEXES.values() if one.is_wanted(options or {}) and one.partition not in sync.usable]
+        wanted = [one for one in indexes_wanted(table, options or {}) if one.partition not in sync.usable]
         if pending_of(timeline, "indexing") or timeline.latest is None or wanted in ([], [FILES]):
             return None
         _check_possible(table, wanted)
@@ -91,7 +94,7 @@ def schedule_indexing(table: Table, options: Options | None = None) -> str | Non
             clear(metadata, one.partition)
             commit.seeds(one.partition, one.groups_of({**table.options, **(options or {})}))
         # ER-159: writers follow hoodie.table.metadata.partitions.inflight, whichever engine set it.
-        sync.store_lists(sync.usable, [one.partition.value for one in wanted])
+        sync.store_lists(sync.usable, [one.partition for one in wanted])
         return requested
 
 
@@ -127,12 +130,12 @@ class IndexingExecution(PlanExecution):
     def work(self, plan: Plan) -> Plan:
         """Store the base files. The lock is held only while they are recorded."""
         table, view = self.table, self.table.view()
-        metadata = self._begun(indexes_in(plan))
+        metadata = self._begun(indexes_in(self.table, plan))
         then = replace(view, timeline=view.timeline.completed_before(self.requested),
                        groups=base_groups(table, view.timeline, self.requested))  # fmt: skip
         transitions, owner = transitions_of(table), new_owner(f"record {self.requested}")
         commit = Deltacommit(metadata, self.requested, "BULK_INSERT")
-        for one in indexes_in(plan):
+        for one in indexes_in(self.table, plan):
             groups = metadata.groups(one.partition)
             commit.seeds(one.partition, len(groups))
             commit.base_files(one.partition, groups, one.whole(table, then))
@@ -144,7 +147,7 @@ class IndexingExecution(PlanExecution):
     @implements("INX-012", "INX-013")
     def check_completion(self, timeline: Timeline) -> None:
         """Raises ConcurrentChange if an action that completed since the plan was made has not added its entries."""
-        wanted = indexes_in(read_plan(self.table, "indexing", self.requested))
+        wanted = indexes_in(self.table, read_plan(self.table, "indexing", self.requested))
         metadata = self._begun(wanted)
         kept = {instant.requested: instant for instant in metadata.timeline.commits}
         for done in timeline.completed_between(self.requested):
@@ -192,7 +195,7 @@ def give_up(table: Table, requested: str) -> None:
     """Remove a build that cannot be completed: its partitions, its entries in the properties, and its plan."""
     transitions, owner = transitions_of(table), new_owner(f"give up {requested}")
     with held(transitions.times.lock, owner):
-        names = [one.partition.value for one in indexes_in(read_plan(table, "indexing", requested))]
+        names = [one.partition for one in indexes_in(table, read_plan(table, "indexing", requested))]
         sync = MetadataSync.of(table, transitions.times, owner)
         sync.store_lists(sync.usable, set(sync.building) - set(names))
         if sync.metadata is not None:
@@ -209,7 +212,7 @@ def offer(table: Table, requested: str) -> None:
     """Publish the indexes of a completed plan in the table's properties; nothing if they are published."""
     transitions, owner = transitions_of(table), new_owner(f"offer {requested}")
     with held(transitions.times.lock, owner):
-        names = {one.partition.value for one in indexes_in(read_plan(table, "indexing", requested))}
+        names = {one.partition for one in indexes_in(table, read_plan(table, "indexing", requested))}
         sync = MetadataSync.of(table, transitions.times, owner)
         if built := names & set(sync.building):
             sync.store_lists((*sync.usable, *built), set(sync.building) - built)

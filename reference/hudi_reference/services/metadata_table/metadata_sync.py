@@ -20,7 +20,9 @@ from hudi_reference.layout.names import join_path
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.layout.properties_update import update_properties
 from hudi_reference.metadata.availability import INFLIGHT, METADATA_FOLDER, USABLE, usable_partitions
-from hudi_reference.metadata.indexes import FILES, INDEXES, Change, Index
+from hudi_reference.metadata.indexes.all import index_of, indexes_wanted
+from hudi_reference.metadata.indexes.files import FILES
+from hudi_reference.metadata.indexes.index import Change, Index
 from hudi_reference.metadata.keys import partition_identifier
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.records import FileList
@@ -96,8 +98,8 @@ class MetadataSync:
         metadata = self.metadata
         if metadata is None:
             metadata = self.make(self.usable)
-        for name, index in INDEXES.items():
-            if index.is_wanted(self.table.options) and name not in (*self.usable, *self.building):
+        for index in indexes_wanted(self.table, self.table.options):
+            if index.partition not in (*self.usable, *self.building):
                 self._initialise(metadata, index)
         maintain(metadata, self.table, self.building)
         return metadata
@@ -107,7 +109,7 @@ class MetadataSync:
         self.drop()
         metadata = self.metadata = MetadataTable.create(self.table)
         for name in dict.fromkeys((BuiltIn.FILES.value, *partitions)):
-            self._initialise(metadata, INDEXES[name])
+            self._initialise(metadata, index_of(self.table, name))
         return metadata
 
     @implements("PROP-012")
@@ -125,7 +127,7 @@ class MetadataSync:
     @implements("MDT-001", "IDX-009")
     def _initialise(self, metadata: MetadataTable, index: Index) -> None:
         """Create a partition with all entries of the present table."""
-        partition, table = index.partition.value, self.table
+        partition, table = index.partition, self.table
         clear(metadata, partition)
         made = [i.requested for i in metadata.timeline.instants if i.requested.startswith(FIRST)]
         commit = Deltacommit(metadata, f"{int(max(made, default='-1')) + 1:017}", "BULK_INSERT")
@@ -142,7 +144,7 @@ class MetadataSync:
         commit.begin()
         for name in partitions:
             if (groups := metadata.groups(name)) or name in self.usable:  # others belong to failed builds
-                commit.log_files(name, groups, INDEXES[name].change(change))
+                commit.log_files(name, groups, index_of(self.table, name).change(change))
         self.complete(metadata, commit)
 
     def complete(self, metadata: MetadataTable, commit: Deltacommit) -> None:

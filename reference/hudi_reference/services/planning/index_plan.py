@@ -7,8 +7,9 @@ actions that complete later add their own entries.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hudi_reference.errors import MalformedMetadata, UnsupportedTableFeature
-from hudi_reference.metadata.indexes import INDEXES, Index
+from hudi_reference.errors import MalformedMetadata
+from hudi_reference.metadata.indexes.all import index_of
+from hudi_reference.metadata.indexes.index import Index
 from hudi_reference.query.file_groups import FileGroups, load_file_groups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -23,24 +24,20 @@ _VERSION = 1
 def plan_record(indexes: Iterable[Index], base: str) -> dict[str, Any]:
     """The plan to build these indexes from the state that the base instant left, as a HoodieIndexPlan."""
     infos: list[dict[str, Any]] = [
-        {"version": _VERSION, "metadataPartitionPath": index.partition.value, "indexUptoInstant": base, "extraMetadata": {}}
+        {"version": _VERSION, "metadataPartitionPath": index.partition, "indexUptoInstant": base, "extraMetadata": {}}
         for index in indexes
     ]
     return {"version": _VERSION, "indexPartitionInfos": infos}
 
 
 @implements("INX-006", "INX-007", "INX-009")
-def indexes_in(plan: Mapping[str, Any]) -> tuple[Index, ...]:
+def indexes_in(table: Table, plan: Mapping[str, Any]) -> tuple[Index, ...]:
     """The indexes of a stored plan of any engine. Raises MalformedMetadata, UnsupportedTableFeature."""
     try:
         names = [info["metadataPartitionPath"] for info in plan["indexPartitionInfos"] or ()]
     except (KeyError, TypeError) as error:
         raise MalformedMetadata("the record is not the plan of an index", rule="INX-006", found=str(error)) from error
-    if unknown := [str(name) for name in names if name not in INDEXES]:
-        raise UnsupportedTableFeature(
-            "an index that is not supported", rule="INX-007", expected=", ".join(INDEXES), found=", ".join(unknown)
-        )
-    return tuple(INDEXES[name] for name in names)
+    return tuple(index_of(table, name) for name in names)
 
 
 @implements("INX-014", "TL-018")

@@ -17,7 +17,7 @@ from hudi_reference.layout.names import join_path, parse_data_file_name, split_p
 from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
 from hudi_reference.locks import held, new_owner
 from hudi_reference.metadata.availability import INFLIGHT, USABLE
-from hudi_reference.metadata.indexes import FILES
+from hudi_reference.metadata.indexes.files import FILES
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -56,7 +56,7 @@ def check_indexes_maintained(table: Table) -> None:
 @implements("OCC-020", "PROP-001")
 def check_maintained(table: Table, partitions: Iterable[str]) -> None:
     """Raises UnsupportedTableFeature for partitions of the metadata table that the hooks do not maintain."""
-    if others := sorted(set(partitions) - table.hooks.maintained_indexes):
+    if others := table.hooks.unmaintained(partitions):
         raise UnsupportedTableFeature(
             "the table has indexes that are not maintained here", rule="PROP-001", path=PROPERTIES_PATH,
             expected=f"{USABLE} of {', '.join(sorted(table.hooks.maintained_indexes))}", found=", ".join(others),

@@ -1,0 +1,53 @@
+"""The index `record_index`: the file group that holds a record key."""
+
+from collections.abc import Iterator
+
+from hudi_reference.metadata.indexes.index import PREFIX, Change, Index
+from hudi_reference.metadata.locations import location_of
+from hudi_reference.metadata.partitions import BuiltIn
+from hudi_reference.metadata.records import MetadataRecord, RecordLocation
+from hudi_reference.metadata.writer import Entries
+from hudi_reference.query.file_groups import GroupId
+from hudi_reference.query.table import Table, View
+from hudi_reference.requirement import implements
+from hudi_reference.timeline.instants.times import milliseconds_of
+
+
+@implements("MDT-001", "IDX-010", "IDX-011", "IDX-020")
+def _all_locations(table: Table, view: View) -> Iterator[MetadataRecord]:
+    reader = view.reader(table)
+    for found in view.groups.latest_slices:
+        for key in reader.current_keys(found).to_pylist():
+            yield _located(key, found.group, found.base_instant)
+
+
+def _located(key: str, group: GroupId, instant: str) -> MetadataRecord:
+    partition, file_id = group
+    # ER-065: the digits of the instant, taken for a moment in UTC.
+    return MetadataRecord(key, RecordLocation(partition, location_of(file_id), milliseconds_of(instant)))
+
+
+@implements("MDT-001", "IDX-010", "IDX-011", "IDX-020")
+def _changed_locations(change: Change) -> Entries:
+    """Records that are new or have moved to another group, and those that were removed."""
+    commit = change.commit
+    if commit is None or commit.operation in ("COMPACT", "LOG_COMPACT"):
+        return Entries()
+    touched = {(stat.partition, stat.file_id) for stat in commit.stats}
+    touched |= {(partition, file_id) for partition, ids in commit.replaced.items() for file_id in ids}
+    old = _locations(change.before, change.views[0], touched)
+    new = _locations(change.after, change.views[1], touched)
+    moved = [_located(key, group, change.instant) for key, group in new.items() if old.get(key) != group]
+    return Entries(moved, [key for key in old if key not in new])
+
+
+def _locations(table: Table, view: View, touched: set[GroupId]) -> dict[str, GroupId]:
+    reader = view.reader(table)
+    slices = (found for found in view.groups.latest_slices if found.group in touched)
+    return {key: found.group for found in slices for key in reader.current_keys(found).to_pylist()}
+
+
+RECORD_INDEX = Index(
+    BuiltIn.RECORD_INDEX.value, f"{PREFIX}record.index.enable", f"{PREFIX}record.index.min.filegroup.count", 10,
+    _all_locations, _changed_locations, lambda commit: not commit.is_service and any(stat.inserts for stat in commit.stats),
+)  # fmt: skip
