@@ -20,7 +20,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema, without_meta_columns
 from hudi_reference.services.default_hooks import STANDARD_HOOKS
 from hudi_reference.storage import Storage, storage_of
-from hudi_reference.storage.uris import no_table
+from hudi_reference.storage.uris import canonical_uri, no_table
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE
 from hudi_reference.write.create import check_fields, identity_entries, key_entries, merging_entries, store_new_table
 from hudi_reference.write.insert_overwrite import delete_partitions
@@ -97,7 +97,7 @@ def open_table(
     """The table at `uri`.
 
     Args:
-        uri: the base path; nothing else has to be known of the table.
+        uri: the base path; nothing else has to be known of the table. A relative path is resolved here.
         storage: None is the storage that the URI names.
         clock: None is the clock of this machine.
         ids: the source of file ids; None draws random ones.
@@ -115,6 +115,7 @@ def open_table(
         UnsupportedTableVersion: the table has another version than 6 or 8.
     """
     store, settings = storage_of(uri) if storage is None else storage, options or {}
+    base = canonical_uri(uri) if storage is None else uri
     try:
         properties = read_properties(store)
     except TableNotFound as error:
@@ -125,7 +126,7 @@ def open_table(
     if lock is None and PROVIDER_KEY in settings:  # a table keeps one lock, because sessions of lock services are expensive
         lock = lock_for(store, properties.require("hoodie.table.name"), settings, time)
     return WritableTable(
-        store, time, ids or RandomIds(), properties, uri, options=settings, schema_on_read=schema_on_read,
+        store, time, ids or RandomIds(), properties, base, options=settings, schema_on_read=schema_on_read,
         mergers=tuple(mergers), lock=lock, hooks=hooks,
     )  # fmt: skip
 
@@ -178,6 +179,7 @@ def create_table(
         Misuse: the schema lacks a field, or the merge mode does not fit.
     """
     store, time, settings = storage_of(uri) if storage is None else storage, clock or SystemClock(), options or {}
+    base = canonical_uri(uri) if storage is None else uri
     avro = without_meta_columns(parse_schema(schema, "schema"))
     check_fields(avro, [*record_key, *partition, *(field.partition(".")[0] for field in ordering)])
     entries = {
@@ -191,6 +193,6 @@ def create_table(
     if lock is None and PROVIDER_KEY in settings:
         lock = lock_for(store, name, settings, time)
     return WritableTable(
-        store, time, ids or RandomIds(), created, uri, options=settings, mergers=tuple(mergers),
+        store, time, ids or RandomIds(), created, base, options=settings, mergers=tuple(mergers),
         lock=lock, hooks=hooks,
     )  # fmt: skip

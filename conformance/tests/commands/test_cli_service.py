@@ -7,6 +7,7 @@ from typer.testing import CliRunner, Result
 
 from hudi_conformance.cli import app
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
+from hudi_conformance.suite.support.tables.tables_under_services import metadata_in
 from hudi_reference import create_table, open_table
 
 
@@ -50,6 +51,22 @@ def test_clean_with_settings(table: tuple[str, list[str]]) -> None:
     done = called(uri, "clean", "--set", "hoodie.clean.commits.retained=1", "--yes")
     assert done.exit_code == 0 and times[0] in done.output.replace("\n", "")
     assert "nothing to do" in called(uri, "clean", "--set", "hoodie.clean.commits.retained=1", "--yes").output
+
+
+def test_relative_paths_are_stored_absolute(table: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """TL-014: a service on a relative path stores the same absolute paths as on the absolute one, which other engines parse."""
+    uri, times = table
+    monkeypatch.chdir(Path(uri).parent)
+    assert called("t/../t/", "clean", "--set", "hoodie.clean.commits.retained=1", "--yes").exit_code == 0
+    assert called("t", "rollback", "--instant", times[2], "--yes").exit_code == 0
+    names = {path.name for path in (Path(uri) / ".hoodie" / "timeline").iterdir()}
+    instants = {(name[:17], name.split(".", 1)[1]) for name in names}
+    (clean,) = (time for time, kind in instants if kind == "clean.requested")
+    (undone,) = (time for time, kind in instants if kind == "rollback.requested")
+    plans = [metadata_in(Path(uri).as_uri(), *one)[1] for one in ((clean, "clean.requested"), (undone, "rollback.requested"))]
+    cleaned = [info["filePath"] for files in plans[0]["filePathsToBeDeletedPerPartition"].values() for info in files]
+    removed = [path for request in plans[1]["RollbackRequests"] for path in request["filesToBeDeleted"]]
+    assert cleaned and removed and all(path.startswith(f"file:{uri}/") for path in (*cleaned, *removed))
 
 
 def test_savepoint_and_its_deletion(table: tuple[str, list[str]]) -> None:

@@ -1,10 +1,12 @@
-"""The storage of a table URI."""
+"""The storage of a table URI, and the one spelling of a URI that plans and metadata use."""
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from hudi_reference.errors import Misuse, TableNotFound
+from hudi_reference.requirement import implements
 from hudi_reference.storage.local import LocalStorage
 from hudi_reference.storage.memory import MemoryStorage
 from hudi_reference.storage.objects import s3_storage
@@ -38,6 +40,20 @@ def storage_of(uri: str) -> Storage:
     return LocalStorage(Path(uri).absolute())
 
 
+@implements("TL-014", "LAY-001")
+def canonical_uri(uri: str) -> str:
+    """The URI of a table, absolute and without `.`, `..` and empty steps, whatever the caller wrote.
+
+    Plans and metadata name files with it, and deployed engines parse these names. A relative path is resolved here once: the
+    working directory may change later. Only a path with `..` is resolved through symbolic links, because the folder above a
+    link depends on its target.
+    """
+    path = local_path(uri)
+    if path is None:
+        return uri
+    return Path(os.path.realpath(path) if ".." in path.parts else os.path.normpath(path)).as_uri()
+
+
 def no_table(uri: str) -> TableNotFound:
     """The error for a URI without a table, with what is there instead: nothing, a file, or another folder."""
     path = local_path(uri)
@@ -51,7 +67,7 @@ def local_path(uri: str) -> Path | None:
     """The path of a `file:///path` URI or a plain path; None for other URIs."""
     parts = urlsplit(uri)
     if parts.scheme == "file":
-        return Path(unquote(parts.path))
+        return Path(unquote(parts.path)).absolute()
     return None if "://" in uri else Path(uri).absolute()
 
 

@@ -20,6 +20,7 @@ from hudi_reference.storage import (
     is_below,
     storage_of,
 )
+from hudi_reference.storage.uris import canonical_uri
 
 ODD_KEYS = [
     "with space/and more.txt",
@@ -279,6 +280,26 @@ def test_each_uri_scheme_selects_its_storage(tmp_path: Path) -> None:
     assert storage_of(name) is storage_of(name)
     with pytest.raises(Misuse, match="unknown storage scheme 'gopher'"):
         storage_of("gopher://host/table")
+
+
+def test_the_uri_of_a_table_has_one_spelling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TL-014: relative paths, `.`, `..`, empty steps and symbolic links before `..` give the same absolute URI; URIs of other
+    stores are unchanged."""
+    table = tmp_path / "with space" / "t"
+    table.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(table)
+    monkeypatch.chdir(tmp_path)
+    spelled = [
+        "with space/t",
+        "./with space//t/",
+        f"{tmp_path}/x/../with space/t",
+        table.as_uri(),
+        f"{table.as_uri()}/",
+        "link/../t",
+    ]
+    assert {canonical_uri(one) for one in spelled} == {table.as_uri()}
+    assert canonical_uri("link") == (tmp_path / "link").as_uri()
+    assert [canonical_uri(one) for one in ("s3://b/t", "memory:///t")] == ["s3://b/t", "memory:///t"]
 
 
 def test_folders_are_compared_by_whole_steps() -> None:

@@ -41,6 +41,7 @@ from hudi_reference.services.default_hooks import STANDARD_HOOKS
 from hudi_reference.services.migration.properties import migrated_properties
 from hudi_reference.services.migration.timeline import MigratedTimeline, OldFile, migrated_timeline, read_old_files
 from hudi_reference.storage import ObjectChanged, ObjectInfo, Storage, storage_of
+from hudi_reference.storage.uris import canonical_uri
 from hudi_reference.timeline.active import load_timeline
 from hudi_reference.timeline.history.history_writer import flush
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
@@ -92,7 +93,8 @@ def migrate(
     """
     store = storage_of(uri) if storage is None else storage
     properties = read_properties(store)
-    table = Table(store, clock or SystemClock(), ids or RandomIds(), properties, uri, hooks=STANDARD_HOOKS)
+    base = canonical_uri(uri) if storage is None else uri
+    table = Table(store, clock or SystemClock(), ids or RandomIds(), properties, base, hooks=STANDARD_HOOKS)
     if properties.is_legacy:
         return _migrate(table, dry_run=dry_run)
     rest, groups = _left_behind(store, properties), _with_old_logs(table)
