@@ -63,7 +63,9 @@ def test_relative_paths_are_stored_absolute(table: tuple[str, list[str]], monkey
     instants = {(name[:17], name.split(".", 1)[1]) for name in names}
     (clean,) = (time for time, kind in instants if kind == "clean.requested")
     (rolled_back,) = (time for time, kind in instants if kind == "rollback.requested")
-    plans = [metadata_in(Path(uri).as_uri(), *one)[1] for one in ((clean, "clean.requested"), (rolled_back, "rollback.requested"))]
+    plans = [
+        metadata_in(Path(uri).as_uri(), *one)[1] for one in ((clean, "clean.requested"), (rolled_back, "rollback.requested"))
+    ]
     cleaned = [info["filePath"] for files in plans[0]["filePathsToBeDeletedPerPartition"].values() for info in files]
     removed = [path for request in plans[1]["RollbackRequests"] for path in request["filesToBeDeleted"]]
     assert cleaned and removed and all(path.startswith(f"file:{uri}/") for path in (*cleaned, *removed))
