@@ -23,20 +23,24 @@ What a write triggers beside its own action is the value `STANDARD_HOOKS` in `se
 this package has no side effect.
 """
 
-from hudi_reference.query.table import Table
-from hudi_reference.query.write_hooks import NO_HOOKS, WriteHooks
-from hudi_reference.services.archive.archive import archive
-from hudi_reference.services.clean.clean import clean
-from hudi_reference.services.clustering.clustering import cluster
-from hudi_reference.services.compaction.compaction import compact
-from hudi_reference.services.compaction.log_compaction import log_compact
-from hudi_reference.services.default_hooks import STANDARD_HOOKS
-from hudi_reference.services.indexing.indexing import index
-from hudi_reference.services.migration.migrate import Migration, migrate
-from hudi_reference.services.rollback.restore import restore
-from hudi_reference.services.rollback.rollback import rollback
-from hudi_reference.services.rollback.savepoint import delete_savepoint, savepoint
-from hudi_reference.tables import WritableTable, create_table, open_table
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hudi_reference.query.table import Table
+    from hudi_reference.query.write_hooks import NO_HOOKS, WriteHooks
+    from hudi_reference.services.archive.archive import archive
+    from hudi_reference.services.clean.clean import clean
+    from hudi_reference.services.clustering.clustering import cluster
+    from hudi_reference.services.compaction.compaction import compact
+    from hudi_reference.services.compaction.log_compaction import log_compact
+    from hudi_reference.services.default_hooks import STANDARD_HOOKS
+    from hudi_reference.services.indexing.indexing import index
+    from hudi_reference.services.migration.migrate import Migration, migrate
+    from hudi_reference.services.rollback.restore import restore
+    from hudi_reference.services.rollback.rollback import rollback
+    from hudi_reference.services.rollback.savepoint import delete_savepoint, savepoint
+    from hudi_reference.tables import WritableTable, create_table, open_table
 
 __version__ = "0.1.0"
 __all__ = [
@@ -60,3 +64,39 @@ __all__ = [
     "rollback",
     "savepoint",
 ]
+
+#: The modules of the names above. A module is imported when one of its names is used, because Arrow takes most of the time.
+_MODULES = {
+    "Migration": "hudi_reference.services.migration.migrate",
+    "NO_HOOKS": "hudi_reference.query.write_hooks",
+    "STANDARD_HOOKS": "hudi_reference.services.default_hooks",
+    "Table": "hudi_reference.query.table",
+    "WritableTable": "hudi_reference.tables",
+    "WriteHooks": "hudi_reference.query.write_hooks",
+    "archive": "hudi_reference.services.archive.archive",
+    "clean": "hudi_reference.services.clean.clean",
+    "cluster": "hudi_reference.services.clustering.clustering",
+    "compact": "hudi_reference.services.compaction.compaction",
+    "create_table": "hudi_reference.tables",
+    "delete_savepoint": "hudi_reference.services.rollback.savepoint",
+    "index": "hudi_reference.services.indexing.indexing",
+    "log_compact": "hudi_reference.services.compaction.log_compaction",
+    "migrate": "hudi_reference.services.migration.migrate",
+    "open_table": "hudi_reference.tables",
+    "restore": "hudi_reference.services.rollback.restore",
+    "rollback": "hudi_reference.services.rollback.rollback",
+    "savepoint": "hudi_reference.services.rollback.savepoint",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The entry point of this name, from its module."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    """The entry points, and the attributes that the module has already."""
+    return sorted({*globals(), *__all__})

@@ -23,9 +23,10 @@ from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedSchema, missi
 from hudi_reference.query.cdc import ChangePlan, ChangeQuery, GroupChange
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.incremental import Window, plan_incremental
-from hudi_reference.query.predicates import Comparison, compare, constant, matching_rows
-from hudi_reference.query.pruning import pruned
-from hudi_reference.query.table import SliceQuery, View, check_columns, check_readable
+from hudi_reference.query.plan import SliceQuery, check_columns
+from hudi_reference.query.pruning.partition_pruning import pruned
+from hudi_reference.query.pruning.predicates import Comparison, compare, constant, matching_rows
+from hudi_reference.query.table import View, check_readable
 from hudi_reference.schema.avro import arrow_schema, parse_schema
 from hudi_reference.storage import LocalStorage
 from hudi_reference.timeline.instants.time_parsing import instant_of

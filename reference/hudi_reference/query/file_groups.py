@@ -4,7 +4,7 @@ Files of writes that are not completed are ignored. Each base file, and each pen
 time. A log file belongs to the newest slice that started no later than the log file's write completed.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from hudi_reference.caching import cached_property
@@ -21,6 +21,8 @@ from hudi_reference.timeline.instants.states import State
 GroupId = tuple[str, str]
 #: Offsets of the first byte and of the byte after the last one.
 Span = tuple[int, int]
+#: Returns, for the completed writes, the paths of the files in some partitions, and whether a partition is one of them.
+Listing = Callable[[Mapping[Instant, CommitMetadata]], tuple[set[str], Callable[[str], bool] | None]]
 #: The name of a data file, as text and parsed.
 NamedFile = tuple[str, BaseFileName | LogFileName]
 
@@ -151,16 +153,24 @@ class FileGroups:
 
 @implements("LAY-003", "LAY-005", "LAY-009", "LAY-010", "LAY-012", "LAY-019", "RDR-005", "RDR-018", "OCC-021")
 def load_file_groups(
-    storage: Storage, properties: TableProperties, timeline: Timeline, known: FileGroups | None = None
+    storage: Storage,
+    properties: TableProperties,
+    timeline: Timeline,
+    known: FileGroups | None = None,
+    listing: Listing | None = None,
 ) -> FileGroups:
     """The file groups at the time of the last instant of `timeline`, from one listing and the timeline's metadata.
 
-    `known` are the groups at an earlier time: metadata of writes that had completed then is not read again.
+    `known` are the groups at an earlier time: metadata of writes that had completed then is not read again. `listing` returns
+    the paths of some partitions, from another source than a listing of the whole table.
     """
     before = {} if known is None else known.commits
     commits = {instant: before.get(instant) or load_commit(storage, properties, instant) for instant in timeline.commits}
-    listed = {info.path for info in storage.list(skip=META_FOLDER)}
-    files = _data_files(listed, commits)
+    if listing is None:
+        listed, holds = {info.path for info in storage.list(skip=META_FOLDER)}, None
+    else:
+        listed, holds = listing(commits)
+    files = _data_files(listed, commits, holds)
     compactions = _pending_compactions(storage, properties, timeline)
     replaced = _replaced_groups(commits)
     groups = {}
@@ -172,17 +182,22 @@ def load_file_groups(
     return FileGroups(groups, commits)
 
 
-def _data_files(listed: Collection[str], commits: Mapping[Instant, CommitMetadata]) -> dict[GroupId, list[NamedFile]]:
+def _data_files(
+    listed: Collection[str], commits: Mapping[Instant, CommitMetadata], holds: Callable[[str], bool] | None = None
+) -> dict[GroupId, list[NamedFile]]:
     """Base files and log files of each file group, without those of failed attempts.
 
     Args:
-        listed: the paths of all files in storage.
+        listed: the paths of all files in storage, or in the partitions that `holds` selects.
         commits: the metadata of the completed writes; it may name files that storage does not have.
+        holds: whether the files of a partition are listed; None for all partitions.
 
     Raises:
         MalformedFileName: metadata names a file that is no data file.
     """
     committed = {stat.path for commit in commits.values() for stat in commit.stats if stat.path}
+    if holds is not None:
+        committed = {path for path in committed if holds(split_path(path)[0])}
     found: dict[str, BaseFileName | LogFileName] = {}
     for path in sorted({*listed, *committed}):
         partition, name = split_path(path)

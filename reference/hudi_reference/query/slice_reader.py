@@ -13,7 +13,7 @@ from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
 from hudi_reference.files.log.positions import names_base_file, positions_of_all, usable_positions
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.log_scanner import LogScanner
-from hudi_reference.query.partition_columns import DroppedColumns
+from hudi_reference.query.pruning.partition_columns import DroppedColumns
 from hudi_reference.records.changes import KEY, Changes, keys_of
 from hudi_reference.records.keys.record_keys import record_keys
 from hudi_reference.records.mergers.merger import Merging

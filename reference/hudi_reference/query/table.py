@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -15,13 +16,15 @@ from hudi_reference.layout.properties import TableProperties
 from hudi_reference.legacy.versions import timeline_of
 from hudi_reference.locks import Lock
 from hudi_reference.query.cdc import ChangePlan, ChangeQuery
-from hudi_reference.query.file_groups import FileGroups, FileSlice, load_file_groups
-from hudi_reference.query.incremental import COMMIT_TIME, IncrementalPlan, Window, plan_incremental, rows_written_in
+from hudi_reference.query.file_groups import FileGroups, load_file_groups
+from hudi_reference.query.incremental import IncrementalPlan, Window, plan_incremental
 from hudi_reference.query.inspect import inspect_table
 from hudi_reference.query.log_scanner import LogScanner
-from hudi_reference.query.partition_columns import DROP_KEY, dropped_columns
-from hudi_reference.query.predicates import Comparison, matching_rows
-from hudi_reference.query.pruning import pruned
+from hudi_reference.query.plan import Plan, QueryListing, SliceQuery, check_columns, check_comparisons, schema_of
+from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
+from hudi_reference.query.pruning.partition_pruning import pruned
+from hudi_reference.query.pruning.predicates import Comparison, matching_rows
+from hudi_reference.query.pruning.table_indexes import Filter, OpenIndexes, TableIndexes, no_indexes
 from hudi_reference.query.retention import check_begun, check_retained, check_whole
 from hudi_reference.query.schema_history import by_id, saved_versions
 from hudi_reference.query.slice_reader import SliceReader
@@ -54,6 +57,8 @@ class View:
     schema: AvroSchema
     #: The saved schema history of the table, if columns are matched by field ids.
     saved: Sequence[str] = ()
+    #: The indexes that a query may use; None if there are none.
+    indexes: TableIndexes | None = None
 
     def reader(self, table: "Table") -> SliceReader:
         """The reader of this view's slices."""
@@ -96,6 +101,8 @@ class Table:
     lock: Lock | None = None
     #: What its writes trigger. `WritableTable` lists what the standard hooks do.
     hooks: "WriteHooks[Table]" = NO_HOOKS
+    #: Opens the indexes that its queries use.
+    open_indexes: "OpenIndexes[Table]" = no_indexes
 
     @property
     @implements("LAY-017")
@@ -104,10 +111,14 @@ class Table:
         return timeline_of(self.storage, self.properties)
 
     @implements("LAY-001", "RDR-002", "RDR-003", "RDR-005")
-    def view(self, as_of: str | None = None, known: View | None = None) -> View:
+    def view(self, as_of: str | None = None, known: View | None = None, *, where: Sequence[Comparison] | None = None) -> View:
         """The table now, or as of a requested time. Raises InvalidQuery, and the errors of malformed tables.
 
-        `known` is an earlier view of the table: only files that are new since then are read.
+        Args:
+            as_of: the requested time; None for the present state.
+            known: an earlier view of the table: only files that are new since then are read.
+            where: the filter of a query that is the only use of the view: the view may lack partitions without matching rows,
+                and files are listed through the metadata table. None for all partitions, from a listing of storage.
         """
         earlier = None if known is None else known.timeline
         timeline = timeline_of(self.storage, self.properties, earlier)
@@ -116,13 +127,19 @@ class Table:
             check_begun(timeline, as_of)
         # ER-033: a read time is a requested time, not a completion time.
         whole, timeline = timeline, timeline if as_of is None else _as_of(timeline, as_of)
-        groups = load_file_groups(self.storage, self.properties, timeline, None if known is None else known.groups)
+        listing = None if where is None else self._listing(whole, () if as_of else where)
+        groups = load_file_groups(self.storage, self.properties, timeline, None if known is None else known.groups, listing)
         if as_of is not None:
             check_whole(self.storage, self.properties, whole, groups, as_of)
         schema = self._schema(groups)
         if schema is None:  # no write had completed then: the columns are the present ones
             schema = EMPTY_SCHEMA if as_of is None else self.view().schema
-        return View(timeline, groups, schema, saved_versions(self.storage, whole) if self.schema_on_read else ())
+        saved = saved_versions(self.storage, whole) if self.schema_on_read else ()
+        return View(timeline, groups, schema, saved, None if listing is None else listing.indexes)
+
+    def _listing(self, timeline: Timeline, where: Sequence[Comparison]) -> QueryListing:
+        """The listing of the partitions that a filter needs."""
+        return QueryListing(self.storage, self.properties, self.mergers, where, partial(self.open_indexes, self, timeline))
 
     def file_groups(self, as_of: str | None = None) -> FileGroups:
         """All file groups with their slices, now or as of a requested time."""
@@ -139,12 +156,14 @@ class Table:
         Raises:
             InvalidQuery: an unknown column or operator, or a value that cannot be compared with the column.
         """
-        return self._read(self.view(), columns, where)
+        comparisons = list(where)
+        return self._read(self.view(where=comparisons), columns, comparisons)
 
     @implements("TYP-017", "TYP-016")
     def read_optimized(self, columns: Sequence[str] | None = None, where: Iterable[Comparison] = ()) -> pa.Table:
         """The rows of the base files of the latest slices, without the changes in log files."""
-        return self._read(self.view(), columns, where, logs=False)
+        comparisons = list(where)
+        return self._read(self.view(where=comparisons), columns, comparisons, logs=False)
 
     @implements("TYP-008", "RDR-011")
     def as_of(self, time: str, columns: Sequence[str] | None = None, where: Iterable[Comparison] = ()) -> pa.Table:
@@ -155,7 +174,9 @@ class Table:
         Raises InvalidQuery for other texts, for a time before the table's first instant, and while a write requested before
         is still pending: its completion would change the answer.
         """
-        return self._read(self.view(instant_of(time, self.properties.zone)), columns, where)
+        comparisons = list(where)
+        view = self.view(instant_of(time, self.properties.zone), where=comparisons)
+        return self._read(view, columns, comparisons, is_latest=False)
 
     @implements("RDR-001", "RDR-006")
     def batches(
@@ -172,8 +193,9 @@ class Table:
         memory. All tables are from one view and have one schema; a table without slices gives one table without rows.
         """
         check_readable(self.properties)
-        view = self.view() if as_of is None else self.view(instant_of(as_of, self.properties.zone))
-        plan = self._plan(view, columns, where, logs=logs)
+        comparisons = list(where)
+        view = self.view(None if as_of is None else instant_of(as_of, self.properties.zone), where=comparisons)
+        plan = self._plan(view, columns, comparisons, logs=logs, is_latest=as_of is None)
         read = replace(plan.read, reader=replace(plan.read.reader, threads=self.parallelism > 1))
         return (read(found).select(plan.names) for found in plan.slices) if plan.slices else iter([plan.no_rows])
 
@@ -235,10 +257,11 @@ class Table:
         where: Iterable[Comparison],
         *,
         logs: bool = True,
+        is_latest: bool = True,
         changed: IncrementalPlan | None = None,
     ) -> pa.Table:
         check_readable(self.properties)
-        plan = self._plan(view, columns, where, logs=logs, changed=changed)
+        plan = self._plan(view, columns, where, logs=logs, is_latest=is_latest, changed=changed)
         if len(plan.slices) < 2 or self.parallelism < 2:
             parts = [plan.read(found) for found in plan.slices]
         else:
@@ -253,18 +276,24 @@ class Table:
         where: Iterable[Comparison],
         *,
         logs: bool,
+        is_latest: bool = True,
         changed: IncrementalPlan | None = None,
-    ) -> "Plan":
+    ) -> Plan:
         """The slices that a query reads, and how it reads each. Raises InvalidQuery."""
         reader = view.reader(self)
         names, comparisons = list(reader.schema.names if columns is None else columns), list(where)
         # A table without columns would have no number of rows.
         needed = list(dict.fromkeys([*names, *(column for column, _, _ in comparisons)])) or [META_COLUMNS[0]]
         check_columns(needed, reader.schema)
+        check_comparisons(comparisons, reader.schema)
         found = view.groups.latest_slices if changed is None else changed.slices
         slices = [s for s in found if logs or s.base_file is not None]
-        if comparisons and reader.merging.merger is None:  # a merger may change the value of a partition column
+        computes = reader.merging.merger is not None
+        if comparisons and not computes:  # a merger may change the value of a partition column
             slices = pruned(slices, comparisons, self.properties, reader.schema)
+        if comparisons and changed is None and view.indexes is not None and reader.by_id is None:
+            asked = Filter(comparisons, reader.schema, logs=logs, computes_values=computes, is_latest=is_latest)
+            slices = list(view.indexes.matching(slices, asked))
         read = SliceQuery(reader, needed, comparisons, logs, None if changed is None else changed.window)
         no_rows = pa.schema([reader.schema.field(name) for name in needed]).empty_table()
         return Plan(read, slices, names, no_rows.select(names))
@@ -272,13 +301,8 @@ class Table:
     @implements("LF-038", "LAY-001")
     def _schema(self, groups: FileGroups) -> AvroSchema | None:
         """The table's schema: that of the last commit with a schema, else that of its creation, else that of a base file."""
-        for instant, commit in reversed(groups.commits.items()):
-            if commit.schema is not None:
-                return without_meta_columns(parse_schema(commit.schema, instant.file_name))
-        text = self.properties.get("hoodie.table.create.schema")
-        if text:
-            return without_meta_columns(parse_schema(text, "hoodie.table.create.schema"))
-        return self._schema_of_a_base_file(groups)
+        found = schema_of(groups.commits, self.properties)
+        return self._schema_of_a_base_file(groups) if found is None else found
 
     def _schema_of_a_base_file(self, groups: FileGroups) -> AvroSchema | None:
         for found in groups.latest_slices:
@@ -296,44 +320,6 @@ def check_readable(properties: TableProperties) -> None:
             "columns of a bootstrapped table may be stored outside its data files", rule="LAY-007",
             path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
         )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class SliceQuery:
-    """Reading and filtering one slice; rows are filtered after the merge, so filters do not change its result."""
-
-    reader: SliceReader
-    columns: list[str]
-    where: list[Comparison]
-    logs: bool
-    #: The window of an incremental query: only rows that were written in it are returned.
-    window: Window | None = None
-
-    def __call__(self, file_slice: FileSlice) -> pa.Table:
-        """The rows of one slice."""
-        times = () if self.window is None else (COMMIT_TIME,)
-        rows = self.reader.read(file_slice, list(dict.fromkeys([*self.columns, *times])), logs=self.logs)
-        if self.window is not None:
-            rows = rows_written_in(rows, self.window, self.reader.scanner.timeline)
-        return (matching_rows(rows, self.where) if self.where else rows).select(self.columns)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A planned query: `names` are the columns of its result, `no_rows` is the result if there are no slices."""
-
-    read: SliceQuery
-    slices: Sequence[FileSlice]
-    names: list[str]
-    no_rows: pa.Table
-
-
-def check_columns(names: Iterable[str], schema: pa.Schema) -> None:
-    """Raises InvalidQuery for a column that the table lacks."""
-    for name in names:
-        if name not in schema.names:
-            known = [n for n in schema.names if n not in META_COLUMNS]
-            raise InvalidQuery("no such column", rule="TYP-007", expected=f"one of {', '.join(known)}", found=name)
 
 
 @implements("TYP-008", "RDR-006")

@@ -11,7 +11,7 @@ import pytest
 from hudi_reference import create_table
 from hudi_reference.errors import HudiError, MalformedFileName, UnsupportedTableFeature
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.query.partition_columns import DroppedColumns, dropped_columns
+from hudi_reference.query.pruning.partition_columns import DroppedColumns, dropped_columns
 from hudi_reference.storage import MemoryStorage
 
 DROP = {"hoodie.datasource.write.drop.partition.columns": "true"}

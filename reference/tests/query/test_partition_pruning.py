@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from hudi_reference import create_table, open_table
 from hudi_reference.errors import InvalidQuery
-from hudi_reference.storage import MemoryStorage
+from hudi_reference.query.pruning.predicates import matching_rows
+from hudi_reference.storage import MemoryStorage, ObjectInfo
 from hudi_reference.tables import WritableTable
 
 TYPES = {"string": pa.string(), "int": pa.int32(), "boolean": pa.bool_()}
@@ -26,6 +27,7 @@ class Watched(MemoryStorage):
     def __init__(self) -> None:
         super().__init__()
         self.read: set[str] = set()
+        self.listed: list[str] = []
 
     def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
         """As any storage."""
@@ -36,6 +38,11 @@ class Watched(MemoryStorage):
         """As any storage."""
         self._note(path)
         return super().open(path)
+
+    def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
+        """As any storage."""
+        self.listed.append(prefix)
+        return super().list(prefix, skip=skip)
 
     def _note(self, path: str) -> None:
         if not path.startswith(".hoodie"):
@@ -141,3 +148,33 @@ def test_computed_folders_are_not_pruned(entry: str) -> None:
     read_partitions(table)
     open_table("x:", storage=table.storage).snapshot(columns=["p"], where=[("p", "=", "a")])
     assert read_partitions(table) == {"a", "b"}
+
+
+@pytest.mark.parametrize("hive", [False, True])
+@pytest.mark.parametrize(
+    ("where", "listed"),
+    [
+        ([("p", "=", "v07")], ["v07"]),
+        ([("p", ">", "v38"), ("id", "=", "39")], ["v39"]),
+        ([("p", ">=", "v38")], ["v38", "v39"]),
+        ([("p", "=", "none")], []),
+        ([("p", ">", "v05")], [""]),
+        ([("id", "=", "7")], [""]),
+    ],
+)
+def test_only_folders_that_may_hold_the_rows_are_listed(where: Any, listed: list[str], hive: bool) -> None:
+    """LAY-009: a filter that few of 40 partitions can satisfy lists these, and one that many can satisfy lists the table."""
+    table = table_of([f"v{number:02}" for number in range(40)], "string", hive=hive, url=True)
+    assert isinstance(table.storage, Watched)
+    table.storage.listed.clear()
+    rows = table.snapshot(["id", "p"], where)
+    assert [path.removeprefix("p=") for path in table.storage.listed if not path.startswith(".hoodie")] == listed
+    everything = table.snapshot(["id", "p"])
+    assert sorted(rows.to_pylist(), key=str) == sorted(matching_rows(everything, where).to_pylist(), key=str)
+
+
+@pytest.mark.parametrize(("asked", "found"), [("a/b", ["0"]), ("a", ["1"]), ("c", ["2"]), ("a/b/c", []), ("x", [])])
+def test_values_with_slashes_are_found_below_their_first_folder(asked: str, found: list[str]) -> None:
+    """LAY-009: without URL encoding a value may contain `/`, so its first folder is only the beginning of the value."""
+    table = table_of(["a/b", "a", "c", *(f"d{number}" for number in range(30))], "string")
+    assert table.snapshot(["id"], [("p", "=", asked)]).column("id").to_pylist() == found

@@ -1,0 +1,118 @@
+"""Plans of queries: the columns and slices that a query reads, and how it reads a slice."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import pyarrow as pa
+
+from hudi_reference.errors import InvalidQuery
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.incremental import COMMIT_TIME, Window, rows_written_in
+from hudi_reference.query.pruning.folder_listing import Listed, list_partitions
+from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
+from hudi_reference.query.pruning.partition_pruning import PartitionFilter, partition_filter
+from hudi_reference.query.pruning.predicates import Comparison, compare, matching_rows
+from hudi_reference.query.pruning.table_indexes import Commits, TableIndexes
+from hudi_reference.query.slice_reader import SliceReader
+from hudi_reference.records.mergers.merger import RecordMerger
+from hudi_reference.records.payloads.merger_resolution import merging_of
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import (
+    META_COLUMNS,
+    AvroSchema,
+    arrow_schema,
+    parse_schema,
+    with_meta_columns,
+    without_meta_columns,
+)
+from hudi_reference.storage import Storage
+
+
+@dataclass(frozen=True)
+class SliceQuery:
+    """Reading and filtering one slice; rows are filtered after the merge, so filters do not change its result."""
+
+    reader: SliceReader
+    columns: list[str]
+    where: list[Comparison]
+    logs: bool
+    #: The window of an incremental query: only rows that were written in it are returned.
+    window: Window | None = None
+
+    def __call__(self, file_slice: FileSlice) -> pa.Table:
+        """The rows of one slice."""
+        times = () if self.window is None else (COMMIT_TIME,)
+        rows = self.reader.read(file_slice, list(dict.fromkeys([*self.columns, *times])), logs=self.logs)
+        if self.window is not None:
+            rows = rows_written_in(rows, self.window, self.reader.scanner.timeline)
+        return (matching_rows(rows, self.where) if self.where else rows).select(self.columns)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A planned query: `names` are the columns of its result, `no_rows` is the result if there are no slices."""
+
+    read: SliceQuery
+    slices: Sequence[FileSlice]
+    names: list[str]
+    no_rows: pa.Table
+
+
+def check_columns(names: Iterable[str], schema: pa.Schema) -> None:
+    """Raises InvalidQuery for a column that the table lacks."""
+    for name in names:
+        if name not in schema.names:
+            known = [n for n in schema.names if n not in META_COLUMNS]
+            raise InvalidQuery("no such column", rule="TYP-007", expected=f"one of {', '.join(known)}", found=name)
+
+
+def check_comparisons(where: Iterable[Comparison], schema: pa.Schema) -> None:
+    """Raises InvalidQuery as comparing rows does, whichever slices are skipped."""
+    for column, operator, value in where:
+        compare(pa.chunked_array([], schema.field(column).type), operator, value)
+
+
+@implements("LF-038")
+def schema_of(commits: Commits, properties: TableProperties) -> AvroSchema | None:
+    """The schema of the last commit with a schema, else that of the table's creation; None if only base files have it."""
+    for instant, commit in reversed(commits.items()):
+        if commit.schema is not None:
+            return without_meta_columns(parse_schema(commit.schema, instant.file_name))
+    text = properties.get("hoodie.table.create.schema")
+    return without_meta_columns(parse_schema(text, "hoodie.table.create.schema")) if text else None
+
+
+@dataclass
+class QueryListing:
+    """Lists the files of the partitions that the filter of a query needs: through the metadata table, or from storage.
+
+    `open_indexes` returns the indexes that are up to date with the completed writes; afterwards they are in `indexes`.
+    """
+
+    storage: Storage
+    properties: TableProperties
+    mergers: Sequence[RecordMerger]
+    where: Sequence[Comparison]
+    open_indexes: Callable[[Commits], TableIndexes | None]
+    indexes: TableIndexes | None = field(default=None, init=False)
+
+    @implements("MDT-009", "RDR-018")
+    def __call__(self, commits: Commits) -> Listed:
+        """The paths in these partitions; `commits` are the completed writes of the active timeline."""
+        self.indexes, wanted = self.open_indexes(commits), self._wanted(commits)
+        if self.indexes is None:
+            return list_partitions(self.storage, wanted)
+        if wanted is None:
+            return Listed(set(self.indexes.paths(lambda partition: True)))
+        holds = cache(wanted.holds)
+        return Listed(set(self.indexes.paths(holds)), holds)
+
+    def _wanted(self, commits: Commits) -> PartitionFilter | None:
+        schema = schema_of(commits, self.properties) if self.where else None
+        if schema is None or merging_of(self.properties, self.mergers, schema).merger is not None:
+            return None  # a merger may change the value of a partition column
+        if self.properties.is_set(DROP_KEY):
+            schema = dropped_columns(self.properties).added_to(schema)
+        return partition_filter(self.where, self.properties, arrow_schema(with_meta_columns(schema)))

@@ -1,0 +1,42 @@
+"""The files of the partitions that a filter needs, from listings of storage."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+from hudi_reference.layout.names import split_path
+from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.query.pruning.partition_pruning import PartitionFilter
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+
+#: A listing of all files is one request for a thousand files, a listing of a folder is at least one request.
+_FOLDERS_OF_A_LISTING = 16
+
+
+class Listed(NamedTuple):
+    """The paths of the files in some partitions of a table: those for which `holds` is true; None for all partitions."""
+
+    paths: set[str]
+    holds: Callable[[str], bool] | None = None
+
+
+@implements("LAY-003", "LAY-009", "RDR-018")
+def list_partitions(storage: Storage, wanted: PartitionFilter | None) -> Listed:
+    """The files of the partitions that a filter needs; without one, of all partitions.
+
+    If few folders of the base path may contain such partitions, only these are listed. Otherwise one listing of the table is
+    cheaper.
+    """
+    if wanted is None:
+        return Listed({info.path for info in storage.list(skip=META_FOLDER)})
+    names = storage.names("")
+    folders = [name[:-1] for name in names if name.endswith("/") and name != f"{META_FOLDER}/"]
+    needed = [folder for folder in folders if wanted.may_contain(folder)]
+    if len(needed) > max(1, len(folders) // _FOLDERS_OF_A_LISTING):
+        found = {info.path for info in storage.list(skip=META_FOLDER)}
+    else:
+        found = {name for name in names if not name.endswith("/")}
+        found |= {info.path for folder in needed for info in storage.list(folder)}
+    holds = cache(wanted.holds)
+    return Listed({path for path in found if holds(split_path(path)[0])}, holds)

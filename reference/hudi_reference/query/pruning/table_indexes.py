@@ -1,0 +1,53 @@
+"""The protocol of indexes for queries. The package `metadata`, which is above this one, implements it.
+
+It is generic in tables and file slices, because a table refers to the function that opens its indexes.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import pyarrow as pa
+
+from hudi_reference.query.pruning.predicates import Comparison
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.contents.metadata import CommitMetadata
+from hudi_reference.timeline.instants.instant import Instant
+
+T = TypeVar("T")
+#: The completed writes of the active timeline with their metadata.
+Commits = Mapping[Instant, CommitMetadata]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """The filter of a query, and how the rows are made that it is applied to."""
+
+    where: Sequence[Comparison]
+    #: The columns of the rows, meta columns first.
+    schema: pa.Schema
+    #: Whether the query merges log files.
+    logs: bool = True
+    #: Whether a merger may return values that no file has.
+    computes_values: bool = False
+    #: Whether the query reads the present state of the table.
+    is_latest: bool = True
+
+
+class TableIndexes(Protocol):
+    """The usable indexes of one state of a table."""
+
+    def paths(self, holds: Callable[[str], bool]) -> Collection[str]:
+        """The paths of the data files in the partitions for which `holds` is true."""
+
+    def matching(self, slices: Sequence[Any], query: Filter) -> Sequence[Any]:
+        """The slices that may have rows which the filter selects."""
+
+
+#: Opens the indexes of a table for the state of a timeline; None if there are none, or if they are not up to date.
+OpenIndexes = Callable[[T, Timeline, Commits], TableIndexes | None]
+
+
+def no_indexes(table: object, timeline: Timeline, commits: Commits) -> TableIndexes | None:
+    """The indexes of a table whose metadata table is not used."""
+    return None
