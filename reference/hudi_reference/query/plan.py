@@ -77,7 +77,7 @@ def check_comparisons(where: Iterable[Comparison], schema: pa.Schema) -> None:
 @implements("LF-038")
 def schema_of(commits: Commits, properties: TableProperties) -> AvroSchema | None:
     """The schema of the last commit with a schema, else that of the table's creation; None if only base files have it."""
-    for instant, commit in reversed(commits.items()):
+    for instant, commit in reversed(list(commits.items())):
         if commit.schema is not None:
             return without_meta_columns(parse_schema(commit.schema, instant.file_name))
     text = properties.get("hoodie.table.create.schema")
