@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedFileName, MalformedMetadata
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
-from hudi_reference.layout.properties import META_FOLDER, TableProperties
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.query.pruning.folder_listing import Listed, list_all
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
@@ -21,8 +22,8 @@ from hudi_reference.timeline.instants.states import State
 GroupId = tuple[str, str]
 #: Offsets of the first byte and of the byte after the last one.
 Span = tuple[int, int]
-#: Returns, for the completed writes, the paths of the files in some partitions, and whether a partition is one of them.
-Listing = Callable[[Mapping[Instant, CommitMetadata]], tuple[set[str], Callable[[str], bool] | None]]
+#: Lists the files of some partitions; the argument are the completed writes.
+Listing = Callable[[Mapping[Instant, CommitMetadata]], Listed]
 #: The name of a data file, as text and parsed.
 NamedFile = tuple[str, BaseFileName | LogFileName]
 
@@ -166,10 +167,7 @@ def load_file_groups(
     """
     before = {} if known is None else known.commits
     commits = {instant: before.get(instant) or load_commit(storage, properties, instant) for instant in timeline.commits}
-    if listing is None:
-        listed, holds = {info.path for info in storage.list(skip=META_FOLDER)}, None
-    else:
-        listed, holds = listing(commits)
+    listed, holds = Listed(list_all(storage)) if listing is None else listing(commits)
     files = _data_files(listed, commits, holds)
     compactions = _pending_compactions(storage, properties, timeline)
     replaced = _replaced_groups(commits)

@@ -21,6 +21,11 @@ class Listed(NamedTuple):
     holds: Callable[[str], bool] | None = None
 
 
+def list_all(storage: Storage) -> set[str]:
+    """The paths of all files of a table, without those below the meta folder."""
+    return {info.path for info in storage.list(skip=META_FOLDER)}
+
+
 @implements("LAY-003", "LAY-009", "RDR-018")
 def list_partitions(storage: Storage, wanted: PartitionFilter | None) -> Listed:
     """The files of the partitions that a filter needs; without one, of all partitions.
@@ -29,12 +34,12 @@ def list_partitions(storage: Storage, wanted: PartitionFilter | None) -> Listed:
     cheaper.
     """
     if wanted is None:
-        return Listed({info.path for info in storage.list(skip=META_FOLDER)})
+        return Listed(list_all(storage))
     names = storage.names("")
     folders = [name[:-1] for name in names if name.endswith("/") and name != f"{META_FOLDER}/"]
     needed = [folder for folder in folders if wanted.may_contain(folder)]
     if len(needed) > max(1, len(folders) // _FOLDERS_OF_A_LISTING):
-        found = {info.path for info in storage.list(skip=META_FOLDER)}
+        found = list_all(storage)
     else:
         found = {name for name in names if not name.endswith("/")}
         found |= {info.path for folder in needed for info in storage.list(folder)}
