@@ -6,6 +6,7 @@ when the first golden case, or the first test with the fixtures of the suite, is
 
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -135,6 +136,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Set the seed of drawn data, and skip a test of an engine that does not declare what the test needs."""
     if _is_ours(item) and (log := session_of(item.config).log) is not None:
         log.start()
+    worker = getattr(item.config, "workerinput", {})
+    if _is_ours(item) and "hudi_running_case" in worker:
+        from hudi_conformance.runner import ended_workers
+
+        ended_workers.note_running(worker["hudi_running_case"], item)
     seed = item.config.getoption("seed")
     if seed is not None and "hypothesis" in sys.modules:  # importing it takes long, and few cases need it
         from hypothesis import core
@@ -183,6 +189,35 @@ class Results:
         self.lines: list[dict[str, Any]] = []
         self.hellos: dict[str, dict[str, Any]] = {}
         self.ending: Ending | None = None
+        self._running: tempfile.TemporaryDirectory[str] | None = None
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """A case whose worker ended is not run again."""
+        ours = config.getoption("engine") or "hudi_conformance.suite" in config.args
+        if not ours or config.getvalue("dist") != "loadgroup":
+            return None
+        from hudi_conformance.runner import ended_workers
+
+        return ended_workers.scheduler_of(config, log)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker in which file it writes the running case."""
+        if self._running is None:
+            self._running = tempfile.TemporaryDirectory(prefix="hudi-conformance-running-")
+            self.config.add_cleanup(self._running.cleanup)
+        node.workerinput["hudi_running_case"] = f"{self._running.name}/{node.gateway.id}.json"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: Any) -> None:
+        """Give the report of a case whose worker ended a result."""
+        from hudi_conformance.runner import ended_workers, results
+
+        limit = float(self.config.getini("faulthandler_timeout") or 0)
+        result = ended_workers.result_of_ended(report.node.workerinput["hudi_running_case"], crashitem, limit)
+        if result is not None:
+            results.settle_ended(report, result, session_of(self.config), self.hellos)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

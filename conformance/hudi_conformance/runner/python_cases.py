@@ -7,6 +7,7 @@ features that it needs; an engine that does not declare them is not asked.
 """
 
 import itertools
+from dataclasses import replace
 from pathlib import PurePath
 from types import FunctionType
 from typing import Any
@@ -121,18 +122,23 @@ def skip_unless_offered(item: pytest.Item, session: Session) -> None:
             pytest.skip(lack)
 
 
-def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
-    """The result of a Python test, from its exception."""
-    name, stopped = case_id(item), item.stash.get(STOPPED, None)
+def empty_result(item: pytest.Item) -> Result:
+    """What is known about a Python test before it runs."""
     return Result(
-        case=name,
+        case=case_id(item),
         engine=_engine_mark(item).args[0],
-        outcome=Outcome.PASS,
+        outcome=Outcome.ERROR,
         chapter=chapter_of(item),
         requirements=rules_of(item),
         description=guarantee(getattr(item, "function", item).__doc__ or ""),
-        seconds=call.duration,
-    ).having(Judgement(Outcome.NOT_RUN, stopped) if stopped is not None else _judgement(call.excinfo))
+    )
+
+
+def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
+    """The result of a Python test, from its exception."""
+    stopped = item.stash.get(STOPPED, None)
+    judgement = Judgement(Outcome.NOT_RUN, stopped) if stopped is not None else _judgement(call.excinfo)
+    return replace(empty_result(item), seconds=call.duration).having(judgement)
 
 
 def _judgement(excinfo: pytest.ExceptionInfo[BaseException] | None) -> Judgement:

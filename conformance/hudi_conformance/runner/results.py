@@ -1,6 +1,8 @@
 """Results of test items, and what pytest reports of them."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -34,8 +36,18 @@ def settle(report: pytest.TestReport, item: pytest.Item, result: Result, session
         "hello": None if hello is None else hello.to_json(),
         "failed_start": session.failed_start(result.engine),
     }
+    item.user_properties += properties_of(result)
+    set_outcome(report, result)
+
+
+def properties_of(result: Result) -> list[tuple[str, object]]:
+    """What a JUnit file says about the case."""
     facts = {"case": result.case, "engine": result.engine, "outcome": result.outcome.value}
-    item.user_properties += [*facts.items(), ("requirements", " ".join(result.requirements))]
+    return [*facts.items(), ("requirements", " ".join(result.requirements))]
+
+
+def set_outcome(report: pytest.TestReport, result: Result) -> None:
+    """Set what pytest reports of a settled result."""
     if result.surprise is not None:
         _fail(report, result)
     elif result.outcome in (Outcome.UNSUPPORTED, Outcome.REFUSED, Outcome.NOT_RUN):
@@ -56,3 +68,13 @@ def _fail(report: pytest.TestReport, result: Result) -> None:
     else:
         report.sections.append(("hudi-conformance", block(result)))
     report.outcome = "failed"
+
+
+def settle_ended(report: pytest.TestReport, result: Result, session: Session, hellos: Mapping[str, dict[str, Any]]) -> None:
+    """The same for a case whose process ended; `hellos` are the introductions of engines that other reports carried."""
+    result = session.settle(result)
+    report.when = "call"
+    report.hudi_result = result.to_json()  # type: ignore[attr-defined]
+    report.hudi_hello = hellos.get(result.engine, {"hello": None, "failed_start": None})  # type: ignore[attr-defined]
+    report.user_properties += properties_of(result)
+    set_outcome(report, result)

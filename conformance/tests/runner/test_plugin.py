@@ -233,6 +233,63 @@ def test_refusals_and_errors_in_python_cases(pytester: pytest.Pytester, engine: 
     assert {r["outcome"] for r in results(pytester)} == {outcome}
 
 
+ENDING = '''
+import os, time
+from pathlib import Path
+
+import pytest
+
+def started(name):
+    """Append the name of a test that starts."""
+    with Path("started.txt").open("a") as file:
+        file.write(name + "\\n")
+
+@pytest.mark.requirements("MRG-029")
+@pytest.mark.xdist_group("one")
+@pytest.mark.parametrize("size", [1, 2])
+def test_hangs(engine, size):
+    """The engine answers."""
+    started(f"hangs {size}")
+    time.sleep(600 if size == 1 else 0)
+
+def test_ends_the_process(engine):
+    """The engine does not end its process."""
+    started("ends")
+    os._exit(7)
+'''
+
+
+def test_case_that_ended_its_worker_has_a_result(pytester: pytest.Pytester):
+    """A case whose process ended by the limit of a case is a time-out, another one a crash; neither runs again."""
+    pytester.makeconftest(
+        "from hudi_conformance.engines.registry import connect\n"
+        "from hudi_conformance.runner.python_cases import engine, pytest_generate_tests, reader, writer\n"
+        "connect('reference').close()  # imports take long, and are not part of the case that way\n"
+    )
+    pytester.makeini("[pytest]\nfaulthandler_timeout = 5\nfaulthandler_exit_on_timeout = true\n")
+    pytester.makepyfile(test_merge_ending=ENDING)
+    (pytester.path / "list.toml").write_text(
+        '[[failure]]\ncase = "test_merge_ending::test_ends_the_process"\noutcome = "crash"\n'
+        'message = "the process that ran the case ended before the case"\nreason = "known"\n'
+    )
+    options = ("-n2", "--dist=loadgroup", "--engine=reference", "--report=out", "--junitxml=out.xml")
+    done = pytester.runpytest_subprocess("-p", "no:randomly", *options, "--expected-failures=list.toml", timeout=120)
+    done.assert_outcomes(passed=1, failed=1, xfailed=1)
+    assert sorted((pytester.path / "started.txt").read_text().split("\n")) == ["", "ends", "hangs 1", "hangs 2"]
+    found = {r["case"]: r for r in results(pytester)}
+    assert {case: r["outcome"] for case, r in found.items()} == {
+        "test_merge_ending::test_hangs[size=1]": "timeout",
+        "test_merge_ending::test_hangs[size=2]": "pass",
+        "test_merge_ending::test_ends_the_process": "crash",
+    }
+    hung = found["test_merge_ending::test_hangs[size=1]"]
+    assert (hung["chapter"], hung["requirements"], hung["description"]) == ("merging", ["MRG-029"], "The engine answers.")
+    assert hung["message"] == "the case took longer than 5 s and its process was ended"
+    about = json.loads((pytester.path / "out" / "run.json").read_text())
+    assert [e["version"] for e in about["engines"]] != [None]
+    assert "test_hangs[size=1]" in (pytester.path / "out.xml").read_text()
+
+
 def test_other_projects_are_not_affected(pytester: pytest.Pytester):
     """Their case.json, their fixture named engine, and their results are unchanged."""
     (pytester.path / "case.json").write_text('{"id": 1}')
