@@ -58,5 +58,13 @@ class EngineTimeout(ContractError):
     """No answer within the time limit of the message; the process and all its children have been killed."""
 
 
+#: The correction of an adapter that buffers its output.
+FLUSH = "flush standard output after each answer"
+
+
+class BufferedAnswer(EngineTimeout):
+    """The answer came after the time limit, when standard input was closed: the adapter probably buffers its output."""
+
+
 class SlowStart(EngineTimeout):
     """No answer to `hello` within the time limit of the start; the process and all its children have been killed."""

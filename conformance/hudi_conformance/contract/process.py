@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from hudi_conformance.contract.errors import EngineCrash, EngineTimeout, ProtocolFault
+from hudi_conformance.contract.errors import FLUSH, BufferedAnswer, EngineCrash, EngineTimeout, ProtocolFault
 from hudi_conformance.contract.text import printable
 
 #: Seconds that a process has to exit by itself after `bye`.
 GRACE = 10.0
 #: The longest accepted answer, in bytes. Rows are in files, so that answers are short.
 LINE_LIMIT = 64 * 1024 * 1024
-#: Seconds that an adapter which has never answered has to flush its output when its input ends.
-_FLUSHING = 0.5
+#: Seconds that an adapter has to flush its output when its input ends, after a time-out.
+_FLUSHING = 1.0
 #: Interval in seconds of the check for the exit of the process. Its pipes may stay open in child processes.
 _LOOK_UP = 0.25
 
@@ -75,7 +75,7 @@ class ProcessTransport:
             self._send(message, deadline)
             answer = self._parse(self._line(message["op"], deadline))
         except _TooLate:
-            fault = self._unfinished(message["op"]) or self._unflushed(message["op"])
+            fault = self._unflushed(message["op"], timeout) or self._unfinished(message["op"])
             self.close(grace=0)
             raise fault or EngineTimeout(
                 f"no answer to {message['op']} within {timeout:g} s; the process was killed{self._said()}"
@@ -143,10 +143,11 @@ class ProcessTransport:
             f"the answer to {op} has no newline at its end: {_quote(self._buffer)}", "end each answer with a newline"
         )
 
-    def _unflushed(self, op: str) -> ProtocolFault | None:
-        """The fault of an adapter whose first answer comes only when its input ends: it buffers standard output."""
-        if self._has_answered or self._buffer:
-            return None
+    def _unflushed(self, op: str, timeout: float) -> ProtocolFault | EngineTimeout | None:
+        """The error of an adapter whose answer comes only when its input ends: it buffers standard output.
+
+        A slow engine may answer at the same moment. So this is certain for the first answer only, which is that to `hello`.
+        """
         self._in.close()
         with suppress(_TooLate, EngineCrash, OSError):
             deadline = time.monotonic() + _FLUSHING
@@ -155,11 +156,16 @@ class ProcessTransport:
                 if not (chunk := os.read(self._out.fileno(), 1 << 20)):
                     break
                 self._buffer += chunk
-        if not _is_object(self._buffer.partition(b"\n")[0]):
+        line, end, _ = self._buffer.partition(b"\n")
+        if not end or not _is_object(line):
             return None
+        if self._has_answered:
+            return BufferedAnswer(
+                f"no answer to {op} within {timeout:g} s; it came when standard input was closed: "
+                f"the adapter probably buffers its output; {FLUSH}{self._said()}"
+            )
         return ProtocolFault(
-            f"the answer to {op} came only when standard input was closed: the adapter buffers its output",
-            "flush standard output after each answer",
+            f"the answer to {op} came only when standard input was closed: the adapter buffers its output", FLUSH
         )
 
     def _wait(self, fd: int, event: int, op: str, deadline: float) -> None:

@@ -16,6 +16,8 @@ import pyarrow.types as pt
 from hudi_conformance.contract.client import Client, Transport
 from hudi_conformance.contract.engine import Engine
 from hudi_conformance.contract.errors import (
+    FLUSH,
+    BufferedAnswer,
     ContractError,
     EngineCrash,
     EngineError,
@@ -121,7 +123,7 @@ class Smoke:
         try:
             answer = self._raw({"op": "dance", "id": 4711})
         except (EngineCrash, EngineTimeout) as e:
-            raise Fault("adapter", str(e), remedy) from e
+            raise Fault("adapter", str(e), FLUSH if isinstance(e, BufferedAnswer) else remedy) from e
         if not (isinstance(answer, dict) and answer.get("id") == 4711 and "error" in answer):
             raise Fault("adapter", f"answered {answer}", remedy)
         return ""
@@ -257,6 +259,7 @@ _ONE_LINE = "print one JSON object for each line, as in docs/plug-in-an-engine.m
 _ENDINGS: tuple[tuple[type[ContractError], Blame, str], ...] = (
     (Refused, "adapter", "remove the feature from hello, or implement it"),
     (EngineCrash, "engine", "catch the exceptions of the engine and answer with an error"),
+    (BufferedAnswer, "adapter", FLUSH),
     (EngineTimeout, "engine", "find out why it does not answer, or raise the limit with --message-timeout"),
     (ContractError, "engine", "the adapter reports a failure of its engine; see the message"),
 )

@@ -36,7 +36,7 @@ TEMPLATES = {
         ),
         Template(
             "typescript",
-            ("adapter.ts", "package.json", "tsconfig.json"),
+            ("adapter.ts", "package.json", "package-lock.json", "tsconfig.json"),
             needs="Node.js 20.15",
             build="npm install && npx tsc",
             adapter="node dist/adapter.js",
@@ -50,7 +50,7 @@ TEMPLATES = {
         ),
         Template(
             "rust",
-            ("src/main.rs", "Cargo.toml"),
+            ("src/main.rs", "Cargo.toml", "Cargo.lock"),
             needs="Rust 1.89",
             build="cargo build",
             adapter="target/debug/my-engine",

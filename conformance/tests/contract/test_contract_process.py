@@ -21,7 +21,7 @@ from hudi_conformance.contract import (
     TableSpec,
 )
 from hudi_conformance.contract.client import Client
-from hudi_conformance.contract.errors import ContractError, SlowStart, WrongId
+from hudi_conformance.contract.errors import BufferedAnswer, ContractError, SlowStart, WrongId
 from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.contract.process import LINE_LIMIT, ProcessTransport
 from hudi_conformance.engines.registry import connect
@@ -258,6 +258,34 @@ def test_buffered_output_is_named():
     with pytest.raises(ProtocolFault, match="the adapter buffers its output") as caught:
         Client("buffers", lambda: ProcessTransport(argv), start_timeout=2.0, message_timeout=2.0)
     assert caught.value.remedy == "flush standard output after each answer"
+
+
+#: An adapter in Python that flushes `hello` only. Its other answers stay in the buffer of standard output.
+BUFFERING = """
+import json, sys
+sys.stdout = open(1, "w")  # PYTHONUNBUFFERED has no effect on it
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["op"] == "hello":
+        hello = {"protocol": 1, "engine": "buffers", "version": "1", "language": "python", "features": []}
+        print(json.dumps(hello), flush=True)
+    elif message["op"] != "bye":
+        print(json.dumps({"id": message["id"], "error": {"message": "not offered" + " " * PADDING}}))
+"""
+
+
+@pytest.mark.parametrize("padding", [0, 10_000])
+def test_output_that_is_buffered_after_hello_is_named(script, padding: int):
+    """The answer, or its last part, comes when standard input is closed. The time-out names the slip."""
+    client = script("", limit=0.5, text=BUFFERING.replace("PADDING", str(padding)))
+    pid = pid_of(client)
+    with pytest.raises(
+        BufferedAnswer, match=r"no answer to inspect within .* s; it came when standard input was closed"
+    ) as caught:
+        client.inspect(TABLE)
+    assert isinstance(caught.value, EngineTimeout)
+    assert not is_running(pid)
+    assert "flush standard output after each answer" in str(caught.value).splitlines()[0]
 
 
 def test_nested_brackets_are_the_adapters_fault(script):

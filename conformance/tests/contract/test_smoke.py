@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from hudi_conformance.commands.adapters.smoke import smoke
 from hudi_conformance.contract import Engine
 from hudi_conformance.contract.in_process import InProcessTransport
+from hudi_conformance.contract.process import ProcessTransport
 from hudi_conformance.contract.smoke import Smoke
 from hudi_conformance.engines.reference.engine import Reference
 
@@ -99,6 +100,23 @@ def test_hello_is_shown_with_its_links_and_without_escape_sequences(tmp_path):
     )
     done = run(smoke, f"{sys.executable} {program}", "--message-timeout", "2")
     assert "x\\x1b[31m 1 in p, 0 features, homepage https://example.org" in done.output and "\x1b" not in done.output
+
+
+def test_buffered_output_is_a_fault_of_the_adapter(tmp_path):
+    """An adapter that flushes `hello` only is told to flush; its engine is not blamed."""
+    program = tmp_path / "buffers.py"
+    program.write_text(
+        "import json, sys\nsys.stdout = open(1, 'w')\nfor line in sys.stdin:\n    message = json.loads(line)\n"
+        '    if message["op"] == "hello":\n'
+        '        names = {"engine": "x", "version": "1", "language": "p", "features": ["read.snapshot"]}\n'
+        '        print(json.dumps({"protocol": 1, **names}), flush=True)\n'
+        '    elif message["op"] != "bye":\n'
+        '        print(json.dumps({"id": message["id"], "error": {"message": "no"}}))\n'
+    )
+    command, limit = [sys.executable, str(program)], (10.0, 0.5)
+    found = [*Smoke("x", lambda: ProcessTransport(command), limit, Reference()).findings()]
+    late = [finding for finding in found if "it came when standard input was closed" in finding.said]
+    assert len(late) >= 4 and {(f.blame, f.remedy) for f in late} == {("adapter", "flush standard output after each answer")}
 
 
 def test_adapter_that_runs_after_bye_is_a_fault_of_the_adapter(monkeypatch):
