@@ -30,7 +30,7 @@ def scheduler_of(config: pytest.Config, log: Any) -> Any:
     """The scheduler of `--dist=loadgroup`, without the case that was running when a worker ended."""
     from xdist.scheduler import LoadGroupScheduling
 
-    class Scheduler(LoadGroupScheduling):
+    class Scheduler(LoadGroupScheduling):  # type: ignore[misc]  # xdist has no types
         def remove_node(self, node: "WorkerController") -> str | None:
             """Give the rest of the work of a worker to others; the node id of the case that ended it.
 
