@@ -22,6 +22,7 @@ from hudi_reference.errors import Misuse
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.write.commit import begin
+from hudi_reference.write.write import check_write
 from hudi_reference.write.write_context import WriteContext
 from hudi_spark.arrow import arrow_schema_of, batches, spark_schema
 from hudi_spark.read import ReadPlan, make_plan, open_shared
@@ -104,6 +105,7 @@ class _Appender(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark is not 
 
     def __init__(self, uri: str, operation: str, incoming: pa.Schema) -> None:
         table = open_shared(uri)
+        check_write(table)
         context = WriteContext.of(table, operation, incoming)
         intake, self.schema = context.intake(), context.view.schema
         intake.prepare(incoming.empty_table())

@@ -156,6 +156,11 @@ class TableProperties:
         return (self.get("hoodie.table.base.file.format") or "PARQUET").lower()
 
     @property
+    def is_metadata_table(self) -> bool:
+        """Whether this is the metadata table of another table."""
+        return self.entries.get("hoodie.table.keygenerator.type") == "HOODIE_TABLE_METADATA"
+
+    @property
     def populates_meta_fields(self) -> bool:
         """Whether the five meta columns of a row are filled."""
         return self.is_set("hoodie.populate.meta.fields")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from hudi_reference.clock import Clock
 from hudi_reference.errors import InvalidQuery, MalformedMetadata, PathOutsideTable
+from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.layout.properties_update import update_properties
 from hudi_reference.locks import Lock, lock_of
@@ -20,7 +21,6 @@ from hudi_reference.timeline.instants.times import format_time
 
 METADATA_FOLDER = f"{META_FOLDER}/metadata"
 DEFINITIONS_PATH = f"{META_FOLDER}/.index_defs/index.json"
-USABLE, INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
 PATH_KEY = "hoodie.table.index.defs.path"
 
 #: A step of a partition: its build begins, completes, or the partition is dropped.

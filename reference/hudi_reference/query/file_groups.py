@@ -167,6 +167,8 @@ def load_file_groups(
     """
     before = {} if known is None else known.commits
     commits = {instant: before.get(instant) or load_commit(storage, properties, instant) for instant in timeline.commits}
+    if properties.is_metadata_table:
+        commits = _since_creation(commits)
     listed, holds = Listed(list_all(storage)) if listing is None else listing(commits)
     files = _data_files(listed, commits, holds)
     compactions = _pending_compactions(storage, properties, timeline)
@@ -178,6 +180,25 @@ def load_file_groups(
         if slices:
             groups[identity] = FileGroup(*identity, slices, replaced.get(identity))
     return FileGroups(groups, commits)
+
+
+@implements("MDT-002", "PROP-013")
+def _since_creation(commits: Mapping[Instant, CommitMetadata]) -> dict[Instant, CommitMetadata]:
+    """The commits of a metadata table without the files of earlier partitions: an index may be dropped and created again.
+
+    Dropping an index deletes its folder and leaves the timeline as it is, so that earlier commits name files that are gone. The
+    creation of a partition is a bulk insert.
+    """
+    created: dict[str, str] = {}
+    for instant, commit in commits.items():
+        if commit.operation == "BULK_INSERT":
+            for stat in commit.stats:
+                created[stat.partition] = max(created.get(stat.partition, ""), instant.completion or "")
+    kept = {}
+    for instant, commit in commits.items():
+        stats = tuple(stat for stat in commit.stats if (instant.completion or "") >= created.get(stat.partition, ""))
+        kept[instant] = commit if len(stats) == len(commit.stats) else replace(commit, stats=stats)
+    return kept
 
 
 def _data_files(

@@ -35,6 +35,9 @@ class WriteHooks(Generic[T]):
     #: The partitions of the metadata table that `before_completion` brings up to date: their names, and prefixes that end with
     #: `_`, as `secondary_index_`, of the partitions that users name. A table with others is not written.
     maintained_indexes: frozenset[str] = frozenset()
+    #: Run before an action changes anything, if the table has a metadata table or gets one. Raise Misuse or UnsupportedFeature
+    #: if `before_completion` could not bring it up to date.
+    check_indexes: tuple[Callable[[T], object], ...] = ()
 
     def unmaintained(self, partitions: Iterable[str]) -> list[str]:
         """Those of these partitions of the metadata table that a write would leave out of date."""

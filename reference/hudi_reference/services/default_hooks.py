@@ -2,6 +2,7 @@
 
 | when | what runs | settings |
 |---|---|---|
+| before any action changes a file | whether all its indexes can be maintained is checked | `hoodie.metadata.…` |
 | before a write begins | the settings of the services that may follow are checked | those of the services |
 | before a write begins | failed writes are rolled back | `hoodie.clean.failed.writes.policy=EAGER` |
 | before a write begins | plans of clusterings that conflict with it are withdrawn | `hoodie.clustering.rollback.pending.…` |
@@ -17,6 +18,7 @@ from hudi_reference.query.write_hooks import WriteHooks
 from hudi_reference.services.archive.archive import archive_timeline, limits_of
 from hudi_reference.services.clustering.clustering import check_inline_clustering, inline_clustering
 from hudi_reference.services.compaction.compaction import check_inline_compaction, inline_compaction
+from hudi_reference.services.metadata_table.metadata_checks import check_metadata_table
 from hudi_reference.services.metadata_table.metadata_sync import update_metadata_table
 from hudi_reference.services.rollback.failed_writes import rollback_failed_writes
 from hudi_reference.services.rollback.rollback import withdraw
@@ -28,4 +30,5 @@ STANDARD_HOOKS: WriteHooks[Table] = WriteHooks(
     before_completion=(update_metadata_table,),
     after_completion=(inline_compaction, inline_clustering, archive_timeline),
     maintained_indexes=frozenset(BUILT_IN),
+    check_indexes=(check_metadata_table,),
 )

@@ -199,12 +199,9 @@ def begin(table: Table, operation: str, base_timeline: Timeline | None = None) -
     Raises:
         InstantExists: another writer has an action with this time.
         WriteConflict: a restore is pending.
-        Misuse: the settings of the writer do not fit the table.
+        Misuse: the settings of the writer contradict each other. Whether they fit the table is checked before (`check_write`).
     """
-    for check in table.hooks.check_settings:
-        check(table.properties, table.options)
     concurrency = Concurrency.of(table.options)
-    concurrency.check(table.properties)
     if base_timeline is not None:
         check_no_restore(base_timeline)
     sends_heartbeats = concurrency.policy is Policy.LAZY

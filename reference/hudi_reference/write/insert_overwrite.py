@@ -19,7 +19,6 @@ from hudi_reference.requirement import implements
 from hudi_reference.storage import inside
 from hudi_reference.timeline.contents.metadata import DELETE_PARTITION
 from hudi_reference.write.write import begin_write, run_with_retries
-from hudi_reference.write.write_context import check_writable
 
 
 @implements("TL-039", "OCC-013")
@@ -28,7 +27,6 @@ def delete_partitions(table: Table, paths: Iterable[str]) -> str:
 
     Raises UnsupportedTableFeature, PathOutsideTable, InstantExists and WriteConflict, as writes do.
     """
-    check_writable(table)
     chosen = sorted({inside(path) for path in paths})
 
     def attempt() -> str:

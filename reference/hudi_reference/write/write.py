@@ -19,21 +19,22 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, ids_by_partition
+from hudi_reference.write.cdc_writer import logging_mode
 from hudi_reference.write.commit import Commit, begin
-from hudi_reference.write.concurrency.config import Concurrency
+from hudi_reference.write.concurrency.config import Concurrency, Policy
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
 from hudi_reference.write.locate import BucketLookup, Located, locate
+from hudi_reference.write.preconditions import check_writable
 from hudi_reference.write.rows import Incoming, combine
 from hudi_reference.write.write_context import (
     DEFAULTS,
     PARTIAL_UPDATE,
     LogOptions,
     WriteContext,
-    check_writable,
     columns_of_update,
     log_options,
 )
-from hudi_reference.write.writer import Writer
+from hudi_reference.write.writer import Writer, rows_per_file
 
 #: Whether updates move to new file groups. Deployed writers do this for records that change their partition; the name of the
 #: setting is ours.
@@ -62,22 +63,29 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
         InstantExists, WriteConflict: another writer conflicts with this one. After a ConcurrentChange the write is repeated as
             often as its settings say; each attempt is an action of its own, based on the state of the table at its begin.
     """
-    return run_with_retries(table, lambda: _write_once(table, operation, rows, new_keys_in_logs, logs))
+    log_options(table, logs)
+    return run_with_retries(
+        table, lambda: _write_once(table, operation, rows, new_keys_in_logs, logs), lambda: _prepared(table, operation, rows)
+    )
+
+
+def _prepared(table: Table, operation: str, rows: pa.Table) -> tuple[WriteContext, frozenset[str] | None, Incoming]:
+    """The context of a write, the columns of a partial update, and the rows with keys. Raises InvalidRows, Misuse."""
+    context = WriteContext.of(table, operation, rows.schema)
+    columns = columns_of_update(context, rows.column_names) if operation == PARTIAL_UPDATE else None
+    return context, columns, context.intake(columns).prepare(rows)
 
 
 def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: bool, logs: LogOptions) -> str:
     """One attempt: prepare the rows, look their keys up, store the data files, and complete the action."""
-    options = log_options(table, logs)
-    context = WriteContext.of(table, operation, rows.schema)
-    columns = columns_of_update(context, rows.column_names) if operation == PARTIAL_UPDATE else None
-    incoming = context.intake(columns).prepare(rows)
+    options, moves = log_options(table, logs), operation == "UPSERT" and moves_updates(table)
+    context, columns, incoming = _prepared(table, operation, rows)
     replaced = context.view.groups.slices_in(incoming.partitions) if operation == INSERT_OVERWRITE else None
     located = _locate(table, operation, context, incoming, replaced)
     named = "UPSERT" if operation == PARTIAL_UPDATE else operation
     commit = begin_write(table, named, context.view.timeline, [found for found, _ in located.known], replaced)
     schema = with_meta_columns(context.view.schema)
     writer = Writer(commit, context.reader, schema, logs=options, partial_columns=columns)
-    moves = operation == "UPSERT" and moves_updates(table)
     _change_known(writer, located, by_key=operation == "DELETE", moves=moves)
     if operation not in ("DELETE", PARTIAL_UPDATE):
         moved = [(file_slice.partition, changes) for file_slice, changes in located.known if moves]
@@ -86,18 +94,38 @@ def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: 
     return commit.complete(context.view.schema)
 
 
-def run_with_retries(table: Table, attempt: Callable[[], str]) -> str:
+@implements("OCC-020", "PROP-001")
+def run_with_retries(table: Table, attempt: Callable[[], str], check: Callable[[], object] | None = None) -> str:
     """Run the hooks that come before a write, then attempt the write, again after each ConcurrentChange as the settings say.
 
-    These hooks delete files, so that a table that cannot be written here is refused first: raises UnsupportedTableFeature.
+    These hooks delete files. So a table that cannot be written here, and invalid settings, are refused first; so are invalid
+    rows, for which `check` raises an error. Raises UnsupportedTableFeature, Misuse.
     """
-    check_writable(table)
+    check_write(table)
+    concurrency = Concurrency.of(table.options)
+    if check is not None and concurrency.policy is Policy.EAGER:  # other policies roll nothing back before a write
+        check()
     for hook in table.hooks.before_write:
         hook(table)
-    for _ in range(Concurrency.of(table.options).retries):
+    for _ in range(concurrency.retries):
         with suppress(ConcurrentChange):
             return attempt()
     return attempt()
+
+
+@implements("OCC-020", "PROP-001")
+def check_write(table: Table) -> None:
+    """Check, before a write, the table and all settings on which the write and the services that follow it depend.
+
+    Raises UnsupportedTableFeature, Misuse, InvalidProperty.
+    """
+    check_writable(table)
+    for check in table.hooks.check_settings:
+        check(table.properties, table.options)
+    Concurrency.of(table.options).check(table.properties)
+    rows_per_file(table.options)
+    logging_mode(table.properties)
+    moves_updates(table)
 
 
 def _locate(

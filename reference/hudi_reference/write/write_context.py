@@ -1,6 +1,6 @@
 """The context of a write: the table, its schema after the write, the columns that the rows must have, and the log options."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -9,21 +9,19 @@ import pyarrow as pa
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.files.base.parquet import codec_of
 from hudi_reference.files.log.writer import BlockFormat
-from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
+from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import Table, View
-from hudi_reference.query.write_hooks import WriteHooks
 from hudi_reference.records.keys.record_keys import with_settings
 from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.reconcile import reconciled
+from hudi_reference.write.preconditions import check_format, check_populated
 from hudi_reference.write.rows import NULL_FOR_MISSING, RECONCILE, Intake, Needs
 
 #: The operation that changes some columns of known records; on the timeline it is an upsert.
 PARTIAL_UPDATE = "PARTIAL_UPDATE"
-#: Properties that list the partitions of the metadata table: those that readers may use, and those that are being built.
-_USABLE, _INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
 
 
 @dataclass(frozen=True)
@@ -41,8 +39,7 @@ class WriteContext:
 
     @classmethod
     def of(cls, table: Table, operation: str, rows: pa.Schema) -> Self:
-        """The context of an operation with rows of this schema. Raises UnsupportedTableFeature, InvalidRows."""
-        check_writable(table)
+        """The context of an operation with rows of this schema, on a table that was checked. Raises InvalidRows."""
         view, options = table.view(), table.options
         # ER-109: a write extends the schema only with this setting.
         grows = options.get(RECONCILE) == "true"
@@ -77,53 +74,6 @@ def columns_of_update(context: WriteContext, columns: Iterable[str]) -> frozense
             expected="a merger with partial_merge", found=f"{merger.name}, {merger.strategy_id}",
         )  # fmt: skip
     return frozenset({*META_COLUMNS, *changed})
-
-
-@implements("OCC-020", "PROP-001")
-def check_writable(table: Table) -> None:
-    """Check that a write maintains all that the table requires of its writers.
-
-    Raises:
-        UnsupportedTableFeature: the table has an index, change log or format that this writer does not maintain. Other readers
-            would miss the write.
-    """
-    properties = table.properties
-    for key in _unsupported(properties, table.hooks):
-        raise UnsupportedTableFeature(
-            "the table requires more of its writers than this one supports", rule="PROP-001",
-            path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
-            remedy="write with an engine that maintains it; reading is possible",
-        )  # fmt: skip
-    if properties.base_file_extension == "hfile":
-        check_populated(properties, "rows in HFiles are sorted by their record keys")
-
-
-def _unsupported(properties: TableProperties, hooks: WriteHooks[Table]) -> Iterator[str]:
-    """The properties that require more of a writer than data files, an instant, and the indexes that are maintained."""
-    if hooks.unmaintained(properties.fields(_USABLE)):
-        yield _USABLE
-    if properties.get(_USABLE) is not None and hooks.unmaintained(properties.fields(_INFLIGHT)):
-        yield _INFLIGHT
-    if properties.is_set("hoodie.datasource.write.drop.partition.columns"):
-        yield "hoodie.datasource.write.drop.partition.columns"
-    if properties.get("hoodie.bootstrap.base.path") is not None:
-        yield "hoodie.bootstrap.base.path"
-
-
-@implements("META-012")
-def check_format(block_format: str, properties: TableProperties) -> None:
-    """Raises UnsupportedTableFeature for data blocks that need record keys in a table that stores none."""
-    if block_format == "hfile":
-        check_populated(properties, "rows in HFile blocks are sorted by their record keys")
-
-
-def check_populated(properties: TableProperties, because: str) -> None:
-    """Raises UnsupportedTableFeature for a table that leaves its meta columns empty."""
-    if not properties.populates_meta_fields:
-        raise UnsupportedTableFeature(
-            f"the table leaves its meta columns empty: {because}", rule="META-012", path=PROPERTIES_PATH,
-            expected="hoodie.populate.meta.fields=true", found="false",
-        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.writer import BlockWriter, EncodedBlock, roll_over
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
+from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.changes import KEY, Changes, deleted, without_deletes
@@ -33,6 +34,14 @@ from hudi_reference.write.write_context import DEFAULTS, LogOptions
 ROWS_PER_FILE = 1_000_000
 #: The settings with the target size of base files, and with the estimated size of a row, in bytes.
 _FILE_SIZE, _ROW_SIZE = "hoodie.parquet.max.file.size", "hoodie.copyonwrite.record.size.estimate"
+
+
+@implements("TYP-018")
+def rows_per_file(options: Mapping[str, str]) -> int:
+    """The number of rows of a new base file: as many as fit into the target size of the settings. Raises Misuse."""
+    size = number_setting(options, _FILE_SIZE, 0, least=1 if _FILE_SIZE in options else 0)
+    each = number_setting(options, _ROW_SIZE, 1024, least=1)
+    return max(1, size // each) if size else ROWS_PER_FILE
 
 
 @dataclass(frozen=True)
@@ -85,19 +94,12 @@ class Writer:
         else:
             self.new_base_file(partition, new)
 
-    @property
-    @implements("TYP-018")
-    def rows_per_file(self) -> int:
-        """The number of rows of a new base file: as many as fit into the target size."""
-        settings = self.commit.table.options
-        size = settings.get(_FILE_SIZE)
-        return ROWS_PER_FILE if size is None else max(1, int(size) // int(settings.get(_ROW_SIZE, "1024")))
-
     @implements("BF-003", "BF-009", "TYP-002", "TL-006", "META-005")
     def new_base_file(self, partition: str, rows: pa.Table) -> None:
         """Store these rows in new file groups, one base file each."""
-        for start in range(0, rows.num_rows, self.rows_per_file):
-            part = rows.slice(start, self.rows_per_file)
+        most = rows_per_file(self.commit.table.options)
+        for start in range(0, rows.num_rows, most):
+            part = rows.slice(start, most)
             name = self._base_file_name(self.commit.table.ids.file_id())
             stamped = stamp(part, self.commit.requested, self.number, str(name))
             self._add_base_file(name, partition, stamped, inserts=part.num_rows)

@@ -8,10 +8,10 @@ from reference_samples import TABLE_TYPES, new_table, trip, trips
 
 from hudi_reference import WritableTable, index, open_table
 from hudi_reference.errors import ConcurrentChange, UnsupportedTableFeature
+from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.locks import held, new_owner
-from hudi_reference.metadata.availability import INFLIGHT, USABLE
 from hudi_reference.metadata.indexes.record_index import RECORD_INDEX
 from hudi_reference.metadata.keys import ALL_PARTITIONS, column_stats_key
 from hudi_reference.metadata.record_merge import merged

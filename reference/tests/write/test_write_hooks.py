@@ -41,7 +41,7 @@ def test_standard_hooks_follow_the_settings() -> None:
 
 
 def test_hooks_run_in_order() -> None:
-    """Settings are checked before each write begins, the metadata table is synchronized before it completes, services follow."""
+    """Settings are checked before anything changes, the metadata table is synchronized before it completes, services follow."""
     calls: list[str] = []
     hooks: WriteHooks[Any] = WriteHooks(
         check_settings=(lambda *_: calls.append("check settings"),),
@@ -50,7 +50,7 @@ def test_hooks_run_in_order() -> None:
         after_completion=(lambda table, _: calls.append(f"pending {len(table.timeline.pending)}"),),
     )
     table_with(hooks, {}).upsert(trips(trip("a", ts=5)))
-    assert calls == ["first before", "second before", "check settings", "pending 1", "pending 0"]
+    assert calls == ["check settings", "first before", "second before", "pending 1", "pending 0"]
 
 
 def test_table_with_indexes_needs_hooks_that_maintain_them() -> None:

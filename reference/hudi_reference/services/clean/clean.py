@@ -31,7 +31,6 @@ from hudi_reference.services.planning.plan_execution import (
     PlanExecution,
     by_partition,
     carry_out,
-    check_indexes_maintained,
     groups_in_plans,
     location,
     pending_of,
@@ -44,6 +43,7 @@ from hudi_reference.services.rollback.savepoint import completed_savepoints, sav
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.commit import transitions_of
+from hudi_reference.write.preconditions import check_indexes_maintained
 
 _HOUR = 3_600_000
 

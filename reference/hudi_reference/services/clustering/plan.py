@@ -22,7 +22,6 @@ from hudi_reference.services.clustering.plan_record import PARAMETERS, Clusterin
 from hudi_reference.services.clustering.settings import ClusteringSettings
 from hudi_reference.services.planning.compaction_plan import slice_metrics
 from hudi_reference.services.planning.plan_execution import (
-    check_indexes_maintained,
     groups_in_plans,
     planning,
     rolls_back_completed_write,
@@ -30,7 +29,7 @@ from hudi_reference.services.planning.plan_execution import (
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.commit import transitions_of
-from hudi_reference.write.write_context import check_writable
+from hudi_reference.write.preconditions import check_indexes_maintained, check_writable
 
 Options = Mapping[str, str]
 

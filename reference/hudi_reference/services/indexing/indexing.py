@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hudi_reference.errors import ConcurrentChange, UnsupportedTableFeature
+from hudi_reference.layout.metadata_settings import INFLIGHT
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
 from hudi_reference.locks import held, new_owner
-from hudi_reference.metadata.availability import INFLIGHT
 from hudi_reference.metadata.indexes.all import indexes_wanted
 from hudi_reference.metadata.indexes.bloom_filters import BLOOM_FILTERS
 from hudi_reference.metadata.indexes.files import FILES
@@ -33,7 +33,6 @@ from hudi_reference.services.planning.plan_execution import (
     Plan,
     PlanExecution,
     carry_out,
-    check_indexes_maintained,
     pending_of,
     planning,
     read_plan,
@@ -42,7 +41,7 @@ from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import COMMITS
 from hudi_reference.write.commit import transitions_of
-from hudi_reference.write.write_context import check_writable
+from hudi_reference.write.preconditions import check_indexes_maintained, check_writable
 
 Options = Mapping[str, str]
 

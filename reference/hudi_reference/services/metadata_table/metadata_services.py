@@ -37,8 +37,11 @@ _CLEANING = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.f
 
 
 @implements("MDT-004")
-def maintain(metadata: MetadataTable, data: Table, building: Collection[str]) -> None:
-    """Compact, clean and archive, if it is due. Partitions that are being built are excluded: they have no base files yet.
+def maintain(metadata: MetadataTable, data: Table, usable: Collection[str]) -> None:
+    """Compact, clean and archive, if it is due.
+
+    Only usable partitions are compacted: those that are being built have no base files yet, and files of dropped ones may be
+    missing.
 
     Nothing is compacted while a pending action of the data table has entries here: its rollback would have to remove them.
     """
@@ -48,12 +51,12 @@ def maintain(metadata: MetadataTable, data: Table, building: Collection[str]) ->
     if waiting & {done.requested for done in timeline.commits} or not is_due(timeline, limit, table.clock.now(), None):
         return
     for pending in pending_of(timeline, "compaction"):  # an execution that did not complete
-        _execute(metadata, pending.requested)
+        _execute(metadata, pending.requested, usable)
     with planning(table) as publish:
-        operations = [one for one in eligible(table, table.view(), ()) if one.file_slice.partition not in building]
+        operations = eligible(table, table.view(), (), usable)
         requested = publish("compaction", plan_record(operations)) if operations else None
     if requested is not None:
-        _execute(metadata, requested)
+        _execute(metadata, requested, usable)
         clean(table, _CLEANING)
         archive(table, needed=_needed(data.timeline))
 
@@ -64,21 +67,22 @@ def _needed(data: Timeline) -> Bound:
     return Bound(min(times), "the data table has an action of that time, or a later one")
 
 
-def _execute(metadata: MetadataTable, requested: str) -> None:
-    carry_out(MetadataCompactionExecution(metadata.as_table, requested, metadata))
+def _execute(metadata: MetadataTable, requested: str, usable: Collection[str]) -> None:
+    carry_out(MetadataCompactionExecution(metadata.as_table, requested, metadata, usable))
 
 
 @dataclass
 class MetadataCompactionExecution(PlanExecution):
-    """One execution of a compaction plan of a metadata table."""
+    """One execution of a compaction plan of a metadata table, without the slices of partitions that were dropped since."""
 
     action = "compaction"
     metadata: MetadataTable
+    usable: Collection[str]
 
     @implements("MDT-002", "MDT-004")
     def work(self, plan: Plan) -> Plan:
         """Store the new base file of each slice in the plan."""
-        operations = operations_in(plan)
+        operations = [one for one in operations_in(plan) if one.file_slice.partition in self.usable]
         stats = [_compact(self.metadata, self.requested, operation) for operation in operations]
         return completed_record("COMPACT", zip(stats, operations, strict=True), without_meta_columns(SCHEMA))
 

@@ -10,18 +10,23 @@ This applies to every action that changes files, of writers and services. The li
 that an index that is being built gets its entries too.
 
 Writers with `hoodie.metadata.enable=true` create a missing metadata table; writers with `false` delete it, because it would be
-out of date after their write. Without the setting an existing metadata table is maintained.
+out of date after their write. Without the setting an existing metadata table is maintained. In the same way a writer drops a
+single index if the setting that enables it is `false` (`layout.metadata_settings`).
+
+Only the lists in the properties say which partitions exist. A folder of another partition may be left from an index that was
+dropped: no file in it is read, compacted or cleaned, and it is deleted when the index is created again. A listed partition
+without file groups, as interrupted writers left them, is created again.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, dropped_by, is_disabled
 from hudi_reference.layout.names import join_path
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.layout.properties_update import update_properties
-from hudi_reference.metadata.availability import INFLIGHT, METADATA_FOLDER, USABLE, usable_partitions
+from hudi_reference.metadata.availability import METADATA_FOLDER, usable_partitions
 from hudi_reference.metadata.indexes.all import index_of, indexes_wanted
-from hudi_reference.metadata.indexes.files import FILES
 from hudi_reference.metadata.indexes.index import Change, Index
 from hudi_reference.metadata.keys import partition_identifier
 from hudi_reference.metadata.partitions import BuiltIn
@@ -31,7 +36,7 @@ from hudi_reference.metadata.writer import Deltacommit, forget
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.metadata_table.metadata_services import maintain
-from hudi_reference.services.planning.plan_execution import Plan, check_maintained, path_in, pending_of
+from hudi_reference.services.planning.plan_execution import Plan, path_in, pending_of
 from hudi_reference.storage.wrapped import Ahead
 from hudi_reference.timeline.contents.actions import read_action
 from hudi_reference.timeline.contents.metadata import commit_metadata_of
@@ -39,8 +44,7 @@ from hudi_reference.timeline.instant_generator import Times, latest_time
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
 from hudi_reference.timeline.instants.times import format_time
-
-ENABLE = FILES.setting
+from hudi_reference.write.preconditions import check_maintained
 
 
 @implements("MDT-001", "OCC-020", "OCC-021")
@@ -49,10 +53,9 @@ def update_metadata_table(table: Table, instant: Instant, content: bytes, times:
 
     `owner` holds the lock of the table. Nothing happens if there is no metadata table and the settings do not ask for one.
     """
-    asked = table.options.get(ENABLE)
-    if table.properties.get(USABLE) or asked == "true":
+    if read_properties(table.storage).get(USABLE) or table.options.get(ENABLE) == "true":
         sync = MetadataSync.of(table, times, owner)
-        if asked == "false":
+        if is_disabled(table.options):
             sync.drop()
         else:
             sync.apply(instant, content)
@@ -95,13 +98,18 @@ class MetadataSync:
 
     def ready(self) -> MetadataTable:
         """The metadata table with all indexes of the writer's settings; missing ones are created."""
+        for name in dropped_by(self.table.options, (*self.usable, *self.building)):
+            self.drop_partition(name)
         metadata = self.metadata
         if metadata is None:
             metadata = self.make(self.usable)
+        for name in self.usable:
+            if not metadata.groups(name):
+                self._initialise(metadata, index_of(self.table, name))
         for index in indexes_wanted(self.table, self.table.options):
             if index.partition not in (*self.usable, *self.building):
                 self._initialise(metadata, index)
-        maintain(metadata, self.table, self.building)
+        maintain(metadata, self.table, self.usable)
         return metadata
 
     def make(self, partitions: Iterable[str]) -> MetadataTable:
@@ -119,6 +127,13 @@ class MetadataSync:
         for info in self.table.storage.list(METADATA_FOLDER):
             self.table.storage.delete(info.path)
         self.metadata = None
+
+    @implements("PROP-012", "PROP-013")
+    def drop_partition(self, partition: str) -> None:
+        """Drop one index. The properties are changed first, so that it is not used any more."""
+        self.store_lists(set(self.usable) - {partition}, set(self.building) - {partition})
+        for info in self.table.storage.list(f"{METADATA_FOLDER}/{partition}/"):
+            self.table.storage.delete(info.path)
 
     def rebuild(self) -> None:
         """Create the usable partitions again; pending builds are dropped."""

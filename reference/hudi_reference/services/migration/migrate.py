@@ -48,7 +48,7 @@ from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.timeline.instants.version_6 import legacy_instants, list_legacy_files, parse_legacy_name
-from hudi_reference.write.write_context import check_writable
+from hudi_reference.write.preconditions import check_writable
 
 METADATA_TABLE = f"{META_FOLDER}/metadata"
 

@@ -55,15 +55,20 @@ class Operation:
 
 
 @implements("CMP-004", "SVC-004")
-def eligible(table: Table, view: View, taken: Collection[GroupId]) -> list[Operation]:
+def eligible(
+    table: Table, view: View, taken: Collection[GroupId], partitions: Collection[str] | None = None
+) -> list[Operation]:
     """The latest slice of each file group with log files, except groups in `taken`, which are in pending plans.
 
-    All files of these slices are committed. Raises MissingDataFile if one does not exist.
+    Only these `partitions` are considered; None is all. All files of these slices are committed. Raises MissingDataFile if one
+    does not exist.
     """
     sizes = {info.path: info.size for info in table.storage.list(skip=META_FOLDER)}
     found = []
     for slice_ in view.groups.latest_slices:
         if not slice_.log_files or (slice_.partition, slice_.file_id) in taken:
+            continue
+        if partitions is not None and slice_.partition not in partitions:
             continue
         for name in sorted(slice_.missing):
             raise missing_data_file(slice_.path(name))

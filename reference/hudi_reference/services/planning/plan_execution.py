@@ -14,10 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedTableFeature
 from hudi_reference.layout.names import join_path, parse_data_file_name, split_path, tells_changes
-from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
 from hudi_reference.locks import held, new_owner
-from hudi_reference.metadata.availability import INFLIGHT, USABLE
-from hudi_reference.metadata.indexes.files import FILES
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -30,38 +27,13 @@ from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
 from hudi_reference.timeline.pending_rollbacks import check_not_rolled_back
 from hudi_reference.write.commit import before_completion, transitions_of
+from hudi_reference.write.preconditions import check_indexes_maintained
 
 Plan = Mapping[str, Any]
 #: Publishes a plan for an action; the requested time.
 Publish = Callable[[str, Plan], str]
 #: Actions whose plans name file slices.
 PLANNED = ("compaction", "logcompaction", "clustering")
-
-
-@implements("OCC-020", "PROP-001")
-def check_indexes_maintained(table: Table) -> None:
-    """Check that the hooks of the table maintain all its indexes, as its properties are now.
-
-    Args:
-        table: the table that a service or its preview is about to change or to read.
-
-    Raises:
-        UnsupportedTableFeature: an index would be out of date after the service (PROP-001).
-    """
-    properties = read_properties(table.storage)
-    if properties.get(USABLE) or table.options.get(FILES.setting) == "true":
-        check_maintained(table, (*properties.fields(USABLE), *properties.fields(INFLIGHT)))
-
-
-@implements("OCC-020", "PROP-001")
-def check_maintained(table: Table, partitions: Iterable[str]) -> None:
-    """Raises UnsupportedTableFeature for partitions of the metadata table that the hooks do not maintain."""
-    if others := table.hooks.unmaintained(partitions):
-        raise UnsupportedTableFeature(
-            "the table has indexes that are not maintained here", rule="PROP-001", path=PROPERTIES_PATH,
-            expected=f"{USABLE} of {', '.join(sorted(table.hooks.maintained_indexes))}", found=", ".join(others),
-            remedy="write with an engine that maintains them; reading is possible",
-        )  # fmt: skip
 
 
 @contextmanager

@@ -23,7 +23,6 @@ from hudi_reference.services.planning.plan_execution import (
     Plan,
     PlanExecution,
     carry_out,
-    check_indexes_maintained,
     pending_of,
     planning,
     read_plan,
@@ -41,6 +40,7 @@ from hudi_reference.services.rollback.rollback import (
 from hudi_reference.timeline.active import Timeline, completion_order
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
+from hudi_reference.write.preconditions import check_indexes_maintained
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ from hudi_reference.services.planning.plan_execution import (
     PlanExecution,
     by_partition,
     carry_out,
-    check_indexes_maintained,
     location,
     path_in,
     pending_of,
@@ -43,6 +42,7 @@ from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.heartbeats import Heartbeats, heartbeat_path
 from hudi_reference.write.concurrency.markers import remove_markers
+from hudi_reference.write.preconditions import check_indexes_maintained
 
 
 @dataclass(frozen=True)

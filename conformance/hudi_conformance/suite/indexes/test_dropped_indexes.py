@@ -1,0 +1,135 @@
+"""Indexes that are dropped: by a setting, by another engine, or with the whole metadata table; and created again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
+from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
+from hudi_conformance.suite.support.tables.metadata_tables import INDEXED, INSERTS, KEEPS, PREFIX, USABLE, IndexedTable
+from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
+from hudi_conformance.suite.support.tables.written_tables import files_below
+from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.locks import InProcessLock
+from hudi_reference.storage import LocalStorage
+
+#: The metadata table is compacted after every third write.
+OFTEN: Mapping[str, str] = {f"{PREFIX}compact.max.delta.commits": "3"}
+#: The name of an index that no release has.
+UNKNOWN = "index_of_the_future"
+
+
+def update(number: int) -> Step:
+    """Return an update of one row."""
+    return Step("upsert", (row("a", 40 + number, f"update {number}"),))
+
+
+def list_partitions(table: IndexedTable, *names: str) -> None:
+    """List these partitions of the metadata table, as another engine does."""
+    update_properties(LocalStorage(table.folder), InProcessLock(), {USABLE: ",".join(names)}, comment="by another engine")
+
+
+def drop(table: IndexedTable, partition: str) -> None:
+    """Drop an index as another engine does: the properties do not list it any more, and its files are gone."""
+    list_partitions(table, *sorted(set(table.listed()) - {partition}))
+    for path in (table.folder / ".hoodie" / "metadata" / partition).iterdir():
+        path.unlink()
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.requirements("PROP-012", "PROP-013")
+def test_writes_go_on_after_an_index_was_dropped(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """PROP-013: another engine has dropped the record index. Writes, and the compactions of the metadata table between them, do
+    not look for its files, and the other indexes stay current.
+    """
+    table = IndexedTable(engine, new_uri(), type, {**INDEXED, **OFTEN}).write(*INSERTS)
+    drop(table, "record_index")
+    table.settings = {key: value for key, value in table.settings.items() if "record.index" not in key}
+    for number in range(10):
+        table.write(update(number))
+    table.check("after ten writes")
+    assert set(table.listed()) == {"files", "bloom_filters"}
+    assert table.metadata_files("record_index/*") == []
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.requirements("PROP-012")
+def test_a_writer_drops_the_index_that_it_disables(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """PROP-012: a writer whose settings disable the record index does not maintain it: it is not listed any more. The other
+    indexes stay current.
+    """
+    table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS)
+    table.settings = {**table.settings, f"{PREFIX}record.index.enable": "false"}
+    for number in range(3):
+        table.write(update(number)).check(f"after update {number}")
+    assert set(table.listed()) == {"files", "bloom_filters"}
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.requirements("PROP-012", "MDT-002", "IDX-010")
+def test_a_dropped_index_is_created_again(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-010: the record index is dropped after compactions of the metadata table, and created again: it has the keys of all
+    rows, and none of its former files is expected.
+    """
+    settings = {**INDEXED, **OFTEN}
+    table = IndexedTable(engine, new_uri(), type, settings).write(*INSERTS)
+    for number in range(6):
+        table.write(update(number))
+    table.write(update(6), options={f"{PREFIX}record.index.enable": "false"})
+    assert set(table.listed()) == {"files", "bloom_filters"}
+    for number in range(7, 12):
+        table.write(update(number), Step("insert", (row(f"n{number}", 1, "new"),))).check(f"after update {number}")
+    assert set(table.listed()) == {"files", "bloom_filters", "record_index"}
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.requirements("PROP-001", "PROP-012")
+def test_a_disabled_metadata_table_is_deleted_with_unknown_indexes(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """PROP-012: the table has an index that the engine does not know. A writer that disables the metadata table need not
+    maintain it: it deletes the metadata table with all its partitions; a later writer creates a new one.
+    """
+    only_engines_of_this_project(engine, "what a writer does about indexes that it does not know")
+    table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS)
+    list_partitions(table, "files", UNKNOWN)
+    table.write(update(0), options={f"{PREFIX}enable": "false"})
+    assert table.listed() == ()
+    assert table.metadata_files("*/*") == []
+    table.write(update(1)).check("it is made again")
+
+
+#: What is done to a table with an index that the engine does not know, by the feature that it needs.
+OPERATIONS: Mapping[str, Any] = {
+    "write.upsert": lambda engine, table: engine.write(table.uri, "upsert", as_arrow((row("a", 99, "new"),))),
+    "write.delete": lambda engine, table: engine.write(table.uri, "delete", as_arrow((row("a", 0, ""),))),
+    "write.insert-overwrite": lambda engine, table: engine.write(table.uri, "insert_overwrite", as_arrow((row("z", 1, "z"),))),
+    "write.delete-partition": lambda engine, table: engine.write(table.uri, "delete_partition", as_arrow((row("", 0, ""),))),
+    "service.clean": lambda engine, table: engine.service(table.uri, "clean", options=keep_commits(1)),
+    "service.rollback": lambda engine, table: engine.service(table.uri, "rollback", instant=table.times[-1]),
+    "service.restore": lambda engine, table: engine.service(table.uri, "restore", instant=table.times[0]),
+    "service.clustering": lambda engine, table: engine.service(table.uri, "clustering"),
+}
+
+
+@KEEPS
+@pytest.mark.requirements("PROP-001", "OCC-020")
+@pytest.mark.parametrize("operation", [pytest.param(name, marks=pytest.mark.needs(name)) for name in OPERATIONS])
+def test_an_unknown_index_is_refused_before_the_first_byte(engine: Client, new_uri: NewUri, operation: str) -> None:
+    """PROP-001: the table has an index that the engine does not know. An operation that cannot maintain it is refused before it
+    writes or deletes a file.
+    """
+    only_engines_of_this_project(engine, "what an operation does about indexes that it does not know")
+    table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE", INDEXED).write(*INSERTS, update(0), update(1))
+    list_partitions(table, "files", UNKNOWN)
+    files = files_below(table.folder)
+    with pytest.raises(ContractError):
+        OPERATIONS[operation](engine, table)
+    assert files_below(table.folder) == files, "the operation was refused after it had changed files"
+    table.expect("the rows are those before")

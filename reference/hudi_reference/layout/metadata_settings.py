@@ -1,0 +1,34 @@
+"""Which partitions of the metadata table a writer keeps: the properties that list them, and the settings that drop them.
+
+A writer with the value `false` of one of these settings drops the partition before its action completes, as deployed writers
+do: it would be out of date afterwards. Without the setting a listed partition is maintained.
+"""
+
+from collections.abc import Iterable, Mapping
+
+#: The properties that list the partitions that readers may use, and those that are being built.
+USABLE, INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
+#: The setting that enables the metadata table.
+ENABLE = "hoodie.metadata.enable"
+_COLUMNS = "hoodie.metadata.index.column.stats.enable"
+#: Partition -> the settings of which any with the value `false` drops it. The record index has a second name since 1.1, and
+#: statistics of partitions are made from those of columns.
+DROPPED_BY: Mapping[str, tuple[str, ...]] = {
+    "files": (ENABLE,),
+    "column_stats": (_COLUMNS,),
+    "partition_stats": (_COLUMNS, "hoodie.metadata.index.partition.stats.enable"),
+    "bloom_filters": ("hoodie.metadata.index.bloom.filter.enable",),
+    "record_index": ("hoodie.metadata.record.index.enable", "hoodie.metadata.global.record.level.index.enable"),
+}
+
+
+def is_disabled(options: Mapping[str, str]) -> bool:
+    """Whether a writer with these settings deletes the whole metadata table."""
+    return options.get(ENABLE) == "false"
+
+
+def dropped_by(options: Mapping[str, str], partitions: Iterable[str]) -> tuple[str, ...]:
+    """Those of the partitions that a writer with these settings drops; without the metadata table all of them."""
+    if is_disabled(options):
+        return tuple(partitions)
+    return tuple(one for one in partitions if any(options.get(key) == "false" for key in DROPPED_BY.get(one, ())))

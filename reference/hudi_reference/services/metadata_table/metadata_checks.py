@@ -1,0 +1,22 @@
+"""Whether the metadata table can be brought up to date, decided before an action changes anything."""
+
+from hudi_reference.metadata.indexes.all import indexes_wanted
+from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.number_settings import number_setting
+from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
+from hudi_reference.services.metadata_table.metadata_services import LIMIT, LIMIT_KEY
+
+
+@implements("OCC-020", "PROP-001")
+def check_metadata_table(table: Table) -> None:
+    """Raises an error if the update of the metadata table would fail.
+
+    Raises Misuse for invalid settings, UnsupportedTableVersion and MalformedProperties for a metadata table that is not
+    understood.
+    """
+    number_setting(table.options, LIMIT_KEY, int(LIMIT), least=1)
+    for index in indexes_wanted(table, table.options):
+        if index.count:
+            number_setting(table.options, index.count, index.groups, least=1)
+    MetadataTable.of(table)

@@ -1,0 +1,88 @@
+"""What is checked before the first byte: whether an action can be completed, spec "Writer Expectations".
+
+Writes, services and their previews call these checks before they write or delete anything. An action that would be refused at
+its completion has changed files by then: a rollback or a clean has deleted them.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from hudi_reference.errors import UnsupportedTableFeature
+from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, dropped_by
+from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties, read_properties
+from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
+
+
+@implements("OCC-020", "PROP-001")
+def check_writable(table: Table) -> None:
+    """Check that a write maintains all that the table requires of its writers.
+
+    Raises:
+        UnsupportedTableFeature: the table has an index, change log or format that this writer does not maintain. Other readers
+            would miss the write.
+        Misuse: a setting of the writer is invalid.
+    """
+    properties = table.properties
+    check_indexes_maintained(table)
+    for key in _unsupported(properties):
+        raise UnsupportedTableFeature(
+            "the table requires more of its writers than this one supports", rule="PROP-001", path=PROPERTIES_PATH,
+            found=f"{key}={properties.get(key)}", remedy="write with an engine that maintains it; reading is possible",
+        )  # fmt: skip
+    if properties.base_file_extension == "hfile":
+        check_populated(properties, "rows in HFiles are sorted by their record keys")
+
+
+def _unsupported(properties: TableProperties) -> Iterator[str]:
+    """The properties that require more of a writer than data files, an instant, and the indexes that are maintained."""
+    if properties.is_set("hoodie.datasource.write.drop.partition.columns"):
+        yield "hoodie.datasource.write.drop.partition.columns"
+    if properties.get("hoodie.bootstrap.base.path") is not None:
+        yield "hoodie.bootstrap.base.path"
+
+
+@implements("OCC-020", "PROP-001")
+def check_indexes_maintained(table: Table) -> None:
+    """Check that the hooks of the table keep its metadata table up to date, as the properties of the table are now.
+
+    Args:
+        table: the table that a write, a service or its preview is about to change or to read.
+
+    Raises:
+        UnsupportedTableFeature: an index would be out of date after the action (PROP-001).
+        Misuse: a setting of the metadata table is invalid.
+    """
+    properties = read_properties(table.storage)
+    if properties.get(USABLE) or table.options.get(ENABLE) == "true":
+        check_maintained(table, (*properties.fields(USABLE), *properties.fields(INFLIGHT)))
+        for check in table.hooks.check_indexes:
+            check(table)
+
+
+@implements("OCC-020", "PROP-001")
+def check_maintained(table: Table, partitions: Iterable[str]) -> None:
+    """Raises UnsupportedTableFeature for partitions of the metadata table that the hooks neither maintain nor drop."""
+    listed = tuple(partitions)
+    dropped = dropped_by(table.options, listed) if table.hooks.maintained_indexes else ()
+    if others := table.hooks.unmaintained(set(listed) - set(dropped)):
+        raise UnsupportedTableFeature(
+            "the table has indexes that are not maintained here", rule="PROP-001", path=PROPERTIES_PATH,
+            expected=f"{USABLE} of {', '.join(sorted(table.hooks.maintained_indexes))}", found=", ".join(others),
+            remedy=f"drop them, or write with {ENABLE}=false, which deletes the metadata table; reading is possible as it is",
+        )  # fmt: skip
+
+
+@implements("META-012")
+def check_format(block_format: str, properties: TableProperties) -> None:
+    """Raises UnsupportedTableFeature for data blocks that need record keys in a table that stores none."""
+    if block_format == "hfile":
+        check_populated(properties, "rows in HFile blocks are sorted by their record keys")
+
+
+def check_populated(properties: TableProperties, because: str) -> None:
+    """Raises UnsupportedTableFeature for a table that leaves its meta columns empty."""
+    if not properties.populates_meta_fields:
+        raise UnsupportedTableFeature(
+            f"the table leaves its meta columns empty: {because}", rule="META-012", path=PROPERTIES_PATH,
+            expected="hoodie.populate.meta.fields=true", found="false",
+        )  # fmt: skip
