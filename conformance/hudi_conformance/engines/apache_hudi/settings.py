@@ -27,7 +27,7 @@ def settings_of(properties: Mapping[str, str], operation: str = "upsert") -> dic
     of_keys = {entry: value for entry, value in properties.items() if entry.startswith("hoodie.keygen.")}
     return {
         "hoodie.datasource.write.partitionpath.field": "",
-        "hoodie.datasource.write.table.type": properties["hoodie.table.type"],
+        "hoodie.datasource.write.table.type": properties.get("hoodie.table.type", "COPY_ON_WRITE"),  # Hudi's default
         **of_keys,
         **from_table,
         **write_options(properties, operation),

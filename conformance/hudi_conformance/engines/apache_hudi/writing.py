@@ -36,7 +36,7 @@ def steps(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, option
     if operation not in _CALLS:
         raise Refused("pause.write", f"the write client has no call for {operation}")
     properties = properties_of(bridge, table)
-    known = properties.get("hoodie.table.create.schema", "{}")
+    known = properties.get("hoodie.table.create.schema") or _latest_schema(bridge, table)
     settings = settings_of(properties, operation) | dict(options)
     maker = _Maker(bridge, table, properties, settings)
     records = list(to_records(bridge, rows, schema_of(rows, json.loads(known))))
@@ -44,6 +44,12 @@ def steps(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, option
     with closing(bridge.write_client(table, properties["hoodie.table.name"], known, settings)) as client:
         made = _replacing if operation in _REPLACING else _writing
         return (yield from made(bridge, client, call, given))
+
+
+def _latest_schema(bridge: JavaBridge, table: str) -> str:
+    """The schema of the latest write without meta columns, for tables whose properties have none: migrated ones."""
+    resolver = bridge.hudi.common.table.TableSchemaResolver(bridge.meta_client(table))
+    return str(resolver.getTableAvroSchema(False) if bridge.version == "1.0.2" else resolver.getTableSchema(False))
 
 
 def _writing(bridge: JavaBridge, client: Any, call: str, given: Any) -> Steps:

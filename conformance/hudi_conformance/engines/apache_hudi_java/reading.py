@@ -84,7 +84,8 @@ class _Merged:
         properties = {str(key): str(value) for key, value in dict(config.getProps()).items()}
         self.schema = self._hudi.common.table.TableSchemaResolver(client).getTableAvroSchema()
         plain = self._hudi.avro.HoodieAvroUtils.removeMetadataFields(self.schema)
-        settings = settings_of(properties) | {"hoodie.metadata.enable": "false"}
+        # All of them, as in the datasource: the marker of deletes and the merger are among them.
+        settings = properties | settings_of(properties) | {"hoodie.metadata.enable": "false"}
         self._config = machine.write_config(table, str(config.getTableName()), str(plain), settings)
         self._table = self._hudi.table.HoodieJavaTable.create(self._config, machine.engine_context(), client)
 
