@@ -122,8 +122,12 @@ def write_definitions(
     clock: Clock,
     definitions: Iterable[IndexDefinition],
     lock: Lock | None = None,
+    owner: str = "",
 ) -> TableProperties:
-    """Under the lock of the table, store the definitions, then their path. Without definitions, remove both."""
+    """Under the lock of the table, store the definitions, then their path. Without definitions, remove both.
+
+    `owner` is the name of the holder of the lock; "" if it is not held yet.
+    """
     used, stored, path = (
         lock or lock_of(storage),
         tuple(definitions),
@@ -131,8 +135,10 @@ def write_definitions(
     )
     if stored:
         storage.put(path, dump_definitions(stored))
-        return update_properties(storage, used, {PATH_KEY: path}, comment=_comment(clock))
-    changed = update_properties(storage, used, {}, [PATH_KEY], comment=_comment(clock))
+        return update_properties(
+            storage, used, {PATH_KEY: path}, comment=_comment(clock), owner=owner
+        )
+    changed = update_properties(storage, used, {}, [PATH_KEY], comment=_comment(clock), owner=owner)
     storage.delete(path)
     return changed
 

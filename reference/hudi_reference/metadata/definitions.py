@@ -22,11 +22,13 @@ class IndexDefinition:
     function: str
     columns: tuple[str, ...]
     options: Mapping[str, str] = field(default_factory=dict)
+    #: Members that later releases added, as they were read: `version`.
+    others: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @implements("IDX-022", "IDX-032")
 def parse_definitions(text: bytes | str, path: str) -> tuple[IndexDefinition, ...]:
-    """The definitions in the document; unknown members are ignored. Raises MalformedMetadata."""
+    """The definitions in the document; unknown members are kept as they are. Raises MalformedMetadata."""
     try:
         return tuple(_definition(name, found) for name, found in json.loads(text)["indexDefinitions"].items())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -42,8 +44,9 @@ def _definition(name: str, found: Mapping[str, Any]) -> IndexDefinition:
             raise TypeError(f"{member} of {name} is {found[member]!r}")
     if found["indexName"] != name:
         raise ValueError(f"{name} is called {found['indexName']!r}")
+    others = {member: value for member, value in found.items() if member not in _MEMBERS}
     return IndexDefinition(
-        name, found["indexType"], found["indexFunction"], tuple(found["sourceFields"]), dict(found["indexOptions"])
+        name, found["indexType"], found["indexFunction"], tuple(found["sourceFields"]), dict(found["indexOptions"]), others
     )
 
 
@@ -57,6 +60,7 @@ def dump_definitions(definitions: Iterable[IndexDefinition]) -> bytes:
             "indexFunction": one.function,
             "sourceFields": list(one.columns),
             "indexOptions": dict(one.options),
+            **one.others,
         }
         for one in definitions
     }

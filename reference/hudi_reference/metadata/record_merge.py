@@ -21,9 +21,9 @@ def merged(old: Payload, new: Payload) -> Payload:
         case PartitionList(), PartitionList():
             return PartitionList(_together(old.partitions, new.partitions))
         case ColumnStats(), ColumnStats():
-            return _widened(old, new)
+            return widened(old, new)
         case PartitionStats(), PartitionStats():
-            return _widened(old, new)
+            return widened(old, new)
     return new
 
 
@@ -39,7 +39,8 @@ def _together(old: Mapping[str, FileInfo], new: Mapping[str, FileInfo]) -> dict[
     return found
 
 
-def _widened(old: Stats, new: Stats) -> Stats:
+def widened(old: Stats, new: Stats) -> Stats:
+    """The statistics of both together; the later ones alone if they are tight, or either is deleted."""
     if old.is_deleted or new.is_deleted or new.is_tight:
         return new
     return replace(

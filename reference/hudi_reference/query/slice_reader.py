@@ -129,10 +129,13 @@ class SliceReader:
         if file_slice.base_file is None:
             return fields.empty_table()
         path, instant = file_slice.path(file_slice.base_file), file_slice.base_file_instant
-        return self._conformed(partial(read_base_file, self.storage, path, threads=self.threads), fields, instant, path)
+        return self.conformed(partial(read_base_file, self.storage, path, threads=self.threads), fields, instant, path)
 
-    def _conformed(self, read: Callable[[Sequence[str]], pa.Table], fields: pa.Schema, instant: str, path: str) -> pa.Table:
-        """These columns of a file that the instant wrote; `read` returns columns by their names in the file."""
+    def conformed(self, read: Callable[[Sequence[str]], pa.Table], fields: pa.Schema, instant: str, path: str) -> pa.Table:
+        """These columns of a file that the instant wrote, as the table has them.
+
+        `read` returns columns by their names in the file.
+        """
         if self.by_id is None:
             return conform(read(fields.names), fields, path)
         rows = read(self.by_id.stored(fields.names, instant))
@@ -184,7 +187,7 @@ class SliceReader:
             if block.kind is BlockType.DELETE:
                 yield decode_deletes(block)
             else:
-                yield self.keyed(self._conformed(partial(decode_rows, block), fields, block.instant, block.path))
+                yield self.keyed(self.conformed(partial(decode_rows, block), fields, block.instant, block.path))
 
 
 @implements("LF-045")

@@ -12,7 +12,7 @@
 `create_table` and `open_table` pass `STANDARD_HOOKS` in. To change what a write triggers, pass another `WriteHooks`.
 """
 
-from hudi_reference.metadata.indexes.all import BUILT_IN
+from hudi_reference.metadata.indexes.all import MAINTAINED
 from hudi_reference.query.table import Table
 from hudi_reference.query.write_hooks import WriteHooks
 from hudi_reference.services.archive.archive import archive_timeline, limits_of
@@ -29,6 +29,6 @@ STANDARD_HOOKS: WriteHooks[Table] = WriteHooks(
     withdraw_clustering=withdraw,
     before_completion=(update_metadata_table,),
     after_completion=(inline_compaction, inline_clustering, archive_timeline),
-    maintained_indexes=frozenset(BUILT_IN),
+    maintained_indexes=MAINTAINED,
     check_indexes=(check_metadata_table,),
 )

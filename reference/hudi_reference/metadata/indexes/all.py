@@ -3,33 +3,66 @@
 files            the names and sizes of all committed files by partition, and the list of partitions
 record_index     the file group that holds a record key
 bloom_filters    the bloom filter of each base file, as it is in its footer
+
+secondary_index_<name>   the keys of the rows with each value of a column
+expr_index_<name>        statistics or bloom filters of a function of a column
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from hudi_reference.errors import UnsupportedTableFeature
+from hudi_reference.layout.properties import read_properties
+from hudi_reference.metadata.availability import DEFINITIONS_PATH, PATH_KEY, read_definitions
+from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.bloom_filters import BLOOM_FILTERS
+from hudi_reference.metadata.indexes.expression_index import expression_index
 from hudi_reference.metadata.indexes.files import FILES
 from hudi_reference.metadata.indexes.index import Index
 from hudi_reference.metadata.indexes.record_index import RECORD_INDEX
+from hudi_reference.metadata.indexes.secondary_index import secondary_index
+from hudi_reference.metadata.partitions import Kind
 from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
 
 #: The indexes with a fixed name; the listing of files comes first, because every metadata table needs it.
 BUILT_IN: Mapping[str, Index] = {index.partition: index for index in (FILES, RECORD_INDEX, BLOOM_FILTERS)}
 
 
+#: The indexes that users name, by the prefix of their partitions.
+_NAMED: Mapping[str, Callable[[IndexDefinition], Index]] = {
+    f"{Kind.SECONDARY}_": secondary_index,
+    f"{Kind.EXPRESSION}_": expression_index,
+}
+#: The partitions that are maintained: names, and prefixes of names.
+MAINTAINED = frozenset((*BUILT_IN, *_NAMED))
+
+
+@implements("IDX-022", "IDX-023", "IDX-032", "IDX-033")
 def index_of(table: Table, partition: str) -> Index:
     """The index of a table with that partition of its metadata table.
 
-    The table is an argument because an index that a user named is described by the table's index definitions.
+    An index that a user named is described by the table's index definitions.
     Raises UnsupportedTableFeature for an index that is not maintained here.
     """
-    del table
-    if partition not in BUILT_IN:
+    if partition in BUILT_IN:
+        return BUILT_IN[partition]
+    if not partition.startswith(tuple(_NAMED)):
         raise UnsupportedTableFeature(
-            "an index that is not supported", rule="INX-007", expected=", ".join(BUILT_IN), found=str(partition)
+            "an index that is not supported", rule="INX-007", expected=", ".join(sorted(MAINTAINED)), found=str(partition)
         )
-    return BUILT_IN[partition]
+    found = read_definitions(table.storage, read_properties(table.storage))
+    definition = next((one for one in found if one.partition == partition), None)
+    if definition is None:
+        raise UnsupportedTableFeature(
+            "an index without a definition", rule="IDX-022", path=table.properties.get(PATH_KEY) or DEFINITIONS_PATH,
+            expected=partition, found=", ".join(one.partition for one in found),
+        )  # fmt: skip
+    return named_index(definition)
+
+
+def named_index(definition: IndexDefinition) -> Index:
+    """The index of a definition. Raises UnsupportedTableFeature for one that is not maintained here."""
+    return next(make for prefix, make in _NAMED.items() if definition.partition.startswith(prefix))(definition)
 
 
 def indexes_wanted(table: Table, options: Mapping[str, str]) -> tuple[Index, ...]:

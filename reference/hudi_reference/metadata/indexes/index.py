@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hudi_reference.caching import cached_property
 from hudi_reference.metadata.records import MetadataRecord
 from hudi_reference.metadata.writer import Entries
+from hudi_reference.query.file_groups import GroupId
 from hudi_reference.query.table import Table, View
 from hudi_reference.timeline.contents.metadata import CommitMetadata
 
@@ -30,6 +31,12 @@ class Change:
     def views(self) -> tuple[View, View]:
         """The views before and after. Each needs a listing, so that they are loaded only when used."""
         return self.before.view(), self.after.view()
+
+
+def touched(commit: CommitMetadata) -> frozenset[GroupId]:
+    """The file groups that a write changes or replaces."""
+    replaced = ((partition, file_id) for partition, ids in commit.replaced.items() for file_id in ids)
+    return frozenset((stat.partition, stat.file_id) for stat in commit.stats) | frozenset(replaced)
 
 
 @dataclass(frozen=True)

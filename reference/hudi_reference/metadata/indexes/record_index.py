@@ -1,8 +1,8 @@
 """The index `record_index`: the file group that holds a record key."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
-from hudi_reference.metadata.indexes.index import PREFIX, Change, Index
+from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, touched
 from hudi_reference.metadata.locations import location_of
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.records import MetadataRecord, RecordLocation
@@ -33,17 +33,15 @@ def _changed_locations(change: Change) -> Entries:
     commit = change.commit
     if commit is None or commit.operation in ("COMPACT", "LOG_COMPACT"):
         return Entries()
-    touched = {(stat.partition, stat.file_id) for stat in commit.stats}
-    touched |= {(partition, file_id) for partition, ids in commit.replaced.items() for file_id in ids}
-    old = _locations(change.before, change.views[0], touched)
-    new = _locations(change.after, change.views[1], touched)
+    old = _locations(change.before, change.views[0], touched(commit))
+    new = _locations(change.after, change.views[1], touched(commit))
     moved = [_located(key, group, change.instant) for key, group in new.items() if old.get(key) != group]
     return Entries(moved, [key for key in old if key not in new])
 
 
-def _locations(table: Table, view: View, touched: set[GroupId]) -> dict[str, GroupId]:
+def _locations(table: Table, view: View, groups: Set[GroupId]) -> dict[str, GroupId]:
     reader = view.reader(table)
-    slices = (found for found in view.groups.latest_slices if found.group in touched)
+    slices = (found for found in view.groups.latest_slices if found.group in groups)
     return {key: found.group for found in slices for key in reader.current_keys(found).to_pylist()}
 
 

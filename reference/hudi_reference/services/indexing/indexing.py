@@ -13,11 +13,12 @@ Writers do not wait for the indexer, nor the indexer for writers: log files and 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hudi_reference.errors import ConcurrentChange, UnsupportedTableFeature
-from hudi_reference.layout.metadata_settings import INFLIGHT
+from hudi_reference.errors import ConcurrentChange, Misuse, UnsupportedTableFeature
+from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
 from hudi_reference.locks import held, new_owner
+from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.all import indexes_wanted
 from hudi_reference.metadata.indexes.bloom_filters import BLOOM_FILTERS
 from hudi_reference.metadata.indexes.files import FILES
@@ -27,6 +28,14 @@ from hudi_reference.metadata.writer import Deltacommit, forget
 from hudi_reference.query.file_groups import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
+from hudi_reference.services.indexing.named_indexes import (
+    Using,
+    check_definition,
+    definition_in,
+    definition_of,
+    drop_definitions,
+    store_definition,
+)
 from hudi_reference.services.metadata_table.metadata_sync import MetadataSync, clear
 from hudi_reference.services.planning.index_plan import base_groups, completed_record, indexes_in, plan_record
 from hudi_reference.services.planning.plan_execution import (
@@ -71,17 +80,62 @@ def index(table: Table, options: Options | None = None) -> str | None:
     return built[-1] if built else None
 
 
+@implements("IDX-021", "IDX-032", "IDX-034")
+def create_index(
+    table: Table,
+    name: str,
+    column: str,
+    *,
+    using: Using = "secondary_index",
+    function: str = "identity",
+    options: Options | None = None,
+) -> str:
+    """Create and build a secondary index, or an expression index of the kind `using`, as `CREATE INDEX` does.
+
+    Args:
+        table: the table.
+        name: the name of the index.
+        column: the column, or the dotted path of a field of a struct column for a secondary index.
+        using: how the index is stored.
+        function: the function of the column that an expression index is over.
+        options: the options of the function, and of bloom filters.
+
+    Returns:
+        The requested time of the action.
+
+    Raises:
+        Misuse: there is an index of this name, no such column, or the table has no rows yet.
+        UnsupportedTableFeature: a function or column that cannot be indexed; a secondary index needs a record index.
+        ConcurrentChange: as for `index`. The definition is removed again.
+    """
+    check_indexes_maintained(table)
+    definition = definition_of(name, column, using, function, options)
+    properties = read_properties(table.storage)
+    if definition.partition in (*properties.fields(USABLE), *properties.fields(INFLIGHT)):
+        raise Misuse("there is an index of this name", rule="IDX-021", expected="another name", found=name)
+    requested = schedule_indexing(table, None, definition)
+    if requested is None:
+        raise Misuse("nothing to build an index from", rule="IDX-021", expected="rows, and no pending plan", found=name)
+    return execute_indexing(table, requested)
+
+
 @implements("INX-002", "INX-003", "INX-004", "INX-008", "INX-011", "SVC-004")
-def schedule_indexing(table: Table, options: Options | None = None) -> str | None:
+def schedule_indexing(
+    table: Table, options: Options | None = None, definition: IndexDefinition | None = None
+) -> str | None:
     """Publish a plan; its requested time. All actions that complete after it add their entries to the index.
 
+    `definition` is that of an index that a user names; the options may describe one too.
     None if there is nothing to build, or a plan is pending. A missing listing of files is built at once.
     """
     check_writable(table)
     owner, times = new_owner("plan an index"), transitions_of(table).times
+    definition = definition or definition_in(options or {})
     with planning(table, owner) as publish:
         timeline, sync = table.timeline, MetadataSync.of(table, times, owner)
         wanted = [one for one in indexes_wanted(table, options or {}) if one.partition not in sync.usable]
+        if definition is not None and definition.partition not in sync.usable:
+            wanted.append(check_definition(table, definition, (*sync.usable, *(one.partition for one in wanted))))
         if pending_of(timeline, "indexing") or timeline.latest is None or wanted in ([], [FILES]):
             return None
         _check_possible(table, wanted)
@@ -92,6 +146,8 @@ def schedule_indexing(table: Table, options: Options | None = None) -> str | Non
         for one in wanted:
             clear(metadata, one.partition)
             commit.seeds(one.partition, one.groups_of({**table.options, **(options or {})}))
+        if definition is not None and definition.partition not in sync.usable:
+            store_definition(sync, definition)
         # ER-159: writers follow hoodie.table.metadata.partitions.inflight, whichever engine set it.
         sync.store_lists(sync.usable, [one.partition for one in wanted])
         return requested
@@ -197,6 +253,7 @@ def give_up(table: Table, requested: str) -> None:
         names = [one.partition for one in indexes_in(table, read_plan(table, "indexing", requested))]
         sync = MetadataSync.of(table, transitions.times, owner)
         sync.store_lists(sync.usable, set(sync.building) - set(names))
+        drop_definitions(sync, set(names) - set(sync.usable))
         if sync.metadata is not None:
             forget(sync.metadata, requested, names)
             for name in set(names) - set(sync.usable):

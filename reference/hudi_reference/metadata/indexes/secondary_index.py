@@ -1,0 +1,106 @@
+"""The secondary indexes `secondary_index_<name>`: each value of a column with the keys of the rows that have it.
+
+An entry exists for each row with a value; a null has none. Rows that change their value, or disappear, lose their entry in the
+same action, as entry of a delete block. A row that moves to another file group or partition keeps its entry: only the record
+index knows its place.
+"""
+
+from collections.abc import Iterator, Set
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from hudi_reference.errors import Misuse, UnsupportedTableFeature
+from hudi_reference.java_text import texts_of
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.metadata.definitions import IndexDefinition
+from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, touched
+from hudi_reference.metadata.records import MetadataRecord, SecondaryEntry
+from hudi_reference.metadata.secondary_keys import secondary_key
+from hudi_reference.metadata.writer import Entries
+from hudi_reference.query.file_groups import FileSlice, GroupId
+from hudi_reference.query.slice_reader import SliceReader
+from hudi_reference.query.table import Table, View
+from hudi_reference.records.changes import KEY
+from hudi_reference.requirement import implements
+
+
+@implements("IDX-021", "IDX-022", "IDX-023")
+def secondary_index(definition: IndexDefinition) -> Index:
+    """The index of a definition. Raises UnsupportedTableFeature for another function than identity, and for several columns."""
+    if len(definition.columns) != 1 or definition.function not in ("identity", ""):
+        raise UnsupportedTableFeature(
+            "a secondary index that is not supported", rule="IDX-022", path=definition.partition,
+            expected="the identity of one column", found=f"{definition.function} of {', '.join(definition.columns)}",
+        )  # fmt: skip
+    column = definition.columns[0]
+    return Index(
+        definition.partition, "", f"{PREFIX}record.index.min.filegroup.count", 10,
+        partial(_all_entries, column), partial(_changed_entries, column), lambda commit: False,
+    )  # fmt: skip
+
+
+@implements("IDX-021", "IDX-024", "IDX-030")
+def _all_entries(column: str, table: Table, view: View) -> Iterator[MetadataRecord]:
+    keys = _keys_in(column, table, view, None)
+    return (MetadataRecord(key, SecondaryEntry()) for key in sorted(keys))
+
+
+@implements("IDX-021", "IDX-024", "IDX-030")
+def _changed_entries(column: str, change: Change) -> Entries:
+    """The entries that an action adds and removes: the difference over the file groups that it changes or replaces."""
+    commit = change.commit
+    if commit is None or commit.operation in ("COMPACT", "LOG_COMPACT"):
+        return Entries()
+    old = _keys_in(column, change.before, change.views[0], touched(commit))
+    new = _keys_in(column, change.after, change.views[1], touched(commit))
+    return Entries([MetadataRecord(key, SecondaryEntry()) for key in sorted(new - old)], sorted(old - new))
+
+
+def _keys_in(column: str, table: Table, view: View, groups: Set[GroupId] | None) -> set[str]:
+    """The keys of the index for the rows of these file groups; None for all groups."""
+    reader = view.reader(table)
+    slices = (found for found in view.groups.latest_slices if groups is None or found.group in groups)
+    return {key for found in slices for key in _keys_of(column, reader, found)}
+
+
+def _keys_of(column: str, reader: SliceReader, file_slice: FileSlice) -> Iterator[str]:
+    name, _, inner = column.partition(".")
+    if name not in reader.schema.names:  # a definition may be older than the drop of its column
+        return
+    fields = list(dict.fromkeys([KEY, *reader.key_fields, name]))
+    rows = reader.keyed(reader.read(file_slice, fields))
+    texts = secondary_texts(rows.column(name).combine_chunks(), inner)
+    for record_key, text in zip(rows.column(KEY).to_pylist(), texts.to_pylist(), strict=True):
+        if text is not None:
+            yield secondary_key(text, record_key)
+
+
+@implements("IDX-026")
+def secondary_texts(values: pa.Array, inner: str = "") -> pa.Array:
+    """The values of a column, or of the field `inner` of a struct column, as texts in keys; null for null."""
+    return texts_of(pc.struct_field(values, inner.split(".")) if inner else values)
+
+
+@implements("IDX-021")
+def check_column(definition: IndexDefinition, schema: pa.Schema, properties: TableProperties) -> None:
+    """Raises Misuse for a column that the table lacks, UnsupportedTableFeature for one whose values have no text."""
+    kind = column_type(definition.columns[0], schema)
+    if pt.is_nested(kind):
+        raise UnsupportedTableFeature(
+            "a secondary index on nested values", rule="IDX-021", expected="a column of single values", found=str(kind)
+        )
+
+
+def column_type(column: str, schema: pa.Schema) -> pa.DataType:
+    """The type of a column, or of a field of a struct column by its dotted path. Raises Misuse for an unknown one."""
+    name, *inner = column.split(".")
+    kind = schema.field(name).type if name in schema.names else None
+    for part in inner:
+        is_known = kind is not None and pt.is_struct(kind) and kind.get_field_index(part) >= 0
+        kind = kind.field(part).type if is_known else None
+    if kind is None:
+        raise Misuse("the table has no such column", rule="IDX-021", expected=", ".join(schema.names), found=column)
+    return kind
