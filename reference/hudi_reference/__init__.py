@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from hudi_reference.services.compaction.compaction import compact
     from hudi_reference.services.compaction.log_compaction import log_compact
     from hudi_reference.services.default_hooks import STANDARD_HOOKS
-    from hudi_reference.services.indexing.indexing import index
+    from hudi_reference.services.indexing.indexing import create_index, index
+    from hudi_reference.services.indexing.named_indexes import drop_index
     from hudi_reference.services.migration.migrate import Migration, migrate
     from hudi_reference.services.rollback.restore import restore
     from hudi_reference.services.rollback.rollback import rollback
@@ -54,8 +55,10 @@ __all__ = [
     "clean",
     "cluster",
     "compact",
+    "create_index",
     "create_table",
     "delete_savepoint",
+    "drop_index",
     "index",
     "log_compact",
     "migrate",
@@ -77,8 +80,10 @@ _MODULES = {
     "clean": "hudi_reference.services.clean.clean",
     "cluster": "hudi_reference.services.clustering.clustering",
     "compact": "hudi_reference.services.compaction.compaction",
+    "create_index": "hudi_reference.services.indexing.indexing",
     "create_table": "hudi_reference.tables",
     "delete_savepoint": "hudi_reference.services.rollback.savepoint",
+    "drop_index": "hudi_reference.services.indexing.named_indexes",
     "index": "hudi_reference.services.indexing.indexing",
     "log_compact": "hudi_reference.services.compaction.log_compaction",
     "migrate": "hudi_reference.services.migration.migrate",

@@ -135,9 +135,7 @@ def write_definitions(
     )
     if stored:
         storage.put(path, dump_definitions(stored))
-        return update_properties(
-            storage, used, {PATH_KEY: path}, comment=_comment(clock), owner=owner
-        )
+        return update_properties(storage, used, {PATH_KEY: path}, comment=_comment(clock), owner=owner)
     changed = update_properties(storage, used, {}, [PATH_KEY], comment=_comment(clock), owner=owner)
     storage.delete(path)
     return changed

@@ -64,4 +64,16 @@ def dump_definitions(definitions: Iterable[IndexDefinition]) -> bytes:
         }
         for one in definitions
     }
-    return json.dumps({"indexDefinitions": documents}, indent=2, ensure_ascii=False).encode()
+    return _pretty({"indexDefinitions": documents}).encode()
+
+
+def _pretty(value: Any, indent: str = "") -> str:
+    """JSON in the layout of Jackson's pretty printer, which deployed writers use: objects on lines, arrays in one line."""
+    if isinstance(value, list):
+        return f"[ {', '.join(_pretty(one) for one in value)} ]" if value else "[ ]"
+    if not isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    inner = ",\n".join(
+        f"{indent}  {json.dumps(key, ensure_ascii=False)} : {_pretty(one, indent + '  ')}" for key, one in value.items()
+    )
+    return f"{{\n{inner}\n{indent}}}" if value else "{ }"

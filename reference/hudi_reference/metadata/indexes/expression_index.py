@@ -6,17 +6,19 @@ column_stats    base file and log file           as in column_stats; the number 
 bloom_filters   base file                        as in bloom_filters: the texts of the values
 """
 
+import datetime
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from hudi_reference.errors import UnsupportedTableFeature
+from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.files.bloom.bloom import MAX_ENTRIES, RATE, FilterType, make_file_filter, make_filter
 from hudi_reference.java_text import texts_of
 from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
@@ -98,7 +100,7 @@ class _Entries:
         """The entries of the files of the latest slices, and of their partitions."""
         paths = {path for one in view.groups.latest_slices for path in paths_of(one)}
         files = [(info.path, info.size) for info in table.storage.list(skip=META_FOLDER) if info.path in paths]
-        found = dict(self._of_files(view.reader(table), files))
+        found = dict(self._of_files(table, view.reader(table), files))
         partitions = {split_path(path)[0] for path in found} if table.properties.partition_fields else set()
         return (record for record in (*found.values(), *self._of_partitions(sorted(partitions), found)))
 
@@ -110,7 +112,7 @@ class _Entries:
             return Entries((), removed)
         view = change.views[1]
         reader = view.reader(change.after)
-        found = dict(self._of_files(reader, [(stat.path, stat.size) for stat in change.commit.stats]))
+        found = dict(self._of_files(change.after, reader, [(stat.path, stat.size) for stat in change.commit.stats]))
         if self.definition.kind == BuiltIn.BLOOM_FILTERS or not change.after.properties.partition_fields:
             return Entries(list(found.values()), removed)
         partitions = sorted({partition for partition, _ in touched(change.commit)})
@@ -129,9 +131,13 @@ class _Entries:
         keys = {path: self._key(*split_path(path)) for path in paths}
         missing = [path for path, key in keys.items() if key not in stored]
         sizes = {path: info.size for path in missing if (info := table.storage.head(path)) is not None}
-        return {path: stored[key] for path, key in keys.items() if key in stored} | dict(self._of_files(reader, sizes.items()))
+        return {path: stored[key] for path, key in keys.items() if key in stored} | dict(
+            self._of_files(table, reader, sizes.items())
+        )
 
-    def _of_files(self, reader: SliceReader, files: Iterable[tuple[str, int]]) -> Iterator[tuple[str, MetadataRecord]]:
+    def _of_files(
+        self, table: Table, reader: SliceReader, files: Iterable[tuple[str, int]]
+    ) -> Iterator[tuple[str, MetadataRecord]]:
         """Path and entry of each file; `files` are paths and sizes."""
         for path, size in files:
             partition, name = split_path(path)
@@ -140,7 +146,7 @@ class _Entries:
             is_base = isinstance(parse_data_file_name(name), BaseFileName)
             if is_base or self.definition.kind == BuiltIn.COLUMN_STATS:
                 values = values_in_file(reader, partition, name, self.column).combine_chunks()
-                result = values_of(self.definition.function, self.definition.options, values)
+                result = values_of(self.definition.function, self.definition.options, values, zone_of(table.options))
                 yield path, self._record(partition, name, size, result)
 
     def _of_partitions(self, partitions: Iterable[str], found: Mapping[str, MetadataRecord]) -> Iterator[MetadataRecord]:
@@ -168,6 +174,21 @@ class _Entries:
         return MetadataRecord(
             key, ColumnStats(self.column, least, greatest, count, values.null_count, size, 2 * size, file_name=name)
         )
+
+
+#: The setting of the time zone in which functions of times are evaluated.
+_ZONE = "spark.sql.session.timeZone"
+
+
+def zone_of(options: Mapping[str, str]) -> datetime.tzinfo:
+    """The time zone of a writer's settings. Raises Misuse for an unknown one."""
+    name = options.get(_ZONE, "UTC")
+    try:
+        return datetime.UTC if name == "UTC" else ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise Misuse(
+            "an unknown time zone", rule="IDX-037", expected="a name as Europe/Oslo", found=f"{_ZONE}={name}"
+        ) from error
 
 
 def paths_of(file_slice: FileSlice) -> list[str]:

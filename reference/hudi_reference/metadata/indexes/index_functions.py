@@ -10,69 +10,80 @@
     to_timestamp                                     a timestamp: option format
     unix_timestamp                                   a number of seconds: option format
 
-Spark evaluates the functions of times in the time zone of its session, which is not stored: engines of one table must have
-the same zone. This writer uses UTC (ER-067).
+Spark evaluates the functions of times in the time zone of its session, which is not stored: all engines of a table must use
+the same zone. Here it is the writer's setting `spark.sql.session.timeZone`, UTC without it.
 """
 
 import datetime
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as pt
 
-from hudi_reference.errors import UnsupportedTableFeature
+from hudi_reference.errors import InvalidRows, UnsupportedTableFeature
 from hudi_reference.metadata.indexes.date_patterns import format_time, parse_time
 from hudi_reference.requirement import implements
 
 Options = Mapping[str, str]
-#: A value that is not null, and the options of the index; None where the function has no value.
-Function = Callable[[Any, Options], Any]
 
-_EPOCH = datetime.datetime(1970, 1, 1)
+
+@dataclass(frozen=True)
+class Call:
+    """The options of a function, and the time zone in which it is evaluated."""
+
+    options: Options
+    zone: datetime.tzinfo = datetime.UTC
+
+    def local(self, value: datetime.date) -> datetime.datetime:
+        """A date as the time of its midnight, a timestamp in the zone."""
+        if not isinstance(value, datetime.datetime):
+            return datetime.datetime(value.year, value.month, value.day)
+        aware = value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)
+        return aware.astimezone(self.zone).replace(tzinfo=None)
+
+    def parsed(self, value: Any, default: str) -> datetime.datetime | None:
+        """The local time that a text, date or timestamp names; None for a text that names none."""
+        return parse_time(value, self.options.get("format", default)) if isinstance(value, str) else self.local(value)
+
+    def micros(self, value: Any) -> int | None:
+        """The moment that a text, date or timestamp names, in microseconds since 1970."""
+        local = self.parsed(value, _SECONDS)
+        return None if local is None else (local.replace(tzinfo=self.zone) - _EPOCH) // datetime.timedelta(microseconds=1)
+
+
+#: Of a value that is not null; None where the function has no value.
+Function = Callable[[Any, Call], Any]
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _SECONDS = "yyyy-MM-dd HH:mm:ss"
 
 
-def _time(value: datetime.date) -> datetime.datetime:
-    """A date as the time of its midnight, a timestamp in UTC."""
-    if isinstance(value, datetime.datetime):
-        return value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
-    return datetime.datetime(value.year, value.month, value.day)
-
-
-def _parsed(value: Any, options: Options, default: str) -> datetime.datetime | None:
-    return parse_time(value, options.get("format", default)) if isinstance(value, str) else _time(value)
-
-
-def _substring(text: str, options: Options) -> str:
-    position, length = int(options["pos"]), int(options["len"])
+def _substring(text: str, call: Call) -> str:
+    position, length = int(call.options["pos"]), int(call.options["len"])
     start = position - 1 if position > 0 else len(text) + position if position < 0 else 0
     return text[max(start, 0) : max(start + length, 0)]
 
 
-def _unix_seconds(value: Any, options: Options) -> int | None:
-    time = _parsed(value, options, _SECONDS)
-    if time is None:
-        return None
-    micros = (time - _EPOCH) // datetime.timedelta(microseconds=1)
-    return abs(micros) // 1_000_000 * (1 if micros >= 0 else -1)  # Spark rounds towards 1970
+def _unix_seconds(value: Any, call: Call) -> int | None:
+    micros = call.micros(value)
+    # Spark rounds towards 1970.
+    return None if micros is None else abs(micros) // 1_000_000 * (1 if micros >= 0 else -1)
 
 
-def _from_seconds(value: int, options: Options) -> str:
-    return format_time(_EPOCH + datetime.timedelta(seconds=value), options.get("format", _SECONDS))
+def _from_seconds(value: int, call: Call) -> str:
+    return format_time(call.local(_EPOCH + datetime.timedelta(seconds=value)), call.options.get("format", _SECONDS))
 
 
-def _date(value: Any, options: Options) -> datetime.date | None:
-    time = _parsed(value, options, "yyyy-MM-dd")
-    return None if time is None else time.date()
+def _days(value: Any, call: Call) -> int | None:
+    """The date that a text, date or timestamp names, in days since 1970."""
+    local = call.parsed(value, "yyyy-MM-dd")
+    return None if local is None else (local.date() - _EPOCH.date()).days
 
 
-def _shifted(value: datetime.date, days: int) -> datetime.date:
-    return _time(value).date() + datetime.timedelta(days=days)
-
-
-def _trimmed(options: Options) -> str:
-    return options.get("trimString", " ")
+def _trimmed(call: Call) -> str:
+    return call.options.get("trimString", " ")
 
 
 def _is_time(kind: pa.DataType) -> bool:
@@ -87,37 +98,33 @@ def _is_single(kind: pa.DataType) -> bool:
     return not pt.is_nested(kind)
 
 
+_NONE: frozenset[str] = frozenset()
+_FORMAT, _TRIM, _SHIFT = frozenset({"format"}), frozenset({"trimString"}), frozenset({"days"})
 _TIMESTAMP = pa.timestamp("us", "UTC")
-#: By name: the function, the type of its value (None for that of the column), the options that it takes, and the columns that
-#: it takes.
+#: By name: the function, the type of its values (None for that of the column), the options that it takes, and the columns
+#: that it takes. Dates are days, timestamps are microseconds.
 _FUNCTIONS: Mapping[str, tuple[Function, pa.DataType | None, frozenset[str], Callable[[pa.DataType], bool]]] = {
-    "identity": (lambda value, _: value, None, frozenset(), _is_single),
-    "year": (lambda value, _: value.year, pa.int32(), frozenset(), _is_time),
-    "month": (lambda value, _: value.month, pa.int32(), frozenset(), _is_time),
-    "day": (lambda value, _: value.day, pa.int32(), frozenset(), _is_time),
-    "hour": (lambda value, _: _time(value).hour, pa.int32(), frozenset(), _is_time),
-    "lower": (lambda value, _: value.lower(), pa.string(), frozenset(), pt.is_string),
-    "upper": (lambda value, _: value.upper(), pa.string(), frozenset(), pt.is_string),
-    "trim": (lambda value, options: value.strip(_trimmed(options)), pa.string(), frozenset({"trimString"}), pt.is_string),
-    "ltrim": (lambda value, options: value.lstrip(_trimmed(options)), pa.string(), frozenset({"trimString"}), pt.is_string),
-    "rtrim": (lambda value, options: value.rstrip(_trimmed(options)), pa.string(), frozenset({"trimString"}), pt.is_string),
-    "length": (lambda value, _: len(value), pa.int32(), frozenset(), pt.is_string),
+    "identity": (lambda value, _: value, None, _NONE, _is_single),
+    "year": (lambda value, call: call.local(value).year, pa.int32(), _NONE, _is_time),
+    "month": (lambda value, call: call.local(value).month, pa.int32(), _NONE, _is_time),
+    "day": (lambda value, call: call.local(value).day, pa.int32(), _NONE, _is_time),
+    "hour": (lambda value, call: call.local(value).hour, pa.int32(), _NONE, _is_time),
+    "lower": (lambda value, _: value.lower(), pa.string(), _NONE, pt.is_string),
+    "upper": (lambda value, _: value.upper(), pa.string(), _NONE, pt.is_string),
+    "trim": (lambda value, call: value.strip(_trimmed(call)), pa.string(), _TRIM, pt.is_string),
+    "ltrim": (lambda value, call: value.lstrip(_trimmed(call)), pa.string(), _TRIM, pt.is_string),
+    "rtrim": (lambda value, call: value.rstrip(_trimmed(call)), pa.string(), _TRIM, pt.is_string),
+    "length": (lambda value, _: len(value), pa.int32(), _NONE, pt.is_string),
     "substring": (_substring, pa.string(), frozenset({"pos", "len"}), pt.is_string),
-    "from_unixtime": (_from_seconds, pa.string(), frozenset({"format"}), pt.is_integer),
+    "from_unixtime": (_from_seconds, pa.string(), _FORMAT, pt.is_integer),
     "date_format": (
-        lambda value, options: format_time(_time(value), options["format"]), pa.string(), frozenset({"format"}), _is_time,
+        lambda value, call: format_time(call.local(value), call.options["format"]), pa.string(), _FORMAT, _is_time,
     ),
-    "to_date": (_date, pa.date32(), frozenset({"format"}), _is_text_or_time),
-    "to_timestamp": (
-        lambda value, options: _parsed(value, options, _SECONDS), _TIMESTAMP, frozenset({"format"}), _is_text_or_time,
-    ),
-    "unix_timestamp": (_unix_seconds, pa.int64(), frozenset({"format"}), _is_text_or_time),
-    "date_add": (
-        lambda value, options: _shifted(value, int(options["days"])), pa.date32(), frozenset({"days"}), _is_time,
-    ),
-    "date_sub": (
-        lambda value, options: _shifted(value, -int(options["days"])), pa.date32(), frozenset({"days"}), _is_time,
-    ),
+    "to_date": (_days, pa.date32(), _FORMAT, _is_text_or_time),
+    "to_timestamp": (lambda value, call: call.micros(value), _TIMESTAMP, _FORMAT, _is_text_or_time),
+    "unix_timestamp": (_unix_seconds, pa.int64(), _FORMAT, _is_text_or_time),
+    "date_add": (lambda value, call: _days(value, call) + int(call.options["days"]), pa.date32(), _SHIFT, _is_time),  # type: ignore[operator]
+    "date_sub": (lambda value, call: _days(value, call) - int(call.options["days"]), pa.date32(), _SHIFT, _is_time),  # type: ignore[operator]
 }  # fmt: skip
 #: The options of a bloom filter, which are not options of the function; and the name of the function.
 _OTHER_OPTIONS = frozenset({"expr", "filtertype", "numentries", "fpp", "maxentries"})
@@ -136,7 +143,7 @@ def check_function(name: str, options: Options, kind: pa.DataType | None = None)
     if any(not _is_number(options[key]) for key in ("pos", "len", "days") if key in options and key in taken):
         raise _unsupported(name, "an option that is not a number", "whole numbers", str(dict(options)))
     if "format" in options:
-        format_time(_EPOCH, options["format"])
+        format_time(_EPOCH.replace(tzinfo=None), options["format"])
     if kind is not None and not takes(kind):
         raise _unsupported(name, "a column of a type that the function does not take", f"an argument of {name}", str(kind))
 
@@ -150,12 +157,21 @@ def _unsupported(name: str, message: str, expected: str, found: str) -> Unsuppor
 
 
 @implements("IDX-034", "IDX-036", "IDX-037", "IDX-038", "IDX-039", "IDX-040", "IDX-041", "IDX-042")
-def values_of(name: str, options: Options, column: pa.Array) -> pa.Array:
+def values_of(name: str, options: Options, column: pa.Array, zone: datetime.tzinfo = datetime.UTC) -> pa.Array:
     """The values of the function for a column; null for null. Raises UnsupportedTableFeature as `check_function` does."""
     check_function(name, options, column.type)
     function, kind, _, _ = _FUNCTIONS[name]
     if name == "identity":
         return column
-    values = column.cast(pa.timestamp("us", "UTC"), safe=False) if pt.is_timestamp(column.type) else column
-    found = [None if value is None else function(value, options) for value in values.to_pylist()]
-    return pa.array(found, kind or column.type)
+    call = Call(options, zone)
+    values = column.cast(_TIMESTAMP, safe=False) if pt.is_timestamp(column.type) else column
+    try:
+        found = [None if value is None else function(value, call) for value in values.to_pylist()]
+    except (OverflowError, ValueError) as error:
+        raise InvalidRows(
+            "a value that the function of an index does not take", rule="IDX-034", path=name,
+            expected="years 1 to 9999", found=str(error),
+        ) from error  # fmt: skip
+    if kind in (pa.date32(), _TIMESTAMP):
+        return pa.array(found, pa.int32() if kind == pa.date32() else pa.int64()).cast(kind)
+    return pa.array(found, kind)

@@ -7,6 +7,7 @@ index knows its place.
 
 from collections.abc import Iterator, Set
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -97,7 +98,7 @@ def check_column(definition: IndexDefinition, schema: pa.Schema, properties: Tab
 def column_type(column: str, schema: pa.Schema) -> pa.DataType:
     """The type of a column, or of a field of a struct column by its dotted path. Raises Misuse for an unknown one."""
     name, *inner = column.split(".")
-    kind = schema.field(name).type if name in schema.names else None
+    kind: Any = schema.field(name).type if name in schema.names else None
     for part in inner:
         is_known = kind is not None and pt.is_struct(kind) and kind.get_field_index(part) >= 0
         kind = kind.field(part).type if is_known else None

@@ -120,9 +120,7 @@ def create_index(
 
 
 @implements("INX-002", "INX-003", "INX-004", "INX-008", "INX-011", "SVC-004")
-def schedule_indexing(
-    table: Table, options: Options | None = None, definition: IndexDefinition | None = None
-) -> str | None:
+def schedule_indexing(table: Table, options: Options | None = None, definition: IndexDefinition | None = None) -> str | None:
     """Publish a plan; its requested time. All actions that complete after it add their entries to the index.
 
     `definition` is that of an index that a user names; the options may describe one too.

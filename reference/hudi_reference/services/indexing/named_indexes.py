@@ -46,7 +46,7 @@ def definition_of(
     """The definition of an index. Raises Misuse for a name that is no name of a folder."""
     if not _VALID.fullmatch(name):
         raise Misuse("not a name of an index", rule="IDX-001", expected="letters, digits, _, - and .", found=name)
-    if using == Kind.SECONDARY:
+    if using == "secondary_index":
         return IndexDefinition(index_partition(Kind.SECONDARY, name), using, function, (column,), dict(options or {}))
     given = {"expr": function, **(options or {})}
     return IndexDefinition(index_partition(Kind.EXPRESSION, name), using, function, (column,), given)
@@ -105,9 +105,7 @@ def drop_definitions(sync: MetadataSync, partitions: Iterable[str]) -> None:
 
 def _store(sync: MetadataSync, definitions: Iterable[IndexDefinition]) -> None:
     table = sync.table
-    properties = write_definitions(
-        table.storage, table.properties, table.clock, definitions, sync.times.lock, owner=sync.owner
-    )
+    properties = write_definitions(table.storage, table.properties, table.clock, definitions, sync.times.lock, owner=sync.owner)
     sync.table = replace(table, properties=properties)
 
 
@@ -134,6 +132,7 @@ def drop_index(table: Table, name: str) -> bool:
             return False
         sync.store_lists(set(sync.usable) - dropped, sync.building)
         drop_definitions(sync, dropped)
-        for partition in dropped if sync.metadata is not None else ():
-            clear(sync.metadata, partition)
+        if sync.metadata is not None:
+            for partition in dropped:
+                clear(sync.metadata, partition)
     return True
