@@ -25,7 +25,7 @@ from hudi_reference.services.rollback.rollback import withdraw
 
 STANDARD_HOOKS: WriteHooks[Table] = WriteHooks(
     check_settings=(check_inline_compaction, check_inline_clustering, limits_of),
-    before_write=(rollback_failed_writes),
+    before_write=(rollback_failed_writes,),
     withdraw_clustering=withdraw,
     before_completion=(update_metadata_table,),
     after_completion=(inline_compaction, inline_clustering, archive_timeline),

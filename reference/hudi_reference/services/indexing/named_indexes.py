@@ -25,7 +25,7 @@ from hudi_reference.metadata.partitions import BuiltIn, Kind, index_partition
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import arrow_schema
-from hudi_reference.services.metadata_table.metadata_sync import MetadataSync, clear
+from hudi_reference.services.metadata_table.metadata_sync import MetadataSync
 from hudi_reference.write.commit import transitions_of
 
 Options = Mapping[str, str]
@@ -130,9 +130,7 @@ def drop_index(table: Table, name: str) -> bool:
             raise Misuse("the index is being built", rule="IDX-021", expected="a usable index", found=name)
         if not dropped:
             return False
-        sync.store_lists(set(sync.usable) - dropped, sync.building)
+        for partition in dropped:
+            sync.drop_partition(partition)
         drop_definitions(sync, dropped)
-        if sync.metadata is not None:
-            for partition in dropped:
-                clear(sync.metadata, partition)
     return True

@@ -1,6 +1,8 @@
 """Whether the metadata table can be brought up to date, decided before an action changes anything."""
 
-from hudi_reference.metadata.indexes.all import indexes_wanted
+from hudi_reference.layout.metadata_settings import INFLIGHT
+from hudi_reference.metadata.availability import usable_partitions
+from hudi_reference.metadata.indexes.all import index_of, indexes_wanted
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.number_settings import number_setting
 from hudi_reference.query.table import Table
@@ -12,7 +14,8 @@ from hudi_reference.services.metadata_table.metadata_services import LIMIT, LIMI
 def check_metadata_table(table: Table) -> None:
     """Raises an error if the update of the metadata table would fail.
 
-    Raises Misuse for invalid settings, UnsupportedTableVersion and MalformedProperties for a metadata table that is not
+    Raises UnsupportedTableFeature for an index that users named, of a function that is not supported; Misuse for invalid
+    settings, UnsupportedTableVersion and MalformedProperties for a metadata table that is not
     understood.
     """
     number_setting(table.options, LIMIT_KEY, int(LIMIT), least=1)
@@ -20,3 +23,7 @@ def check_metadata_table(table: Table) -> None:
         if index.count:
             number_setting(table.options, index.count, index.groups, least=1)
     MetadataTable.of(table)
+    properties = table.properties
+    for name in (*usable_partitions(properties), *properties.fields(INFLIGHT)):
+        if not table.hooks.unmaintained([name]):
+            index_of(table, name)
