@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from page_checks import BROWSER, FAINT
-from sample_report import RESULTS, RUN
+from sample_report import PUBLISHED, RESULTS, RUN
 
+from hudi_conformance.report import published
 from hudi_conformance.runner import run_report
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on the PATH")
@@ -27,7 +28,9 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the sample report."""
-    return run_report.write(tmp_path_factory.mktemp("report"), RUN, RESULTS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(published, "_recorded", lambda: PUBLISHED)
+        return run_report.write(tmp_path_factory.mktemp("report"), RUN, RESULTS)
 
 
 @pytest.fixture(params=["light", "dark"])
@@ -98,6 +101,47 @@ def test_case_opens_with_the_keyboard(page: Any):
     ]
     assert rows.nth(1).locator("td.d").all_inner_texts() == ["late <b>", "9"]
     assert "hudi-conformance run apache-hudi@1.0.2 --only merge.late" in page.locator("details.case[open]").inner_text()
+
+
+def comparison(page: Any) -> Any:
+    """The table that compares the run with the published engines, opened with the keyboard."""
+    page.locator("summary", has_text="Compared with the published engines").press("Enter")
+    return page.get_by_role("table", name="Cases of this run that have published results")
+
+
+def test_comparison_with_published_engines(page: Any):
+    """Columns of the run, then those of the published engines; a cell counts the cases that both have."""
+    table = comparison(page)
+    engines = [text.partition("\n")[0] for text in table.get_by_role("columnheader").all_inner_texts()[1:]]
+    published = ["apache-hudi 1.0.2", "apache-hudi 1.2.0", "hudi-rs", "reference", "spark"]
+    assert engines == ["reference", "apache-hudi 1.0.2", "broken", *(f"published {name}" for name in published)]
+    rows = {row.locator("th").inner_text(): row.locator("td").all_inner_texts() for row in table.locator("tbody tr").all()}
+    assert [cell.split("\n") for cell in rows["merge modes and payloads"]] == [
+        ["2 of 2"],
+        ["0 of 2", "1 wrong", "1 error"],
+        ["no case"],
+        ["0 of 2", "1 wrong", "1 error"],
+        ["1 of 2", "1 error"],
+        ["0 of 1", "1 wrong"],
+        ["2 of 2"],
+        ["2 of 2"],
+    ]
+    assert [*rows] == ["log format", "merge modes and payloads", "model", "all"]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_chapters_stay_visible_beside_scrolled_engines(page: Any, width: int):
+    """The comparison is wider than the page: it scrolls, its first column stays, the page does not scroll."""
+    page.set_viewport_size({"width": width, "height": 900})
+    table = comparison(page)
+    area = table.locator("xpath=..")
+    area.evaluate("e => e.scrollLeft = e.scrollWidth")
+    assert area.evaluate("e => e.scrollLeft > 0 && document.documentElement.scrollWidth <= innerWidth")
+    left = area.bounding_box()["x"]
+    for heading in table.locator("tbody th").all():
+        assert abs(heading.bounding_box()["x"] - left) <= 1
+    last = table.get_by_role("columnheader").last.bounding_box()
+    assert last["x"] + last["width"] <= width
 
 
 def test_page_fits_the_window(page: Any):
