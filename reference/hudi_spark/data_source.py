@@ -21,6 +21,7 @@ from pyspark.sql.types import StructType
 from hudi_reference.errors import Misuse
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.timeline.contents.metadata import WriteStat
+from hudi_reference.write.buckets.layout import check_placement
 from hudi_reference.write.commit import begin
 from hudi_reference.write.write import check_write
 from hudi_reference.write.write_context import WriteContext
@@ -107,6 +108,7 @@ class _Appender(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark is not 
         table = open_shared(uri)
         check_write(table)
         context = WriteContext.of(table, operation, incoming)
+        check_placement(table, context.view.groups)
         intake, self.schema = context.intake(), context.view.schema
         intake.prepare(incoming.empty_table())
         commit = begin(table, operation, context.view.timeline)

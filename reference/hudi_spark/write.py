@@ -28,6 +28,7 @@ from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import View
 from hudi_reference.records.changes import KEY
 from hudi_reference.schema.avro import with_meta_columns
+from hudi_reference.write.buckets.layout import check_placement
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
@@ -105,6 +106,7 @@ class _Write:
         logs = log_options(table)
         empty = arrow_schema_of(df.schema).empty_table()
         context = WriteContext.of(table, operation, empty.schema)
+        check_placement(table, context.view.groups)
         intake = context.intake(columns_of_update(context, df.columns) if operation == PARTIAL_UPDATE else None)
         intake.prepare(empty)
         return cls(df, table, context, operation, intake, logs)

@@ -19,7 +19,7 @@ from hudi_reference.query.table import Table, View
 from hudi_reference.records.changes import KEY
 from hudi_reference.records.keys.bucket_hash import bucket_file_id, bucket_of_key, bucket_prefix
 from hudi_reference.requirement import implements
-from hudi_reference.write.concurrency.config import Concurrency, Mode
+from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Mode
 from hudi_reference.write.rows import Incoming
 
 
@@ -72,7 +72,7 @@ class BucketLookup:
     def of(cls, table: Table) -> "BucketLookup | None":
         """The bucket index in the settings of the table's writers; None if there is none."""
         settings = Concurrency.of(table.options)
-        if settings.index is None:
+        if settings.index is None or settings.index.engine is not BucketEngine.SIMPLE:
             return None
         fields = settings.index.fields or tuple(table.properties.record_key)
         return cls(settings.index.buckets, fields, settings.mode is Mode.NON_BLOCKING, table.ids)

@@ -12,16 +12,18 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from hudi_reference.errors import ConcurrentChange, UnsupportedTableFeature
+from hudi_reference.errors import ConcurrentChange, Misuse, UnsupportedTableFeature
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, ids_by_partition
+from hudi_reference.write.buckets.consistent import ConsistentLookup
+from hudi_reference.write.buckets.layout import check_placement
 from hudi_reference.write.cdc_writer import logging_mode
 from hudi_reference.write.commit import Commit, begin
-from hudi_reference.write.concurrency.config import Concurrency, Policy
+from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Policy
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
 from hudi_reference.write.locate import BucketLookup, Located, locate
 from hudi_reference.write.preconditions import check_writable
@@ -73,6 +75,8 @@ def _prepared(table: Table, operation: str, rows: pa.Table) -> tuple[WriteContex
     """The context of a write, the columns of a partial update, and the rows with keys. Raises InvalidRows, Misuse."""
     context = WriteContext.of(table, operation, rows.schema)
     columns = columns_of_update(context, rows.column_names) if operation == PARTIAL_UPDATE else None
+    if operation not in ("DELETE", PARTIAL_UPDATE):  # these create no file groups
+        check_placement(table, context.view.groups)
     return context, columns, context.intake(columns).prepare(rows)
 
 
@@ -81,9 +85,12 @@ def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: 
     options, moves = log_options(table, logs), operation == "UPSERT" and moves_updates(table)
     context, columns, incoming = _prepared(table, operation, rows)
     replaced = context.view.groups.slices_in(incoming.partitions) if operation == INSERT_OVERWRITE else None
-    located = _locate(table, operation, context, incoming, replaced)
+    ranges = ranges_of(table)
+    located = _locate(table, operation, context, incoming, replaced, ranges)
     named = "UPSERT" if operation == PARTIAL_UPDATE else operation
     commit = begin_write(table, named, context.view.timeline, [found for found, _ in located.known], replaced)
+    if ranges is not None and operation not in ("DELETE", PARTIAL_UPDATE):
+        ranges.store_new()
     schema = with_meta_columns(context.view.schema)
     writer = Writer(commit, context.reader, schema, logs=options, partial_columns=columns)
     _change_known(writer, located, by_key=operation == "DELETE", moves=moves)
@@ -129,17 +136,33 @@ def check_write(table: Table) -> None:
 
 
 def _locate(
-    table: Table, operation: str, context: WriteContext, incoming: Incoming, replaced: Sequence[FileSlice] | None
+    table: Table,
+    operation: str,
+    context: WriteContext,
+    incoming: Incoming,
+    replaced: Sequence[FileSlice] | None,
+    ranges: ConsistentLookup | None = None,
 ) -> Located:
     """Where the rows go: to the file groups that hold their keys or, for operations without a lookup, to new ones."""
     is_partial = operation == PARTIAL_UPDATE
     buckets = None if is_partial else BucketLookup.of(table)
     if buckets is not None:
         return buckets.locate(combine(incoming, context.reader.merging), context.view.groups, replaced or ())
+    if ranges is not None and not is_partial:
+        combined = combine(incoming, context.reader.merging)
+        return ranges.locate(combined, context.view.groups, replaced or (), context.view.timeline)
     # ER-058: insert and bulk insert append without a lookup, as deployed.
     if operation in _WITHOUT_LOOKUP:
         return Located((), list(incoming.by_partition()))
     return locate(combine(incoming, context.reader.merging), context.view, context.reader, living=is_partial)
+
+
+def ranges_of(table: Table) -> ConsistentLookup | None:
+    """The consistent hashing in the settings of the table's writers; None if there is none."""
+    index = Concurrency.of(table.options).index
+    if index is None or index.engine is not BucketEngine.CONSISTENT:
+        return None
+    return ConsistentLookup(table, index.buckets, index.fields or tuple(table.properties.record_key))
 
 
 def _change_known(writer: Writer, located: Located, *, by_key: bool, moves: bool) -> None:
@@ -148,8 +171,7 @@ def _change_known(writer: Writer, located: Located, *, by_key: bool, moves: bool
         if file_slice.base_instant:
             writer.change(file_slice, changes, by_key=by_key or moves)
         elif not by_key:  # a bucket without a file group: this write creates it
-            created = replace(file_slice, base_instant=writer.commit.requested)
-            writer.append_log_file(created, changes, by_key=False)
+            writer.create_group(replace(file_slice, base_instant=writer.commit.requested), changes)
 
 
 def begin_write(
@@ -173,6 +195,8 @@ def moves_updates(table: Table) -> bool:
     if table.options.get(MOVES_KEY) != "true":
         return False
     properties = table.properties
+    if Concurrency.of(table.options).index is not None:
+        raise Misuse("updates stay in their buckets", rule="LAY-021", found=f"{MOVES_KEY}=true", remedy="leave the setting out")
     if properties.is_merge_on_read or properties.merging.mode != "COMMIT_TIME_ORDERING":
         raise UnsupportedTableFeature(
             "updates are moved on copy-on-write tables in commit-time order only", rule="OCC-009", found=f"{MOVES_KEY}=true",

@@ -94,15 +94,28 @@ class Writer:
         else:
             self.new_base_file(partition, new)
 
+    @implements("LAY-021", "MRG-007")
+    def create_group(self, file_slice: FileSlice, rows: pa.Table) -> None:
+        """Store rows in a new file group of a given id, that of a bucket. Rows that are flagged as deletes are dropped."""
+        if self.commit.table.properties.is_merge_on_read:
+            return self.append_log_file(file_slice, rows, by_key=False)
+        new = without_deletes(rows, self.reader.merging.marker)
+        if new.num_rows:
+            self._store_new(self._base_file_name(file_slice.file_id), file_slice.partition, new)
+        return None
+
+    def _store_new(self, name: BaseFileName, partition: str, rows: pa.Table) -> None:
+        """Store rows in the first base file of a file group."""
+        stamped = stamp(rows, self.commit.requested, self.number, str(name))
+        self._add_base_file(name, partition, stamped, inserts=rows.num_rows)
+
     @implements("BF-003", "BF-009", "TYP-002", "TL-006", "META-005")
     def new_base_file(self, partition: str, rows: pa.Table) -> None:
         """Store these rows in new file groups, one base file each."""
         most = rows_per_file(self.commit.table.options)
         for start in range(0, rows.num_rows, most):
             part = rows.slice(start, most)
-            name = self._base_file_name(self.commit.table.ids.file_id())
-            stamped = stamp(part, self.commit.requested, self.number, str(name))
-            self._add_base_file(name, partition, stamped, inserts=part.num_rows)
+            self._store_new(self._base_file_name(self.commit.table.ids.file_id()), partition, part)
 
     @implements("TYP-003", "MRG-012", "META-004", "META-006", "META-011", "LAY-024")
     def rewrite_base_file(self, file_slice: FileSlice, changes: pa.Table, *, by_key: bool) -> None:

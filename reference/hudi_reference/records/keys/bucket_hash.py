@@ -25,9 +25,14 @@ def bucket_of_key(key: str, fields: Sequence[str], buckets: int) -> int:
 
     A key of several fields is `field:value` joined by commas. Fields that it does not have are ignored, as deployed.
     """
+    return bucket_of(values_of_key(key, fields), buckets)
+
+
+@implements("LAY-021")
+def values_of_key(key: str, fields: Sequence[str]) -> list[str]:
+    """The values of those index fields that a record key has; the whole key if it has none of them."""
     parts = {name: value for name, colon, value in (part.partition(":") for part in key.split(",")) if colon}
-    values = [parts[field] for field in fields if field in parts]
-    return bucket_of(values or [key], buckets)
+    return [parts[field] for field in fields if field in parts] or [key]
 
 
 @implements("NBC-004")

@@ -21,7 +21,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 import pyarrow as pa
 
-from hudi_reference.errors import ConcurrentChange, MalformedTable, UnsupportedFeature, WriteConflict
+from hudi_reference.errors import ConcurrentChange, MalformedTable, UnsupportedFeature, UnsupportedTableFeature, WriteConflict
 from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.layout.partitions import mark_partition
@@ -45,6 +45,7 @@ from hudi_reference.timeline.contents.metadata import WriteStat, commit_record, 
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.pending_rollbacks import check_not_rolled_back
+from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker, WriteKind, check_schema, concurrent
 from hudi_reference.write.concurrency.markers import mark_file, remove_markers
 from hudi_reference.write.preconditions import check_writable
@@ -293,6 +294,11 @@ def check_inline_clustering(properties: TableProperties, options: Options) -> No
     settings = ClusteringSettings.of(options)
     if settings.inline or settings.planned_inline:
         check_layout(settings.layout)
+        if Concurrency.of(options).index is not None:
+            raise UnsupportedTableFeature(
+                "file groups of a bucket index are not clustered here", rule="LAY-021", found="inline clustering",
+                remedy="leave the setting out",
+            )  # fmt: skip
 
 
 @implements("SVC-007", "SVC-013", "SVC-014")

@@ -28,6 +28,7 @@ from hudi_reference.services.planning.plan_execution import (
 )
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.instants.times import format_time
+from hudi_reference.write.buckets.layout import check_not_bucketed
 from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.preconditions import check_indexes_maintained, check_writable
 
@@ -61,6 +62,7 @@ def plan_clustering(
     check_indexes_maintained(table)
     given = {**table.options, **(options or {})}
     settings, view = ClusteringSettings.of(given), table.view()
+    check_not_bucketed(table, view.groups)
     sizes = {info.path: info.size for info in table.storage.list(skip=META_FOLDER)}
     planner = Planner(table, view, settings, sizes)
     groups = planner.groups() if is_due(view, settings) else ()

@@ -44,6 +44,15 @@ class Policy(StrEnum):
     NEVER = "NEVER"
 
 
+class BucketEngine(StrEnum):
+    """How a bucket index maps hashes to file groups."""
+
+    #: The remainder by the number of buckets, which never changes.
+    SIMPLE = "SIMPLE"
+    #: Ranges of hashes, which clusterings split and merge.
+    CONSISTENT = "CONSISTENT_HASHING"
+
+
 @dataclass(frozen=True)
 class BucketIndex:
     """A bucket index: a hash of the key fields determines which of the partition's `buckets` file groups holds a record.
@@ -53,6 +62,7 @@ class BucketIndex:
 
     buckets: int = 256
     fields: tuple[str, ...] = ()
+    engine: BucketEngine = BucketEngine.SIMPLE
 
 
 @dataclass(frozen=True)
@@ -93,18 +103,27 @@ class Concurrency:
 
     @implements("NBC-004")
     def check(self, properties: TableProperties) -> None:
-        """Raises Misuse if the mode does not fit the table.
+        """Raises Misuse if the mode or the index does not fit the table.
 
         Non-blocking control needs log files, which merge in any order, and a bucket index, by which two writers store a key
-        that is new to both in the same file group.
+        that is new to both in the same file group. Consistent hashing needs log files too: splitting a bucket is a clustering.
         """
+        is_simple = self.index is not None and self.index.engine is BucketEngine.SIMPLE
         if self.mode is Mode.NON_BLOCKING:
             _need(properties.is_merge_on_read, "a merge-on-read table", "a copy-on-write table")
-            _need(self.index is not None, f"{INDEX_KEY}=BUCKET and {ENGINE_KEY}=SIMPLE", "another index")
-        elif self.index is not None and not properties.is_merge_on_read:
+            _need(is_simple, f"{INDEX_KEY}=BUCKET and {ENGINE_KEY}=SIMPLE", "another index")
+        if self.index is None:
+            return
+        if not is_simple and not properties.is_merge_on_read:
             raise UnsupportedTableFeature(
-                "a bucket index is supported for merge-on-read tables only", expected="a merge-on-read table",
-                found=f"{INDEX_KEY}=BUCKET",
+                "consistent hashing is supported for merge-on-read tables only", rule="MRG-007",
+                expected="a merge-on-read table", found=f"{ENGINE_KEY}={self.index.engine}",
+            )  # fmt: skip
+        strange = [name for name in self.index.fields if name not in properties.record_key]
+        if strange or not properties.record_key:
+            raise Misuse(
+                "a bucket index hashes record key fields", rule="LAY-021", path=FIELDS_KEY,
+                expected=", ".join(properties.record_key) or "a table with record key fields", found=", ".join(strange) or None,
             )  # fmt: skip
 
 
@@ -126,7 +145,8 @@ def _one_of(kind: type[_E], key: str, options: Mapping[str, str]) -> _E | None:
 
 
 def _index(options: Mapping[str, str]) -> BucketIndex | None:
-    if options.get(INDEX_KEY, "").upper() != "BUCKET" or options.get(ENGINE_KEY, "SIMPLE").upper() != "SIMPLE":
+    if options.get(INDEX_KEY, "").upper() != "BUCKET":
         return None
+    engine = _one_of(BucketEngine, ENGINE_KEY, options) or BucketEngine.SIMPLE
     fields = tuple(field.strip() for field in options.get(FIELDS_KEY, "").split(",") if field.strip())
-    return BucketIndex(number_setting(options, BUCKETS_KEY, 256), fields)
+    return BucketIndex(number_setting(options, BUCKETS_KEY, 256, least=1), fields, engine)

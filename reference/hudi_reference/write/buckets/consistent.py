@@ -1,0 +1,180 @@
+"""Consistent hashing: each partition has hashing metadata, which divides the hashes into ranges, one file group each.
+
+    .hoodie/.bucket_index/consistent_hashing_metadata/<partition>/00000000000000.hashing_meta
+
+The first metadata of a partition follows from its path and the number of buckets alone, so that concurrent writers create the
+same.
+A clustering that splits or merges buckets adds metadata with its own instant; it counts once the clustering has completed.
+"""
+
+import hashlib
+import json
+import struct
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import xxhash
+
+from hudi_reference.errors import MalformedMetadata, UnsupportedTableFeature
+from hudi_reference.layout.names import join_path
+from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.query.file_groups import FileGroups, FileSlice
+from hudi_reference.query.table import Table
+from hudi_reference.records.changes import KEY
+from hudi_reference.records.keys.bucket_hash import values_of_key
+from hudi_reference.requirement import implements
+from hudi_reference.storage import ObjectExists, Storage
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.write.locate import Located
+from hudi_reference.write.rows import Incoming
+
+FOLDER = f"{META_FOLDER}/.bucket_index/consistent_hashing_metadata"
+FIRST, _ENDING = "00000000000000", ".hashing_meta"
+_GREATEST = 0x7FFFFFFF
+
+
+@dataclass(frozen=True)
+class Node:
+    """A range of hashes, up to and including `value`, and the beginning of the id of its file group."""
+
+    value: int
+    prefix: str
+
+    @property
+    def file_id(self) -> str:
+        """The id of the file group: a bucket has one."""
+        return f"{self.prefix}-0"
+
+
+@implements("LAY-021", "MRG-007")
+def hash_of(values: Iterable[str]) -> int:
+    """The hash of a record by the values of its index fields: xxHash32 of their texts one after the other, without its sign."""
+    return xxhash.xxh32_intdigest("".join(values).encode(), seed=0) & _GREATEST
+
+
+@implements("LAY-021", "MRG-007")
+def first_nodes(partition: str, buckets: int) -> tuple[Node, ...]:
+    """The ranges of a partition without metadata: equally long, each with a UUID of its bounds and the partition path."""
+    step, nodes, start = -(-_GREATEST // buckets), [], 0
+    for number in range(1, buckets + 1):
+        end = min(step * number, _GREATEST)
+        nodes.append(Node(end, _name_uuid(struct.pack(">qq", start, end) + partition.encode())))
+        start = end
+    return tuple(nodes)
+
+
+def _name_uuid(name: bytes) -> str:
+    """Java's `UUID.nameUUIDFromBytes`: the MD5 of the name alone, marked as version 3."""
+    return str(UUID(bytes=hashlib.md5(name, usedforsecurity=False).digest(), version=3))
+
+
+def _folder(partition: str) -> str:
+    return f"{FOLDER}/{partition}" if partition else FOLDER
+
+
+def has_hashing_metadata(storage: Storage) -> bool:
+    """Whether a partition of the table has hashing metadata."""
+    return bool(storage.names(FOLDER))
+
+
+@implements("LAY-021", "MRG-007")
+def load_nodes(storage: Storage, partition: str, timeline: Timeline) -> tuple[Node, ...] | None:
+    """The ranges of a partition; None if it has no metadata.
+
+    Raises MalformedMetadata, and UnsupportedTableFeature while buckets are being split or merged.
+    """
+    folder = _folder(partition)
+    instants = sorted(name.removesuffix(_ENDING) for name in storage.names(folder) if name.endswith(_ENDING))
+    done = [one for one in instants if one == FIRST or timeline.completion_of(one) is not None]
+    if not done:
+        return None
+    if instants[-1] != done[-1]:
+        raise UnsupportedTableFeature(
+            "buckets are being split or merged", rule="LAY-021", path=f"{folder}/{instants[-1]}{_ENDING}",
+            expected="metadata of a completed clustering", remedy="write again when the clustering has completed",
+        )  # fmt: skip
+    path = f"{folder}/{done[-1]}{_ENDING}"
+    return _nodes_of(storage.get(path), path)
+
+
+def _nodes_of(text: bytes, path: str) -> tuple[Node, ...]:
+    try:
+        found = json.loads(text)["nodes"]
+        nodes = tuple(sorted((Node(int(one["value"]), one["fileIdPrefix"]) for one in found), key=lambda node: node.value))
+        tags = {one.get("tag", "NORMAL") for one in found}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise MalformedMetadata("no hashing metadata", rule="LAY-021", path=path, found=str(error)) from error
+    if tags != {"NORMAL"}:
+        raise UnsupportedTableFeature(
+            "ranges of hashes that are being replaced", rule="LAY-021", path=path, expected="NORMAL",
+            found=", ".join(sorted(map(str, tags))) or "no range",
+        )  # fmt: skip
+    return nodes
+
+
+@implements("LAY-021")
+def store_first(storage: Storage, partition: str, nodes: Iterable[Node]) -> None:
+    """Store the first metadata of a partition; nothing if another writer has stored it, because it stored the same."""
+    content: dict[str, Any] = {"version": 0, "partitionPath": partition, "instant": FIRST, "numBuckets": 0, "seqNo": 0}
+    listed = [{"value": node.value, "fileIdPrefix": node.prefix, "tag": "NORMAL"} for node in nodes]
+    content |= {"numBuckets": len(listed), "nodes": listed}
+    with suppress(ObjectExists):
+        storage.create(f"{_folder(partition)}/{FIRST}{_ENDING}", json.dumps(content, indent=2).encode())
+
+
+@dataclass(frozen=True)
+class ConsistentLookup:
+    """The consistent hashing of one table: the number of buckets of a new partition, and the fields that are hashed.
+
+    `new` are the ranges of partitions without metadata, by partition; a write stores them before its data files.
+    """
+
+    table: Table
+    buckets: int
+    fields: tuple[str, ...]
+    new: dict[str, tuple[Node, ...]] = field(default_factory=dict)
+
+    @implements("LAY-021", "MRG-007")
+    def locate(self, incoming: Incoming, groups: FileGroups, replaced: Iterable[FileSlice], timeline: Timeline) -> Located:
+        """The rows by the slice of their range; the slice of a range without a file group has no instant yet.
+
+        Raises UnsupportedTableFeature if the file group of a range was replaced, or is replaced by the write: it is never read.
+        """
+        used_up = groups.replaced | {file_slice.group for file_slice in replaced}
+        known = {file_slice.group: file_slice for file_slice in groups.latest_slices}
+        located = []
+        for partition, rows in incoming.by_partition():
+            nodes = self._nodes(partition, timeline)
+            values = pa.array([node.value for node in nodes], pa.int64()).to_numpy()
+            hashes = [hash_of(values_of_key(key, self.fields)) for key in rows.column(KEY).to_pylist()]
+            places = values.searchsorted(hashes) % len(nodes)  # a hash above all ranges belongs to the first one
+            for place in sorted(set(places.tolist())):
+                new = FileSlice(partition, nodes[place].file_id, "")
+                if new.group in used_up:
+                    raise _replaced(new)
+                located.append((known.get(new.group, new), rows.filter(pc.equal(pa.array(places), place))))
+        return Located(located, ())
+
+    def _nodes(self, partition: str, timeline: Timeline) -> tuple[Node, ...]:
+        found = load_nodes(self.table.storage, partition, timeline)
+        if found is None:
+            found = self.new[partition] = first_nodes(partition, self.buckets)
+        return found
+
+    def store_new(self) -> None:
+        """Store the hashing metadata of partitions that have none."""
+        stored: Mapping[str, tuple[Node, ...]] = self.new
+        for partition, nodes in stored.items():
+            store_first(self.table.storage, partition, nodes)
+
+
+def _replaced(found: FileSlice) -> UnsupportedTableFeature:
+    return UnsupportedTableFeature(
+        "the file group of a range of hashes was replaced, so that its rows would never be read", rule="LAY-021",
+        path=join_path(found.partition, found.file_id), remedy="upsert and delete rows instead of replacing partitions",
+    )  # fmt: skip

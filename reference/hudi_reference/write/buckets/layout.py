@@ -1,0 +1,84 @@
+"""How the file groups of a table are laid out, and whether the settings of a writer fit.
+
+The properties of a table do not say that it has a bucket index; its file ids do. A writer without the index would add file
+groups that writers with it cannot parse, and would store keys beside the buckets in which these look for them.
+"""
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+
+from hudi_reference.errors import Misuse, UnsupportedTableFeature
+from hudi_reference.query.file_groups import FileGroups
+from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
+from hudi_reference.write.buckets.consistent import has_hashing_metadata
+from hudi_reference.write.concurrency.config import BUCKETS_KEY, ENGINE_KEY, INDEX_KEY, BucketEngine, Concurrency
+
+#: The file id of a bucket: eight digits in place of the beginning of a UUID. Numbers have up to five digits, so that a random
+#: UUID is hardly ever taken for one.
+_BUCKET = re.compile(r"000[0-9]{5}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(-[0-9]+)?")
+#: The file id of a range of hashes: a UUID of version 3; random ones have version 4.
+_RANGE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-3[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}(-[0-9]+)?")
+
+
+class Layout(StrEnum):
+    """How new file groups get their ids."""
+
+    RANDOM = "random file ids"
+    SIMPLE = "a bucket index of the engine SIMPLE"
+    CONSISTENT = "a bucket index of the engine CONSISTENT_HASHING"
+
+
+def layout_of(table: Table, groups: FileGroups) -> Layout | None:
+    """The layout of the file groups that a snapshot reads; None without file groups."""
+    ids = {found.file_id for found in groups.latest_slices}
+    if not ids:
+        return None
+    if all(_BUCKET.fullmatch(one) for one in ids):
+        return Layout.SIMPLE
+    if any(_RANGE.fullmatch(one) for one in ids) and has_hashing_metadata(table.storage):
+        return Layout.CONSISTENT
+    return Layout.RANDOM
+
+
+@implements("LAY-021", "PROP-001", "NBC-004")
+def check_placement(table: Table, groups: FileGroups) -> None:
+    """Raises an error if the settings of the writer would place records elsewhere than the writers of the table did.
+
+    Raises UnsupportedTableFeature for a table with a bucket index and a writer without one, Misuse for settings that do not fit
+    the file groups of the table.
+    """
+    found, index = layout_of(table, groups), Concurrency.of(table.options).index
+    if found is None:
+        return
+    wanted = Layout.RANDOM if index is None else Layout.CONSISTENT if index.engine is BucketEngine.CONSISTENT else Layout.SIMPLE
+    if index is None and found is not Layout.RANDOM:
+        raise UnsupportedTableFeature(
+            "the file ids show a bucket index, and the writer has none", rule="LAY-021", expected=found,
+            found=f"no {INDEX_KEY}", remedy=f"set {INDEX_KEY}=BUCKET, {ENGINE_KEY} and {BUCKETS_KEY} as the other writers do",
+        )  # fmt: skip
+    if wanted is not found:
+        raise Misuse("the index of the writer does not fit the file ids", rule="LAY-021", expected=found, found=wanted)
+    if index is not None and found is Layout.SIMPLE:
+        _check_numbers((one.file_id for one in groups.latest_slices), index.buckets)
+
+
+def _check_numbers(ids: Iterable[str], buckets: int) -> None:
+    greatest = max(int(one[:8]) for one in ids)
+    if greatest >= buckets:
+        raise Misuse(
+            "the table has more buckets than the settings say", rule="LAY-021", expected=f"{BUCKETS_KEY} > {greatest}",
+            found=str(buckets), remedy="set the number of buckets with which the table was written",
+        )  # fmt: skip
+
+
+@implements("LAY-021", "CLU-001")
+def check_not_bucketed(table: Table, groups: FileGroups) -> None:
+    """Raises UnsupportedTableFeature for a table with a bucket index: the service would give its rows random file ids."""
+    found = layout_of(table, groups)
+    if found in (Layout.SIMPLE, Layout.CONSISTENT):
+        raise UnsupportedTableFeature(
+            "file groups of a bucket index are not clustered here", rule="LAY-021", expected=Layout.RANDOM, found=found,
+            remedy="cluster the table with an engine that keeps or resizes its buckets",
+        )  # fmt: skip
