@@ -91,20 +91,36 @@ class Crashed:
 def crashes(storage: Storage, act: Callable[[CrashingStorage], object]) -> Iterator[Crashed]:
     """Every state in which `act` may leave a copy of `storage`: after 0, 1, 2, ... of its changes, and after it has finished.
 
-    `act` must make the same requests each time: it creates its clock and ids anew in each call.
+    `act` runs once. The state that a crash leaves is the state before the next change, because a crashed process has no
+    further effect.
     """
-    for allowed in range(MOST_CHANGES):
-        copy = copy_of(storage)
-        crashing = CrashingStorage(copy, allowed)
-        try:
-            act(crashing)
-        except Crash:
-            count(crash_points=1)
-            yield Crashed(copy, tuple(crashing.changes), ended=False)
-        else:
-            yield Crashed(copy, tuple(crashing.changes), ended=True)
-            return
-    raise AssertionError(f"no end after {MOST_CHANGES} changes")
+    recorded = _BeforeEachChange(copy_of(storage), MOST_CHANGES)
+    act(recorded)
+    for number, state in enumerate(recorded.states):
+        count(crash_points=1)
+        yield Crashed(state, tuple(recorded.changes[:number]), ended=False)
+    yield Crashed(recorded.storage, tuple(recorded.changes), ended=True)
+
+
+@dataclass
+class _BeforeEachChange(CrashingStorage):
+    """A storage that keeps the state before each change."""
+
+    storage: MemoryStorage
+    states: list[MemoryStorage] = field(default_factory=list)
+
+    def _change(self, request: str) -> None:
+        if len(self.changes) == self.allowed:
+            raise AssertionError(f"no end after {self.allowed} changes")
+        self.states.append(_clone(self.storage))
+        self.changes.append(request)
+
+
+def _clone(storage: MemoryStorage) -> MemoryStorage:
+    """The same objects with the same versions."""
+    clone = MemoryStorage()
+    clone._objects, clone._writes = dict(storage._objects), storage._writes
+    return clone
 
 
 #: A program with more changes than this has too many states to check.

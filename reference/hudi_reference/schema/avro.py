@@ -10,6 +10,7 @@ into memory. No writer of Hudi tables stores such types.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import fastavro
@@ -61,17 +62,31 @@ _LEAST = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8,
 def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema:
     """A record schema from its JSON. Raises MalformedSchema, and UnsupportedSchema for recursive types."""
     try:
-        schema = dict(text) if isinstance(text, Mapping) else json.loads(text)
-        parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
-        if schema["type"] != "record" or not isinstance(schema["fields"], list):
-            raise MalformedSchema("the schema is not a record", rule="LF-038", path=path, found=str(schema["type"]))
-        check_schema(parsed, path)
+        schema = _checked(dict(text)) if isinstance(text, Mapping) else _checked_text(text)
         return {str(key): value for key, value in schema.items()}
+    except (MalformedSchema, UnsupportedSchema) as error:
+        error.path = path
+        raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, fastavro.schema.SchemaParseException,
             fastavro.schema.UnknownType) as error:  # fmt: skip
         raise MalformedSchema(
             "not an Avro schema", rule="LF-038", path=path, found=f"{type(error).__name__}: {error}"
         ) from error
+
+
+def _checked(schema: Any) -> Any:
+    """The schema, if it is valid and of a record."""
+    parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
+    if schema["type"] != "record" or not isinstance(schema["fields"], list):
+        raise MalformedSchema("the schema is not a record", rule="LF-038", found=str(schema["type"]))
+    check_schema(parsed, "")
+    return schema
+
+
+@lru_cache(maxsize=256)
+def _checked_text(text: str | bytes) -> Any:
+    """The schema of a text; every log block and commit of a table repeats the same few texts."""
+    return _checked(json.loads(text))
 
 
 def check_schema(schema: Any, path: str) -> None:

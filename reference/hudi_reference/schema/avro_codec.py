@@ -8,6 +8,7 @@ import io
 import json
 import struct
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 import fastavro
@@ -36,13 +37,19 @@ def codec_schema(schema: AvroSchema, kept: Kept = "all") -> Any:
     Without logical types every stored value can be decoded: a timestamp is a number, which may be in a year that Python's
     calendar does not have, and a decimal is the bytes of its digits.
     """
+    return _codec_schema(json.dumps(schema), kept)
+
+
+@lru_cache(maxsize=256)
+def _codec_schema(text: str, kept: Kept) -> Any:
+    """The schema for the codec, from JSON."""
 
     def without_others(entry: dict[str, Any]) -> dict[str, Any]:
         logical = entry.get("logicalType")
         keeps = {"all": logical != "uuid", "decimals": logical == "decimal", "none": not isinstance(logical, str)}[kept]
         return {key: value for key, value in entry.items() if key != "logicalType" or keeps}
 
-    return fastavro.parse_schema(json.loads(json.dumps(schema), object_hook=without_others))
+    return fastavro.parse_schema(json.loads(text, object_hook=without_others))
 
 
 def decode_datum(data: memoryview | bytes, schema: Any, *, named: bool = False) -> Any:

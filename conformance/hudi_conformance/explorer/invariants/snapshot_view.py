@@ -5,10 +5,11 @@ that a reader that needs them fails.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 
 import pyarrow as pa
 
+from hudi_conformance.explorer.invariants.cached_slices import SliceRows, TableOfState
 from hudi_conformance.explorer.simulation.simulated_store import State, Stored
 from hudi_reference import open_table
 from hudi_reference.caching import cached_property
@@ -17,7 +18,6 @@ from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.query.table import View
 from hudi_reference.storage import MemoryStorage
-from hudi_reference.tables import WritableTable
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
 
@@ -34,14 +34,19 @@ class SnapshotView:
     """The table in one state as a reader sees it."""
 
     objects: Mapping[str, Stored] = field(repr=False)
+    #: The rows of slices that were read in other states.
+    known: SliceRows = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
-    def table(self) -> WritableTable:
+    def table(self) -> TableOfState:
         """The table, on a private copy."""
         storage = MemoryStorage()
         for path, stored in self.objects.items():
             storage.put(path, stored.body)
-        return replace(open_table("memory:///explored", storage=storage), parallelism=1)
+        opened = open_table("memory:///explored", storage=storage)
+        values = {each.name: getattr(opened, each.name) for each in fields(opened)}
+        bodies = {path: stored.body for path, stored in self.objects.items()}
+        return TableOfState(**values | {"parallelism": 1}, bodies=bodies, known=self.known)
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -104,6 +109,7 @@ class SnapshotViews:
 
     def __init__(self) -> None:
         self._known: dict[frozenset[tuple[str, bytes]], SnapshotView] = {}
+        self._slices: SliceRows = {}
         self._digests: dict[int, SnapshotView] = {}
 
     def __call__(self, state: State) -> SnapshotView:
@@ -112,7 +118,7 @@ class SnapshotViews:
         if found is None:
             objects = {path: stored for path, stored in state.objects.items() if not path.startswith(UNREAD)}
             key = frozenset((path, stored.body) for path, stored in objects.items())
-            found = self._digests[state.digest] = self._known.setdefault(key, SnapshotView(objects))
+            found = self._digests[state.digest] = self._known.setdefault(key, SnapshotView(objects, self._slices))
         return found
 
     @property

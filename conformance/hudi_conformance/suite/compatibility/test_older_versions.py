@@ -101,7 +101,7 @@ def test_a_crashed_migration_leaves_a_readable_table(engine: Client, name: str) 
     only_in_process(engine)
     storage = copy_of(LocalStorage(golden(name)))
     rows, instants = rows_of(storage), instants_of(storage)
-    versions = set()
+    versions, ended = set(), set[frozenset[tuple[str, bytes]]]()
     for crash in crashes(storage, migrated):
         assert rows_of(crash.storage) == rows, crash
         assert instants_of(crash.storage) == instants, crash
@@ -109,6 +109,10 @@ def test_a_crashed_migration_leaves_a_readable_table(engine: Client, name: str) 
         if leftovers(crash.storage):
             expect_writers_stopped(crash)
         migrated(crash.storage)
+        content = frozenset((info.path, crash.storage.get(info.path)) for info in crash.storage.list())
+        if content in ended:  # the same bytes as after an earlier crash, which were checked
+            continue
+        ended.add(content)
         assert rows_of(crash.storage) == rows, f"{crash}, then a second run"
         assert instants_of(crash.storage) == instants, f"{crash}, then a second run"
         assert leftovers(crash.storage) == read_logs(crash.storage) == [], f"{crash}, then a second run"
