@@ -6,6 +6,7 @@ properties and the schema of the table, and, if it has log files, on the timelin
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 import pyarrow as pa
 
@@ -28,9 +29,15 @@ class TableOfState(WritableTable):
     bodies: Mapping[str, bytes] = field(repr=False)
     known: SliceRows = field(repr=False)
 
-    def view(self, as_of: str | None = None, known: View | None = None) -> View:
+    def view(
+        self,
+        as_of: str | None = None,
+        known: View | None = None,
+        *,
+        where: Sequence[tuple[str, str, Any]] | None = None,
+    ) -> View:
         """The view of the table, whose reader looks up slices that were read before."""
-        found = super().view(as_of, known)
+        found = super().view(as_of, known, where=where)
         return _ViewOfState(**{each.name: getattr(found, each.name) for each in fields(found)})
 
 
