@@ -160,7 +160,7 @@ def create_table(
         uri: the base path of the table.
         name: its name.
         schema: an Avro record of the data columns.
-        record_key: the fields of the record key.
+        record_key: the fields of the record key; without any, writers generate a key for each row.
         partition: the partition fields.
         table_type: copy-on-write or merge-on-read.
         ordering: the ordering fields.

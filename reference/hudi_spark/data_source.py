@@ -28,7 +28,7 @@ from hudi_reference.write.write_context import WriteContext
 from hudi_spark.arrow import arrow_schema_of, batches, spark_schema
 from hudi_spark.read import ReadPlan, make_plan, open_shared
 from hudi_spark.tasks import FilesTask
-from hudi_spark.write import remove_failed_attempts
+from hudi_spark.write import check_placing, remove_failed_attempts
 
 _OPERATIONS = {"bulk_insert": "BULK_INSERT", "insert": "INSERT"}
 
@@ -107,6 +107,7 @@ class _Appender(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark is not 
     def __init__(self, uri: str, operation: str, incoming: pa.Schema) -> None:
         table = open_shared(uri)
         check_write(table)
+        check_placing(table)
         context = WriteContext.of(table, operation, incoming)
         check_placement(table, context.view.groups)
         intake, self.schema = context.intake(), context.view.schema

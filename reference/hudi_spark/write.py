@@ -32,6 +32,7 @@ from hudi_reference.write.buckets.layout import check_placement
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
+from hudi_reference.write.generated_keys import generates_keys
 from hudi_reference.write.rows import PARTITION, Intake
 from hudi_reference.write.write import MOVES_KEY, run_with_retries
 from hudi_reference.write.write_context import PARTIAL_UPDATE, LogOptions, WriteContext, columns_of_update, log_options
@@ -85,7 +86,7 @@ def _written(df: DataFrame, uri: str, operation: str, options: Options, carry_ou
     table = replace(open_shared(uri), options=dict(options or {}))
     check_unchanged(table.properties.merging, table.options)
     _check_no_speculation(df)
-    _check_placing(table)
+    check_placing(table)
     return run_with_retries(table, lambda: carry_out(_Write.of(df, table, operation)))
 
 
@@ -216,8 +217,15 @@ def remove_failed_attempts(commit: Commit) -> None:
             storage.delete(info.path)
 
 
-def _check_placing(table: Table) -> None:
-    """Raises UnsupportedTableFeature for settings that place records by other means than a lookup of their keys."""
+def check_placing(table: Table) -> None:
+    """Raises UnsupportedTableFeature for settings that place records by other means than a lookup of their keys, and for
+    tables that generate the keys.
+    """
+    if generates_keys(table.properties):
+        raise UnsupportedTableFeature(
+            "tables without record key fields are not written on Spark", rule="PROP-007", found="no record key fields",
+            remedy="write with the reference itself",
+        )  # fmt: skip
     if Concurrency.of(table.options).index is not None or table.options.get(MOVES_KEY) == "true":
         raise UnsupportedTableFeature(
             "bucket indexes and moved updates are not supported on Spark", rule="NBC-004",

@@ -52,7 +52,7 @@ def key_entries(
 ) -> dict[str, str]:
     """The properties of key, partition and ordering fields."""
     return {
-        "hoodie.table.recordkey.fields": ",".join(record_key),
+        **({"hoodie.table.recordkey.fields": ",".join(record_key)} if record_key else {}),
         **({"hoodie.table.partition.fields": ",".join(partition)} if partition else {}),
         **_ordering_entry(ordering),
         "hoodie.table.keygenerator.type": _key_generator(record_key, partition),
@@ -97,7 +97,7 @@ def _ordering_entry(ordering: Sequence[str]) -> dict[str, str]:
 def _key_generator(record_key: Sequence[str], partition: Sequence[str]) -> str:
     if not partition:
         return "NON_PARTITION"
-    return "SIMPLE" if len(partition) == 1 and len(record_key) == 1 else "COMPLEX"
+    return "SIMPLE" if len(partition) == 1 and len(record_key) <= 1 else "COMPLEX"
 
 
 def check_fields(schema: AvroSchema, fields: Sequence[str]) -> None:

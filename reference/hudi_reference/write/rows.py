@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_reference.errors import InvalidRows, Misuse, UnsupportedSchema
+from hudi_reference.errors import InvalidRows, UnsupportedSchema
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import KEY, Changes, DeleteMarker, delete_columns, without_deletes
 from hudi_reference.records.keys.record_keys import KeyGenerator, record_keys
@@ -52,9 +52,10 @@ Needs = Literal["all", "ordering", "identity"]
 
 @implements("OCC-007", "PROP-007", "PROP-008", "MRG-019")
 def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, needs: Needs = "all") -> Incoming:
-    """Check incoming rows and add keys and partition paths; missing optional columns become null. Raises InvalidRows."""
-    if not properties.record_key:
-        raise Misuse("the table has no record key fields", rule="PROP-007", expected="hoodie.table.recordkey.fields")
+    """Check incoming rows and add keys and partition paths; missing optional columns become null. Raises InvalidRows.
+
+    Of a table without key fields the rows keep the keys that they have; others are generated when they are stored.
+    """
     _check_names(rows, stored, _needed(properties, stored, needs))
     fields = pa.schema([field for field in stored if field.name not in META_COLUMNS])
     given = rows.drop_columns([name for name in rows.column_names if name in META_COLUMNS])
@@ -66,7 +67,12 @@ def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, n
                           found=error.found) from error  # fmt: skip
     generator = KeyGenerator.of(properties)
     meta = {name: pa.nulls(rows.num_rows, pa.string()) for name in META_COLUMNS}
-    meta[KEY] = generator.keys(data) if properties.populates_meta_fields else record_keys(data, properties.record_key)
+    if not properties.record_key:
+        meta[KEY] = rows.column(KEY).cast(pa.string()) if KEY in rows.column_names else meta[KEY]
+    elif properties.populates_meta_fields:
+        meta[KEY] = generator.keys(data)
+    else:
+        meta[KEY] = record_keys(data, properties.record_key)
     meta[PARTITION] = generator.paths(data)
     columns = [*meta.values(), *data.columns]
     return Incoming(pa.table(columns, schema=stored))
@@ -174,9 +180,9 @@ def combine(incoming: Incoming, merging: Merging) -> Incoming:
     return Incoming(rows.take(won.column("__position")))
 
 
-@implements("META-003", "META-005", "META-010", "META-011")
+@implements("META-003", "META-005", "META-007", "META-010", "META-011")
 def stamp(rows: pa.Table, instant: str, task: int, file_name: str) -> pa.Table:
-    """Fill the meta columns commit time, sequence number and file name."""
+    """Fill the meta columns commit time, sequence number and file name; rows without a key get the sequence number as key."""
     count = rows.num_rows
     numbers = pa.array(np.arange(count)).cast(pa.string())
     filled = {
@@ -184,6 +190,8 @@ def stamp(rows: pa.Table, instant: str, task: int, file_name: str) -> pa.Table:
         "_hoodie_commit_seqno": pc.binary_join_element_wise(f"{instant}_{task}", numbers, "_"),
         "_hoodie_file_name": pa.repeat(pa.scalar(file_name), count),
     }
+    if rows.column(KEY).null_count:  # a table without key fields
+        filled[KEY] = pc.coalesce(rows.column(KEY), filled["_hoodie_commit_seqno"])
     for name, values in filled.items():
         rows = rows.set_column(rows.column_names.index(name), rows.schema.field(name), values)
     return rows

@@ -25,6 +25,7 @@ from hudi_reference.write.cdc_writer import logging_mode
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Policy
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
+from hudi_reference.write.generated_keys import check_known, generates_keys, with_generated_keys
 from hudi_reference.write.locate import BucketLookup, Located, locate
 from hudi_reference.write.preconditions import check_writable
 from hudi_reference.write.rows import Incoming, combine
@@ -77,7 +78,10 @@ def _prepared(table: Table, operation: str, rows: pa.Table) -> tuple[WriteContex
     columns = columns_of_update(context, rows.column_names) if operation == PARTIAL_UPDATE else None
     if operation not in ("DELETE", PARTIAL_UPDATE):  # these create no file groups
         check_placement(table, context.view.groups)
-    return context, columns, context.intake(columns).prepare(rows)
+    incoming = context.intake(columns).prepare(rows)
+    if generates_keys(table.properties):
+        incoming = with_generated_keys(table.properties, operation, incoming)
+    return context, columns, incoming
 
 
 def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: bool, logs: LogOptions) -> str:
@@ -87,6 +91,8 @@ def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: 
     replaced = context.view.groups.slices_in(incoming.partitions) if operation == INSERT_OVERWRITE else None
     ranges = ranges_of(table)
     located = _locate(table, operation, context, incoming, replaced, ranges)
+    if generates_keys(table.properties) and operation == "UPSERT":
+        check_known(located)
     named = "UPSERT" if operation == PARTIAL_UPDATE else operation
     commit = begin_write(table, named, context.view.timeline, [found for found, _ in located.known], replaced)
     if ranges is not None and operation not in ("DELETE", PARTIAL_UPDATE):

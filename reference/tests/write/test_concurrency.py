@@ -105,13 +105,21 @@ def test_invalid_settings_are_refused(options):
         Concurrency.of(options)
 
 
-def test_a_bucket_index_needs_a_merge_on_read_table():
-    """A bucket index on a copy-on-write table is refused, and not ignored."""
-    settings = Concurrency.of({"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"})
-    assert settings.index == BucketIndex(4, ())
-    settings.check(TableProperties({"hoodie.table.type": "MERGE_ON_READ"}))
+def test_consistent_hashing_needs_a_merge_on_read_table():
+    """A simple bucket index fits both types of table; consistent hashing of a copy-on-write table is refused, not ignored."""
+    bucket = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
+    simple, ranges = (Concurrency.of({**bucket, "hoodie.index.bucket.engine": one}) for one in ("SIMPLE", "CONSISTENT_HASHING"))
+    assert simple.index == BucketIndex(4, ())
+    tables = [
+        TableProperties({"hoodie.table.type": kind, "hoodie.table.recordkey.fields": "id"})
+        for kind in ("COPY_ON_WRITE", "MERGE_ON_READ")
+    ]
+    for table in tables:
+        simple.check(table)
+    copying, logging = tables
+    ranges.check(logging)
     with pytest.raises(UnsupportedTableFeature):
-        settings.check(TableProperties({"hoodie.table.type": "COPY_ON_WRITE"}))
+        ranges.check(copying)
 
 
 def test_a_bucket_is_found_by_the_fields_of_the_key():

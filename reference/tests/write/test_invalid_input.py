@@ -24,7 +24,6 @@ from hudi_reference.errors import (
     InvalidQuery,
     InvalidRows,
     MalformedTable,
-    Misuse,
     PathOutsideTable,
     TableExists,
     UnsupportedTableFeature,
@@ -204,9 +203,9 @@ def test_errors_state_the_remedy() -> None:
     assert (type(copy), str(copy)) == (MalformedTable, str(error))
 
 
-def test_a_table_without_key_fields_is_not_written() -> None:
-    """PROP-007: the record of a row would not be known."""
+def test_a_change_without_key_fields_names_its_record() -> None:
+    """PROP-007: without key fields the record of a row is not known, unless the row has its key."""
     table = sample()
     set_property(table.storage, "hoodie.table.recordkey.fields", None)
-    with refused(table, Misuse, "PROP-007"):
-        open_table("x:", storage=table.storage).insert(trips(trip("9", p="x")))
+    with refused(table, InvalidRows, "PROP-007"):
+        open_table("x:", storage=table.storage).upsert(trips(trip("9", p="x")))
