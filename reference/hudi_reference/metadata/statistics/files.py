@@ -1,0 +1,146 @@
+"""The statistics of the columns of one data file.
+
+    Parquet base file    from its footer; the values are read where the footer has no range, or cannot have an exact one
+    other base file      from its values
+    log file             from the rows in its data blocks; deletes are not counted
+
+A file has statistics of the columns that it stores, in the types that it stores. Sizes are those of the column's chunks in a
+Parquet file; they are 0 for other files.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pyarrow.types as pt
+
+from hudi_reference.files.base.parquet import opened_parquet
+from hudi_reference.files.base_file import read_base_file
+from hudi_reference.files.log.block import Block, BlockType
+from hudi_reference.files.log.content import decode_rows
+from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.layout.names import LogFileName, parse_data_file_name, split_path
+from hudi_reference.metadata.record_merge import merged
+from hudi_reference.metadata.records import ColumnStats
+from hudi_reference.metadata.statistics.bounds import Bounds, bounds_in_footer, bounds_of, wrapper_of
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+
+#: The statistics of a file by the names of the columns.
+FileStatistics = Mapping[str, ColumnStats]
+_DATA = (BlockType.AVRO_DATA, BlockType.PARQUET_DATA, BlockType.HFILE_DATA)
+
+
+@implements("MDT-011", "MDT-014")
+def statistics_of(storage: Storage, path: str, columns: Sequence[str]) -> dict[str, ColumnStats]:
+    """The statistics of those of the columns that the file at `path` has. A nested column has its path, as `address.city`.
+
+    Raises what reading the file raises.
+    """
+    name = split_path(path)[1]
+    if isinstance(parse_data_file_name(name), LogFileName):
+        blocks = [block for block in read_log_file(storage, path) if isinstance(block, Block) and block.kind in _DATA]
+        found = _of_blocks(name, blocks, columns)
+    elif name.endswith(".parquet"):
+        found = _of_parquet(storage, path, columns)
+    else:
+        found = {one.column: one for one in _of_rows(name, read_base_file(storage, path), columns)}
+    return {column: found[column] for column in columns if column in found}
+
+
+# Parquet
+
+
+def _of_parquet(storage: Storage, path: str, columns: Sequence[str]) -> dict[str, ColumnStats]:
+    with opened_parquet(storage, path) as file:
+        known = {one.column: one for one in _in_footer(file, split_path(path)[1], columns)}
+        missing = [column for column, one in known.items() if one.least is None and one.null_count != one.value_count]
+        rows = file.read(sorted({column.partition(".")[0] for column in missing}), use_threads=False) if missing else None
+    for exact in () if rows is None else _of_rows(split_path(path)[1], rows, missing):
+        known[exact.column] = replace(
+            known[exact.column], least=exact.least, greatest=exact.greatest, null_count=exact.null_count
+        )
+    return known
+
+
+def _in_footer(file: pq.ParquetFile, name: str, columns: Sequence[str]) -> Iterator[ColumnStats]:
+    """The statistics in the footer; without a range where the footer has none, or where a NaN may be among the values."""
+    metadata = file.metadata
+    places = {metadata.schema.column(number).path: number for number in range(metadata.num_columns)}
+    for column in columns:
+        kind = _type_of(file.schema_arrow, column)
+        if column in places and kind is not None:
+            chunks = [metadata.row_group(group).column(places[column]) for group in range(metadata.num_row_groups)]
+            parts = [_of_chunk(name, column, kind, chunk) for chunk in chunks]
+            whole = any(one.least is None and one.null_count != one.value_count for one in parts)
+            found = reduce(_together, parts, _nothing(name, column))
+            yield replace(found, least=None, greatest=None) if whole else found
+
+
+def _of_chunk(name: str, column: str, kind: pa.DataType, chunk: pq.ColumnChunkMetaData) -> ColumnStats:
+    stats, bounds, nulls = chunk.statistics, None, -1
+    if stats is not None and stats.has_null_count:
+        nulls = stats.null_count
+        if stats.has_min_max and not pt.is_floating(kind):
+            bounds = bounds_in_footer(kind, stats.min_raw, stats.max_raw)
+    sizes = (chunk.total_compressed_size, chunk.total_uncompressed_size)
+    return _stats(name, column, bounds, chunk.num_values, nulls, sizes)
+
+
+def _type_of(schema: pa.Schema, column: str) -> pa.DataType | None:
+    """The type of a column that may be nested in structs; None if the file does not have it, or statistics do not exist."""
+    kind: pa.DataType = pa.struct(list(schema))
+    for part in column.split("."):
+        if not pt.is_struct(kind) or kind.get_field_index(part) < 0:
+            return None
+        kind = kind.field(part).type
+    return kind if has_statistics(kind) else None
+
+
+def has_statistics(kind: pa.DataType) -> bool:
+    """Whether columns of a type have statistics."""
+    try:
+        wrapper_of(kind)
+    except StopIteration:
+        return False
+    return True
+
+
+# values
+
+
+def _of_blocks(name: str, blocks: Iterable[Block], columns: Sequence[str]) -> dict[str, ColumnStats]:
+    found = {column: _nothing(name, column) for column in columns}
+    tops = sorted({column.partition(".")[0] for column in columns})
+    for block in blocks:
+        for one in _of_rows(name, decode_rows(block, tops), columns):
+            found[one.column] = _together(found[one.column], one)
+    return found
+
+
+def _of_rows(name: str, rows: pa.Table, columns: Sequence[str]) -> Iterator[ColumnStats]:
+    for column in columns:
+        if _type_of(rows.schema, column) is not None:
+            top, *path = column.split(".")
+            values = rows.column(top)
+            for part in path:
+                values = pa.chunked_array([pc.struct_field(chunk, part) for chunk in values.chunks], values.type.field(part).type)
+            yield _stats(name, column, bounds_of(values), len(values), values.null_count, (0, 0))
+
+
+def _stats(name: str, column: str, bounds: Bounds, values: int, nulls: int, sizes: tuple[int, int]) -> ColumnStats:
+    least, greatest = bounds or (None, None)
+    return ColumnStats(column, least, greatest, values, nulls, *sizes, file_name=name)
+
+
+def _nothing(name: str, column: str) -> ColumnStats:
+    return _stats(name, column, None, 0, 0, (0, 0))
+
+
+def _together(one: ColumnStats, other: ColumnStats) -> ColumnStats:
+    found = merged(one, other)
+    assert isinstance(found, ColumnStats)
+    return found

@@ -1,0 +1,39 @@
+"""The statistics of a partition: those of the files of its latest slices together.
+
+A base value that a log file replaces still counts, because the statistics of log files are added to those of the base file; after
+a compaction only the new base file counts. So the range contains all values, and may contain more.
+"""
+
+from collections.abc import Iterable
+from functools import reduce
+
+import pyarrow as pa
+
+from hudi_reference.metadata.record_merge import merged
+from hudi_reference.metadata.records import Bound, ColumnStats, PartitionStats
+from hudi_reference.metadata.statistics.bounds import as_column
+from hudi_reference.requirement import implements
+
+
+@implements("MDT-011", "MDT-014")
+def partition_statistics(partition: str, kind: pa.DataType, files: Iterable[ColumnStats]) -> PartitionStats | None:
+    """The statistics of a column of this type in a partition; None if the bounds of a file are of an unrelated type.
+
+    Deployed writers mark them as tight: each record replaces the one before it, and is not merged with it.
+    """
+    parts = []
+    for one in files:
+        bounds = [None if bound is None else as_column(bound, kind) for bound in (one.least, one.greatest)]
+        if one.least is not None and None in bounds:
+            return None
+        parts.append(_part(partition, one, *bounds))
+    return reduce(_together, parts) if parts else None
+
+
+def _part(partition: str, one: ColumnStats, least: Bound | None, greatest: Bound | None) -> PartitionStats:
+    sizes = (one.total_size, one.total_uncompressed_size)
+    return PartitionStats(one.column, least, greatest, one.value_count, one.null_count, *sizes, is_tight=True, partition=partition)
+
+
+def _together(one: PartitionStats, other: PartitionStats) -> PartitionStats:
+    ...
