@@ -126,7 +126,7 @@ def write_definitions(
 ) -> TableProperties:
     """Under the lock of the table, store the definitions, then their path. Without definitions, remove both.
 
-    `owner` is the name of the holder of the lock; "" if it is not held yet.
+    `owner`, if given, holds the lock already.
     """
     used, stored, path = (
         lock or lock_of(storage),

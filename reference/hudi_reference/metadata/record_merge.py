@@ -1,8 +1,10 @@
 """Merging of versions of one record of the metadata table, by the type of the record, spec "Metadata"."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from decimal import Decimal
+from typing import Any, TypeVar
 
 from hudi_reference.metadata.records import Bound, ColumnStats, FileInfo, FileList, PartitionList, PartitionStats, Payload
 from hudi_reference.requirement import implements
@@ -56,7 +58,15 @@ def widened(old: Stats, new: Stats) -> Stats:
 
 def _bound(choose: Callable[..., Bound], *bounds: Bound | None) -> Bound | None:
     known = [bound for bound in bounds if bound is not None]
-    return choose(known, key=lambda bound: bound.value) if known else None
+    return choose(known, key=_order) if known else None
+
+
+def _order(bound: Bound) -> Any:
+    """The key by which bounds of one column are sorted: a NaN is the greatest number, -0.0 is less than 0.0."""
+    value = bound.value
+    if isinstance(value, float):
+        return math.isnan(value), 0.0 if math.isnan(value) else value, math.copysign(1, value)
+    return (False, value, 1) if isinstance(value, int | Decimal) else value
 
 
 def _sum(*counts: int | None) -> int | None:

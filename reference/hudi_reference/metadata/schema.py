@@ -11,7 +11,8 @@ NAMESPACE = "org.apache.hudi.avro.model"
 #: Strings of Java classes have this property; readers ignore it.
 _STRING = {"type": "string", "avro.java.string": "String"}
 #: Decimal bounds have one precision and scale, whatever those of their column.
-DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 30, "scale": 15}
+DECIMAL_PRECISION, DECIMAL_SCALE = 30, 15
+DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": DECIMAL_PRECISION, "scale": DECIMAL_SCALE}
 
 #: The wrappers of bounds, in the order of the union's branches after null.
 WRAPPERS: dict[str, Any] = {

@@ -298,10 +298,10 @@ def test_unmaintained_indexes_are_refused_before_any_change(service, is_known, l
     table, _, _ = table_of("MERGE_ON_READ")
     failed_writer(table)
     before = opened(table.storage)
-    lists = {USABLE: "files", INFLIGHT: ""} | ({USABLE: "column_stats,files"} if listed == USABLE else {listed: "column_stats"})
+    lists = {USABLE: "files", INFLIGHT: ""} | ({USABLE: "other_index,files"} if listed == USABLE else {listed: "other_index"})
     update_properties(table.storage, transitions_of(table).times.lock, lists, comment="by another engine")
     stored = {path: table.storage.get(path) for path in contents(table.storage)}
-    with pytest.raises(UnsupportedTableFeature, match="column_stats") as refused:
+    with pytest.raises(UnsupportedTableFeature, match="other_index") as refused:
         CHANGES_OF_FILES[service](opened(table.storage) if is_known else before)
     assert refused.value.rule == "PROP-001"
     assert {path: table.storage.get(path) for path in contents(table.storage)} == stored
@@ -315,7 +315,7 @@ def without_timeline(storage):
 def test_savepoints_and_archiving_need_no_index():
     """PROP-001, TL-021, ARC-001: they change neither data files nor the metadata table, so no index gets out of date."""
     table, times, _ = table_of("COPY_ON_WRITE", 5)
-    lists = {USABLE: "column_stats,files", INFLIGHT: ""}
+    lists = {USABLE: "other_index,files", INFLIGHT: ""}
     update_properties(table.storage, transitions_of(table).times.lock, lists, comment="by another engine")
     before = without_timeline(table.storage)
     assert savepoint(opened(table.storage), times[-1]) == times[-1]
@@ -329,9 +329,9 @@ def test_compaction_is_not_reverted_with_unmaintained_indexes():
     planned = schedule_compaction(table, {"hoodie.compact.inline.max.delta.commits": "1"})
     pending = pending_of(table.timeline, "compaction")[0]
     transitions_of(table).start(pending)
-    lists = {USABLE: "column_stats,files", INFLIGHT: ""}
+    lists = {USABLE: "other_index,files", INFLIGHT: ""}
     update_properties(table.storage, transitions_of(table).times.lock, lists, comment="by another engine")
     stored = contents(table.storage)
-    with pytest.raises(UnsupportedTableFeature, match="column_stats"):
+    with pytest.raises(UnsupportedTableFeature, match="other_index"):
         rollback(opened(table.storage), planned)
     assert contents(table.storage) == stored

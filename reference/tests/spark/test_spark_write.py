@@ -190,7 +190,7 @@ def test_tables_with_unsupported_features_are_refused(spark: Any, make_table: Ma
     process.
     """
     table = make_table()
-    set_property(table.storage, "hoodie.table.metadata.partitions", "column_stats,files")
+    set_property(table.storage, "hoodie.table.metadata.partitions", "other_index,files")
     with pytest.raises(UnsupportedTableFeature):
         hudi_spark.upsert(frame(spark, trips(trip("1"))), table.uri)
     with pytest.raises(Misuse):

@@ -169,7 +169,7 @@ def test_an_invalid_table_is_not_created(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("hoodie.table.metadata.partitions", "column_stats,files"),
+        ("hoodie.table.metadata.partitions", "other_index,files"),
         ("hoodie.bootstrap.base.path", "/elsewhere"),
         ("hoodie.datasource.write.drop.partition.columns", "true"),
     ],

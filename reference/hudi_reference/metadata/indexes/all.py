@@ -1,6 +1,8 @@
 """The indexes that are maintained, by their partitions of the metadata table.
 
 files            the names and sizes of all committed files by partition, and the list of partitions
+column_stats     least and greatest value, number of values and of nulls of the columns in each data file
+partition_stats  the same in all files of a partition's latest slices
 record_index     the file group that holds a record key
 bloom_filters    the bloom filter of each base file, as it is in its footer
 
@@ -11,13 +13,16 @@ expr_index_<name>        statistics or bloom filters of a function of a column
 from collections.abc import Callable, Mapping
 
 from hudi_reference.errors import UnsupportedTableFeature
+from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.metadata.availability import DEFINITIONS_PATH, PATH_KEY, read_definitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.bloom_filters import BLOOM_FILTERS
+from hudi_reference.metadata.indexes.column_stats import COLUMN_STATS
 from hudi_reference.metadata.indexes.expression_index import expression_index
 from hudi_reference.metadata.indexes.files import FILES
 from hudi_reference.metadata.indexes.index import Index
+from hudi_reference.metadata.indexes.partition_stats import PARTITION_STATS
 from hudi_reference.metadata.indexes.record_index import RECORD_INDEX
 from hudi_reference.metadata.indexes.secondary_index import secondary_index
 from hudi_reference.metadata.partitions import Kind
@@ -25,7 +30,9 @@ from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 
 #: The indexes with a fixed name; the listing of files comes first, because every metadata table needs it.
-BUILT_IN: Mapping[str, Index] = {index.partition: index for index in (FILES, RECORD_INDEX, BLOOM_FILTERS)}
+BUILT_IN: Mapping[str, Index] = {
+    index.partition: index for index in (FILES, COLUMN_STATS, PARTITION_STATS, RECORD_INDEX, BLOOM_FILTERS)
+}
 
 
 #: The indexes that users name, by the prefix of their partitions.
@@ -67,5 +74,9 @@ def named_index(definition: IndexDefinition) -> Index:
 
 def indexes_wanted(table: Table, options: Mapping[str, str]) -> tuple[Index, ...]:
     """The indexes that the settings enable, in the order in which they are created."""
-    del table
-    return tuple(index for index in BUILT_IN.values() if index.is_wanted(options))
+    wanted = [index for index in BUILT_IN.values() if index.is_wanted(options)]
+    if COLUMN_STATS in wanted and PARTITION_STATS.setting not in options:  # as deployed writers do
+        wanted.insert(wanted.index(COLUMN_STATS) + 1, PARTITION_STATS)
+    has_columns = COLUMN_STATS in wanted or COLUMN_STATS.partition in table.properties.fields(USABLE)
+    possible = has_columns and bool(table.properties.partition_fields)
+    return tuple(index for index in wanted if possible or index is not PARTITION_STATS)

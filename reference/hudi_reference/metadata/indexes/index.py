@@ -3,14 +3,19 @@
 An action changes an index by the difference between the table before it and after it, over the file groups that it changes.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from hudi_reference.caching import cached_property
-from hudi_reference.metadata.records import MetadataRecord
+from hudi_reference.metadata.definitions import IndexDefinition
+from hudi_reference.metadata.records import ColumnStats, MetadataRecord
+from hudi_reference.metadata.statistics.columns import indexed_columns
+from hudi_reference.metadata.statistics.files import statistics_of
+from hudi_reference.metadata.statistics.slices import slice_statistics
 from hudi_reference.metadata.writer import Entries
 from hudi_reference.query.file_groups import GroupId
 from hudi_reference.query.table import Table, View
+from hudi_reference.schema.avro import AvroSchema, parse_schema, without_meta_columns
 from hudi_reference.timeline.contents.metadata import CommitMetadata
 
 #: The prefix of the settings of the metadata table.
@@ -26,11 +31,43 @@ class Change:
     after: Table
     commit: CommitMetadata | None = None
     deleted: tuple[str, ...] = ()
+    #: Finds records by the name of their partition and their keys in the metadata table before the action.
+    find: Callable[[str, Collection[str]], Mapping[str, MetadataRecord]] = lambda partition, keys: {}
 
     @cached_property
     def views(self) -> tuple[View, View]:
         """The views before and after. Each needs a listing, so that they are loaded only when used."""
         return self.before.view(), self.after.view()
+
+    @cached_property
+    def schema(self) -> AvroSchema:
+        """The data columns of the table after the action."""
+        text = None if self.commit is None else self.commit.schema
+        return self.views[1].schema if text is None else without_meta_columns(parse_schema(text, self.instant))
+
+    def earlier_schema(self) -> AvroSchema:
+        """The data columns of the table before the action."""
+        return self.views[0].schema
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that have statistics."""
+        return indexed_columns(self.before, self.schema, self.earlier_schema)
+
+    @cached_property
+    def statistics(self) -> Mapping[str, Mapping[str, ColumnStats]]:
+        """The statistics of the columns of each file that the action wrote, by its path."""
+        paths = () if self.commit is None else dict.fromkeys(stat.path for stat in self.commit.stats if stat.path)
+        found = {path: statistics_of(self.before.storage, path, self.columns) for path in paths}
+        incomplete = {path for path, one in found.items() if one.is_log and len(one.columns) < len(self.columns)}
+        return {path: one.columns for path, one in found.items()} | (self._of_slices(incomplete) if incomplete else {})
+
+    def _of_slices(self, paths: set[str]) -> dict[str, Mapping[str, ColumnStats]]:
+        """The statistics of log files whose rows have not all columns, computed with the other files of their slices."""
+        slices = (one for group in self.views[1].groups for one in group.slices)
+        chosen = (one for one in slices if any(one.path(name) in paths for name in one.log_files))
+        found = ((one, slice_statistics(self.before.storage, one, self.columns)) for one in chosen)
+        return {one.path(name): stats for one, files in found for name, stats in files.items() if one.path(name) in paths}
 
 
 def touched(commit: CommitMetadata) -> frozenset[GroupId]:
@@ -54,6 +91,8 @@ class Index:
     change: Callable[[Change], Entries]
     #: Whether a write with this metadata must add entries to the index.
     concerned: Callable[[CommitMetadata], bool]
+    #: Its definition in a table with this schema; the last argument is the schema before an action, None for a new index.
+    definition: Callable[[Table, AvroSchema, Callable[[], AvroSchema] | None], IndexDefinition] | None = None
 
     def is_wanted(self, options: Mapping[str, str]) -> bool:
         """Whether the settings enable it."""

@@ -11,9 +11,9 @@
     time, timestamp             IntWrapper, LongWrapper             the number in the column's unit
     decimal                     DecimalWrapper                      with 15 digits after the point
 
-Deployed writers take the statistics of a Parquet file as they are. These have no range if a value is a NaN or a text is long, and
-the stored range is then false. Here the range is that of the values: a NaN is greater than all numbers, as in Spark, and
-a zero bound is -0.0 below and 0.0 above, so that it holds for zeros of either sign.
+Deployed writers take the statistics of a Parquet file as they are. These have no range if a value is a NaN or a text is long,
+and the stored range is then false. Here the range is that of the values: a NaN is greater than all numbers, as in Spark, and a
+zero bound is -0.0 below and 0.0 above, so that it holds for zeros of either sign.
 """
 
 import math
@@ -26,13 +26,13 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_reference.metadata.records import Bound
-from hudi_reference.metadata.schema import DECIMAL
+from hudi_reference.metadata.schema import DECIMAL_SCALE
 from hudi_reference.requirement import implements
 
 #: Least and greatest value; None for a column without values.
 Bounds = tuple[Bound, Bound] | None
-_EXACT = Context(prec=DECIMAL["precision"] + 16)
-_UNIT = Decimal(1).scaleb(-DECIMAL["scale"])
+_EXACT = Context(prec=60)
+_UNIT = Decimal(1).scaleb(-DECIMAL_SCALE)
 
 
 @implements("MDT-014")
@@ -83,21 +83,13 @@ _WRAPPERS: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
 )
 
 
-def order(bound: Bound) -> Any:
-    """The key by which bounds of one column are sorted: a NaN is the greatest number, -0.0 is less than 0.0."""
-    value = bound.value
-    if isinstance(value, float):
-        return math.isnan(value), 0.0 if math.isnan(value) else value, math.copysign(1, value)
-    return (False, value, 1) if isinstance(value, int | Decimal) else value
-
-
 def as_column(bound: Bound, kind: pa.DataType) -> Bound | None:
     """The bound of a file as one of the column's present type, which may be wider; None if it says nothing about that type."""
     wrapper = wrapper_of(kind)
     if bound.wrapper == wrapper:
         return bound
     if wrapper in _WIDER.get(bound.wrapper, ()):
-        return Bound(wrapper, float(bound.value) if wrapper in _FLOATING else bound.value)  # type: ignore[arg-type]
+        return Bound(wrapper, float(bound.value) if wrapper in _FLOATING else bound.value)
     return None
 
 

@@ -1,7 +1,7 @@
 """Which columns of a table have statistics, spec "Indexes > Column Stats" as deployed.
 
     hoodie.metadata.index.column.stats.column.list              these columns, also nested ones by their paths
-    hoodie.metadata.index.column.stats.max.columns.to.index     otherwise the first columns of the table that can have statistics
+    hoodie.metadata.index.column.stats.max.columns.to.index     otherwise the first columns that can have statistics
 
 The meta columns `_hoodie_commit_time`, `_hoodie_partition_path` and `_hoodie_record_key` always have statistics if the table
 stores them. The definition of the index, in the document of the table's index definitions, names the columns. Readers leave out
@@ -9,17 +9,18 @@ a file that has no statistics of a column that the definition names: they take i
 the columns of the definition, and adds only columns that the earlier files do not have.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as pt
 
-from hudi_reference.layout.properties import TableProperties
+from hudi_reference.metadata.availability import read_definitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.partitions import BuiltIn
-from hudi_reference.metadata.schema import DECIMAL
+from hudi_reference.metadata.schema import DECIMAL_PRECISION, DECIMAL_SCALE
 from hudi_reference.metadata.statistics.files import has_statistics
+from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, AvroSchema, arrow_schema
 
@@ -29,42 +30,63 @@ LIMIT_KEY, LIMIT = "hoodie.metadata.index.column.stats.max.columns.to.index", "3
 _META = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_record_key")
 
 
+@implements("MDT-011")
+def indexed_columns(table: Table, schema: AvroSchema, earlier: Callable[[], AvroSchema] | None = None) -> tuple[str, ...]:
+    """The columns with statistics in a table with that schema.
+
+    Args:
+        table: the table; its options choose the columns of a new index, and its definitions name those of an existing one.
+        schema: the data columns.
+        earlier: the schema before the action that changes the index; None if all entries are made anew.
+    """
+    options, known = table.options, defined_columns(table)
+    if earlier is None:
+        return known if known and LIST_KEY not in options else (*_meta(table), *_chosen(options, schema))
+    known = known or (*_meta(table), *_chosen(options, earlier()))
+    possible = [name for name in _candidates(options, schema) if name not in known]
+    limit = len(possible) if LIST_KEY in options else int(options.get(LIMIT_KEY, LIMIT))
+    free = max(0, limit - len([name for name in known if name not in META_COLUMNS]))
+    if not possible or not free:
+        return known
+    before = indexable(earlier())
+    return (*known, *[name for name in possible if name not in before][:free])
+
+
+def defined_columns(table: Table) -> tuple[str, ...]:
+    """The columns that the definition of the index names; nothing without a definition."""
+    found = read_definitions(table.storage, table.properties)
+    return next((one.columns for one in found if one.partition == BuiltIn.COLUMN_STATS), ())
+
+
 def definition_of(columns: Sequence[str]) -> IndexDefinition:
     """The definition of column statistics of these columns."""
     name = BuiltIn.COLUMN_STATS.value
     return IndexDefinition(name, name, name, tuple(columns))
 
 
-@implements("MDT-011")
-def new_columns(properties: TableProperties, options: Mapping[str, str], schema: AvroSchema) -> tuple[str, ...]:
-    """The columns of a new index of a table with that schema, data columns only, or with its meta columns."""
-    meta = _META if properties.populates_meta_fields else ()
-    return (*meta, *_chosen(options, schema))
+def has_other_columns(table: Table, schema: AvroSchema) -> bool:
+    """Whether the options of the writer list other columns than the index has; its entries must then be made anew."""
+    if LIST_KEY not in table.options:
+        return False
+    known, possible = defined_columns(table), indexable(schema)
+    return {name for name in known if name in possible} != set(_chosen(table.options, schema))
 
 
-@implements("MDT-011")
-def later_columns(
-    known: Sequence[str], options: Mapping[str, str], earlier: AvroSchema, schema: AvroSchema
-) -> tuple[str, ...]:
-    """The columns of an existing index after the schema has changed: `known`, and those that are new in the schema."""
-    before, now = set(indexable(earlier)), indexable(schema)
-    limit = int(options.get(LIMIT_KEY, LIMIT))
-    if listed := _listed(options):
-        now = {name: now[name] for name in listed if name in now}
-        limit = len(listed)
-    free = max(0, limit - len([name for name in known if name not in META_COLUMNS]))
-    return (*known, *[name for name in now if name not in before and name not in known][:free])
+def _meta(table: Table) -> tuple[str, ...]:
+    return _META if table.properties.populates_meta_fields else ()
 
 
 def _chosen(options: Mapping[str, str], schema: AvroSchema) -> tuple[str, ...]:
+    limit = None if LIST_KEY in options else int(options.get(LIMIT_KEY, LIMIT))
+    return tuple(_candidates(options, schema)[:limit])
+
+
+def _candidates(options: Mapping[str, str], schema: AvroSchema) -> list[str]:
+    """The columns that the options list; without a list, all columns that are not nested."""
     possible = indexable(schema)
-    if listed := _listed(options):
-        return tuple(name for name in listed if name in possible)
-    return tuple(name for name in possible if "." not in name)[: int(options.get(LIMIT_KEY, LIMIT))]
-
-
-def _listed(options: Mapping[str, str]) -> list[str]:
-    return [name for text in options.get(LIST_KEY, "").split(",") if (name := text.strip())]
+    if LIST_KEY in options:
+        return [name for text in options[LIST_KEY].split(",") if (name := text.strip()) in possible]
+    return [name for name in possible if "." not in name]
 
 
 @implements("MDT-014")
@@ -90,7 +112,7 @@ def _flat(name: str, kind: pa.DataType) -> dict[str, pa.DataType]:
 def _fits(kind: pa.DataType) -> bool:
     if not pt.is_decimal(kind):
         return True
-    return bool(kind.scale <= DECIMAL["scale"] and kind.precision + DECIMAL["scale"] - kind.scale <= DECIMAL["precision"])
+    return bool(kind.scale <= DECIMAL_SCALE and kind.precision + DECIMAL_SCALE - kind.scale <= DECIMAL_PRECISION)
 
 
 def _is_named(avro: Any) -> bool:

@@ -9,7 +9,7 @@ Parquet file; they are 0 for other files.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import pyarrow as pa
@@ -29,26 +29,36 @@ from hudi_reference.metadata.statistics.bounds import Bounds, bounds_in_footer, 
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
-#: The statistics of a file by the names of the columns.
-FileStatistics = Mapping[str, ColumnStats]
+#: The number of nulls in a footer that does not have it.
+_UNKNOWN = -1
 _DATA = (BlockType.AVRO_DATA, BlockType.PARQUET_DATA, BlockType.HFILE_DATA)
 
 
+@dataclass(frozen=True)
+class FileStatistics:
+    """The statistics of a file by the names of the columns.
+
+    `partial` are statistics of columns that only some of a log file's rows store: blocks of partial updates have some columns.
+    """
+
+    columns: Mapping[str, ColumnStats]
+    partial: Mapping[str, ColumnStats] = field(default_factory=dict)
+    is_log: bool = False
+
+
 @implements("MDT-011", "MDT-014")
-def statistics_of(storage: Storage, path: str, columns: Sequence[str]) -> dict[str, ColumnStats]:
+def statistics_of(storage: Storage, path: str, columns: Sequence[str]) -> FileStatistics:
     """The statistics of those of the columns that the file at `path` has. A nested column has its path, as `address.city`.
 
     Raises what reading the file raises.
     """
     name = split_path(path)[1]
     if isinstance(parse_data_file_name(name), LogFileName):
-        blocks = [block for block in read_log_file(storage, path) if isinstance(block, Block) and block.kind in _DATA]
-        found = _of_blocks(name, blocks, columns)
-    elif name.endswith(".parquet"):
-        found = _of_parquet(storage, path, columns)
-    else:
-        found = {one.column: one for one in _of_rows(name, read_base_file(storage, path), columns)}
-    return {column: found[column] for column in columns if column in found}
+        blocks = (block for block in read_log_file(storage, path) if block.kind in _DATA)
+        return _of_blocks(name, blocks, columns)
+    if name.endswith(".parquet"):
+        return FileStatistics(_of_parquet(storage, path, columns))
+    return FileStatistics({one.column: one for one in _of_rows(name, read_base_file(storage, path), columns)})
 
 
 # Parquet
@@ -76,12 +86,12 @@ def _in_footer(file: pq.ParquetFile, name: str, columns: Sequence[str]) -> Itera
             chunks = [metadata.row_group(group).column(places[column]) for group in range(metadata.num_row_groups)]
             parts = [_of_chunk(name, column, kind, chunk) for chunk in chunks]
             whole = any(one.least is None and one.null_count != one.value_count for one in parts)
-            found = reduce(_together, parts, _nothing(name, column))
-            yield replace(found, least=None, greatest=None) if whole else found
+            found = reduce(together, parts, _nothing(name, column))
+            yield replace(found, least=None, greatest=None, null_count=_UNKNOWN) if whole else found
 
 
 def _of_chunk(name: str, column: str, kind: pa.DataType, chunk: pq.ColumnChunkMetaData) -> ColumnStats:
-    stats, bounds, nulls = chunk.statistics, None, -1
+    stats, bounds, nulls = chunk.statistics, None, _UNKNOWN
     if stats is not None and stats.has_null_count:
         nulls = stats.null_count
         if stats.has_min_max and not pt.is_floating(kind):
@@ -112,13 +122,17 @@ def has_statistics(kind: pa.DataType) -> bool:
 # values
 
 
-def _of_blocks(name: str, blocks: Iterable[Block], columns: Sequence[str]) -> dict[str, ColumnStats]:
-    found = {column: _nothing(name, column) for column in columns}
+def _of_blocks(name: str, blocks: Iterable[Block], columns: Sequence[str]) -> FileStatistics:
     tops = sorted({column.partition(".")[0] for column in columns})
-    for block in blocks:
-        for one in _of_rows(name, decode_rows(block, tops), columns):
-            found[one.column] = _together(found[one.column], one)
-    return found
+    parts = [{one.column: one for one in _of_rows(name, decode_rows(block, tops), columns)} for block in blocks]
+    found = {
+        column: reduce(together, (part[column] for part in parts if column in part), _nothing(name, column))
+        for column in columns
+        if not parts or any(column in part for part in parts)
+    }
+    partial = {column: one for column, one in found.items() if any(column not in part for part in parts)}
+    whole = {column: one for column, one in found.items() if column not in partial}
+    return FileStatistics(whole, partial, is_log=True)
 
 
 def _of_rows(name: str, rows: pa.Table, columns: Sequence[str]) -> Iterator[ColumnStats]:
@@ -127,7 +141,8 @@ def _of_rows(name: str, rows: pa.Table, columns: Sequence[str]) -> Iterator[Colu
             top, *path = column.split(".")
             values = rows.column(top)
             for part in path:
-                values = pa.chunked_array([pc.struct_field(chunk, part) for chunk in values.chunks], values.type.field(part).type)
+                chunks = [pc.struct_field(chunk, part) for chunk in values.chunks]
+                values = pa.chunked_array(chunks, values.type.field(part).type)
             yield _stats(name, column, bounds_of(values), len(values), values.null_count, (0, 0))
 
 
@@ -140,7 +155,8 @@ def _nothing(name: str, column: str) -> ColumnStats:
     return _stats(name, column, None, 0, 0, (0, 0))
 
 
-def _together(one: ColumnStats, other: ColumnStats) -> ColumnStats:
+def together(one: ColumnStats, other: ColumnStats) -> ColumnStats:
+    """The statistics of the values of both, with the file name of the second."""
     found = merged(one, other)
     assert isinstance(found, ColumnStats)
     return found

@@ -1,10 +1,11 @@
 """The statistics of a partition: those of the files of its latest slices together.
 
-A base value that a log file replaces still counts, because the statistics of log files are added to those of the base file; after
-a compaction only the new base file counts. So the range contains all values, and may contain more.
+A base value that a log file replaces still counts, because the statistics of log files are added to those of the base file;
+after a compaction only the new base file counts. So the range contains all values, and may contain more.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import reduce
 
 import pyarrow as pa
@@ -27,13 +28,15 @@ def partition_statistics(partition: str, kind: pa.DataType, files: Iterable[Colu
         if one.least is not None and None in bounds:
             return None
         parts.append(_part(partition, one, *bounds))
-    return reduce(_together, parts) if parts else None
+    return replace(reduce(_together, parts), is_tight=True) if parts else None
 
 
 def _part(partition: str, one: ColumnStats, least: Bound | None, greatest: Bound | None) -> PartitionStats:
     sizes = (one.total_size, one.total_uncompressed_size)
-    return PartitionStats(one.column, least, greatest, one.value_count, one.null_count, *sizes, is_tight=True, partition=partition)
+    return PartitionStats(one.column, least, greatest, one.value_count, one.null_count, *sizes, partition=partition)
 
 
 def _together(one: PartitionStats, other: PartitionStats) -> PartitionStats:
-    ...
+    found = merged(one, other)
+    assert isinstance(found, PartitionStats)
+    return found

@@ -18,19 +18,21 @@ dropped: no file in it is read, compacted or cleaned, and it is deleted when the
 without file groups, as interrupted writers left them, is created again.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, dropped_by, is_disabled
 from hudi_reference.layout.names import join_path
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.layout.properties_update import update_properties
-from hudi_reference.metadata.availability import METADATA_FOLDER, usable_partitions
+from hudi_reference.metadata.availability import METADATA_FOLDER, read_definitions, usable_partitions, write_definitions
+from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.all import index_of, indexes_wanted
 from hudi_reference.metadata.indexes.index import Change, Index
 from hudi_reference.metadata.keys import partition_identifier
 from hudi_reference.metadata.partitions import BuiltIn
-from hudi_reference.metadata.records import FileList
+from hudi_reference.metadata.records import FileList, MetadataRecord
+from hudi_reference.metadata.statistics.columns import has_other_columns
 from hudi_reference.metadata.table import FIRST, MetadataTable
 from hudi_reference.metadata.writer import Deltacommit, forget
 from hudi_reference.query.table import Table
@@ -109,8 +111,16 @@ class MetadataSync:
         for index in indexes_wanted(self.table, self.table.options):
             if index.partition not in (*self.usable, *self.building):
                 self._initialise(metadata, index)
+        self._renew_statistics(metadata)
         maintain(metadata, self.table, self.usable)
         return metadata
+
+    def _renew_statistics(self, metadata: MetadataTable) -> None:
+        """Make the statistics anew if the settings of the writer list other columns than they have."""
+        if BuiltIn.COLUMN_STATS in self.usable and has_other_columns(self.table, self.table.view().schema):
+            for name in (one.value for one in (BuiltIn.COLUMN_STATS, BuiltIn.PARTITION_STATS) if one in self.usable):
+                self.drop_partition(name)
+                self._initialise(metadata, index_of(self.table, name))
 
     def make(self, partitions: Iterable[str]) -> MetadataTable:
         """Create the metadata table again, with the listing of files and these partitions."""
@@ -142,13 +152,16 @@ class MetadataSync:
     @implements("MDT-001", "IDX-009")
     def _initialise(self, metadata: MetadataTable, index: Index) -> None:
         """Create a partition with all entries of the present table."""
-        partition, table = index.partition, self.table
+        partition, view = index.partition, self.table.view()
         clear(metadata, partition)
+        if index.definition is not None:
+            self.define(index.definition(self.table, view.schema, None))
+        table = self.table
         made = [i.requested for i in metadata.timeline.instants if i.requested.startswith(FIRST)]
         commit = Deltacommit(metadata, f"{int(max(made, default='-1')) + 1:017}", "BULK_INSERT")
         commit.begin()
         commit.seeds(partition, index.groups_of(table.options))
-        commit.base_files(partition, metadata.groups(partition), index.whole(table, table.view()))
+        commit.base_files(partition, metadata.groups(partition), index.whole(table, view))
         self.complete(metadata, commit)
         self.store_lists((*self.usable, partition), self.building)
 
@@ -159,7 +172,10 @@ class MetadataSync:
         commit.begin()
         for name in partitions:
             if (groups := metadata.groups(name)) or name in self.usable:  # others belong to failed builds
-                commit.log_files(name, groups, index_of(self.table, name).change(change))
+                index = index_of(self.table, name)
+                commit.log_files(name, groups, index.change(change))
+                if index.definition is not None and change.commit is not None:
+                    self.define(index.definition(change.before, change.schema, change.earlier_schema))
         self.complete(metadata, commit)
 
     def complete(self, metadata: MetadataTable, commit: Deltacommit) -> None:
@@ -175,7 +191,24 @@ class MetadataSync:
         path = f"{self.table.properties.timeline_folder}/{completed.file_name}"
         after = replace(self.table, storage=Ahead(self.table.storage, "", path, content))
         commit = None if record is None else commit_metadata_of(record, path)
-        return Change(instant.requested, self.table, after, commit, deleted)
+        return Change(instant.requested, self.table, after, commit, deleted, self._find)
+
+    def _find(self, partition: str, keys: Collection[str]) -> dict[str, MetadataRecord]:
+        """The records of these keys, before the action."""
+        assert self.metadata is not None
+        records = self.metadata.records(partition, self.table.timeline)
+        return {key: records[key] for key in keys if key in records}
+
+    @implements("PROP-014", "LAY-016")
+    def define(self, definition: IndexDefinition) -> None:
+        """Store the definition of an index, if it is not stored yet."""
+        known = {one.partition: one for one in read_definitions(self.table.storage, self.table.properties)}
+        old = known.get(definition.partition)
+        if old is None or old.columns != definition.columns:
+            known[definition.partition] = definition if old is None else replace(old, columns=definition.columns)
+            table, owner = self.table, self.owner
+            properties = write_definitions(table.storage, table.properties, table.clock, known.values(), self.times.lock, owner)
+            self.table = replace(self.table, properties=properties)
 
     @implements("TL-019", "MDT-008", "IDX-010")
     def remove_entries(self, record: Plan) -> None:

@@ -1,0 +1,114 @@
+"""The index `partition_stats`: the statistics of the columns in all files of a partition's latest slices.
+
+A write or service stores the statistics of the partitions that it changes anew: those of the files that it wrote, and for the
+other files of the latest slices their entries in `column_stats`. A partition without slices has none.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
+
+import pyarrow as pa
+
+from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
+from hudi_reference.metadata.indexes.index import PREFIX, Change, Index
+from hudi_reference.metadata.keys import column_stats_key, partition_stats_key
+from hudi_reference.metadata.partitions import BuiltIn
+from hudi_reference.metadata.records import ColumnStats, MetadataRecord
+from hudi_reference.metadata.statistics.columns import indexable, indexed_columns
+from hudi_reference.metadata.statistics.partitions import partition_statistics
+from hudi_reference.metadata.statistics.slices import slice_statistics
+from hudi_reference.metadata.writer import Entries
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.table import Table, View
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
+
+#: The statistics of the files of a partition, by the name of the file and that of the column.
+Files = Mapping[str, Mapping[str, ColumnStats]]
+
+
+@implements("MDT-001")
+def _all_statistics(table: Table, view: View) -> Iterator[MetadataRecord]:
+    columns = indexed_columns(table, view.schema)
+    for partition, slices in _by_partition(view.groups.latest_slices):
+        files = {name: one for found in slices for name, one in slice_statistics(table.storage, found, columns).items()}
+        yield from _records(partition, columns, view.schema, files)
+
+
+def _by_partition(slices: Collection[FileSlice]) -> Iterator[tuple[str, list[FileSlice]]]:
+    ordered = sorted(slices, key=lambda one: one.partition)
+    return ((partition, list(found)) for partition, found in groupby(ordered, lambda one: one.partition))
+
+
+def _records(partition: str, columns: Sequence[str], schema: AvroSchema, files: Files) -> Iterator[MetadataRecord]:
+    kinds = indexable(schema)
+    for column in columns:
+        kind = pa.string() if column in META_COLUMNS else kinds.get(column)
+        parts = [found[column] for found in files.values() if column in found]
+        statistics = None if kind is None else partition_statistics(partition, kind, parts)
+        if statistics is not None:
+            yield MetadataRecord(partition_stats_key(column, partition), statistics)
+
+
+@implements("MDT-001")
+def _changed_statistics(change: Change) -> Entries:
+    """The statistics of the partitions that a write changes; those of a partition that became empty are removed."""
+    if change.commit is None:
+        return Entries()
+    touched = {stat.partition for stat in change.commit.stats} | set(change.commit.replaced)
+    slices = dict(_by_partition(change.views[1].groups.slices_in(touched))) if touched else {}
+    records, removed = [], []
+    for partition in sorted(touched):
+        found = [*_records(partition, change.columns, change.schema, _files(change, slices.get(partition, [])))]
+        present = {record.key for record in found}
+        records += found
+        removed += [key for column in change.columns if (key := partition_stats_key(column, partition)) not in present]
+    return Entries(records, removed)
+
+
+def _files(change: Change, slices: Sequence[FileSlice]) -> Files:
+    """The statistics of the files of slices: those that the action computed, and those of the other files in the index."""
+    others = [path for one in slices for path in _paths(one).values() if path not in change.statistics]
+    keys = {column_stats_key(column, *split_path(path)) for path in others for column in change.columns}
+    stored = change.find(BuiltIn.COLUMN_STATS, keys) if keys else {}
+    found: dict[str, Mapping[str, ColumnStats]] = {}
+    for one in slices:
+        entries = {name: _entries(change, path, stored) for name, path in _paths(one).items()}
+        if not all(entries.values()):
+            entries = dict(slice_statistics(change.before.storage, one, change.columns))
+        found |= entries
+    return found
+
+
+def _paths(found: FileSlice) -> dict[str, str]:
+    names = (name for name in (found.base_file, *found.log_files) if name is not None and name not in found.missing)
+    return {name: found.path(name) for name in names}
+
+
+def _entries(change: Change, path: str, stored: Mapping[str, MetadataRecord]) -> Mapping[str, ColumnStats]:
+    """The statistics of a file; nothing if they are not known, or not reliable."""
+    if path in change.statistics:
+        return change.statistics[path]
+    records = (stored.get(column_stats_key(column, *split_path(path))) for column in change.columns)
+    entries = [record.payload for record in records if record is not None and isinstance(record.payload, ColumnStats)]
+    return {entry.column: entry for entry in entries} if all(map(_is_reliable, entries)) else {}
+
+
+def _is_reliable(entry: ColumnStats) -> bool:
+    """Whether the bounds are those of the values.
+
+    Deployed writers store 0 as bounds of a base file if a value is a NaN, and no bounds and as many nulls as values if a text
+    is longer than four kilobytes.
+    """
+    if not isinstance(parse_data_file_name(entry.file_name), BaseFileName):
+        return entry.least is None or entry.least.value == entry.least.value
+    if entry.least is None or entry.greatest is None:
+        return entry.value_count == 0
+    return not (isinstance(entry.least.value, float) and entry.least.value == entry.greatest.value == 0)
+
+
+PARTITION_STATS = Index(
+    BuiltIn.PARTITION_STATS.value, f"{PREFIX}index.partition.stats.enable",
+    f"{PREFIX}index.partition.stats.file.group.count", 1, _all_statistics, _changed_statistics,
+    lambda commit: bool(commit.stats),
+)  # fmt: skip
