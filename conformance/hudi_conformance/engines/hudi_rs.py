@@ -32,7 +32,7 @@ _REFUSALS = ("unsupported", "not supported", "only support", "expects timeline l
 
 
 class HudiRs(Engine):
-    """The installed release of hudi-rs. Filters and projections are its own."""
+    """The installed release of hudi-rs, which applies filters and projections itself."""
 
     def hello(self) -> Hello:
         """Identity and features."""

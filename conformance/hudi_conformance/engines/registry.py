@@ -17,7 +17,7 @@ from hudi_conformance.engines.support.info import EngineInfo, UnknownEngine
 
 
 def _on_a_jvm(name: str, summary: str, extra: str, *argv: str) -> EngineInfo:
-    """The time limits are long, because a JVM starts slowly and the first write of a Spark session is slow."""
+    """An engine on a JVM. Its time limits are long, because a JVM and the first write of a Spark session are slow."""
     return EngineInfo(name, summary, argv=("-m", *argv), extra=extra, start_timeout=240.0, message_timeout=300.0)
 
 

@@ -38,7 +38,7 @@ class SparkEngine(Reference):
         return local_session()
 
     def hello(self) -> Hello:
-        """The version is that of the suite, because both are one distribution."""
+        """Identity and features. The version is that of the suite, because both are one distribution."""
         self.spark.range(1).count()
         return Hello("spark", __version__, "python", OFFERED - PAUSES - _NOT_HERE)
 

@@ -64,7 +64,7 @@ def _with_images(session: Session, table: str, changes: Any) -> Any:
 
 
 def _condition(found: Any, column: str, operator: str, value: Any) -> Any:
-    """One comparison, with the value taken as a value of the column's type."""
+    """One comparison, whose value is converted to the type of the column."""
     from pyspark.sql import functions as f
     from pyspark.sql.types import BinaryType
 

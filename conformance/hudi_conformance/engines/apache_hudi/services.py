@@ -16,14 +16,14 @@ Row = dict[str, Any]
 
 
 def sql(session: Session, table: str, statement: str, options: Mapping[str, str]) -> list[Row]:
-    """Run `statement`, in which `{table}` stands for the table's name in the catalog; the rows that it gives."""
+    """Run `statement`, in which `{table}` stands for the table's name in the catalog; the rows of its result."""
     name = _registered(session, table)
     with _Settings(session, {**WRITE_OPTIONS, **SERVICE_OPTIONS, **options}):
         return [row.asDict(recursive=True) for row in session.spark.sql(statement.format(table=name)).collect()]
 
 
 def call(session: Session, table: str, procedure: str, arguments: Mapping[str, Any], options: Mapping[str, str]) -> list[Row]:
-    """Run one of Hudi's SQL procedures on the table; the rows that it gives."""
+    """Run one of Hudi's SQL procedures on the table; the rows of its result."""
     given = "".join(f", {name} => {_literal(value)}" for name, value in arguments.items())
     return sql(session, table, f"CALL {procedure}(table => '{{table}}'{given})", options)
 
@@ -34,7 +34,7 @@ def log_compaction(session: Session, table: str, options: Mapping[str, str]) -> 
 
 
 def _registered(session: Session, table: str) -> str:
-    """The table's name in the catalog; a name for each URI, so that tables of one name stay apart."""
+    """The table's name in the catalog; each URI has another name, because tables may have equal names."""
     name = "t_" + hashlib.sha256(table.encode()).hexdigest()[:16]
     file = Path(path_of(table)) / ".hoodie" / "hoodie.properties"
     original = file.read_bytes()
@@ -51,7 +51,7 @@ def _literal(value: Any) -> str:
 
 
 class _Settings:
-    """Session settings for the time of one statement; SQL takes Hudi's options from nowhere else."""
+    """Settings of the session during one statement. SQL statements have no other way to pass Hudi's options."""
 
     def __init__(self, session: Session, settings: Mapping[str, str]) -> None:
         self._conf, self._settings = session.spark.conf, settings

@@ -15,7 +15,7 @@ TARGET, SOURCE = "hudi_conformance_target", "hudi_conformance_changes"
 
 
 def partial_update(session: Session, table: str, rows: pa.Table, options: Mapping[str, str]) -> str:
-    """One commit that assigns the given columns, key and partition columns aside; the requested time of its instant."""
+    """One commit that assigns the given columns except key and partition columns; the requested time of its instant."""
     properties = properties_of(session, table)
     frame = session.data_frame(rows, json.loads(properties.get("hoodie.table.create.schema", "{}")))
     before = completed(session, table)

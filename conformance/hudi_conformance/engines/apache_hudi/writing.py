@@ -32,7 +32,7 @@ def write(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, option
 
 
 def steps(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, options: Mapping[str, str]) -> Steps:
-    """The same step by step. Raises Refused."""
+    """The steps of one commit, as a generator. Raises Refused."""
     if operation not in _CALLS:
         raise Refused("pause.write", f"the write client has no call for {operation}")
     properties = properties_of(bridge, table)
@@ -63,7 +63,7 @@ def _writing(bridge: JavaBridge, client: Any, call: str, given: Any) -> Steps:
 
 
 def _replacing(bridge: JavaBridge, client: Any, call: str, given: Any) -> Steps:
-    """The same for writes that replace file groups, which are passed to the commit."""
+    """Write and commit, for writes that replace file groups: these are passed to the commit."""
     none = bridge.hudi.common.util.Option.empty()
     instant = yield from _requested(bridge, client, "replacecommit")
     done = bridge.replacing(client, call, given, instant)
@@ -124,7 +124,7 @@ class _Maker:
         return _CALLS[operation], self._bridge.records_of(self.keys(records))
 
     def keys(self, records: list[Any]) -> Iterator[Any]:
-        """Key and partition of each."""
+        """Key and partition of each record."""
         return (self._generator.getKey(record) for record in records)
 
     def records(self, records: list[Any]) -> Iterator[Any]:

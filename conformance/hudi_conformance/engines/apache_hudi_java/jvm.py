@@ -50,13 +50,13 @@ class Machine(JavaBridge):
         self.without_checksums(hadoop)
 
     def bytes_of(self, data: bytes) -> Any:
-        """Signed bytes."""
+        """The bytes as a Java array, whose bytes are signed."""
         import jpype
 
         return jpype.JArray(jpype.JByte)(data)
 
     def engine_context(self) -> Any:
-        """Hudi's context for plain Java lists."""
+        """Hudi's engine context for plain Java, whose collections are lists."""
         return self.hudi.client.common.HoodieJavaEngineContext(self.storage)
 
     def write_client(self, table: str, name: str, schema: str | None, settings: Mapping[str, str]) -> Any:

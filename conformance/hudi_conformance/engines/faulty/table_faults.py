@@ -37,43 +37,43 @@ def changed_copy(uri: str, change: TableFault) -> Iterator[str]:
 
 
 def without_logs(table: Path) -> None:
-    """No block of a log file is applied."""
+    """Change the table so that no block of a log file is applied."""
     _detach_blocks(table, set(BlockType))
 
 
 def without_delete_blocks(table: Path) -> None:
-    """No delete block is applied."""
+    """Change the table so that no delete block is applied."""
     _detach_blocks(table, {BlockType.DELETE})
 
 
 def without_rollback_commands(table: Path) -> None:
-    """No rollback command is applied."""
+    """Change the table so that no rollback command is applied."""
     _detach_blocks(table, {BlockType.COMMAND})
 
 
 def without_the_latest_commit(table: Path) -> None:
-    """The latest completed write is pending again."""
+    """Make the latest completed write pending again."""
     writes = [i for i in _instants(table) if i.state is State.COMPLETED and i.action in _WRITES]
     if writes:
         (_timeline(table) / max(writes, key=lambda i: i.completion or "").file_name).unlink()
 
 
 def with_pending_writes_completed(table: Path) -> None:
-    """Requested and inflight writes are completed."""
+    """Complete the requested and inflight writes."""
     for instant in _instants(table):
         if instant.state is not State.COMPLETED and instant.action in _WRITES:
             _complete(table, instant.requested)
 
 
 def with_every_file_committed(table: Path) -> None:
-    """The instant of every data file is completed, and no file group is replaced."""
+    """Complete the instant of every data file, and replace no file group."""
     with_no_group_replaced(table)
     for _, parsed in _data_files(table):
         _complete(table, parsed.instant)
 
 
 def with_no_group_replaced(table: Path) -> None:
-    """Each completed replacecommit is a commit that wrote the same files."""
+    """Turn each completed replacecommit into a commit that wrote the same files."""
     for instant in _instants(table):
         if instant.action == "replacecommit" and instant.state is State.COMPLETED:
             (_timeline(table) / instant.file_name).unlink()
@@ -81,7 +81,7 @@ def with_no_group_replaced(table: Path) -> None:
 
 
 def with_a_group_for_each_base_file(table: Path) -> None:
-    """Each base file except the newest of its file group is in a file group of its own, so that its old rows are read too."""
+    """Put each base file except the newest of its group into a file group of its own, so that its old rows are read."""
     groups: dict[tuple[Path, str], list[tuple[Path, BaseFileName]]] = {}
     for path, parsed in _data_files(table):
         if isinstance(parsed, BaseFileName):
@@ -92,7 +92,7 @@ def with_a_group_for_each_base_file(table: Path) -> None:
 
 
 def _copy_into_new_group(table: Path, path: Path, parsed: BaseFileName) -> None:
-    """Give the copy its own instant too, because the commit metadata names all base files of an instant."""
+    """Copy a base file into a new file group and a new instant, because commit metadata names all base files of an instant."""
     used = {instant.requested for instant in _instants(table)}
     instant = next(time for n in count(1) if (time := _later(parsed.instant, n)) not in used)
     alone = BaseFileName(f"{parsed.instant}-{parsed.file_id}", parsed.write_token, instant, parsed.extension)
@@ -101,13 +101,13 @@ def _copy_into_new_group(table: Path, path: Path, parsed: BaseFileName) -> None:
 
 
 def with_commit_time_ordering(table: Path) -> None:
-    """The merge mode is commit time; properties that contradict it are removed."""
+    """Set the merge mode to commit time, and remove properties that contradict it."""
     contradictions = ("hoodie.record.merge.strategy.id", "hoodie.compaction.payload.class")
     _set_properties(table, {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}, without=contradictions)
 
 
 def with_known_versions(table: Path) -> None:
-    """Unknown versions and merge strategies are replaced by known ones."""
+    """Replace unknown versions and merge strategies by known ones."""
     _set_properties(table, {"hoodie.table.version": "8", "hoodie.timeline.layout.version": "2"})
     if "hoodie.record.merge.mode=CUSTOM" in _properties(table).read_text().splitlines():
         with_commit_time_ordering(table)

@@ -20,7 +20,7 @@ class _Given:
     files: Mapping[str, Mapping[str, Json]]
 
     def values(self, found: FileSlice, columns: Sequence[str]) -> Sequence[Range]:
-        """The ranges of the values of these columns."""
+        """The ranges of the values in these columns, by column."""
         given = self.files[found.file_id].get("columns", {})
         return [_range(given.get(column)) for column in columns]
 

@@ -66,7 +66,7 @@ class Reference(Engine):
     """Opens the table for each message, and keeps no state between messages except paused work."""
 
     def hello(self) -> Hello:
-        """The version is that of the suite, because both are one distribution."""
+        """Identity and features. The version is that of the suite, because both are one distribution."""
         return Hello("reference", __version__, "python", OFFERED | BYTES)
 
     def read(self, table: str, query: Query) -> pa.Table:

@@ -182,7 +182,7 @@ def look_up(found: HFile, keys: Sequence[str], prefix: str | None) -> list[Entry
 
 
 def entries(found: Iterable[Entry]) -> list[dict[str, str]]:
-    """Keys as text, values as hex."""
+    """The entries of an HFile, keys as text and values as hex."""
     return [{"key": row.decode("utf-8", "backslashreplace"), "value": value.hex()} for row, value in found]
 
 

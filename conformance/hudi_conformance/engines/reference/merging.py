@@ -75,7 +75,7 @@ def choose(strategy: str | None, record_type: str, mergers: Sequence[Mapping[str
 
 
 def settings(options: Mapping[str, str]) -> Json:
-    """The function `merge.settings`."""
+    """The function `merge.settings`: the merge mode and merger that the properties of a table select."""
     found = MergeSettings.of(options)
     return {
         "mode": found.mode,
@@ -97,14 +97,14 @@ class _Versions:
         self.ordering = ordering
 
     def changes(self, versions: Sequence[Json]) -> Changes:
-        """Each version as a block of its own."""
+        """The versions as changes, each in a block of its own."""
         held = {
             number: frozenset({KEY, *version["row"]}) for number, version in enumerate(versions) if version["kind"] == "partial"
         }
         return Changes([self._batch(version) for version in versions], self.schema, held)
 
     def rows(self, versions: Iterable[Json]) -> pa.Table:
-        """Rows, their missing columns null."""
+        """The rows as a table; missing columns are null."""
         found = [{KEY: _KEY, **version["row"], **_flag(version)} for version in versions]
         columns = [pa.array([_value(row.get(f.name), f.type) for row in found], f.type) for f in self.schema]
         return pa.table(columns, schema=self.schema)
@@ -138,7 +138,7 @@ def _nested(fields: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _value(value: Json, kind: pa.DataType) -> Any:
-    """The Arrow value of a canonical one."""
+    """The Arrow value of a canonical value."""
     if value is None:
         return None
     if pt.is_struct(kind):

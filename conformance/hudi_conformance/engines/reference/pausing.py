@@ -42,7 +42,7 @@ class PausableGreenlet:
         return not self._running.dead
 
     def reached(self, point: Point) -> None:
-        """The work has reached a point: pause if it is `until`. Failed work has requested no action and does not pause."""
+        """Pause if the work has reached the point `until`. Failed work has requested no action and does not pause."""
         new = {found.requested for found in self.table.timeline.pending} - self._before
         if self.until == point and (new or point != "requested"):
             self.instant = max(new, default=self.instant)

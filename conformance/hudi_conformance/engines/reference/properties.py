@@ -29,7 +29,7 @@ def entries_of(storage: Storage, path: str) -> dict[str, str]:
 
 
 def properties_file(storage: Storage, path: str) -> dict[str, Json]:
-    """The contract's answer."""
+    """The inspection of a properties file, as the contract answers it."""
     entries = entries_of(storage, path)
     return {"format": "properties", "entries": entries, "checksum": state_of_checksum(entries)}
 

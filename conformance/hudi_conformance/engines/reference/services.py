@@ -58,7 +58,7 @@ def _planned(
     execute: Callable[[Table, str], str],
     both: Callable[[Table, Mapping[str, str]], str | None],
 ) -> Act:
-    """A service that plans its work itself."""
+    """Run a service that plans its work itself."""
 
     def act(table: Table, order: Order) -> str | None:
         match order.phase:
@@ -73,7 +73,7 @@ def _planned(
 
 
 def _rolling_back(service: Service, **phases: Callable[[Table, str], str | None]) -> Act:
-    """A service that rolls back the given instant."""
+    """Run a service that rolls back the given instant."""
     return lambda table, order: phases[order.phase](table, order.of(service))
 
 

@@ -45,7 +45,7 @@ class Host:
     at: int = START
 
     def now(self) -> int:
-        """The time of the clock."""
+        """The current time of the clock."""
         return self.at + self.offset
 
     def sleep(self, milliseconds: int) -> None:
@@ -72,7 +72,7 @@ class DistributedLock:
         self.spans[-1].append(self.hosts[int(owner)].at)
 
     def check(self, owner: str) -> None:
-        """The lock cannot be lost."""
+        """Do nothing, because the lock of the simulation cannot be lost."""
 
 
 def draw(
@@ -122,5 +122,5 @@ def _on_a_counter(hosts: Sequence[Host], skew: int | None, program: Sequence[Seq
 
 
 def _event(process: int, time: str, **moments: int | None) -> Mapping[str, Any]:
-    """True times as strings."""
+    """One event of the answer, with true times as strings."""
     return {"process": process, "time": time, **{name: None if at is None else str(at) for name, at in moments.items()}}

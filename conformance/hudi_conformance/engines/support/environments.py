@@ -33,15 +33,15 @@ class EnvironmentFailure(Exception):
 
 
 class Offline(EnvironmentFailure):
-    """The same, because the package index cannot be reached."""
+    """Something is missing and could not be installed, because the package index cannot be reached."""
 
 
 def silent(line: str) -> None:
-    """Ignore a progress line."""
+    """Ignore a line of progress."""
 
 
 def to_stderr(line: str) -> None:
-    """Print a progress line to standard error."""
+    """Print a line of progress to standard error."""
     print(line, file=sys.stderr, flush=True)
 
 

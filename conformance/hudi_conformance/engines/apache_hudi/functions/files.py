@@ -135,7 +135,7 @@ class Files:
             reader.close()
 
     def _change_capture_schema(self, path: Any, file: Path) -> Any:
-        """The reader's schema: None for that of the blocks; Hudi needs it only for CDC blocks."""
+        """The schema that the reader needs for CDC blocks; None for other blocks, whose own schema it uses."""
         with file.open("rb") as data:
             if not file.name.endswith(".cdc") and _int_at(data, 18) != _CHANGE_CAPTURE:
                 return None
@@ -150,7 +150,7 @@ class Files:
         return schema if releases_1_0 else self.hudi.common.schema.HoodieSchema.fromAvroSchema(schema)
 
     def _block(self, block: Any, offset: int, data: Any) -> Json:
-        """A block begins at the end of the previous one.
+        """One block, which begins at the end of the previous one.
 
         The versions are read from the bytes, because the classes do not expose them.
         """
@@ -240,7 +240,7 @@ class Files:
         return shown
 
     def _bloom(self, text: str, kind: str, keys: Sequence[str] | None) -> Json:
-        """Hudi answers membership; the parameters, which it does not expose, are read from the serialized filter."""
+        """A bloom filter. Hudi tests its keys; its parameters, which Hudi does not expose, come from the serialized form."""
         found = self.hudi.common.bloom.BloomFilterFactory.fromString(text, kind)
         written = base64.b64decode(found.serializeToString())
         _, hashes, _, bits = struct.unpack_from(">iiBi", written)
@@ -249,7 +249,7 @@ class Files:
 
 
 class _NativeFile:
-    """An HFile under Hudi's own reader."""
+    """An HFile, read by Hudi's own reader."""
 
     def __init__(self, files: Files, path: Any, size: int) -> None:
         self.drain = files.drains.plain
@@ -275,7 +275,7 @@ class _NativeFile:
 
 
 class _HBaseFile:
-    """An HFile under HBase's reader, as the releases 1.0 open it."""
+    """An HFile, read by HBase's reader, which the releases 1.0 use."""
 
     def __init__(self, files: Files, path: Any) -> None:
         jvm, hfile = files.session.jvm, files.hudi.org.apache.hadoop.hbase.io.hfile

@@ -65,7 +65,7 @@ def _parse_base_file_name(session: Session, name: str) -> dict[str, str]:
 
 
 def _milliseconds(session: Session, instant: str) -> str:
-    """The generator reads times in a zone of the whole process: UTC for this call, then the default again."""
+    """The milliseconds of an instant time. Hudi reads it in the zone of the process, which is UTC for this call."""
     generator, zones = session.hudi.common.table.timeline.HoodieInstantTimeGenerator, session.hudi.common.model
     generator.setCommitTimeZone(zones.HoodieTimelineTimeZone.UTC)
     try:

@@ -49,7 +49,7 @@ class History:
 
     @cached_property
     def _any_table(self) -> Any:
-        """LSMTimeline asks for a table, of which it uses the storage only."""
+        """A new empty table, for LSMTimeline, which uses only its storage."""
         builder = self.session.hudi.common.table.HoodieTableMetaClient.newTableBuilder()
         properties = {"hoodie.table.name": "none", "hoodie.table.type": "COPY_ON_WRITE", "hoodie.table.version": "8"}
         folder = Path(mkdtemp(prefix="hudi-conformance-")).as_uri()
@@ -95,7 +95,7 @@ class History:
 
 
 def _there(value: Any) -> str:
-    """The value, on which Hudi calls a method; raises for null, as Hudi does."""
+    """The value. Raises for null, as Hudi does when it calls a method on it."""
     if value is None:
         raise EngineError("NullPointerException: a name, time or action of the history is null")
     return str(value)
