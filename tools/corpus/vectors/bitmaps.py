@@ -79,20 +79,20 @@ def _eights(containers: int) -> list[int]:
 
 #: (comment, positions, flags, text from a file of Apache Hudi)
 _SETS: tuple[tuple[str, Sequence[int], tuple[str, ...], str | None], ...] = (
-    ("seen: none", [], ("empty",), "AAAAAAAAAAA="),
-    ("seen: the first row", [0], ("array",), "AQAAAAAAAAAAAAAAOjAAAAEAAAAAAAAAEAAAAAAA"),
-    ("seen: three rows", [0, 2, 5], ("array",), "AQAAAAAAAAAAAAAAOjAAAAEAAAAAAAIAEAAAAAAAAgAFAA=="),
-    ("seen: 99 rows in a row", range(99), ("run",), "AQAAAAAAAAAAAAAAOzAAAAEAAGIAAQAAAGIA"),
-    ("seen: three in a row are a list", [1, 2, 3], ("array",), "AQAAAAAAAAAAAAAAOjAAAAEAAAAAAAIAEAAAAAEAAgADAA=="),
-    ("seen: four in a row are a run", range(4), ("run",), "AQAAAAAAAAAAAAAAOzAAAAEAAAMAAQAAAAMA"),
-    ("seen: two containers", [1, 70000], ("array",), "AQAAAAAAAAAAAAAAOjAAAAIAAAAAAAAAAQAAABgAAAAaAAAAAQBwEQ=="),
-    ("seen: 5000 rows in a row", range(5000), ("run",), "AQAAAAAAAAAAAAAAOzAAAAEAAIcTAQAAAIcT"),
-    ("seen: beside the edge of a container", [65535, 65536], ("array",),
+    ("observed: none", [], ("empty",), "AAAAAAAAAAA="),
+    ("observed: the first row", [0], ("array",), "AQAAAAAAAAAAAAAAOjAAAAEAAAAAAAAAEAAAAAAA"),
+    ("observed: three rows", [0, 2, 5], ("array",), "AQAAAAAAAAAAAAAAOjAAAAEAAAAAAAIAEAAAAAAAAgAFAA=="),
+    ("observed: 99 consecutive rows", range(99), ("run",), "AQAAAAAAAAAAAAAAOzAAAAEAAGIAAQAAAGIA"),
+    ("observed: three consecutive rows are a list", [1, 2, 3], ("array",), "AQAAAAAAAAAAAAAAOjAAAAEAAAAAAAIAEAAAAAEAAgADAA=="),
+    ("observed: four consecutive rows are a run", range(4), ("run",), "AQAAAAAAAAAAAAAAOzAAAAEAAAMAAQAAAAMA"),
+    ("observed: two containers", [1, 70000], ("array",), "AQAAAAAAAAAAAAAAOjAAAAIAAAAAAAAAAQAAABgAAAAaAAAAAQBwEQ=="),
+    ("observed: 5000 consecutive rows", range(5000), ("run",), "AQAAAAAAAAAAAAAAOzAAAAEAAIcTAQAAAIcT"),
+    ("observed: on both sides of the border of two containers", [65535, 65536], ("array",),
      "AQAAAAAAAAAAAAAAOjAAAAIAAAAAAAAAAQAAABgAAAAaAAAA//8AAA=="),
-    ("seen: the last of 32 bits", [_HALF - 1], ("array", "unsigned"), "AQAAAAAAAAAAAAAAOjAAAAEAAAD//wAAEAAAAP//"),
-    ("seen: two upper halves", [1, _HALF], ("high-words",),
+    ("observed: the last of 32 bits", [_HALF - 1], ("array", "unsigned"), "AQAAAAAAAAAAAAAAOjAAAAEAAAD//wAAEAAAAP//"),
+    ("observed: two upper halves", [1, _HALF], ("high-words",),
      "AgAAAAAAAAAAAAAAOjAAAAEAAAAAAAAAEAAAAAEAAQAAADowAAABAAAAAAAAABAAAAAAAA=="),
-    ("seen: three upper halves", [7, _HALF + 1, 2 * _HALF + 5], ("high-words",),
+    ("observed: three upper halves", [7, _HALF + 1, 2 * _HALF + 5], ("high-words",),
      "AwAAAAAAAAAAAAAAOjAAAAEAAAAAAAAAEAAAAAcAAQAAADowAAABAAAAAAAAABAAAAABAAIAAAA6MAAAAQAAAAAAAAAQAAAABQA="),
     ("one row far back", [1_000_000], ("array",), None),
     ("above 31 bits", [2**31 - 1, 2**31, 2**31 + 1], ("array", "unsigned"), None),
@@ -100,7 +100,7 @@ _SETS: tuple[tuple[str, Sequence[int], tuple[str, ...], str | None], ...] = (
     ("upper halves that are not neighbours", [3, 1000 * _HALF + 3], ("high-words",), None),
     ("above 40 bits", [2**40, 2**40 + 65536], ("high-words",), None),
     ("two runs", [*range(10), *range(20, 30)], ("run",), None),
-    ("a run and a row alone", [*range(100), 1000], ("run",), None),
+    ("a run and a single row", [*range(100), 1000], ("run",), None),
     ("every second row", range(0, 40, 2), ("array",), None),
     ("a run over two containers", range(65530, 65550), ("run",), None),
     ("runs in three containers, without offsets", _eights(3), ("run", "offsets"), None),
@@ -164,7 +164,7 @@ def _other_forms() -> Iterator[Test]:
     yield _read("a list where a run would take fewer bytes", _one(range(20)), range(20), "other-form", "array")
     yield _read("a run where a list would", _runs((3, 0), (7, 0), count=2), [3, 7], "other-form", "run")
     lists = struct.pack("<QI", 1, 0) + struct.pack("<HHBHH", 12347, 0, 0, 0, 1) + struct.pack("<HH", 3, 7)
-    yield _read("the head of runs and no run", lists, [3, 7], "other-form", "run")
+    yield _read("the header of runs without a run", lists, [3, 7], "other-form", "run")
 
 
 def _legacy(positions: Sequence[int]) -> bytes:
@@ -223,7 +223,7 @@ def _cut() -> Iterator[Test]:
 def _inconsistent() -> Iterator[Test]:
     yield _refused("a list that does not ascend", _one([5, 2]), "inconsistent", "array")
     yield _refused("a list with a repeat", _one([5, 5]), "inconsistent", "array")
-    yield _refused("another number of bits than it says", _one(_BITS, bits=True, count=4999), "inconsistent", "bitset")
+    yield _refused("the declared number of bits is wrong", _one(_BITS, bits=True, count=4999), "inconsistent", "bitset")
     yield _refused("runs that overlap", _runs((0, 10), (5, 10), count=16), "inconsistent", "run")
     yield _refused("runs that do not ascend", _runs((20, 1), (0, 1), count=4), "inconsistent", "run")
     yield _refused("a run beyond its container", _runs((65535, 1), count=2), "inconsistent", "run")

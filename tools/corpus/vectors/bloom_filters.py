@@ -112,18 +112,18 @@ def _numbered(count: int) -> list[str]:
 
 
 def _made() -> Iterator[Test]:
-    yield _make("seen: two keys", SIMPLE, ["a", "b"], "tail", seen="/////wAAAAcBAAAAYKIQgARAUAhABACACA==")
-    yield _make("seen: two keys, growing", DYNAMIC, ["a", "b"], "tail",
+    yield _make("observed: two keys", SIMPLE, ["a", "b"], "tail", seen="/////wAAAAcBAAAAYKIQgARAUAhABACACA==")
+    yield _make("observed: two keys, growing", DYNAMIC, ["a", "b"], "tail",
                 seen="/////wAAAAcBAAAAYAAAAAoAAAACAAAAAf////8AAAAHAQAAAGCiEIAEQFAIQAQAgAg=")  # fmt: skip
-    yield _make("seen: no keys", SIMPLE, [], "no-keys", seen="/////wAAAAcBAAAAYAAAAAAAAAAAAAAAAA==")
-    yield _make("seen: no keys, growing", DYNAMIC, [], "no-keys",
+    yield _make("observed: no keys", SIMPLE, [], "no-keys", seen="/////wAAAAcBAAAAYAAAAAAAAAAAAAAAAA==")
+    yield _make("observed: no keys, growing", DYNAMIC, [], "no-keys",
                 seen="/////wAAAAcBAAAAYAAAAAoAAAAAAAAAAf////8AAAAHAQAAAGAAAAAAAAAAAAAAAAA=")  # fmt: skip
     mixed = ["é", "日本", "😀", "abé", "abcdefgh"]
-    yield _make("seen: keys that are not ASCII", SIMPLE, mixed, "sign-extended", "not-ascii", entries=20, rate=0.001,
+    yield _make("observed: keys that are not ASCII", SIMPLE, mixed, "sign-extended", "not-ascii", entries=20, rate=0.001,
                 seen="/////wAAAAoBAAABIKIAAFgEIAAMQAAClAAgkCMAAEAIQQIAEAAEBiJwgAQQtADQAA==")  # fmt: skip
-    yield _make("seen in a metadata table", SIMPLE, ["😀"], "not-ascii", seen="/////wAAAAcBAAAAYAAAACgAAAAMAAACBA==")
+    yield _make("observed in a metadata table", SIMPLE, ["😀"], "not-ascii", seen="/////wAAAAcBAAAAYAAAACgAAAAMAAACBA==")
     yield _make(
-        "seen in a metadata table: one key of several bytes", SIMPLE, ["k:3,x"], seen="/////wAAAAcBAAAAYAAACAAAAAAAo0AAAA=="
+        "observed in a metadata table: one key of several bytes", SIMPLE, ["k:3,x"], seen="/////wAAAAcBAAAAYAAACAAAAAAAo0AAAA=="
     )
     small = {"entries": 5, "rate": 0.1, "max_entries": 10}
     seen = {
@@ -134,7 +134,7 @@ def _made() -> Iterator[Test]:
     for count in (1, 4, 5, 6, 9, 10, 11, 12, 13, 20):
         flags = ["growth"] if count <= 10 else ["growth", "full"]
         yield _make(f"{count} keys, rows of 5, up to 10", DYNAMIC, _numbered(count), *flags, **small, seen=seen.get(count))
-    yield _make("seen: 13 keys for 5, of fixed size", SIMPLE, _numbered(13), **small, seen="/////wAAAAQBAAAAGP/fvQ==")
+    yield _make("observed: 13 keys for 5, of fixed size", SIMPLE, _numbered(13), **small, seen="/////wAAAAQBAAAAGP/fvQ==")
     yield _make("a maximum below the entries", DYNAMIC, _numbered(9), "full", entries=5, rate=0.1, max_entries=3)
     yield _make("a maximum of the entries", DYNAMIC, _numbered(9), "full", entries=5, rate=0.1, max_entries=5)
     yield _make("a maximum that is no multiple", DYNAMIC, _numbered(17), "growth", "full", entries=5, rate=0.1, max_entries=12)
@@ -183,7 +183,7 @@ def _asked() -> Iterator[Test]:
     full = _filter(SIMPLE, _numbered(13), 5, 0.1, 0)
     yield _ask("too many keys: some answers are wrong, the same ones everywhere", SIMPLE, full, ["x", "y", "z", "k99", "q"],
                "false-positive")  # fmt: skip
-    yield _ask("too many keys: all are held", SIMPLE, full, _numbered(13))
+    yield _ask("too many keys: every key may be contained", SIMPLE, full, _numbered(13))
     for count in (5, 6, 10, 13, 23):
         grown = _filter(DYNAMIC, _numbered(count), 5, 0.1, 10)
         yield _ask(f"{count} keys in rows of 5, up to 10", DYNAMIC, grown, _numbered(count), "row-count", "any-row")
@@ -203,7 +203,7 @@ def _asked() -> Iterator[Test]:
     yield _ask("a rate of 1e-9, as deployed", SIMPLE, _filter(SIMPLE, KEYS, 60, 1e-9, 0), [*KEYS, *others], "sign-extended")
     yield _ask("a long key", SIMPLE, _filter(SIMPLE, ["x" * 1000], 10, 0.01, 0), ["x" * 1000, "x" * 999], "no-tail")
     old = {"type": SIMPLE, "filter": "/////wAAAAcAAAAAYAAgQCAQBSEogIIAAA==", "keys": ["a", "b", "c", "d"]}
-    yield valid("seen: a and b with the hash of Jenkins", old, [True, True, False, False], "old-hash")
+    yield valid("observed: a and b with the hash of Jenkins", old, [True, True, False, False], "old-hash")
     kept = {"type": SIMPLE, "filter": two.text()}
     yield invalid("an empty key", {**kept, "keys": [""]}, "empty-key")
 
@@ -224,17 +224,17 @@ def _damaged() -> Iterator[Test]:
     for comment, kind, data in (
         ("nothing", SIMPLE, b""),
         ("nothing, growing", DYNAMIC, b""),
-        ("the marker alone", SIMPLE, simple[:4]),
-        ("the head without bits", SIMPLE, simple[:13]),
+        ("only the marker", SIMPLE, simple[:4]),
+        ("the header without bits", SIMPLE, simple[:13]),
         ("one byte too few", SIMPLE, simple[:-1]),
         ("the second row one byte too short", DYNAMIC, grown[:-1]),
         ("no second row", DYNAMIC, grown[:41]),
-        ("the head of a growing filter alone", DYNAMIC, grown[:25]),
+        ("only the header of a growing filter", DYNAMIC, grown[:25]),
         ("0 bits", SIMPLE, simple[:9] + bytes(4) + simple[13:]),
         ("less than 0 bits", SIMPLE, simple[:9] + b"\xff" * 4 + simple[13:]),
         ("0 hashes", SIMPLE, simple[:4] + bytes(4) + simple[8:]),
         ("an unknown hash function", SIMPLE, simple[:8] + b"\x07" + simple[9:]),
-        ("a simple filter taken for a growing one", DYNAMIC, simple),
+        ("a simple filter, read as a growing one", DYNAMIC, simple),
         ("no rows", DYNAMIC, grown[:21] + bytes(4) + grown[25:]),
         ("less than no rows", DYNAMIC, grown[:21] + b"\xff" * 4 + grown[25:]),
     ):

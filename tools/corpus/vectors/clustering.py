@@ -101,7 +101,7 @@ def _overlap() -> Iterator[Test]:
     yield plan("a chain is together, though its ends do not overlap", ranged([1, 4], [7, 9], [3, 8], [20, 21]), SORT,
                ("1 2 3", 2), ("4", 1))  # fmt: skip
     yield plan("one value in common", ranged([1, 5], [5, 9], [10, 11], [12, 13]), SORT, ("1 2", 1), ("3 4", 1))
-    yield plan("one range holds others that are apart", ranged([3, 4], [0, 9], [6, 7]), SORT, ("1 2 3", 2))
+    yield plan("one range contains others that do not overlap", ranged([3, 4], [0, 9], [6, 7]), SORT, ("1 2 3", 2))
     yield plan("texts", ranged(["a", "c"], ["b", "d"], ["e", "f"]), SORT, ("1 2", 1), ("3", 1))
     yield plan("an unknown range", ranged([1, 2], None, [3, 4]), SORT, ("1 2 3", 2), flags="unknown")
     yield plan("values without an order among them", ranged([1, 2], ["a", "b"], [5, 6]), SORT, ("1 2 3", 2), flags="unknown")
@@ -115,12 +115,12 @@ def _overlap() -> Iterator[Test]:
     yield plan("in the first column alone they overlap", boxed(([1, 5], [1, 2]), ([4, 9], [3, 4]), ([5, 7], [2, 2])), SORT,
                ("1 2 3", 2))  # fmt: skip
     yield plan("deployed planners go by size all the same", ranged([1, 2], [11, 12], [1, 2]), SORT | SIZE, ("1 2 3", 2))
-    yield plan("too much for one group is cut in the column's order", ranged([9, 20], [1, 9], [3, 9], [5, 9], [7, 9]), SORT,
+    yield plan("too large for one group: divided in column order", ranged([9, 20], [1, 9], [3, 9], [5, 9], [7, 9]), SORT,
                ("2 3 4 5", 2), ("1", 1), flags="limit")  # fmt: skip
 
 
 def _sizes() -> Iterator[Test]:
-    yield plan("the largest first, cut where the next one does not fit", sized(100, 700, 300, 500, 200, 600, 400),
+    yield plan("the largest first, divided where the next one does not fit", sized(100, 700, 300, 500, 200, 600, 400),
                limits(500, 1000), ("1 3 5", 2), ("4 7", 2), ("2", 2), ("6", 2), flags="limit")  # fmt: skip
     yield plan("a group is full at its limit", sized(*[100] * 10), limits(250, 500), ("1 2 3 4 5", 2), ("6 7 8 9 10", 2))
     yield plan("outputs are rounded up", sized(100, 100, 51), limits(250, 500), ("1 2 3", 2))
@@ -136,7 +136,7 @@ def _strategies() -> Iterator[Test]:
     two = limits(group=1024)
     keys = [of(512, 1, keys=["m", "p"]), of(512, 2, keys=["a", "c"]), of(512, 3, keys=["q", "t"]), of(512, 4, keys=["d", "f"]),
             of(512, 5)]  # fmt: skip
-    yield plan("by key ranges; what has none comes last", keys, two | KEYS, ("2 4", 1), ("1 3", 1), ("5", 1))
+    yield plan("by key ranges; files without one come last", keys, two | KEYS, ("2 4", 1), ("1 3", 1), ("5", 1))
     late = [{**file, "instant": instant} for file, instant in zip(sized(*[512] * 4), ("40", "10", "30", "20"), strict=True)]
     yield plan("by the instants that wrote the files", late, two | TIME, ("2 4", 1), ("1 3", 1))
     yield plan("the same by size", late, two | SIZE, ("1 2", 1), ("3 4", 1))
@@ -144,7 +144,7 @@ def _strategies() -> Iterator[Test]:
     yield plan("each file alone", sized(30, 20, 10), EACH, ("1", 1), ("2", 1), ("3", 1))
     yield plan("by overlap, without sort columns", ranged([1, 2], [3, 4]), OVERLAP, ("1 2", 1))
     yield invalid("an unknown strategy", {"files": sized(1), "settings": {f"{PLAN}class": "a.B"}})
-    yield invalid("a target of nothing", {"files": sized(1), "settings": {f"{PLAN}target.file.max.bytes": "0"}})
+    yield invalid("a target of zero", {"files": sized(1), "settings": {f"{PLAN}target.file.max.bytes": "0"}})
     yield invalid("a size that is no number", {"files": sized(1), "settings": {f"{PLAN}max.bytes.per.group": "2G"}})
 
 
@@ -179,7 +179,7 @@ def _partitions() -> Iterator[Test]:
     yield chosen("from one to another", selected | {begin: "2025-01-02", end: "2025-01-03"}, inside[1:3])
     yield chosen("from one on", selected | {begin: "2025-01-04"}, inside[3:])
     yield chosen("up to one", selected | {end: "2025-01-02"}, inside[:2])
-    yield chosen("a range says nothing in another mode", {begin: "2025-01-04"}, inside)
+    yield chosen("a range has no effect in another mode", {begin: "2025-01-04"}, inside)
     rolling = {MODE: "DAY_ROLLING"}
     for hour in (0, 4, 5):
         yield chosen(f"the place among all is the hour {hour}", rolling, inside[hour : hour + 1], hour=hour)

@@ -109,7 +109,7 @@ def _log_valid() -> Iterator[Test]:
     yield valid("as deployed releases write it", *_log(f".{ID}_{AT}.log.1_0-1-2"))
     real = "036ded81-9ed4-479f-bcea-7145dfa0079b-0"
     yield valid(
-        "seen in a table of Apache Hudi",
+        "observed in a table of Apache Hudi",
         *_log(f".{real}_20261121115537479.log.1_0-48-78", real, "20261121115537479", 1, "0-48-78"),
     )
     yield valid("a second version", *_log(f".{ID}_{AT}.log.2_0-1-2", version=2), "version")
@@ -134,7 +134,7 @@ def _log_valid() -> Iterator[Test]:
     yield valid("a file id of a bucket", *_log(f".00000003-{ID[9:]}_{AT}.log.1_0-1-2", f"00000003-{ID[9:]}"))
     yield valid("a file id of one letter", *_log(f".f_{AT}.log.1_0-1-2", "f"))
     yield valid("a long file id", *_log(f".{LONG}_{AT}.log.1_0-1-2", LONG))
-    yield valid("a file id that says log", *_log(f".log-1_{AT}.log.1_0-1-2", "log-1"))
+    yield valid("a file id that contains the word log", *_log(f".log-1_{AT}.log.1_0-1-2", "log-1"))
 
 
 def _log_lenient() -> Iterator[Test]:
@@ -236,9 +236,9 @@ def _base_valid() -> Iterator[Test]:
     yield valid("HFile", *_base(f"{ID}_0-1-2_{AT}.hfile", extension="hfile"))
     real = "036ded81-9ed4-479f-bcea-7145dfa0079b-0"
     at = "20261121115521796"
-    yield valid("seen in a table of Apache Hudi", *_base(f"{real}_0-21-20_{at}.parquet", real, "0-21-20", at))
+    yield valid("observed in a table of Apache Hudi", *_base(f"{real}_0-21-20_{at}.parquet", real, "0-21-20", at))
     yield valid(
-        "seen in a metadata table of Apache Hudi",
+        "observed in a metadata table of Apache Hudi",
         *_base("files-0000-0_10-257-594_20261121204036748.hfile", "files-0000-0", "10-257-594", "20261121204036748", "hfile"),
         "metadata-table",
     )

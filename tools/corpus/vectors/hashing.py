@@ -189,12 +189,12 @@ def _bucket(comment: str, values: Sequence[str], buckets: int, *flags: str, valu
 
 
 def _buckets() -> Iterator[Test]:
-    yield _bucket("seen: a among 4", ["a"], 4, "list-hash", value=0)
-    yield _bucket("seen: id:1 among 4, a key without a comma is one value", ["id:1"], 4, "list-hash", value=1)
-    yield _bucket("seen: field x of id:1,x:2 among 8", ["2"], 8, value=1)
-    yield _bucket("seen: fields id and x of id:1,x:2 among 8", ["1", "2"], 8, value=2)
-    yield _bucket("seen: k07 among 256", ["k07"], 256, value=209)
-    yield _bucket("seen: é among 16", ["é"], 16, value=8)
+    yield _bucket("observed: a among 4", ["a"], 4, "list-hash", value=0)
+    yield _bucket("observed: id:1 among 4, a key without a comma is one value", ["id:1"], 4, "list-hash", value=1)
+    yield _bucket("observed: field x of id:1,x:2 among 8", ["2"], 8, value=1)
+    yield _bucket("observed: fields id and x of id:1,x:2 among 8", ["1", "2"], 8, value=2)
+    yield _bucket("observed: k07 among 256", ["k07"], 256, value=209)
+    yield _bucket("observed: é among 16", ["é"], 16, value=8)
     yield _bucket("the other order", ["2", "1"], 8, "order")
     yield _bucket("one bucket", ["anything"], 1)
     yield _bucket("two buckets", ["a"], 2, "list-hash")
@@ -251,19 +251,19 @@ def _seen(comment: str, test: Test, key: str) -> Test:
 
 
 def _column_stats() -> Iterator[Test]:
-    yield _seen("fare", _stats("seen: fare", "fare", "city=sao_paulo", FILE, "seed"),
+    yield _seen("fare", _stats("observed: fare", "fare", "city=sao_paulo", FILE, "seed"),
                 "k6A0EIIbKbU=6Hj+sBy+gvM=TFAoCMrQrm+e/Cw/g4DBJA==")  # fmt: skip
-    yield _seen("log", _stats("seen: the key in a log file", "_hoodie_record_key", ".", LOG, "log-file", "non-partitioned"),
+    yield _seen("log", _stats("observed: the key in a log file", "_hoodie_record_key", ".", LOG, "log-file", "non-partitioned"),
                 "uSJGdDiVr/k=FXThHwelITM=gXVVj3XCbIfqMmLaupD8cg==")  # fmt: skip
-    yield _seen("escaped", _stats("seen: a nested column, an escaped partition", "n.a", "p=a%2Fb", "x.parquet", "path"),
+    yield _seen("escaped", _stats("observed: a nested column, an escaped partition", "n.a", "p=a%2Fb", "x.parquet", "path"),
                 "eopSqq7riZk=YFv6yQ/jqmc=fOymB5T8R2LT10LOup9pKQ==")  # fmt: skip
-    yield _seen("é", _stats("seen: é", "é", "a", "a", "not-ascii"), "LUZDkiDptdI=BFHqp2KLzrM=DMF1ucDxtqgxw5niaXcmYQ==")
+    yield _seen("é", _stats("observed: é", "é", "a", "a", "not-ascii"), "LUZDkiDptdI=BFHqp2KLzrM=DMF1ucDxtqgxw5niaXcmYQ==")
     name = "b_1-2-3_00000000000001.parquet"
-    yield _seen("empty", _stats("seen: a column without a name", "", "__HIVE_DEFAULT_PARTITION__", name, "empty"),
+    yield _seen("empty", _stats("observed: a column without a name", "", "__HIVE_DEFAULT_PARTITION__", name, "empty"),
                 "DW/eaNVbRdo=JJWp0BZ7Zxo=5CgO9xanTLS/sWS3SLfAgg==")  # fmt: skip
     name = "a0d7207b-029e-4216-89d3-4159ada74094-0_2-174-369_20261121204011042.parquet"
     yield _seen(
-        "flag", _stats("seen in a metadata table", "flag", "p=a", name), "IpuHDRvFYpA=s2AMmwSBZPw=NoElN6a60lCg+7eO7TfZ6Q=="
+        "flag", _stats("observed in a metadata table", "flag", "p=a", name), "IpuHDRvFYpA=s2AMmwSBZPw=NoElN6a60lCg+7eO7TfZ6Q=="
     )
     yield _stats("the base path as an empty text", "fare", "", FILE, "non-partitioned")
     yield _stats("the base path as a dot", "fare", ".", FILE, "non-partitioned")
@@ -294,7 +294,7 @@ def _partition_stats() -> Iterator[Test]:
         ("ts", "p=b/c d=%", "oyTjviKHuhI=n2Y5otKOU78=", "path"),
     )
     for column, partition, key, flag in seen:
-        yield _seen(column, of(f"seen: {column or 'no name'} in {partition}", column, partition, flag), key)
+        yield _seen(column, of(f"observed: {column or 'no name'} in {partition}", column, partition, flag), key)
     yield of("the base path as an empty text", "fare", "", "non-partitioned")
     yield of("column and partition swapped", "a", "é", "order")
     for comment, text in TEXTS.items():
@@ -314,7 +314,7 @@ def _bloom_filters() -> Iterator[Test]:
         ("__HIVE_DEFAULT_PARTITION__", "b_1-2-3_00000000000001.parquet", "JJWp0BZ7Zxo=5CgO9xanTLS/sWS3SLfAgg==", "path"),
     )
     for partition, file, key, flag in seen:
-        yield _seen(partition, of(f"seen: {partition}", partition, file, flag), key)
+        yield _seen(partition, of(f"observed: {partition}", partition, file, flag), key)
     yield of("the base path as an empty text", "", FILE, "non-partitioned")
     yield of("partition and file of one text", "a", "a", "order")
     for comment, text in TEXTS.items():

@@ -10,7 +10,7 @@ from tools.corpus.vectors.vector_tests import HAND, HUDI, Json, Test, acceptable
 #: (secondary value, record key, key), computed by Apache Hudi 1.0.2 or by hand.
 PAIRS: dict[str, tuple[str, str, str]] = {
     "plain": ("rider-F", "e3cf430c", "rider-F$e3cf430c"),
-    "the specification's own": ("chennai", "id1", "chennai$id1"),
+    "the example of the specification": ("chennai", "id1", "chennai$id1"),
     "a capital letter": ("Chennai", "id1", "Chennai$id1"),
     "a dollar, a backslash": ("a$b", "k\\1", "a\\$b$k\\\\1"),
     "an empty value": ("", "k", "$k"),
@@ -185,15 +185,15 @@ def _as_text(file_id: str) -> Json:
 def _locations() -> Iterator[Test]:
     seen = "036ded81-9ed4-479f-bcea-7145dfa0079b"
     both: Json = {"high": "247114695546521503", "low": "-4833926705110317157", "index": 0, "encoding": 0, "file_id": ""}
-    yield valid("seen in a table of Apache Hudi", {"file_id": f"{seen}-0"}, both, "sign")
+    yield valid("observed in a table of Apache Hudi", {"file_id": f"{seen}-0"}, both, "sign")
     negative = "b2faa8cf-9cf0-4d51-b531-475ea7bd0500"
     parts: Json = {"high": "-5549937981136024239", "low": "-5390448807119092480", "index": 0, "encoding": 0, "file_id": ""}
-    yield valid("seen: both halves negative", {"file_id": f"{negative}-0"}, parts, "sign")
-    yield valid("seen: without index", {"file_id": negative}, parts | {"index": -1}, "no-index", "sign")
-    yield valid("seen: index 17", {"file_id": f"{negative}-17"}, parts | {"index": 17}, "index", "sign")
-    yield valid("seen: no UUID", {"file_id": "not-a-uuid"}, _as_text("not-a-uuid"), "text")
+    yield valid("observed: both halves negative", {"file_id": f"{negative}-0"}, parts, "sign")
+    yield valid("observed: without index", {"file_id": negative}, parts | {"index": -1}, "no-index", "sign")
+    yield valid("observed: index 17", {"file_id": f"{negative}-17"}, parts | {"index": 17}, "index", "sign")
+    yield valid("observed: no UUID", {"file_id": "not-a-uuid"}, _as_text("not-a-uuid"), "text")
     ones = "ffffffff-ffff-ffff-ffff-ffffffffffff"
-    yield valid("seen: only ones", {"file_id": f"{ones}-3"}, _in_parts(ones, 3), "minus-one", "sign")
+    yield valid("observed: only ones", {"file_id": f"{ones}-3"}, _in_parts(ones, 3), "minus-one", "sign")
     yield valid("only ones and no index", {"file_id": ones}, _in_parts(ones, -1), "minus-one", "no-index")
     zeros = "00000000-0000-0000-0000-000000000000"
     for comment, uuid, index in (

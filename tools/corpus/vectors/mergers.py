@@ -188,12 +188,12 @@ def _settings() -> Iterator[Test]:
     for comment, options, value, *flags in (
         ("nothing", {}, _said()),
         ("a strategy", {new: FILL_NULLS}, _said(strategy=FILL_NULLS)),
-        ("its older name alone", {old: FILL_NULLS}, _said(strategy=FILL_NULLS), "older-name"),
+        ("only its older name", {old: FILL_NULLS}, _said(strategy=FILL_NULLS), "older-name"),
         ("both names", {old: FILL_NULLS, new: GREATEST_OF_EACH}, _said(strategy=GREATEST_OF_EACH), "older-name"),
-        ("an empty value says nothing", {new: "", old: FILL_NULLS}, _said(strategy=FILL_NULLS), "older-name"),
+        ("an empty value has no effect", {new: "", old: FILL_NULLS}, _said(strategy=FILL_NULLS), "older-name"),
         ("classes", {classes: "a.B,c.D"}, _said(classes=["a.B", "c.D"])),
         ("classes with blanks", {classes: " a.B , c.D "}, _said(classes=["a.B", "c.D"])),
-        ("their older name alone", {impls: "a.B"}, _said(classes=["a.B"]), "older-name"),
+        ("only their older name", {impls: "a.B"}, _said(classes=["a.B"]), "older-name"),
         ("both names of the classes", {impls: "a.B", classes: "c.D"}, _said(classes=["c.D"]), "older-name"),
         ("a payload class", {spark: "a.B"}, _said(payload="a.B")),
         ("the name that Flink has for it", {flink: "a.B"}, _said(payload="a.B"), "older-name"),
@@ -376,7 +376,7 @@ def _samples() -> Iterator[Test]:
     yield fold("cancelled, then the late news of its creation", {**fill, "schema": orders}, [cancelled, created], both)
     yield fold("created, then cancelled", {**fill, "schema": orders}, [created, cancelled], both)
     five, three, four = full(5, "five"), full(3, "three", "3"), full(4, "four", "4")
-    yield fold("what a merge gives is compared with the next version", fill, [five, three, four], full(5, "five", "3"))
+    yield fold("the result of a merge is compared with the next version", fill, [five, three, four], full(5, "five", "3"))
     yield fold(
         "a delete remembers what it deleted",
         fill,

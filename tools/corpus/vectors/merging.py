@@ -186,7 +186,7 @@ def _partial() -> Iterator[Test]:
         ("a greater one", base, [part("6", a="A2")], whole("6", "A2", "B"), whole("6", "A2", "B"), ()),
         ("an equal one", base, [part("5", a="A2")], whole("5", "A2", "B"), whole("5", "A2", "B"), ()),
         ("a late one", base, [part("4", a="A2")], late, whole("4", "A2", "B"), ()),
-        ("a null that is held", base, [part("6", a=None)], whole("6", None, "B"), whole("6", None, "B"), ("null",)),
+        ("a column that holds null", base, [part("6", a=None)], whole("6", None, "B"), whole("6", None, "B"), ("null",)),
         ("two columns one after the other", base, [part("6", a="A2"), part("7", b=None)], whole("7", "A2", None),
          whole("7", "A2", None), ("null",)),
         ("a late one after another", base, [part("7", a="A2"), part("6", a="A3", b="B3")], whole("7", "A2", "B"),

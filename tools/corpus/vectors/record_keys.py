@@ -38,8 +38,8 @@ def _key(text: str, *fields: tuple[str, str | None]) -> tuple[dict[str, list[lis
 
 
 def _valid() -> Iterator[Test]:
-    yield valid("seen in a table of Apache Hudi", *_key("id:1,name:Alice", ("id", "1"), ("name", "Alice")))
-    yield valid("seen in another", *_key("txn_id:TXN-015,account_id:ACC-M", ("txn_id", "TXN-015"), ("account_id", "ACC-M")))
+    yield valid("observed in a table of Apache Hudi", *_key("id:1,name:Alice", ("id", "1"), ("name", "Alice")))
+    yield valid("observed in another", *_key("txn_id:TXN-015,account_id:ACC-M", ("txn_id", "TXN-015"), ("account_id", "ACC-M")))
     yield valid("the other way round", *_key("name:Alice,id:1", ("name", "Alice"), ("id", "1")), "order")
     yield valid("not in the order of the alphabet", *_key("b:1,a:2,c:3", ("b", "1"), ("a", "2"), ("c", "3")), "order")
     yield valid("a null first", *_key("a:__null__,b:1", ("a", None), ("b", "1")), "null")

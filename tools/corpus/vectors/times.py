@@ -48,7 +48,7 @@ def _calendar(instant: str) -> tuple[dict[str, str], str]:
 
 
 def _valid() -> Iterator[Test]:
-    yield valid("seen in a table of Apache Hudi", *_at("20251220210108078", "1766264468078"))
+    yield valid("observed in a table of Apache Hudi", *_at("20251220210108078", "1766264468078"))
     yield valid("the last millisecond of a leap day", *_at("20240229235959999", "1709251199999"), "leap-day")
     yield valid("midnight", *_at("20240101000000000", "1704067200000"))
     yield valid("14 digits", *_at("20240101000000", "1704067200999"), "seconds")
