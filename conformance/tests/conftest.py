@@ -7,8 +7,11 @@ from tiny_cases import casebook, tiny_engines
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines import registry
+from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
 
 __all__ = ["casebook", "tiny_engines"]
+
+share_compiled_modules()  # before test modules are imported, and before any process is started
 
 
 @pytest.fixture(scope="module", params=["1.0.2", "1.2.0"])

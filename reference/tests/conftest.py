@@ -7,7 +7,10 @@ from uuid import uuid4
 
 import pytest
 
+from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
 from hudi_reference.storage import LocalStorage, MemoryStorage, Storage, storage_of
+
+share_compiled_modules()  # before test modules are imported, and before any process is started
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from hudi_conformance.cases.renames import current_mutant
+from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
 from hudi_conformance.mutants import Mutant, all_mutants
 from hudi_conformance.mutants.harness.score import Kill, save_kills
 from hudi_conformance.report.evidence.evidence import ROOT, CitedCase, gather
@@ -41,6 +42,7 @@ def mutants(
         typer.echo(f"no mutant matches {', '.join(patterns)}; hudi-conformance explain NAME describes one", err=True)
         raise typer.Exit(2)
     cases = gather().cases
+    share_compiled_modules()
     try:
         kills = _run(chosen, cases, jobs)
     except SuiteError as error:

@@ -12,6 +12,7 @@ from rich.console import Console
 from hudi_conformance.cases.schema import PACKAGE, fixtures_root
 from hudi_conformance.commands.suite.run_usage import Chosen, WrongUsage, check, patterns
 from hudi_conformance.engines import registry
+from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
 from hudi_conformance.report.console import own_console, show
 from hudi_conformance.runner.progress.display import ProgressDisplay
 from hudi_conformance.runner.run_report import Ending
@@ -111,6 +112,7 @@ def run(
     arguments += [f"--max-timeouts={max_timeouts}"]
     traced = _traced(trace, trace_to, report)
     arguments += [f"--trace-messages={traced}"] if traced is not None else []
+    share_compiled_modules()
     os.environ.pop("PYTEST_ADDOPTS", None)  # options for the user's own tests; processes of this run inherit the environment
     code = pytest.main(arguments, plugins=[display, catcher])
     if traced is not None and traced != "-":

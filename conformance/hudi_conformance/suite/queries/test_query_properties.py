@@ -14,22 +14,28 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.table_programs import Budget
 from hudi_conformance.suite.support.tables.answers import Answers
-from hudi_conformance.suite.support.tables.golden_queries import Rows, counted, snapshots
+from hudi_conformance.suite.support.tables.golden_queries import Rows, Snapshots, counted, snapshots
 
 #: An instant later than every table's last one.
 FUTURE = "21991231000000000"
 AREAS = pytest.mark.parametrize("area", ("merge", "log", "queries", "layout", "compatibility", "timeline"))
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Snapshots:
+    """Tables and their snapshots, which all tests of this module share, because they only read."""
+    return Snapshots(tmp_path_factory.mktemp("golden_tables"))
+
+
 @AREAS
 @pytest.mark.needs("read.snapshot", "read.projection")
 @pytest.mark.requirements("RDR-016", "RDR-017", "TYP-006", "TYP-007", "MRG-008", "LAY-002")
 @pytest.mark.long
-def test_a_projection_agrees_with_the_snapshot(engine: Client, budget: Budget, area: str) -> None:
+def test_a_projection_agrees_with_the_snapshot(engine: Client, budget: Budget, shared: Snapshots, area: str) -> None:
     """TYP-007: a query for any single column returns that column of all rows: columns that merging needs are read in
     addition.
     """
-    for name, uri, every in snapshots(engine, budget, area, "read.projection"):
+    for name, uri, every in snapshots(engine, budget, area, "read.projection", shared=shared):
         for column in every.column_names:
             found = engine.read(uri, Query(columns=(column,)))
             assert counted(found) == counted(every.select([column])), f"{column} of {name}"
@@ -39,12 +45,12 @@ def test_a_projection_agrees_with_the_snapshot(engine: Client, budget: Budget, a
 @pytest.mark.needs("read.snapshot", "read.projection", "read.filter")
 @pytest.mark.requirements("MRG-015", "LAY-008", "TYP-007", "RDR-016")
 @pytest.mark.long
-def test_a_filter_selects_rows_of_the_snapshot(engine: Client, budget: Budget, area: str) -> None:
+def test_a_filter_selects_rows_of_the_snapshot(engine: Client, budget: Budget, shared: Snapshots, area: str) -> None:
     """MRG-015: the rows equal to a value, and the rows not equal to it, are those of the snapshot; a null is in neither. The
     filtered column is not projected.
     """
     compared = 0
-    for name, uri, every in snapshots(engine, budget, area, "read.projection", "read.filter"):
+    for name, uri, every in snapshots(engine, budget, area, "read.projection", "read.filter", shared=shared):
         for column, value in comparable(every):
             rest = tuple(other for other in every.column_names if other != column)
             values = every.column(column).to_pylist()
@@ -68,24 +74,24 @@ def comparable(rows: pa.Table) -> Iterator[tuple[str, Any]]:
 @pytest.mark.needs("read.snapshot", "read.as-of")
 @pytest.mark.requirements("TYP-008", "RDR-006", "RDR-011")
 @pytest.mark.long
-def test_time_travel_to_the_future_is_the_snapshot(engine: Client, budget: Budget, area: str) -> None:
+def test_time_travel_to_the_future_is_the_snapshot(engine: Client, budget: Budget, shared: Snapshots, area: str) -> None:
     """TYP-008: a read as of a time after the last write returns the snapshot, or an error if a write is still pending."""
-    expect_snapshots(engine, budget, area, "read.as-of", Query("as-of", as_of=FUTURE))
+    expect_snapshots(engine, budget, shared, area, "read.as-of", Query("as-of", as_of=FUTURE))
 
 
 @AREAS
 @pytest.mark.needs("read.snapshot", "read.incremental")
 @pytest.mark.requirements("TYP-009", "TYP-010")
 @pytest.mark.long
-def test_an_unbounded_window_is_the_snapshot(engine: Client, budget: Budget, area: str) -> None:
+def test_an_unbounded_window_is_the_snapshot(engine: Client, budget: Budget, shared: Snapshots, area: str) -> None:
     """TYP-009: an incremental query without bounds returns the snapshot, or an error if rows have no commit times."""
-    expect_snapshots(engine, budget, area, "read.incremental", Query("incremental"))
+    expect_snapshots(engine, budget, shared, area, "read.incremental", Query("incremental"))
 
 
-def expect_snapshots(engine: Client, budget: Budget, area: str, feature: str, query: Query) -> None:
+def expect_snapshots(engine: Client, budget: Budget, shared: Snapshots, area: str, feature: str, query: Query) -> None:
     """Check that the query returns the rows of the snapshot, or an error, and that it is answered for some table."""
     answers = Answers(engine)
-    for name, uri, every in snapshots(engine, budget, area, feature):
+    for name, uri, every in snapshots(engine, budget, area, feature, shared=shared):
         found = answers.of(uri, query)
         assert found is None or counted(found.select(every.column_names)) == counted(every), name
     answers.expect_some(f"{query.kind} queries")
@@ -95,12 +101,12 @@ def expect_snapshots(engine: Client, budget: Budget, area: str, feature: str, qu
 @pytest.mark.needs("read.snapshot", "read.cdc")
 @pytest.mark.requirements("TYP-012", "TYP-013")
 @pytest.mark.long
-def test_all_changes_add_up_to_the_snapshot(engine: Client, budget: Budget, area: str) -> None:
+def test_all_changes_add_up_to_the_snapshot(engine: Client, budget: Budget, shared: Snapshots, area: str) -> None:
     """TYP-013: all images after changes, without all images before them, are the snapshot; an error is right if changes are
     lost.
     """
     answers = Answers(engine)
-    for name, uri, every in snapshots(engine, budget, area, "read.cdc"):
+    for name, uri, every in snapshots(engine, budget, area, "read.cdc", shared=shared):
         found = answers.of(uri, Query("cdc"))
         if found is not None:
             remaining = images(found, "after")

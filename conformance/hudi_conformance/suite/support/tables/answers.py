@@ -24,13 +24,15 @@ class Answers:
 
     def of(self, uri: str, query: Query) -> pa.Table | None:
         """Return the answer to a query; None for an error."""
-        try:
-            rows = self.engine.read(uri, query)
-        except ContractError as error:
-            self.errors.append(error)
+        return self.counted(answer_of(self.engine, uri, query))
+
+    def counted(self, answer: pa.Table | ContractError) -> pa.Table | None:
+        """Count an answer, and return its rows; None for an error."""
+        if isinstance(answer, ContractError):
+            self.errors.append(answer)
             return None
         self.given += 1
-        return rows
+        return answer
 
     def expect_some(self, what: str) -> None:
         """Check that at least one query was answered.
@@ -51,3 +53,11 @@ class Answers:
             raise self.errors[0]
         other = next(error for error in self.errors if not isinstance(error, Refused))
         raise AssertionError(f"none of {len(self.errors)} {what} was answered; the first error: {other}")
+
+
+def answer_of(engine: Client, uri: str, query: Query) -> pa.Table | ContractError:
+    """Return the rows, or the error of the engine."""
+    try:
+        return engine.read(uri, query)
+    except ContractError as error:
+        return error

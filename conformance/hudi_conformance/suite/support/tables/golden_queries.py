@@ -3,6 +3,7 @@
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -14,8 +15,9 @@ from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.cases.verdict import lacking
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.programs.table_programs import Budget
-from hudi_conformance.suite.support.tables.answers import Answers
+from hudi_conformance.suite.support.tables.answers import Answers, answer_of
 
 #: The greatest number of tables of an area that are read: by a fast engine, and by one whose queries take a second or more.
 MANY, FEW = 40, 6
@@ -39,11 +41,35 @@ def tables(area: str) -> tuple[Case, ...]:
     return tuple(found.values())
 
 
-def snapshots(engine: Client, budget: Budget, area: str, *features: str) -> Iterator[tuple[str, str, pa.Table]]:
+@dataclass
+class Snapshots:
+    """Copies of golden tables in a folder, each with the answer of an engine to a plain snapshot query.
+
+    Tests that only read share them, so that each table is copied and read once.
+    """
+
+    folder: Path
+    _known: dict[tuple[str, Path], tuple[str, pa.Table | ContractError]] = field(default_factory=dict)
+
+    def of(self, engine: Client, case: Case) -> tuple[str, pa.Table | ContractError]:
+        """Return the URI of the copy for this engine, and the engine's answer."""
+        found = self._known.get((engine.name, case.subject))
+        if found is None:
+            place = self.folder / str(len(self._known))
+            place.mkdir()
+            uri = cases.place(case, place)
+            found = self._known[engine.name, case.subject] = uri, answer_of(engine, uri, Query())
+        return found
+
+
+def snapshots(
+    engine: Client, budget: Budget, area: str, *features: str, shared: Snapshots | None = None
+) -> Iterator[tuple[str, str, pa.Table]]:
     """Yield id, URI and snapshot of tables of an area, as many as the budget of the engine permits.
 
     Tables that need a feature which the engine does not declare are left out. At the end the generator checks that at least
-    one snapshot was answered: it skips the test if there was no table, and fails it if every read was an error.
+    one snapshot was answered: it skips the test if there was no table, and fails it if every read was an error. The test may
+    change the tables, unless it uses `shared` ones.
     """
     known = [case for case in tables(area) if not lacking((*case.needs, *features), engine.hello)]
     if TIMED.intersection(features):
@@ -52,8 +78,8 @@ def snapshots(engine: Client, budget: Budget, area: str, *features: str) -> Iter
     answers = Answers(engine)
     for case in known[:: -(-len(known) // number) or 1]:
         with tempfile.TemporaryDirectory(prefix="hudi-conformance-golden-") as scratch:
-            uri = cases.place(case, Path(scratch))
-            if (every := answers.of(uri, Query())) is not None:
+            uri, answer = (shared or Snapshots(Path(scratch))).of(engine, case)
+            if (every := answers.counted(answer)) is not None:
                 yield case.id, uri, every
     answers.expect_some(f"tables of the folder {area}")
 
