@@ -12,6 +12,7 @@ from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.layout.merge_settings import check_unchanged
 from hudi_reference.layout.properties import TableProperties, read_properties
 from hudi_reference.locks import PROVIDER_KEY, Lock, lock_for
+from hudi_reference.metadata.lookup.query_indexes import open_indexes
 from hudi_reference.query.table import Table
 from hudi_reference.query.write_hooks import WriteHooks
 from hudi_reference.records.mergers.merger import RecordMerger
@@ -127,7 +128,7 @@ def open_table(
         lock = lock_for(store, properties.require("hoodie.table.name"), settings, time)
     return WritableTable(
         store, time, ids or RandomIds(), properties, base, options=settings, schema_on_read=schema_on_read,
-        mergers=tuple(mergers), lock=lock, hooks=hooks,
+        mergers=tuple(mergers), lock=lock, hooks=hooks, open_indexes=open_indexes,
     )  # fmt: skip
 
 
@@ -194,5 +195,5 @@ def create_table(
         lock = lock_for(store, name, settings, time)
     return WritableTable(
         store, time, ids or RandomIds(), created, base, options=settings, mergers=tuple(mergers),
-        lock=lock, hooks=hooks,
+        lock=lock, hooks=hooks, open_indexes=open_indexes,
     )  # fmt: skip

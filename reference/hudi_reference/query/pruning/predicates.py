@@ -1,6 +1,7 @@
 """Comparisons of columns with constants: the filters of a query."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pyarrow.compute as pc
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.requirement import implements
 
-#: A comparison of a column with a constant.
+#: A comparison of a column with a constant; the constant of `in` is a list.
 Comparison = tuple[str, str, Any]
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -31,13 +32,26 @@ def matching_rows(rows: pa.Table, where: Iterable[Comparison]) -> pa.Table:
 
 @implements("MRG-015")
 def compare(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArray:
-    """For each value whether the comparison with the constant holds; null for null. Raises InvalidQuery."""
+    """For each value whether the comparison with the constant holds; null for null. Raises InvalidQuery.
+
+    The constant of `in` is a list: the comparison holds for the values that equal one of its members.
+    """
+    if operator == "in":
+        if isinstance(value, str | bytes) or not isinstance(value, Collection):
+            raise InvalidQuery("the comparison needs a list of constants", expected="a list", found=repr(value))
+        found = [compare(column, "=", one) for one in value]
+        return reduce(pc.or_kleene, found) if found else pc.equal(pc.is_null(column), pa.scalar(None, pa.bool_()))
     if operator not in _OPERATORS:
-        raise InvalidQuery("unknown comparison", expected=" ".join(_OPERATORS), found=operator)
+        raise InvalidQuery("unknown comparison", expected=" ".join((*_OPERATORS, "in")), found=operator)
     try:
         return _OPERATORS[operator](column, constant(column.type, value))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError) as error:
         raise InvalidQuery("the comparison does not fit the column", expected=str(column.type), found=repr(value)) from error
+
+
+def constants(kind: pa.DataType, operator: str, value: Any) -> list[Any]:
+    """The values of the type that satisfy `=` or `in` with the constant, or constants."""
+    return [constant(kind, one).as_py() for one in (value if operator == "in" else [value])]
 
 
 def constant(kind: pa.DataType, value: Any) -> pa.Scalar:

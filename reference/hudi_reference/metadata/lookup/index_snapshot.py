@@ -1,0 +1,154 @@
+"""The entries of the metadata table that describe one state of its table.
+
+An entry counts if its action has completed on the timeline of the table. The metadata table is written before an action
+completes, so it may be ahead of the timeline that a query has read: entries of pending actions are ignored. With entries of
+actions that began later, or without entries of completed writes, it describes another state and is not used.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from hudi_reference.caching import cached_property
+from hudi_reference.errors import damaged_committed_block
+from hudi_reference.files.hfile.cell import Entry
+from hudi_reference.files.hfile.reader import HFile, hfile_of, open_hfile
+from hudi_reference.files.log.block import BlockType, CorruptBlock, HeaderKey
+from hudi_reference.files.log.content import decode_deletes
+from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.metadata.availability import usable_partitions
+from hudi_reference.metadata.codec import decode_entries
+from hudi_reference.metadata.keys import file_group_of
+from hudi_reference.metadata.record_merge import merged
+from hudi_reference.metadata.records import MetadataRecord
+from hudi_reference.metadata.table import FIRST, MetadataTable
+from hudi_reference.query.file_groups import FileSlice, load_file_groups
+from hudi_reference.query.pruning.folder_listing import Listed
+from hudi_reference.query.pruning.table_indexes import Commits
+from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import parse_schema
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+
+#: Selects entries of an HFile.
+Select = Callable[[HFile], Iterable[Entry]]
+
+
+@implements("MDT-002", "OCC-021", "RDR-018")
+def open_snapshot(table: Table, data: Timeline, commits: Commits) -> "IndexSnapshot | None":
+    """The metadata table as far as it describes the state of `data`.
+
+    None if there is none, if its writer has begun an action that `data` does not have, or if it lacks one of the `commits`.
+    """
+    usable = usable_partitions(table.properties)
+    metadata = MetadataTable.of(table) if usable else None
+    if metadata is None:
+        return None
+    timeline = metadata.timeline
+    pending, last = {one.requested for one in data.pending}, max((_completion(one) for one in data.completed), default="")
+    later = [one for one in timeline.completed if one.requested > last and one.requested not in pending]
+    if any(one.action == "deltacommit" for one in later) or _lacks(timeline, commits):
+        return None
+    instants = (replace(one, state=State.INFLIGHT) if one.requested in pending else one for one in timeline.instants)
+    return IndexSnapshot(metadata, replace(timeline, instants=tuple(instants)), usable)
+
+
+def _lacks(timeline: Timeline, commits: Commits) -> bool:
+    """Whether a write with files is not in the metadata table, although it completed after the table was initialised."""
+    known = {one.requested for one in timeline.completed}
+    first = min((_completion(one) for one in timeline.completed if one.requested.startswith(FIRST)), default="")
+    start = first or timeline.start or ""
+    return any(commit.stats and _completion(one) > start and one.requested not in known for one, commit in commits.items())
+
+
+def _completion(instant: Instant) -> str:
+    return instant.completion or instant.requested
+
+
+@dataclass(frozen=True)
+class IndexSnapshot:
+    """The entries of the usable partitions that describe one state of the table."""
+
+    metadata: MetadataTable
+    timeline: Timeline
+    usable: tuple[str, ...]
+
+    @cached_property
+    def _slices(self) -> dict[str, list[FileSlice]]:
+        return {}
+
+    @implements("MDT-016", "IDX-011")
+    def get(self, partition: str, keys: Collection[str]) -> dict[str, MetadataRecord]:
+        """The records of these keys, each from the file group of its key: of an HFile only the blocks that may have them."""
+        slices = self.slices(partition)
+        groups: dict[int, set[str]] = {}
+        for key in keys if slices else ():
+            groups.setdefault(file_group_of(key, len(slices)), set()).add(key)
+        found: dict[str, MetadataRecord] = {}
+        for number, wanted in groups.items():
+            found.update(self._merged(slices[number], _getter(wanted), wanted.__contains__))
+        return found
+
+    @implements("MDT-016")
+    def with_prefix(self, partition: str, prefixes: Collection[str]) -> dict[str, MetadataRecord]:
+        """The records whose keys begin with one of the prefixes, from every file group."""
+        starts = tuple(sorted(prefixes))
+
+        def select(file: HFile) -> Iterator[Entry]:
+            for prefix in starts:
+                yield from file.prefix(prefix)
+
+        return {
+            key: record
+            for found in self.slices(partition)
+            for key, record in self._merged(found, select, lambda key: key.startswith(starts))
+        }
+
+    def slices(self, partition: str) -> Sequence[FileSlice]:
+        """The latest slice of each file group of a partition, by number."""
+        if partition not in self._slices:
+            self._slices[partition] = self._load(partition)
+        return self._slices[partition]
+
+    def _load(self, partition: str) -> list[FileSlice]:
+        listed = Listed({info.path for info in self.metadata.storage.list(partition)}, partition.__eq__)
+        groups = load_file_groups(
+            self.metadata.storage, self.metadata.properties, self._recent(), listing=lambda commits: listed
+        )
+        return sorted(groups.latest_slices, key=lambda found: found.file_id)
+
+    def _recent(self) -> Timeline:
+        """The timeline without the writes that the last compaction has merged: the metadata of the others is not needed."""
+        done = [one for one in self.timeline.commits if one.action == "commit"]
+        start = max((one.requested for one in done), default="")
+        recent = tuple(one for one in self.timeline.commits if _completion(one) >= start)
+        found = replace(self.timeline)
+        vars(found)["commits"] = recent
+        return found
+
+    def _merged(self, found: FileSlice, select: Select, wanted: Callable[[str], bool]) -> Iterator[tuple[str, MetadataRecord]]:
+        """The selected records of a slice: those of its base file, merged with each log file."""
+        records: dict[str, MetadataRecord] = {}
+        if found.base_file is not None:
+            hfile = open_hfile(self.metadata.storage, path := found.path(found.base_file))
+            records = {one.key: one for one in decode_entries(select(hfile), parse_schema(hfile.info["schema"], path), path)}
+        for name in found.log_files:
+            for block in read_log_file(self.metadata.storage, found.path(name)):
+                if isinstance(block, CorruptBlock):
+                    raise damaged_committed_block(block.path, block.offset, block.reason)
+                if block.kind is BlockType.DELETE:
+                    for delete in decode_deletes(block):
+                        if wanted(delete.key):
+                            records.pop(delete.key, None)
+                elif block.kind is BlockType.HFILE_DATA:
+                    file = hfile_of(block.content, block.path, block.content_offset)
+                    schema = parse_schema(block.header[HeaderKey.SCHEMA], block.path)
+                    for new in decode_entries(select(file), schema, block.path):
+                        old = records.get(new.key)
+                        records[new.key] = new if old is None else MetadataRecord(new.key, merged(old.payload, new.payload))
+        yield from records.items()
+
+
+def _getter(keys: Collection[str]) -> Select:
+    return lambda file: file.get(*keys)

@@ -1,0 +1,184 @@
+"""The indexes of a metadata table for queries: files by partition, and the file slices that a filter needs.
+
+As in deployed readers, `hoodie.metadata.enable=false` means that nothing of the metadata table is read, and
+`hoodie.enable.data.skipping=false` that only the listing of files is. Damage in the listing is an error. A damaged index is not
+used, because a query needs no index.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pyarrow as pa
+
+from hudi_reference.errors import HudiError
+from hudi_reference.layout.names import join_path
+from hudi_reference.metadata.keys import ALL_PARTITIONS, BASE_PATH, column_stats_key, partition_stats_key
+from hudi_reference.metadata.lookup.column_bounds import is_mergeable, may_hold
+from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot, open_snapshot
+from hudi_reference.metadata.lookup.key_lookup import groups_of, keys_asked, without_keys
+from hudi_reference.metadata.partitions import BuiltIn
+from hudi_reference.metadata.records import ColumnStats, FileList, MetadataRecord, PartitionList, PartitionStats, Statistics
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.pruning.table_indexes import Commits, Filter
+from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
+from hudi_reference.timeline.active import Timeline
+
+ENABLE, SKIPPING = "hoodie.metadata.enable", "hoodie.enable.data.skipping"
+#: Up to this number of partitions, the statistics of a column are looked up in each; else all of the column are read.
+_PARTITIONS = 16
+#: Columns that readers do not return as the files have them.
+_COMPUTED = ("_hoodie_file_name", "_hoodie_commit_seqno", "_hoodie_operation")
+
+
+@implements("PROP-012", "RDR-018")
+def open_indexes(table: Table, timeline: Timeline, commits: Commits) -> "QueryIndexes | None":
+    """The indexes for the state of a timeline; None if the settings disable them, and if they describe another state."""
+    if table.properties.is_legacy or table.options.get(ENABLE) == "false":
+        return None
+    snapshot = open_snapshot(table, timeline, commits)
+    listed = None if snapshot is None else _partition_list(snapshot)
+    return None if snapshot is None or listed is None else QueryIndexes(table, snapshot, listed)
+
+
+def _partition_list(snapshot: IndexSnapshot) -> PartitionList | None:
+    """The list of partitions; None if the listing has no file groups, so that it is not usable."""
+    found = snapshot.get(BuiltIn.FILES, [ALL_PARTITIONS]).get(ALL_PARTITIONS)
+    return found.payload if found is not None and isinstance(found.payload, PartitionList) else None
+
+
+@dataclass(frozen=True)
+class QueryIndexes:
+    """The indexes of a table for one query."""
+
+    table: Table
+    snapshot: IndexSnapshot
+    listed: PartitionList
+
+    @implements("MDT-005", "MDT-006", "MDT-007", "MDT-008", "MDT-009")
+    def paths(self, holds: Callable[[str], bool]) -> Collection[str]:
+        """The paths of the data files in the partitions for which `holds` is true."""
+        names = [name for name, info in self.listed.partitions.items() if not info.is_deleted and holds(_path(name))]
+        found = self.snapshot.get(BuiltIn.FILES, names)
+        lists = ((_path(key), record.payload) for key, record in found.items())
+        return {
+            join_path(partition, name)
+            for partition, payload in lists
+            if isinstance(payload, FileList)
+            for name, info in payload.files.items()
+            if not info.is_deleted
+        }
+
+    def matching(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
+        """The slices that may have rows which the filter selects."""
+        if self.table.options.get(SKIPPING) == "false":
+            return slices
+        found = slices
+        for choose in (self._by_key, self._by_partition_stats, self._by_column_stats):
+            with suppress(HudiError):
+                found = choose(found, query)
+        return found
+
+    @implements("IDX-012")
+    def _by_key(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
+        """Without the slices that do not have the record keys of the filter.
+
+        The indexes describe the present state, with the changes in log files.
+        """
+        if query.computes_values or not query.is_latest:
+            return slices
+        keys = keys_asked(query.where, self.table.properties, query.schema)
+        if keys is None:
+            return slices
+        if query.logs and self._has(BuiltIn.RECORD_INDEX):
+            groups = groups_of(self.snapshot, keys)
+            if groups is not None:
+                return [one for one in slices if one.group in groups]
+        if self._has(BuiltIn.BLOOM_FILTERS):
+            absent = without_keys(self.snapshot, slices, keys)
+            return [one for one in slices if one not in absent]
+        return slices
+
+    @implements("MDT-010")
+    def _by_partition_stats(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
+        """Without the slices of partitions whose statistics exclude a comparison."""
+        if not (self._has(BuiltIn.PARTITION_STATS) and query.is_latest) or query.computes_values:
+            return slices
+        partitions = sorted({one.partition for one in slices})
+        for column, kind, operator, value in self._comparisons(query):
+            if not is_mergeable(kind):
+                continue
+            keys = [partition_stats_key(column, partition) for partition in partitions]
+            records = self.snapshot.get(BuiltIn.PARTITION_STATS, keys)
+            found = [_of(PartitionStats, records.get(key)) for key in keys]
+            holds = dict(zip(partitions, may_hold(found, kind, operator, value), strict=True))
+            slices = [one for one in slices if holds[one.partition]]
+            partitions = [one for one in partitions if holds[one]]
+        return slices
+
+    @implements("MDT-010", "MDT-015", "MDT-016")
+    def _by_column_stats(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
+        """Without the slices of which no file may have a value that satisfies one of the comparisons.
+
+        A merged row has each of its values from one file of its slice, but not all of them from the same file. So the
+        comparisons are decided one by one, each by all files of the slice. A merger may compute other values.
+        """
+        if not self._has(BuiltIn.COLUMN_STATS):
+            return slices
+        for column, kind, operator, value in self._comparisons(query):
+            files = [(n, name) for n, one in enumerate(slices) if not _is_computed(one, query) for name in _files(one, query)]
+            stats = self._stats_of_files(column, [(slices[n].partition, name) for n, name in files])
+            holds = zip(files, may_hold(stats, kind, operator, value), strict=True)
+            matching = {n for (n, _), may in holds if may}
+            slices = [one for n, one in enumerate(slices) if n in matching or _is_computed(one, query)]
+        return slices
+
+    def _stats_of_files(self, column: str, files: Sequence[tuple[str, str]]) -> list[ColumnStats | None]:
+        """The statistics of a column in files by partition and name; None for files without.
+
+        The keys of a column have one prefix.
+        """
+        partitions = {partition for partition, _ in files}
+        if len(partitions) <= _PARTITIONS:
+            prefixes = [column_stats_key(column, partition) for partition in partitions]
+        else:
+            prefixes = [column_stats_key(column)]
+        records = self.snapshot.with_prefix(BuiltIn.COLUMN_STATS, prefixes) if files else {}
+        keys = (column_stats_key(column, partition, name) for partition, name in files)
+        return [_of(ColumnStats, records.get(key)) for key in keys]
+
+    def _comparisons(self, query: Filter) -> Iterator[tuple[str, pa.DataType, str, object]]:
+        """The comparisons of columns that readers return as the files have them, with the types of the columns."""
+        for column, operator, value in query.where:
+            if column not in _COMPUTED:
+                yield column, query.schema.field(column).type, operator, value
+
+    def _has(self, partition: BuiltIn) -> bool:
+        return partition in self.snapshot.usable
+
+
+def _files(one: FileSlice, query: Filter) -> Iterable[str]:
+    """The names of the files of a slice that the query reads."""
+    if one.base_file is not None:
+        yield one.base_file
+    if query.logs:
+        yield from one.log_files
+
+
+def _is_computed(one: FileSlice, query: Filter) -> bool:
+    return query.computes_values and query.logs and bool(one.log_files)
+
+
+S = TypeVar("S", bound=Statistics)
+
+
+def _of(kind: type[S], record: MetadataRecord | None) -> S | None:
+    payload = None if record is None else record.payload
+    return payload if isinstance(payload, kind) else None
+
+
+def _path(name: str) -> str:
+    """The partition path of a key: "" for the base path."""
+    return "" if name == BASE_PATH else name
