@@ -33,6 +33,7 @@ MODULES = (
     "query.queries",
     "query.schema_evolution",
     "query.incremental_windows",
+    "query.data_skipping",
     "legacy.version_6",
 )
 

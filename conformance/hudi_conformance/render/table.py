@@ -1,6 +1,9 @@
-"""The page of a table: properties, timeline, and the slices of its file groups."""
+"""The page of a table: properties, timeline, the partitions of its metadata table, and the slices of its file groups.
 
-from collections.abc import Iterable, Iterator, Mapping
+A table with many partitions is folded: each partition is one line.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 
 from rich.console import Console
@@ -10,8 +13,11 @@ from rich.tree import Tree
 from hudi_conformance.render.parts.layout import DIM, OK, WARNING, WRONG, Fact, counted, facts
 from hudi_conformance.render.timeline import show_timeline
 from hudi_reference import Table
+from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
-from hudi_reference.query.file_groups import FileGroup, FileSlice
+from hudi_reference.metadata.availability import INFLIGHT, METADATA_FOLDER, USABLE
+from hudi_reference.query.file_groups import FileGroup, FileSlice, load_file_groups
+from hudi_reference.query.pruning.folder_listing import Listed
 
 #: The properties in the heading.
 SUMMARY = {
@@ -25,10 +31,12 @@ SUMMARY = {
 }
 #: File groups of a partition, slices of a group that are shown unless all are asked for.
 GROUPS, SLICES = 12, 3
+#: Partitions that are shown with their file groups, and partitions that are listed if there are more.
+TREES, LINES = 12, 30
 
 
-def show_table(console: Console, table: Table, *, everything: bool = False) -> None:
-    """Print a table; with `everything` without abbreviations."""
+def show_table(console: Console, table: Table, *, everything: bool = False, partitions: Sequence[str] = ()) -> None:
+    """Print a table; with `everything` without abbreviations, with `partitions` the file groups of these alone."""
     properties = table.properties
     console.print(Text(properties.name, style="bold"), overflow="fold")
     version = properties.get("hoodie.table.version")
@@ -36,13 +44,59 @@ def show_table(console: Console, table: Table, *, everything: bool = False) -> N
     console.print()
     facts(console, _summary(properties.entries))
     console.print()
-    groups = list(table.file_groups())  # before the first output, so that an error does not follow half a page
+    groups = groups_in(table, partitions)  # before the first output, so that an error does not follow half a page
     show_timeline(console, table, everything=everything)
-    sizes = {info.path: info.size for info in table.storage.list(skip=META_FOLDER)}
+    if not partitions:
+        _show_metadata(console, table)
+    folders = partitions or ("",)
+    sizes = {info.path: info.size for folder in folders for info in table.storage.list(folder, skip=META_FOLDER)}
     console.print(Text.assemble(("\nfile groups", "bold"), (f"  {_totals(groups, sizes)}", DIM)))
     by_partition = sorted(groups, key=lambda group: (group.partition, group.file_id))
-    for partition, found in groupby(by_partition, key=lambda group: group.partition):
-        console.print(_tree(partition, list(found), sizes, everything=everything))
+    found = {name: list(group) for name, group in groupby(by_partition, key=lambda group: group.partition)}
+    if everything or partitions or len(found) <= TREES:
+        for partition, inside in found.items():
+            console.print(_tree(partition, inside, sizes, everything=everything))
+    else:
+        _show_lines(console, found, sizes)
+
+
+def groups_in(table: Table, partitions: Sequence[str] = ()) -> list[FileGroup]:
+    """The file groups of these partitions, of which alone the folders are listed; without any, of the whole table."""
+    if not partitions:
+        return list(table.file_groups())
+    wanted = {partition.strip("/") for partition in partitions}
+    paths = {info.path for folder in wanted for info in table.storage.list(folder)}
+    listed = Listed({path for path in paths if split_path(path)[0] in wanted}, wanted.__contains__)
+    return list(load_file_groups(table.storage, table.properties, table.timeline, listing=lambda commits: listed))
+
+
+def _show_lines(console: Console, found: Mapping[str, list[FileGroup]], sizes: Mapping[str, int]) -> None:
+    """One line for each of the first partitions."""
+    for partition, groups in islice(found.items(), LINES):
+        console.print(Text.assemble(partition or "(not partitioned)", (f"  {_totals(groups, sizes)}", DIM)))
+    left = len(found) - LINES
+    more = f"... {counted(left, 'more partition')}  (--all shows them)" if left > 0 else ""
+    console.print(Text(f"{more}{'; ' if more else ''}--partition PATH shows the file groups of one", style=DIM))
+
+
+def _show_metadata(console: Console, table: Table) -> None:
+    """The partitions of the metadata table with their sizes."""
+    building, usable = table.properties.fields(INFLIGHT), table.properties.fields(USABLE)
+    infos = table.storage.list(METADATA_FOLDER, skip=f"{METADATA_FOLDER}/{META_FOLDER}") if usable or building else []
+    sizes: dict[str, list[int]] = {}
+    for info in infos:
+        partition, name = split_path(info.path.removeprefix(f"{METADATA_FOLDER}/"))
+        if parse_data_file_name(name) is not None:
+            sizes.setdefault(partition, []).append(info.size)
+    if not (usable or building or sizes):
+        return
+    total = sum(map(sum, sizes.values()))
+    console.print(Text.assemble(("\nmetadata table", "bold"), (f"  {size_of(total)}", DIM)))
+    for partition in sorted({*usable, *building, *sizes}):
+        files = sizes.get(partition, [])
+        state = "" if partition in usable else "  being built" if partition in building else "  not in use"
+        size = f"  {counted(len(files), 'file')}, {size_of(sum(files))}"
+        console.print(Text.assemble(partition, (size, DIM), (state, WARNING)))
 
 
 def _summary(entries: Mapping[str, str]) -> Iterator[Fact]:

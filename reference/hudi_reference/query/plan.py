@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 import pyarrow as pa
 
@@ -10,9 +9,9 @@ from hudi_reference.errors import InvalidQuery
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.incremental import COMMIT_TIME, Window, rows_written_in
-from hudi_reference.query.pruning.folder_listing import Listed, list_partitions
+from hudi_reference.query.pruning.folder_listing import Listed, list_all, list_partitions
 from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
-from hudi_reference.query.pruning.partition_pruning import PartitionFilter, partition_filter
+from hudi_reference.query.pruning.partition_pruning import ChosenPartitions, PartitionFilter, partition_filter
 from hudi_reference.query.pruning.predicates import Comparison, compare, matching_rows
 from hudi_reference.query.pruning.table_indexes import Commits, TableIndexes
 from hudi_reference.query.slice_reader import SliceReader
@@ -102,12 +101,13 @@ class QueryListing:
     def __call__(self, commits: Commits) -> Listed:
         """The paths in these partitions; `commits` are the completed writes of the active timeline."""
         self.indexes, wanted = self.open_indexes(commits), self._wanted(commits)
-        if self.indexes is None:
-            return list_partitions(self.storage, wanted)
         if wanted is None:
-            return Listed(set(self.indexes.paths(lambda partition: True)))
-        holds = cache(wanted.holds)
-        return Listed(set(self.indexes.paths(holds)), holds)
+            return Listed(list_all(self.storage) if self.indexes is None else set(self.indexes.paths(list)))
+        chosen = ChosenPartitions(wanted)
+        chosen.among({stat.partition for commit in commits.values() for stat in commit.stats})
+        if self.indexes is None:
+            return Listed(list_partitions(self.storage, wanted, chosen), chosen)
+        return Listed(set(self.indexes.paths(chosen.among)), chosen)
 
     def _wanted(self, commits: Commits) -> PartitionFilter | None:
         schema = schema_of(commits, self.properties) if self.where else None

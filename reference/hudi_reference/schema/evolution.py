@@ -17,6 +17,8 @@ def conform(rows: pa.Table, schema: pa.Schema, path: str) -> pa.Table:
 
     Raises UnsupportedSchema if a stored value cannot be converted to the wanted type.
     """
+    if rows.schema.equals(schema):
+        return rows.replace_schema_metadata(schema.metadata)
     columns = [_column(rows, field, path) for field in schema]
     return pa.table(columns, schema=schema) if columns else rows.select([])
 

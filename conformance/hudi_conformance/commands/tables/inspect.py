@@ -42,6 +42,9 @@ def inspect(
     everything: Annotated[
         bool, typer.Option("--all", help="For a table: show also the archived timeline and all file groups.")
     ] = False,
+    partition: Annotated[
+        list[str] | None, typer.Option(metavar="PATH", help="For a table: show the file groups of this partition alone.")
+    ] = None,
 ) -> None:
     """Show the timeline and the file slices of a table, or the contents of one file, also of a damaged one."""
     wanted = None if keys is None else [key for key in keys.split(",") if key]
@@ -51,7 +54,9 @@ def inspect(
         name = table.rpartition("/")[2]
         if ".log." in name or name.endswith((".parquet", ".orc", ".hfile")):
             raise typer.BadParameter(f"there is no file {table}")
-        _inspect_table(table, as_json=as_json, everything=everything)
+        _inspect_table(table, as_json=as_json, everything=everything, partitions=partition or [])
+    elif partition:
+        raise typer.BadParameter(f"{table} is a file; --partition needs a table")
     elif hex_ is not None:
         _dump(table, hex_)
     elif as_json:
@@ -67,19 +72,22 @@ def _is_file(uri: str) -> bool:
         return is_file(uri)
 
 
-def _inspect_table(table: str, *, as_json: bool, everything: bool) -> None:
+def _inspect_table(table: str, *, as_json: bool, everything: bool, partitions: list[str]) -> None:
     from hudi_reference import open_table
 
+    wanted = [one.strip("/") for one in partitions]
     if as_json:
         with telling_errors():
             found = open_table(table).inspect()
+        if wanted:
+            found["file_groups"] = {name: groups for name, groups in found["file_groups"].items() if name in wanted}
         _echo(found)
         return
     from hudi_conformance.render.parts.layout import page
     from hudi_conformance.render.table import show_table
 
     with telling_errors(), page() as console:
-        show_table(console, open_table(table), everything=everything)
+        show_table(console, open_table(table), everything=everything, partitions=wanted)
 
 
 def _print_json(file: str, keys: list[str] | None, prefix: str | None) -> None:

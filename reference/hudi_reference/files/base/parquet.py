@@ -3,7 +3,6 @@
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,8 +16,6 @@ from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, ke
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
-#: Opens a source: timestamps of 96 bits are read as microseconds, like those of every other column.
-parquet_file = partial(pq.ParquetFile, coerce_int96_timestamp_unit="us")
 #: The setting for the compression of base files, and the default, which takes a tenth of the time of gzip.
 CODEC_KEY, DEFAULT_CODEC = "hoodie.parquet.compression.codec", "zstd"
 #: The names in the library, and the level of deployed writers if it is not the library's default.
@@ -46,6 +43,15 @@ def read_parquet_footer(storage: Storage, path: str) -> BaseFileFooter:
         return from_key_values(path, file.metadata.metadata or {}, _SCHEMA)
 
 
+def parquet_file(source: pa.NativeFile) -> pq.ParquetFile:
+    """Opens a source. Timestamps of 96 bits are read as microseconds, like those of every other column.
+
+    Column chunks of local files are not read into buffers first: that takes a third of the time of a small file.
+    """
+    is_local = isinstance(source, pa.MemoryMappedFile | pa.BufferReader)
+    return pq.ParquetFile(source, coerce_int96_timestamp_unit="us", pre_buffer=not is_local)
+
+
 @contextmanager
 def opened_parquet(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
     """A Parquet file. Raises FileNotFoundError, MalformedBaseFile, also for errors while it is read."""
@@ -56,8 +62,8 @@ def opened_parquet(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
 def read_rows(source: pa.NativeFile, columns: Sequence[str] | None, *, threads: bool = False) -> pa.Table:
     """The rows in file order, with those of `columns` that the file has, or with all columns. Raises what pyarrow raises."""
     file = parquet_file(source)
-    names = file.schema_arrow.names if columns is None else columns
-    wanted = [name for name in names if file.schema_arrow.get_field_index(name) >= 0]
+    stored = file.schema_arrow.names
+    wanted = stored if columns is None else [name for name in columns if name in stored]
     if use_fast(FastPath.PARQUET_ROWS, file.metadata.num_rows):
         return read_by_dictionary(source, file, wanted, threads=threads)
     return file.read(wanted, use_threads=threads)

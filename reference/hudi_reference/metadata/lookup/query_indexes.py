@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.names import join_path
-from hudi_reference.metadata.keys import ALL_PARTITIONS, BASE_PATH, column_stats_key, partition_stats_key
+from hudi_reference.metadata.keys import ALL_PARTITIONS, BASE_PATH, column_stats_key, partition_identifier, partition_stats_key
 from hudi_reference.metadata.lookup.column_bounds import is_mergeable, may_hold
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot, open_snapshot
 from hudi_reference.metadata.lookup.key_lookup import groups_of, keys_asked, without_keys
@@ -58,10 +58,10 @@ class QueryIndexes:
     listed: PartitionList
 
     @implements("MDT-005", "MDT-006", "MDT-007", "MDT-008", "MDT-009")
-    def paths(self, holds: Callable[[str], bool]) -> Collection[str]:
-        """The paths of the data files in the partitions for which `holds` is true."""
-        names = [name for name, info in self.listed.partitions.items() if not info.is_deleted and holds(_path(name))]
-        found = self.snapshot.get(BuiltIn.FILES, names)
+    def paths(self, among: Callable[[Iterable[str]], Iterable[str]]) -> Collection[str]:
+        """The paths of the data files in the partitions that `among` selects from those of the table."""
+        present = (_path(name) for name, info in self.listed.partitions.items() if not info.is_deleted)
+        found = self.snapshot.get(BuiltIn.FILES, [partition_identifier(partition) for partition in among(present)])
         lists = ((_path(key), record.payload) for key, record in found.items())
         return {
             join_path(partition, name)

@@ -4,15 +4,14 @@ A record belongs to one partition, so skipping a partition changes no merge. Val
 partition is skipped only if its path determines the value of the column in all its rows.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 import pyarrow.types as pt
 
 from hudi_reference.errors import MalformedFileName, UnsupportedTableFeature
-from hudi_reference.layout.partitions import NULL_PARTITION
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query.pruning.partition_columns import Folders, folders_of, value_of
 from hudi_reference.query.pruning.predicates import Comparison, compare
@@ -41,34 +40,67 @@ class PartitionFilter:
     asked: Sequence[Comparison]
     schema: pa.Schema
 
-    def holds(self, path: str) -> bool:
-        """Whether rows of the partition may satisfy the comparisons; True also if the path does not show its values."""
+    def holding(self, paths: Sequence[str]) -> list[bool]:
+        """For each partition whether its rows may satisfy the comparisons; True also if the path does not show its values."""
+        values = [self._values(path) for path in paths]
+        holds = [True] * len(paths)
+        for name, operator, value in self.asked:
+            kind = self.schema.field(name).type
+            shown = pa.array([None if found is None else found[name] for found in values], kind)
+            passes = compare(pa.chunked_array([shown]), operator, value).fill_null(False).to_pylist()
+            pairs = zip(holds, passes, shown.is_valid().to_pylist(), strict=True)
+            holds = [may and (passed or not is_shown) for may, passed, is_shown in pairs]
+        return holds
+
+    def _values(self, path: str) -> Mapping[str, Any] | None:
+        """The values of the compared columns, None for null; None if the path does not show them."""
         if "%" in path and not self.folders.url_encode:
-            return True  # a writer escaped the path, and the table properties do not say so
+            return None  # a writer escaped the path, and the table properties do not say so
         try:
             texts = self.folders.texts(path)
-            values = {name: value_of(self.schema.field(name), texts[name], path) for name, _, _ in self.asked}
+            return {name: value_of(self.schema.field(name), texts[name], path).as_py() for name, _, _ in self.asked}
         except (MalformedFileName, UnsupportedTableFeature):
-            return True
-        return all(not values[name].is_valid or _passes(values[name], operator, value) for name, operator, value in self.asked)
+            return None
 
     @implements("LAY-009")
-    def may_contain(self, folder: str) -> bool:
-        """Whether partitions at or below a folder of the base path may hold such rows.
+    def may_contain(self, folders: Sequence[str]) -> list[bool]:
+        """For each folder of the base path whether partitions at or below it may hold such rows.
 
         The folder shows the value of the first partition column. If the value is a text that is not URL-encoded, it may contain
         `/`, and the folder is only its beginning.
         """
         name = self.folders.fields[0]
+        asked = [one for one in self.asked if one[0] == name]
+        if not asked:
+            return [True] * len(folders)
+        alone = PartitionFilter(replace(self.folders, fields=(name,)), asked, self.schema)
+        may_go_on = pt.is_string(self.schema.field(name).type) and not self.folders.url_encode
         start = f"{name}=" if self.folders.hive_style else ""
-        text = folder.removeprefix(start)
-        if not folder.startswith(start) or text == NULL_PARTITION or ("%" in folder and not self.folders.url_encode):
-            return True
-        field, asked = self.schema.field(name), [one for one in self.asked if one[0] == name]
-        alone = PartitionFilter(Folders((name,), self.folders.hive_style, self.folders.url_encode), asked, self.schema)
-        if alone.holds(folder):
-            return True
-        return pt.is_string(field.type) and not self.folders.url_encode and all(_begins(one, text) for one in asked)
+        return [
+            holds or (may_go_on and all(_begins(one, folder.removeprefix(start)) for one in asked))
+            for folder, holds in zip(folders, alone.holding(folders), strict=True)
+        ]
+
+
+class ChosenPartitions:
+    """The partitions of a table that a filter needs, decided once for each."""
+
+    def __init__(self, wanted: PartitionFilter) -> None:
+        self._wanted = wanted
+        self._known: dict[str, bool] = {}
+
+    def __call__(self, partition: str) -> bool:
+        """Whether the filter needs the partition."""
+        if partition not in self._known:
+            self.among([partition])
+        return self._known[partition]
+
+    def among(self, partitions: Iterable[str]) -> list[str]:
+        """Those of the partitions that the filter needs."""
+        given = list(partitions)
+        new = list({one for one in given if one not in self._known})
+        self._known.update(zip(new, self._wanted.holding(new), strict=True))
+        return [one for one in given if self._known[one]]
 
 
 def _begins(comparison: Comparison, text: str) -> bool:
@@ -91,8 +123,8 @@ def pruned(slices: Iterable[Slice], where: Sequence[Comparison], properties: Tab
     found, wanted = list(slices), partition_filter(where, properties, schema)
     if wanted is None:
         return found
-    may_hold = {path: wanted.holds(path) for path in {one.partition for one in found}}
-    return [one for one in found if may_hold[one.partition]]
+    chosen = set(ChosenPartitions(wanted).among({one.partition for one in found}))
+    return [one for one in found if one.partition in chosen]
 
 
 def _are_of_values(properties: TableProperties) -> bool:
@@ -104,9 +136,3 @@ def _are_of_values(properties: TableProperties) -> bool:
 def _has_one_text(kind: pa.DataType) -> bool:
     """Whether all writers make the same text of a value of this type."""
     return any(is_one(kind) for is_one in (pt.is_string, pt.is_integer, pt.is_boolean, pt.is_date))
-
-
-def _passes(found: pa.Scalar, operator: str, value: object) -> bool:
-    """Whether a row with the value passes the comparison."""
-    passes: pa.Scalar = compare(pa.chunked_array([[found.as_py()]], found.type), operator, value)[0]
-    return passes.as_py() is True

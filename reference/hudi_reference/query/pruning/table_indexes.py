@@ -3,7 +3,7 @@
 It is generic in tables and file slices, because a table refers to the function that opens its indexes.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -37,8 +37,8 @@ class Filter:
 class TableIndexes(Protocol):
     """The usable indexes of one state of a table."""
 
-    def paths(self, holds: Callable[[str], bool]) -> Collection[str]:
-        """The paths of the data files in the partitions for which `holds` is true."""
+    def paths(self, among: Callable[[Iterable[str]], Iterable[str]]) -> Collection[str]:
+        """The paths of the data files in the partitions that `among` selects from those of the table."""
 
     def matching(self, slices: Sequence[Any], query: Filter) -> Sequence[Any]:
         """The slices that may have rows which the filter selects."""

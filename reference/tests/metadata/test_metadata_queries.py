@@ -1,0 +1,239 @@
+"""Queries through the metadata table: the files that they list and read, and that their answers are those without it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import pyarrow as pa
+import pytest
+
+from hudi_reference import archive, clean, compact, create_table, open_table, rollback
+from hudi_reference.query.pruning.predicates import Comparison
+from hudi_reference.storage import MemoryStorage, ObjectInfo
+from hudi_reference.tables import WritableTable
+
+SCHEMA = {
+    "type": "record", "name": "t",
+    "fields": [{"name": name, "type": ["null", kind], "default": None} for name, kind in (("id", "string"), ("ts", "long"),
+               ("p", "string"), ("n", "int"))],
+}  # fmt: skip
+INDEXES = {
+    "hoodie.metadata.enable": "true",
+    "hoodie.metadata.record.index.enable": "true",
+    "hoodie.metadata.record.index.min.filegroup.count": "4",
+}
+FILTERS = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.bloom.filter.enable": "true"}
+TYPES: tuple[Literal["COPY_ON_WRITE", "MERGE_ON_READ"], ...] = ("COPY_ON_WRITE", "MERGE_ON_READ")
+EACH_TYPE = pytest.mark.parametrize("kind", TYPES)
+
+
+class Watched(MemoryStorage):
+    """A storage that records listings, and the reads of data files and of the metadata table."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what was recorded."""
+        self.listed: list[str] = []
+        self.read: set[str] = set()
+        self.looked_up: Counter[str] = Counter()
+
+    def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
+        """As any storage."""
+        if not prefix.startswith(".hoodie"):
+            self.listed.append(prefix)
+        return super().list(prefix, skip=skip)
+
+    def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
+        """As any storage."""
+        self._note(path)
+        return super().get(path, start, length)
+
+    def open(self, path: str) -> pa.NativeFile:
+        """As any storage."""
+        self._note(path)
+        return super().open(path)
+
+    def _note(self, path: str) -> None:
+        if not path.startswith(".hoodie"):
+            self.read.add(path)
+        elif path.startswith(".hoodie/metadata/record_index"):
+            self.looked_up[path] += 1
+
+
+def rows(*found: tuple[str, str, int]) -> pa.Table:
+    """Rows of key, partition and number."""
+    keys, partitions, numbers = zip(*found, strict=True)
+    return pa.table({"id": keys, "ts": pa.array(numbers, pa.int64()), "p": partitions, "n": pa.array(numbers, pa.int32())})
+
+
+def table_of(
+    kind: Literal["COPY_ON_WRITE", "MERGE_ON_READ"], options: dict[str, str], writes: int = 3, partitions: int = 3
+) -> WritableTable:
+    """A table whose every write changes one row of each partition, and adds one."""
+    table = create_table(
+        "memory:", name="t", schema=SCHEMA, record_key=("id",), partition=("p",), ordering=("ts",), table_type=kind,
+        storage=Watched(), options=options, properties={"hoodie.datasource.write.partitionpath.urlencode": "true"},
+    )  # fmt: skip
+    for number in range(writes):
+        places = range(partitions)
+        table.upsert(
+            rows(*((f"k{p}", f"p{p}", number) for p in places), *((f"k{p}-{number}", f"p{p}", number) for p in places))
+        )
+    return table
+
+
+def watched(table: WritableTable) -> Watched:
+    """The storage of a table, with nothing recorded."""
+    assert isinstance(table.storage, Watched)
+    table.storage.forget()
+    return table.storage
+
+
+def again(table: WritableTable, **options: str) -> WritableTable:
+    """The table opened again, with other settings."""
+    return open_table("memory:", storage=table.storage, options=options)
+
+
+def expect_equal(table: WritableTable, where: Sequence[Comparison] = ()) -> pa.Table:
+    """The rows of a filter, which are the same without the metadata table."""
+    without = again(table, **{"hoodie.metadata.enable": "false"})
+    found = again(table).snapshot(["id", "p", "n"], where)
+    assert Counter(map(repr, found.to_pylist())) == Counter(map(repr, without.snapshot(["id", "p", "n"], where).to_pylist()))
+    return found
+
+
+@EACH_TYPE
+def test_files_are_listed_through_the_metadata_table(kind: Any) -> None:
+    """MDT-009: a query lists no folder of the table; the setting of deployed readers disables that."""
+    table = table_of(kind, {"hoodie.metadata.enable": "true"})
+    storage = watched(table)
+    again(table).snapshot()
+    assert storage.listed == []
+    again(table, **{"hoodie.metadata.enable": "false"}).snapshot()
+    assert storage.listed == [""]
+    again(table).as_of(table.timeline.commits[0].requested)
+    assert storage.listed == [""]
+    expect_equal(table)
+
+
+@EACH_TYPE
+def test_the_listing_is_that_of_storage_after_each_action(kind: Any) -> None:
+    """MDT-008: after writes, compaction, clean, rollback and archiving."""
+    options = {
+        "hoodie.metadata.enable": "true", "hoodie.compact.inline.max.delta.commits": "1", "hoodie.keep.min.commits": "3",
+        "hoodie.keep.max.commits": "4", "hoodie.clean.commits.retained": "1",
+    }  # fmt: skip
+    table = table_of(kind, options, writes=4)
+    for act in (compact, clean, lambda table: rollback(table, table.upsert(rows(("x", "p0", 1)))), archive):
+        if act is not compact or kind == "MERGE_ON_READ":
+            act(table)
+        seen, stored = again(table).view(where=()).groups, again(table).view().groups
+        assert {k: (g.latest, g.replaced_by) for k, g in seen.groups.items()} == {
+            k: (g.latest, g.replaced_by) for k, g in stored.groups.items()
+        }
+        expect_equal(table)
+
+
+@EACH_TYPE
+def test_only_the_partitions_of_a_filter_are_looked_up(kind: Any) -> None:
+    """MDT-009: a filter on the partition column gets the files of the matching partitions alone."""
+    table = table_of(kind, {"hoodie.metadata.enable": "true"})
+    assert {group.partition for group in again(table).view(where=[("p", "=", "p1")]).groups} == {"p1"}
+    assert expect_equal(table, [("p", ">=", "p1"), ("n", "=", 2)]).num_rows == 4
+
+
+@EACH_TYPE
+def test_a_listing_that_lacks_a_write_is_not_used(kind: Any) -> None:
+    """RDR-018: a metadata table that was put back to an earlier state gives no stale rows: storage is listed."""
+    table = table_of(kind, {"hoodie.metadata.enable": "true"})
+    names = [name for name in table.storage.names(".hoodie/metadata/.hoodie/timeline") if name.endswith(".deltacommit")]
+    newest = max(names)
+    for info in table.storage.list(".hoodie/metadata"):
+        if newest[:17] in info.path:
+            table.storage.delete(info.path)
+    storage = watched(table)
+    assert again(table).snapshot().num_rows == 12
+    assert storage.listed == [""]
+    expect_equal(table)
+
+
+@EACH_TYPE
+def test_entries_of_pending_writes_are_not_used(kind: Any) -> None:
+    """OCC-021: the metadata table has completed a write that the table has not."""
+    table = table_of(kind, INDEXES)
+    last = table.upsert(rows(("k0", "p0", 9), ("new", "p9", 9)))
+    for name in table.storage.names(".hoodie/timeline"):
+        if name.startswith(f"{last}_"):
+            table.storage.delete(f".hoodie/timeline/{name}")
+    assert expect_equal(table).num_rows == 12
+    assert expect_equal(table, [("id", "=", "new")]).num_rows == 0
+    assert expect_equal(table, [("id", "=", "k0")]).column("n").to_pylist() == [2]
+
+
+@EACH_TYPE
+@pytest.mark.parametrize("column", ["id", "_hoodie_record_key"])
+@pytest.mark.parametrize(
+    ("operator", "value", "found"),
+    [("=", "k1", 1), ("=", "k1-2", 1), ("=", "none", 0), ("in", ["k1", "k2-0", "none"], 2), ("in", [], 0)],
+)
+def test_a_key_is_looked_up_in_the_record_index(kind: Any, column: str, operator: str, value: Any, found: int) -> None:
+    """IDX-012: only the file groups that have the keys are read, and only the file groups of the index that may have them."""
+    table = table_of(kind, INDEXES)
+    where = [(column, operator, value)]
+    storage = watched(table)
+    assert again(table).snapshot(["id"], where).num_rows == found
+    assert len({path.partition("/")[0] for path in storage.read}) == found
+    keys = 1 if isinstance(value, str) else len(value)
+    assert len({path.split("record-index-")[1][:4] for path in storage.looked_up}) <= keys
+    expect_equal(table, where)
+
+
+@EACH_TYPE
+def test_deleted_and_new_keys(kind: Any) -> None:
+    """IDX-012: a deleted key has no file group, and a key that was written again has a new one."""
+    table = table_of(kind, INDEXES)
+    table.delete(pa.table({"id": ["k1"], "p": ["p1"]}))
+    assert expect_equal(table, [("id", "=", "k1")]).num_rows == 0
+    table.upsert(rows(("k1", "p0", 7)))
+    assert expect_equal(table, [("id", "=", "k1")]).column("p").to_pylist() == ["p0"]
+    expect_equal(table, [("id", "=", "k1"), ("n", ">", 7)])
+
+
+def test_bloom_filters_exclude_base_files() -> None:
+    """IDX-004: without a record index, base files without the key are not read; slices with log files are."""
+    table = table_of("COPY_ON_WRITE", FILTERS)
+    storage = watched(table)
+    assert again(table).snapshot(["id"], [("id", "=", "k1")]).num_rows == 1
+    assert {path.partition("/")[0] for path in storage.read} == {"p1"}
+    logged = table_of("MERGE_ON_READ", FILTERS)
+    logged.upsert(rows(("late", "p0", 1)), new_keys_in_logs=True)
+    assert expect_equal(logged, [("id", "=", "late")]).num_rows == 1
+
+
+def test_read_optimized_queries_do_not_use_the_record_index() -> None:
+    """IDX-012: the index describes the merged rows; a base file still has a key that a log file deleted."""
+    table = table_of("MERGE_ON_READ", INDEXES)
+    table.delete(pa.table({"id": ["k1"], "p": ["p1"]}))
+    assert again(table).read_optimized(["id"], [("id", "=", "k1")]).num_rows == 1
+    assert again(table).as_of(table.timeline.commits[0].requested, ["id"], [("id", "=", "k1")]).num_rows == 1
+
+
+def test_data_skipping_can_be_disabled() -> None:
+    """IDX-012: with the setting of deployed readers every file is read, and the listing is still used."""
+    table = table_of("COPY_ON_WRITE", INDEXES)
+    storage = watched(table)
+    again(table, **{"hoodie.enable.data.skipping": "false"}).snapshot(["id"], [("id", "=", "k1")])
+    assert len(storage.read) == 9
+    assert storage.listed == []
+
+
+def test_a_damaged_index_is_not_used() -> None:
+    """MDT-010: an index cannot fail a query: all files are read."""
+    table = table_of("COPY_ON_WRITE", INDEXES)
+    for info in table.storage.list(".hoodie/metadata/record_index"):
+        if ".log." in info.path:
+            table.storage.put(info.path, b"damaged")
+    assert again(table).snapshot(["id"], [("id", "=", "k1")]).num_rows == 1

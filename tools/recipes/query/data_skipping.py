@@ -1,0 +1,154 @@
+"""Filters on tables whose metadata table has statistics of columns and an index of record keys: no matching row is lost."""
+
+from typing import Any
+
+from tools.recipes.recipe import COW, HUDI, HUDI_1_2, MOR, Check, Recipe, Row, Step, Table, delete, upsert
+
+SHORT = {COW: "cow", MOR: "mor"}
+COLUMNS = (("id", "string"), ("ts", "long"), ("p", "string"), ("fare", "double"), ("city", "string"))
+#: One file group in each partition of the metadata table, so that tables stay small.
+STATS = {
+    "hoodie.metadata.enable": "true",
+    "hoodie.metadata.index.column.stats.enable": "true",
+    "hoodie.metadata.index.partition.stats.enable": "true",
+    "hoodie.metadata.index.column.stats.file.group.count": "1",
+    "hoodie.metadata.index.partition.stats.file.group.count": "1",
+}
+KEYS = {
+    **STATS,
+    "hoodie.metadata.record.index.enable": "true",
+    "hoodie.metadata.global.record.level.index.enable": "true",
+    "hoodie.metadata.record.index.min.filegroup.count": "1",
+    "hoodie.metadata.record.index.max.filegroup.count": "1",
+    "hoodie.metadata.global.record.level.index.min.filegroup.count": "1",
+    "hoodie.metadata.global.record.level.index.max.filegroup.count": "1",
+    "hoodie.metadata.index.bloom.filter.enable": "true",
+    "hoodie.metadata.index.bloom.filter.file.group.count": "1",
+    "hoodie.index.type": "RECORD_INDEX",
+    "hoodie.record.index.update.partition.path": "true",
+}
+LOST = "A file was skipped that has a matching row: "
+
+
+def found(name: str, where: tuple[tuple[str, str, Any], ...], *ids: str, **more: Any) -> Check:
+    """A check that a filter selects the rows with these ids."""
+    told = {
+        "requirements": ("MDT-010",), "flags": ("lost-write",), "columns": ("id",), "needs": ("read.snapshot",),
+        "says": "A filter selects the same rows, whatever the statistics of files exclude.",
+        "if_it_fails": LOST + "read the statistics of every file of the slice.",
+    }  # fmt: skip
+    return Check(name=name, where=where, rows=tuple({"id": one} for one in ids), **{**told, **more})
+
+
+def skipping(name: str, steps: tuple[Step, ...], checks: tuple[Check, ...], **more: Any) -> list[Recipe]:
+    """Recipes for each type of table, made by both releases."""
+    kinds = more.pop("kinds", (COW, MOR))
+    table = {"columns": COLUMNS, "partition": ("p",), "options": STATS, **more}
+    return [
+        Recipe(
+            f"skipping.{name}.{SHORT[kind]}", "queries", Table(type=kind, **table), steps, checks, producers=(HUDI, HUDI_1_2)
+        )
+        for kind in kinds
+    ]
+
+
+def one(key: str, p: str, ts: int, fare: float | None, city: str | None = None) -> Row:
+    """A row."""
+    return {"id": key, "ts": ts, "p": p, "fare": fare, "city": city}
+
+
+MOVED = skipping(
+    "values-that-moved",
+    (
+        upsert(one("a", "x", 1, 1.0, "rome"), one("b", "x", 1, 2.0, "oslo"), one("c", "y", 1, 30.0), one("d", "z", 1, None)),
+        upsert(one("a", "x", 2, 50.0, "zagreb"), one("e", "y", 2, 31.0, "bonn")),
+        delete({"id": "c", "p": "y"}),
+    ),
+    (
+        found("new-value", (("fare", ">", 40.0),), "a"),
+        found("old-value", (("fare", "<", 1.5),)),
+        found("value-that-stayed", (("fare", "=", 2.0),), "b"),
+        found("two-columns-of-two-files", (("fare", ">=", 2.0), ("city", ">", "p")), "a"),
+        found("deleted-value", (("fare", "=", 30.0),)),
+        found("nulls", (("fare", "<=", 100.0),), "a", "b", "e"),
+    ),
+)
+
+KINDS = (
+    ("id", "string"), ("ts", "long"), ("p", "string"), ("d", "double"), ("f", "float"), ("s", "string"), ("n", "int"),
+    ("m", {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}),
+)  # fmt: skip
+NAN = float("nan")
+
+
+def of(key: str, p: str, ts: int, d: Any = None, s: Any = None, n: Any = None) -> Row:
+    """A row with values that statistics do not describe well."""
+    return {"id": key, "ts": ts, "p": p, "d": d, "f": d, "s": s, "n": n, "m": None}
+
+
+UNORDERED = skipping(
+    "values-without-bounds",
+    (
+        upsert(
+            of("a", "nan", 1, NAN, "a"), of("b", "nan", 1, 1.5, "b" * 5000), of("c", "nan", 1, -1.5, "c"),
+            of("d", "null", 1), of("e", "null", 1),
+            of("f", "mixed", 1, 7.0, "\U0001f600", 7), of("g", "mixed", 1, None, "\ue000", None),
+            of("h", "zero", 1, 0.0, "", 0), of("i", "zero", 1, -0.0, "", 0),
+        ),
+        upsert(of("d", "null", 2, NAN, "late", 5), of("h", "zero", 2, 9.0, "\uffff", -9), of("e", "null", 2, 3.0, "e", 6)),
+    ),
+    (
+        found("beside-a-nan", (("d", "<", -1.0),), "c"),
+        found("beside-a-nan.float", (("f", "<", -1.0),), "c"),
+        found("beside-a-nan-in-a-log", (("d", "=", 3.0),), "e"),
+        found("zeros", (("d", "=", 0.0),), "i"),
+        found("beside-nulls", (("n", ">=", 5),), "d", "e", "f"),
+        found("long-text", (("s", ">=", "bb"), ("s", "<", "c")), "b"),
+        found("empty-text", (("s", "=", ""),), "i"),
+        found("text-of-two-orders", (("s", "=", "\ue000"),), "g"),
+    ),
+    columns=KINDS,
+)  # fmt: skip
+
+LATE = skipping(
+    "column-that-came-later",
+    (
+        upsert({"id": "a", "ts": 1, "p": "x", "n": 1}, {"id": "b", "ts": 1, "p": "y", "n": 2}),
+        upsert(
+            {"id": "c", "ts": 1, "p": "x", "n": 2**40, "late": "m"}, {"id": "d", "ts": 1, "p": "z", "n": 3, "late": "k"},
+            columns=(("id", "string"), ("ts", "long"), ("p", "string"), ("n", "long"), ("late", "string")),
+        ),
+    ),
+    (
+        found("wider-type", (("n", ">", 2**33),), "c", needs=("schema.evolution",)),
+        found("narrow-type", (("n", "<=", 1),), "a", needs=("schema.evolution",)),
+        found("late-column", (("late", ">", "l"),), "c", needs=("schema.evolution",)),
+    ),
+    columns=(("id", "string"), ("ts", "long"), ("p", "string"), ("n", "int")),
+)  # fmt: skip
+
+BY_KEY: dict[str, Any] = {
+    "requirements": ("IDX-012",),
+    "says": "A filter on the record key selects the row where it is now.",
+    "if_it_fails": "The entry of the key in the record index or a bloom filter was misread, or is not current.",
+}
+LOOKED_UP = skipping(
+    "record-keys",
+    (
+        upsert(one("a", "x", 1, 1.0), one("b", "x", 1, 2.0), one("c", "y", 1, 3.0), one("d$\\e", "z", 1, 4.0)),
+        upsert(one("a", "y", 2, 5.0), one("n", "x", 2, 6.0)),
+        delete({"id": "c", "p": "y"}),
+        upsert(one("b", "x", 3, 7.0)),
+    ),
+    (
+        found("moved", (("id", "=", "a"),), "a", **BY_KEY),
+        found("updated", (("id", "=", "b"), ("fare", "=", 7.0)), "b", **BY_KEY),
+        found("deleted", (("id", "=", "c"),), **BY_KEY),
+        found("inserted", (("id", "=", "n"),), "n", **BY_KEY),
+        found("special-characters", (("id", "=", "d$\\e"),), "d$\\e", **BY_KEY),
+        found("absent", (("id", "=", "zzz"),), **BY_KEY),
+    ),
+    options=KEYS,
+)
+
+RECIPES = [*MOVED, *UNORDERED, *LATE, *LOOKED_UP]
