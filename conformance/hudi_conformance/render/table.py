@@ -13,9 +13,10 @@ from rich.tree import Tree
 from hudi_conformance.render.parts.layout import DIM, OK, WARNING, WRONG, Fact, counted, facts
 from hudi_conformance.render.timeline import show_timeline
 from hudi_reference import Table
+from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
-from hudi_reference.metadata.availability import INFLIGHT, METADATA_FOLDER, USABLE
+from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.query.file_groups import FileGroup, FileSlice, load_file_groups
 from hudi_reference.query.pruning.folder_listing import Listed
 
