@@ -120,3 +120,31 @@ def test_dry_run_of_a_clustering(table: tuple[str, list[str]]) -> None:
 def test_usage_errors(table: tuple[str, list[str]], words: tuple[str, ...]) -> None:
     """A missing instant, a setting without value, and an unknown service are usage errors."""
     assert called(table[0], *words).exit_code == 2
+
+
+def test_indexes_are_created_and_dropped(table: tuple[str, list[str]]) -> None:
+    """Settings by Hudi's names ask for an index, `--index` names the one to drop; a preview comes first."""
+    uri, _ = table
+    wanted = ("--set", "hoodie.metadata.record.index.enable=true", "--set", "hoodie.metadata.enable=true")
+    shown = called(uri, "index", *wanted, "--dry-run")
+    assert shown.exit_code == 0 and "record_index" in shown.output
+    assert not (Path(uri) / ".hoodie" / "metadata").exists()
+    assert called(uri, "index", *wanted, "--yes").exit_code == 0
+    folder = Path(uri) / ".hoodie" / "metadata" / "record_index"
+    assert list(folder.glob("*.hfile"))
+    assert called(uri, "drop-index", "--index", "record_index", "--dry-run").exit_code == 0
+    assert list(folder.glob("*.hfile"))
+    assert called(uri, "drop-index", "--index", "record_index", "--yes").exit_code == 0
+    assert not list(folder.glob("*.hfile"))
+    assert "nothing to do" in called(uri, "drop-index", "--index", "record_index", "--yes").output
+    assert called(uri, "drop-index", "--yes").exit_code == 2
+    assert called(uri, "clean", "--index", "files", "--yes").exit_code == 2
+
+
+def test_service_deletes_a_disabled_metadata_table(table: tuple[str, list[str]]) -> None:
+    """The setting hoodie.metadata.enable=false applies to services: the metadata table is deleted with the action."""
+    uri, _ = table
+    assert called(uri, "index", "--set", "hoodie.metadata.record.index.enable=true", "--yes").exit_code == 0
+    cleaning = ("--set", "hoodie.clean.commits.retained=1", "--set", "hoodie.metadata.enable=false")
+    assert called(uri, "clean", *cleaning, "--yes").exit_code == 0
+    assert not (Path(uri) / ".hoodie" / "metadata").exists()

@@ -3,12 +3,13 @@
 import pytest
 from reference_samples import TABLE_TYPES, contents, new_table, trip, trips
 
-from hudi_reference import WritableTable, clean, index, open_table, rollback
+from hudi_reference import WritableTable, clean, create_index, drop_index, index, open_table, rollback
 from hudi_reference.errors import HudiError, Misuse, UnsupportedTableFeature
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.layout.properties_update import update_properties
 from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.services.indexing.named_indexes import plan_drop
 from hudi_reference.write.commit import transitions_of
 
 LISTED = {"hoodie.metadata.enable": "true", "hoodie.metadata.compact.max.delta.commits": "3"}
@@ -190,3 +191,54 @@ def test_an_unknown_index_stops_every_operation_before_its_first_byte(key: str) 
             act(opened(table))
     assert {path: table.storage.get(path) for path in contents(table.storage)} == before
     assert opened(table).snapshot(["id"]).num_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "left"), [("record_index", {"files", "bloom_filters"}), ("bloom_filters", {"files", "record_index"})]
+)
+def test_an_index_is_dropped_on_request(name: str, left: set[str]) -> None:
+    """PROP-012, IDX-021: its partition is not listed any more and has no files; the preview names both and changes nothing."""
+    table = indexed()
+    before = contents(table.storage)
+    plan = plan_drop(opened(table), name)
+    assert plan.partitions == (name,) and set(below_metadata(table, name)) == set(plan.files)
+    assert contents(table.storage) == before
+    assert drop_index(opened(table), name)
+    assert (listed(table), below_metadata(table, name)) == (left, [])
+    assert not drop_index(opened(table), name)
+    opened(table).upsert(trips(trip("c", p="x")))
+    assert listed(table) == left
+
+
+def test_an_unknown_index_is_dropped_on_request() -> None:
+    """PROP-001: dropping the index that prevents writes makes the table writable."""
+    table = indexed()
+    list_partitions(table, "files", "record_index", UNKNOWN)
+    table.storage.put(f".hoodie/metadata/{UNKNOWN}/.x-0000-0_00000000000000009.log.1_0-0-0", b"")
+    assert drop_index(opened(table), UNKNOWN)
+    assert below_metadata(table, UNKNOWN) == []
+    opened(table).upsert(trips(trip("c", p="x")))
+    metadata = MetadataTable.of(table)
+    assert metadata is not None
+    assert set(metadata.records("record_index", table.timeline)) == {"a", "b", "c"}
+
+
+def test_the_whole_metadata_table_is_dropped_on_request() -> None:
+    """PROP-012: the listing of files is the metadata table: without it there is no index."""
+    table = indexed()
+    assert drop_index(opened(table), "files")
+    assert listed(table) == set() and not table.storage.list(".hoodie/metadata")
+    assert opened(table).snapshot(["id"]).num_rows == 2
+
+
+def test_indexes_that_others_need_are_not_dropped() -> None:
+    """IDX-021: secondary indexes need the record index; an index that is being built is not dropped."""
+    table = indexed()
+    create_index(opened(table), "by_name", "name")
+    with pytest.raises(Misuse, match="secondary"):
+        drop_index(opened(table), "record_index")
+    assert drop_index(opened(table), "by_name")
+    assert drop_index(opened(table), "record_index")
+    list_partitions(table, "record_index", key=INFLIGHT)
+    with pytest.raises(Misuse, match="being built"):
+        drop_index(opened(table), "record_index")

@@ -17,24 +17,30 @@ from hudi_reference.services.clustering.plan import plan_clustering
 from hudi_reference.services.clustering.plan_record import InputGroup, clustering_in
 from hudi_reference.services.compaction.compaction import compact, plan_compaction
 from hudi_reference.services.compaction.log_compaction import log_compact, plan_log_compaction
+from hudi_reference.services.indexing.indexing import index, indexes_to_build
+from hudi_reference.services.indexing.named_indexes import drop_index, plan_drop
 from hudi_reference.services.planning.compaction_plan import Operation, operations_in
 from hudi_reference.services.planning.plan_execution import pending_of, read_plan
 from hudi_reference.services.rollback.restore import plan_restore, restore
 from hudi_reference.services.rollback.rollback import plan_rollback, rollback
 from hudi_reference.services.rollback.savepoint import delete_savepoint, savepoint, savepoint_files
 from hudi_reference.tables import open_table
+from hudi_reference.timeline.instants.instant import Instant
 
 Name = Literal[
-    "clean", "compaction", "log-compaction", "clustering", "rollback", "savepoint", "delete-savepoint", "restore", "archive"
-]
+    "clean", "compaction", "log-compaction", "clustering", "rollback", "savepoint", "delete-savepoint", "restore", "archive",
+    "index", "drop-index",
+]  # fmt: skip
 Options = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Job:
-    """One service: its preview as (what happens, to what), and its execution, which returns the requested time or None."""
+    """One service: what it concerns, its preview as (what happens, to what), and its execution, which returns the requested
+    time or None.
+    """
 
-    concerns_an_instant: bool
+    concerns: Literal["the table", "an instant", "an index"]
     preview: Callable[[Table, str, Options], list[tuple[str, str]]]
     do: Callable[[Table, str, Options], str | None]
 
@@ -94,24 +100,45 @@ def _archive(table: Table, _: str, options: Options) -> str | None:
     return going[-1].requested if going else None
 
 
+def _index_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
+    pending = pending_of(table.timeline, "indexing")
+    return [("build", name) for name in (*_in_plans(table, pending), *indexes_to_build(table, options))]
+
+
+def _in_plans(table: Table, pending: Iterable[Instant]) -> list[str]:
+    plans = (read_plan(table, "indexing", found.requested) for found in pending)
+    return [info["metadataPartitionPath"] for plan in plans for info in plan["indexPartitionInfos"] or ()]
+
+
+def _drop_preview(table: Table, name: str, _: Options) -> list[tuple[str, str]]:
+    plan = plan_drop(table, name)
+    return [*(("drop", partition) for partition in plan.partitions), *(("delete", path) for path in plan.files)]
+
+
+def _drop(table: Table, name: str, _: Options) -> str | None:
+    return name if drop_index(table, name) else None
+
+
 JOBS: Mapping[Name, Job] = {
-    "clean": Job(False, _clean_preview, lambda table, _, options: clean(table, options)),
-    "compaction": Job(False, _compaction_preview, lambda table, _, options: compact(table, options)),
-    "log-compaction": Job(False, _log_compaction_preview, lambda table, _, options: log_compact(table, options)),
-    "clustering": Job(False, _clustering_preview, lambda table, _, options: cluster(table, options)),
-    "rollback": Job(True, _rollback_preview, lambda table, instant, _: rollback(table, instant)),
+    "clean": Job("the table", _clean_preview, lambda table, _, options: clean(table, options)),
+    "compaction": Job("the table", _compaction_preview, lambda table, _, options: compact(table, options)),
+    "log-compaction": Job("the table", _log_compaction_preview, lambda table, _, options: log_compact(table, options)),
+    "clustering": Job("the table", _clustering_preview, lambda table, _, options: cluster(table, options)),
+    "rollback": Job("an instant", _rollback_preview, lambda table, instant, _: rollback(table, instant)),
     "savepoint": Job(
-        True,
+        "an instant",
         lambda table, instant, _: [("protect", path) for path in savepoint_files(table, instant)],
         lambda table, instant, _: savepoint(table, instant),
     ),
     "delete-savepoint": Job(
-        True,
+        "an instant",
         lambda _, instant, __: [("give free", f"{instant} savepoint")],
         lambda table, instant, _: delete_savepoint(table, instant),
     ),
-    "restore": Job(True, _restore_preview, lambda table, instant, _: restore(table, instant)),
-    "archive": Job(False, _archive_preview, _archive),
+    "restore": Job("an instant", _restore_preview, lambda table, instant, _: restore(table, instant)),
+    "archive": Job("the table", _archive_preview, _archive),
+    "index": Job("the table", _index_preview, lambda table, _, options: index(table, options)),
+    "drop-index": Job("an index", _drop_preview, _drop),
 }
 
 
@@ -121,6 +148,7 @@ def service(
     instant: Annotated[
         str | None, typer.Option(metavar="T", help="Instant to roll back, to protect, or to restore to.")
     ] = None,
+    index_name: Annotated[str | None, typer.Option("--index", metavar="NAME", help="Index to drop.")] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="As in hoodie.clean.commits.retained=3")
     ] = None,
@@ -129,16 +157,27 @@ def service(
 ) -> None:
     """Run one table service after a preview."""
     job = JOBS[name]
-    if job.concerns_an_instant != (instant is not None):
-        raise typer.BadParameter(f"{name} {'needs' if job.concerns_an_instant else 'takes no'} --instant")
+    _check_given(name, "--instant", instant, job.concerns == "an instant")
+    _check_given(name, "--index", index_name, job.concerns == "an index")
     options = dict(map(_setting, setting or ()))
     with telling_errors():
-        opened = open_table(table)
-        steps = job.preview(opened, instant or "", options)
+        opened = open_table(table, options=_of_the_metadata_table(options) if name != "index" else None)
+        concerned = instant or index_name or ""
+        steps = job.preview(opened, concerned, options)
         _show(steps)
         if dry_run or not steps or not (yes or typer.confirm(f"{name}?")):
             return
-        typer.echo(job.do(opened, instant or "", options) or "nothing to do")
+        typer.echo(job.do(opened, concerned, options) or "nothing to do")
+
+
+def _check_given(name: str, option: str, value: str | None, is_needed: bool) -> None:
+    if is_needed != (value is not None):
+        raise typer.BadParameter(f"{name} {'needs' if is_needed else 'takes no'} {option}")
+
+
+def _of_the_metadata_table(options: Options) -> Options:
+    """The settings by which every service maintains or drops indexes."""
+    return {key: value for key, value in options.items() if key.startswith("hoodie.metadata.")}
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
 from hudi_reference.locks import held, new_owner
+from hudi_reference.metadata.availability import usable_partitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.all import indexes_wanted
 from hudi_reference.metadata.indexes.bloom_filters import BLOOM_FILTERS
@@ -117,6 +118,21 @@ def create_index(
     if requested is None:
         raise Misuse("nothing to build an index from", rule="IDX-021", expected="rows, and no pending plan", found=name)
     return execute_indexing(table, requested)
+
+
+def indexes_to_build(table: Table, options: Options | None = None) -> tuple[str, ...]:
+    """The partitions of the metadata table that `index` would build by a new plan. Changes nothing.
+
+    Raises UnsupportedTableFeature, Misuse.
+    """
+    check_writable(table)
+    usable = usable_partitions(read_properties(table.storage))
+    wanted = [one.partition for one in indexes_wanted(table, options or {})]
+    definition = definition_in(options or {})
+    if definition is not None:
+        check_definition(table, definition, (*usable, *wanted))
+        wanted.append(definition.partition)
+    return tuple(name for name in wanted if name not in usable)
 
 
 @implements("INX-002", "INX-003", "INX-004", "INX-008", "INX-011", "SVC-004")

@@ -1,21 +1,24 @@
-"""Indexes that users name: creating and dropping them, as `CREATE INDEX` and `DROP INDEX` do.
+"""Indexes that users name: creating them as `CREATE INDEX` does, and dropping indexes of any kind, as `DROP INDEX` does.
 
     create_index(table, "by_city", "city")                                        CREATE INDEX by_city ON t (city)
     create_index(table, "by_day", "ts", using="column_stats", function="to_date") CREATE INDEX by_day ON t USING
                                                                                   column_stats(ts) OPTIONS(expr='to_date')
 
-The definition is stored under the lock in which the plan is published; the index is then built by the plan.
+The definition is stored under the lock in which the plan is published; the index is then built by the plan. To drop an index,
+the properties are changed first, so that nobody uses it any more; then its definition and its files are removed. An index that
+is not maintained here can be dropped too: then the table can be written.
 """
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
+from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.locks import held, new_owner
-from hudi_reference.metadata.availability import read_definitions, write_definitions
+from hudi_reference.metadata.availability import METADATA_FOLDER, read_definitions, write_definitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.all import named_index
 from hudi_reference.metadata.indexes.expression_index import check_expression
@@ -109,28 +112,61 @@ def _store(sync: MetadataSync, definitions: Iterable[IndexDefinition]) -> None:
     sync.table = replace(table, properties=properties)
 
 
+@dataclass(frozen=True)
+class DropPlan:
+    """What would be dropped: partitions of the metadata table, and the paths of their files below the base path."""
+
+    partitions: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@implements("IDX-021", "PROP-012")
+def plan_drop(table: Table, name: str) -> DropPlan:
+    """What dropping the index of this name would delete; nothing if there is no such index. Changes nothing.
+
+    The index `files` is the whole metadata table, and statistics of partitions are dropped with those of columns.
+
+    Raises Misuse for an index that is being built, and for a record index on which secondary indexes depend.
+    """
+    properties = read_properties(table.storage)
+    usable, building = properties.fields(USABLE), properties.fields(INFLIGHT)
+    defined = {one.partition for one in read_definitions(table.storage, properties)}
+    named = {name, *(index_partition(kind, name) for kind in Kind)}
+    found = named & {*usable, *building, *defined}
+    if found & set(building):
+        raise Misuse("the index is being built", rule="IDX-021", expected="a usable index", found=name)
+    if BuiltIn.FILES in found:
+        found = {*usable, *building}
+    if BuiltIn.COLUMN_STATS in found:
+        found |= {BuiltIn.PARTITION_STATS.value} & set(usable)
+    dependent = [one for one in usable if one.startswith(f"{Kind.SECONDARY}_") and one not in found]
+    if BuiltIn.RECORD_INDEX in found and dependent:
+        raise Misuse(
+            "secondary indexes need the record index", rule="IDX-021", found=", ".join(dependent), remedy="drop them first"
+        )
+    folders = [METADATA_FOLDER] if BuiltIn.FILES in found else [f"{METADATA_FOLDER}/{one}" for one in sorted(found)]
+    return DropPlan(tuple(sorted(found)), tuple(info.path for one in folders for info in table.storage.list(f"{one}/")))
+
+
 @implements("IDX-021", "PROP-012")
 def drop_index(table: Table, name: str) -> bool:
-    """Drop the secondary or expression index of this name: its partition is removed from the table's properties first, then
-    its definition, then its files.
+    """Drop the index of this name, under the lock of the table.
 
     Returns:
         Whether there was such an index.
 
     Raises:
-        Misuse: the index is being built.
+        Misuse: the index is being built, or secondary indexes depend on it.
     """
     transitions, owner = transitions_of(table), new_owner(f"drop the index {name}")
     with held(transitions.times.lock, owner):
-        sync = MetadataSync.of(table, transitions.times, owner)
-        partitions = {index_partition(kind, name) for kind in Kind} | {name}
-        known = {one.partition for one in read_definitions(table.storage, read_properties(table.storage))}
-        dropped = partitions & known
-        if dropped & set(sync.building):
-            raise Misuse("the index is being built", rule="IDX-021", expected="a usable index", found=name)
-        if not dropped:
-            return False
-        for partition in dropped:
-            sync.drop_partition(partition)
-        drop_definitions(sync, dropped)
-    return True
+        dropped = plan_drop(table, name).partitions
+        sync = MetadataSync.of(table, transitions.times, owner, dropping=dropped)
+        if BuiltIn.FILES in dropped:
+            sync.drop()
+        else:
+            for partition in dropped:
+                sync.drop_partition(partition)
+        if dropped:
+            drop_definitions(sync, dropped)
+    return bool(dropped)

@@ -75,11 +75,15 @@ class MetadataSync:
     metadata: MetadataTable | None = field(default=None)
 
     @classmethod
-    def of(cls, table: Table, times: Times, owner: str) -> "MetadataSync":
-        """For a table. Raises UnsupportedTableFeature for a table with indexes that are not maintained."""
+    def of(cls, table: Table, times: Times, owner: str, *, dropping: Collection[str] | None = None) -> "MetadataSync":
+        """For a table. Raises UnsupportedTableFeature for a table with indexes that are not maintained.
+
+        To drop indexes they need not be maintained: then `dropping` are their partitions.
+        """
         properties = read_properties(table.storage)
         usable, building = usable_partitions(properties), properties.fields(INFLIGHT)
-        check_maintained(table, (*usable, *building))
+        if dropping is None:
+            check_maintained(table, (*usable, *building))
         now = replace(table, properties=properties)
         return cls(now, times, owner, usable, building, MetadataTable.of(table) if usable else None)
 
