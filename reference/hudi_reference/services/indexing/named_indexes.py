@@ -5,8 +5,8 @@
                                                                                   column_stats(ts) OPTIONS(expr='to_date')
 
 The definition is stored under the lock in which the plan is published; the index is then built by the plan. To drop an index,
-the properties are changed first, so that no process uses it any more; then its definition and its files are removed. An index that
-is not maintained here can be dropped too: then the table can be written.
+the properties are changed first, so that no process uses it any more; then its definition and its files are removed. An index
+that is not maintained here can be dropped too: then the table can be written.
 """
 
 import re
