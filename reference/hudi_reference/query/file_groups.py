@@ -144,7 +144,7 @@ class FileGroups:
 
     def slices_in(self, partitions: Collection[str]) -> tuple[FileSlice, ...]:
         """The slices that a snapshot reads in these partitions."""
-        return tuple(one for one in self.latest_slices if one.partition in partitions)
+        return tuple(file_slice for file_slice in self.latest_slices if file_slice.partition in partitions)
 
     @property
     def replaced(self) -> frozenset[GroupId]:
@@ -174,9 +174,9 @@ def load_file_groups(
     compactions = _pending_compactions(storage, properties, timeline)
     replaced = _replaced_groups(commits)
     groups = {}
-    for identity, found in files.items():
+    for identity, named_files in files.items():
         pending = compactions.get(identity, ())
-        slices = _slices(identity, found, pending, timeline, listed, is_legacy=properties.is_legacy)
+        slices = _slices(identity, named_files, pending, timeline, listed, is_legacy=properties.is_legacy)
         if slices:
             groups[identity] = FileGroup(*identity, slices, replaced.get(identity))
     return FileGroups(groups, commits)

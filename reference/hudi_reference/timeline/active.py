@@ -113,8 +113,8 @@ class Timeline:
     @implements("RDR-008", "TL-033")
     def completion_of(self, requested: str) -> str | None:
         """Completion time of the write with that requested time; None if it did not complete, or not before the limit."""
-        found = self._completions.get(requested) or self._archived_completion_of(requested)
-        return None if found is None or found >= self.limit else found
+        completion = self._completions.get(requested) or self._archived_completion_of(requested)
+        return None if completion is None or completion >= self.limit else completion
 
     @implements("RDR-008", "RDR-009", "TL-033", "TL-055")
     def _archived_completion_of(self, requested: str) -> str | None:
@@ -140,8 +140,8 @@ class Timeline:
 
 def _together(active: Iterable[Instant], archived: Iterable[Instant]) -> tuple[Instant, ...]:
     """By requested time. An instant that is archived and still in the active timeline counts once."""
-    found = {instant.identity: instant for instant in (*archived, *active)}
-    return tuple(sorted(found.values(), key=requested_order))
+    by_identity = {instant.identity: instant for instant in (*archived, *active)}
+    return tuple(sorted(by_identity.values(), key=requested_order))
 
 
 @implements("LAY-017", "TL-046", "TL-053")

@@ -163,8 +163,8 @@ class Transitions:
         There may be two completed files.
         """
         names = self.storage.names(self.properties.timeline_folder)
-        found = (parse_instant_name(name) for name in names if name.startswith(instant.requested))
-        return [known for known in found if known is not None and known.identity == instant.identity]
+        parsed = (parse_instant_name(name) for name in names if name.startswith(instant.requested))
+        return [known for known in parsed if known is not None and known.identity == instant.identity]
 
     def _check_exists(self, instant: Instant) -> None:
         if self.storage.head(self.path(instant)) is None:

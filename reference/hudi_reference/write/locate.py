@@ -46,11 +46,11 @@ def locate(incoming: Incoming, view: View, reader: SliceReader, *, living: bool 
         unknown = np.ones(rows.num_rows, np.bool_)
         for file_slice in slices.get(partition, ()):
             stored = reader.current_keys(file_slice) if living else reader.all_keys(file_slice)
-            found = np.zeros(rows.num_rows, np.bool_)  # there may be many stored keys: one pass is made over them
-            found[pc.index_in(stored, value_set=rows.column(KEY)).drop_null().to_numpy()] = True
-            if found.any():
-                known.append((file_slice, rows.filter(pa.array(found))))
-                unknown &= ~found
+            is_stored = np.zeros(rows.num_rows, np.bool_)  # there may be many stored keys: one pass is made over them
+            is_stored[pc.index_in(stored, value_set=rows.column(KEY)).drop_null().to_numpy()] = True
+            if is_stored.any():
+                known.append((file_slice, rows.filter(pa.array(is_stored))))
+                unknown &= ~is_stored
         if unknown.any():
             new.append((partition, rows.filter(pa.array(unknown))))
     return Located(known, new)

@@ -45,14 +45,14 @@ def orphan_files(storage: Storage, *judges: Judge) -> tuple[str, ...]:
     A log file that contains blocks of other actions, or a command block, is not an orphan: before table version 8 log files
     were named by their base file and shared.
     """
-    found = []
+    orphans = []
     for info in storage.list(skip=META_FOLDER):
         name = parse_data_file_name(split_path(info.path)[1])
         if name is None or not any(judge(info.path, name.instant) for judge in judges):
             continue
         if isinstance(name, BaseFileName) or _is_of_its_action(storage, info.path, name):
-            found.append(info.path)
-    return tuple(sorted(found))
+            orphans.append(info.path)
+    return tuple(sorted(orphans))
 
 
 def leftover_files(storage: Storage, groups: FileGroups) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ def _is_of_its_action(storage: Storage, path: str, name: LogFileName) -> bool:
 
 def remove_leftover_files(storage: Storage, groups: FileGroups) -> tuple[str, ...]:
     """Delete these files; their paths. No reader of the table sees a difference."""
-    found = leftover_files(storage, groups)
-    for path in found:
+    leftovers = leftover_files(storage, groups)
+    for path in leftovers:
         storage.delete(path)
-    return found
+    return leftovers
