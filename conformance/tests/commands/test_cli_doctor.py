@@ -1,5 +1,7 @@
 """The output of `doctor` and `engines`, which neither start nor download anything."""
 
+import re
+
 import pytest
 from rich.text import Text
 from typer.testing import CliRunner
@@ -12,6 +14,7 @@ from hudi_conformance.engines import registry
 from hudi_conformance.engines.apache_hudi.jvm.bundle import cached_bundle
 from hudi_conformance.engines.apache_hudi_java.jars import client
 from hudi_conformance.engines.support import environments
+from hudi_conformance.engines.support.info import UnknownEngine
 
 
 @pytest.fixture
@@ -60,6 +63,17 @@ def test_engine_is_ready_if_all_requirements_are_installed(monkeypatch):
     assert [(piece.name, piece.there) for piece in doctor.diagnose(on_java).pieces][-2:] == [("jar", True), ("jar", False)]
     client("1.0.2").cached.touch()
     assert doctor.diagnose(on_java).ready
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("name", ["trino", "chdb"])
+def test_engines_without_an_adapter_are_told_with_the_reason(name):
+    """doctor and engines print the reason, and so does an attempt to run the engine."""
+    reason = registry.without_adapter()[name]
+    assert f"{name} cannot run: {reason}" in run("doctor")
+    assert f"{name}: no adapter; {reason}" in run("engines", "--no-ask")
+    with pytest.raises(UnknownEngine, match=re.escape(reason)):
+        registry.find(name)
 
 
 @pytest.mark.usefixtures("bare")

@@ -65,6 +65,8 @@ def doctor(
     missing = [diagnosis for diagnosis in found if not diagnosis.ready]
     for diagnosis in missing:
         console.print(f"{diagnosis.engine.name}: {diagnosis.remedy}", soft_wrap=True, markup=False)
+    for name, reason in registry.without_adapter().items():
+        console.print(f"{name} cannot run: {reason}", soft_wrap=True, markup=False)
     if missing and not index_in_reach():
         console.print("[yellow]The package index cannot be reached; missing requirements cannot be installed now.[/yellow]")
 

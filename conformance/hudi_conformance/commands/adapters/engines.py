@@ -30,6 +30,8 @@ def engines(
     console.print(_overview(known, answers))
     for info in known:
         console.print(f"{info.name}: {_start(info)}", soft_wrap=True, markup=False)
+    for name, reason in registry.without_adapter().items():
+        console.print(f"{name}: no adapter; {reason}", soft_wrap=True, markup=False)
     told = {name: answer for name, answer in answers.items() if isinstance(answer, Hello)}
     if features and told:
         console.print(_matrix(told))
