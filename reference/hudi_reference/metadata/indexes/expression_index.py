@@ -206,12 +206,21 @@ def as_partition(stats: ColumnStats, partition: str) -> PartitionStats:
 def _filter_of(values: pa.Array, instant: str, options: Mapping[str, str]) -> BloomFilter:
     """The filter over the texts of the values, with the size of the options or else one for their number."""
     kind = FilterType(options.get("filtertype", FilterType.DYNAMIC_V0))
-    texts = texts_of(values.drop_null()).filter(pc.not_equal(texts_of(values.drop_null()), ""))
+    present = _filter_texts(values.drop_null())
+    texts = present.filter(pc.not_equal(present, ""))
     if "numentries" not in options:
         return BloomFilter(kind, instant, make_file_filter(texts, kind).encode())
     sizes = {"entries": int(options["numentries"]), "max_entries": int(options.get("maxentries", MAX_ENTRIES))}
     made = make_filter(texts, kind, rate=float(options.get("fpp", RATE)), **sizes)
     return BloomFilter(kind, instant, made.encode())
+
+
+def _filter_texts(values: pa.Array) -> pa.Array:
+    """The texts of values in a bloom filter: those of Java objects; a timestamp has at least one digit after the second."""
+    if not pt.is_timestamp(values.type):
+        return texts_of(values)
+    times = (str(value.replace(tzinfo=None)) for value in values.cast(pa.timestamp("us")).to_pylist())
+    return pa.array([time.rstrip("0") if "." in time else f"{time}.0" for time in times], pa.string())
 
 
 #: The wrapper of a value of the function, by a test of its type.
