@@ -52,6 +52,7 @@ OFFERED = frozenset(
         "service.savepoint",
         "service.restore",
         "service.index",
+        "service.index.named",
         "archive.flink-settings",
         "merge.custom",
         "merge.samples",

@@ -23,6 +23,7 @@ from hudi_reference.layout.names import in_merge_order, require_base_file_name, 
 from hudi_reference.layout.partitions import escape, unescape
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.metadata.availability import after
+from hudi_reference.metadata.indexes.index_functions import values_of
 from hudi_reference.metadata.keys import bloom_filters_key, column_stats_key, file_group_of, partition_stats_key
 from hudi_reference.metadata.locations import location_of
 from hudi_reference.metadata.secondary_keys import parse_secondary_key, secondary_key
@@ -144,6 +145,23 @@ def _location(file_id: str) -> Json:
     }
 
 
+_COLUMN_TYPES = {
+    "string": pa.string(),
+    "long": pa.int64(),
+    "double": pa.float64(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+}
+
+
+def _index_values(function: str, options: Mapping[str, str], type: str, values: Sequence[Any]) -> list[Any]:
+    kind = _COLUMN_TYPES[type]
+    stored = {"date": pa.int32(), "timestamp": pa.int64()}.get(type, kind)
+    found = values_of(function, options, pa.array(values, stored).cast(kind))
+    plain = {pa.date32(): pa.int32(), pa.timestamp("us", "UTC"): pa.int64()}.get(found.type, found.type)
+    return list(found.cast(plain).to_pylist())
+
+
 def _make_filter(kind: str, entries: int, rate: float, max_entries: int, keys: Sequence[str]) -> str:
     return make_filter(keys, FilterType(kind), entries=entries, rate=rate, max_entries=max_entries).encode()
 
@@ -193,6 +211,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "secondary-key.encode": Function(secondary_key, ("secondary", "record")),
     "secondary-key.decode": Function(_secondary_parts, ("key",)),
     "record-index.location": Function(_location, ("file_id",)),
+    "expression-index.values": Function(_index_values, ("function", "options", "type", "values")),
     "metadata-record.decode": Function(metadata_record, ("key", "value")),
     "metadata-partition.name": Function(metadata_partition, ("type", "name")),
     "bloom.make": Function(_make_filter, ("type", "entries", "rate", "max_entries", "keys")),

@@ -146,6 +146,8 @@ class _Entries:
             is_base = isinstance(parse_data_file_name(name), BaseFileName)
             if is_base or self.definition.kind == BuiltIn.COLUMN_STATS:
                 values = values_in_file(reader, partition, name, self.column).combine_chunks()
+                if not len(values):  # as deployed: no entry for a file without rows
+                    continue
                 result = values_of(self.definition.function, self.definition.options, values, zone_of(table.options))
                 yield path, self._record(partition, name, size, result)
 

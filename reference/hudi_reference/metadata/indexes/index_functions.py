@@ -60,6 +60,30 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _SECONDS = "yyyy-MM-dd HH:mm:ss"
 
 
+@implements("IDX-038")
+def month_of(time: datetime.datetime) -> int:
+    """The month of the year, from 1."""
+    return time.month
+
+
+@implements("IDX-039")
+def day_of(time: datetime.datetime) -> int:
+    """The day of the month, from 1."""
+    return time.day
+
+
+@implements("IDX-040")
+def hour_of(time: datetime.datetime) -> int:
+    """The hour of the day, from 0 to 23."""
+    return time.hour
+
+
+@implements("IDX-041")
+def lower_of(text: str) -> str:
+    """The text in lower case, which depends on no locale."""
+    return text.lower()
+
+
 def _substring(text: str, call: Call) -> str:
     position, length = int(call.options["pos"]), int(call.options["len"])
     start = position - 1 if position > 0 else len(text) + position if position < 0 else 0
@@ -106,10 +130,10 @@ _TIMESTAMP = pa.timestamp("us", "UTC")
 _FUNCTIONS: Mapping[str, tuple[Function, pa.DataType | None, frozenset[str], Callable[[pa.DataType], bool]]] = {
     "identity": (lambda value, _: value, None, _NONE, _is_single),
     "year": (lambda value, call: call.local(value).year, pa.int32(), _NONE, _is_time),
-    "month": (lambda value, call: call.local(value).month, pa.int32(), _NONE, _is_time),
-    "day": (lambda value, call: call.local(value).day, pa.int32(), _NONE, _is_time),
-    "hour": (lambda value, call: call.local(value).hour, pa.int32(), _NONE, _is_time),
-    "lower": (lambda value, _: value.lower(), pa.string(), _NONE, pt.is_string),
+    "month": (lambda value, call: month_of(call.local(value)), pa.int32(), _NONE, _is_time),
+    "day": (lambda value, call: day_of(call.local(value)), pa.int32(), _NONE, _is_time),
+    "hour": (lambda value, call: hour_of(call.local(value)), pa.int32(), _NONE, _is_time),
+    "lower": (lambda value, _: lower_of(value), pa.string(), _NONE, pt.is_string),
     "upper": (lambda value, _: value.upper(), pa.string(), _NONE, pt.is_string),
     "trim": (lambda value, call: value.strip(_trimmed(call)), pa.string(), _TRIM, pt.is_string),
     "ltrim": (lambda value, call: value.lstrip(_trimmed(call)), pa.string(), _TRIM, pt.is_string),

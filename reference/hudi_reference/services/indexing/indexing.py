@@ -35,6 +35,7 @@ from hudi_reference.services.indexing.named_indexes import (
     definition_in,
     definition_of,
     drop_definitions,
+    drop_index,
     store_definition,
 )
 from hudi_reference.services.metadata_table.metadata_sync import MetadataSync, clear
@@ -54,6 +55,8 @@ from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.preconditions import check_indexes_maintained, check_writable
 
 Options = Mapping[str, str]
+#: The setting that names an index to drop.
+DROP_KEY = "hoodie.metadata.index.drop"
 
 
 @implements("INX-001", "SVC-012")
@@ -62,7 +65,8 @@ def index(table: Table, options: Options | None = None) -> str | None:
 
     Args:
         table: the table.
-        options: settings by Hudi's names, as `hoodie.metadata.record.index.enable`.
+        options: settings by Hudi's names, as `hoodie.metadata.record.index.enable`. With `hoodie.metadata.index.drop` the index
+            of that name is dropped, and nothing is built.
 
     Returns:
         The requested time of the last plan; None if all these indexes exist, or the table has no rows yet.
@@ -71,6 +75,9 @@ def index(table: Table, options: Options | None = None) -> str | None:
         ConcurrentChange: a writer did not maintain an index that was being built. The index is dropped.
     """
     check_indexes_maintained(table)
+    if dropped := (options or {}).get(DROP_KEY):
+        drop_index(table, dropped)
+        return None
     if read_properties(table.storage).fields(INFLIGHT):
         for done in (found for found in table.timeline.completed if found.action == "indexing"):
             offer(table, done.requested)  # a crash left the index unpublished

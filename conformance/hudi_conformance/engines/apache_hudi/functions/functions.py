@@ -182,6 +182,29 @@ def _decode_secondary_key(session: Session, key: str) -> dict[str, str | None]:
     }
 
 
+def _index_values(session: Session, function: str, options: Mapping[str, str], type: str, values: Sequence[Any]) -> list[Any]:
+    """The function as the indexer applies it to a column; Spark makes columns of the stored numbers of dates and timestamps."""
+    from pyspark.sql import Column
+    from pyspark.sql.types import DateType, TimestampType
+
+    spark = session.spark
+    rows = spark.createDataFrame([(value,) for value in values], f"v {'long' if type in ('date', 'timestamp') else type}")
+    column = {
+        "date": "date_from_unix_date(int(v))", "timestamp": "timestamp_micros(v)",
+    }.get(type, "v")  # fmt: skip
+    rows = rows.selectExpr(f"{column} AS v")
+    index = session.hudi.index.expression.HoodieSparkExpressionIndex(
+        "i", function, session.list_of(["v"]), {"expr": function, **options}
+    )
+    result = rows.select(Column(index.apply(session.list_of([rows["v"]._jc]))).alias("v"))
+    kind = result.schema["v"].dataType
+    if isinstance(kind, DateType):
+        result = result.selectExpr("unix_date(v) AS v")
+    elif isinstance(kind, TimestampType):
+        result = result.selectExpr("unix_micros(v) AS v")
+    return [row["v"] for row in result.collect()]
+
+
 def _record_index_location(session: Session, file_id: str) -> dict[str, Any]:
     """The file id as a UUID with its index, or as text if Hudi does not accept it as a UUID."""
     from py4j.protocol import Py4JJavaError
@@ -307,6 +330,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "secondary-key.encode": _encode_secondary_key,
     "secondary-key.decode": _decode_secondary_key,
     "record-index.location": _record_index_location,
+    "expression-index.values": _index_values,
     "bloom.make": _make_bloom,
     "bloom.may-hold": _may_hold,
     "positions.encode": _encode_positions,

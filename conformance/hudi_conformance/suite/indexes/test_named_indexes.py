@@ -1,0 +1,262 @@
+"""Secondary indexes and expression indexes: after every write and service their entries are those of the rows and files."""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Row, Step, row
+from hudi_conformance.suite.support.tables.clustered_tables import SORT, NewUri, Type
+from hudi_conformance.suite.support.tables.metadata_tables import INFLIGHT, LISTED, PREFIX, RECORDS, WRITES, IndexedTable
+from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
+from hudi_conformance.suite.support.tables.written_tables import files_below
+from hudi_reference.files.base_file import read_base_file
+from hudi_reference.layout.properties import read_properties
+from hudi_reference.metadata.records import ColumnStats, PartitionStats, SecondaryEntry
+from hudi_reference.storage import LocalStorage
+
+NAMED = pytest.mark.needs(*WRITES, "service.index", "service.index.named")
+SETTINGS = {**LISTED, **RECORDS}
+BY_VALUE = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
+INSERTS = (
+    Step("upsert", (row("a", 30, "x"), row("b$", 10, "Y$\\"), row("c", 20, "x", "rio"))),
+    Step("insert", (row("d", 20, ""), {**row("e", 5, ""), "value": None})),
+)
+CHANGES = (
+    Step("upsert", (row("a", 31, "changed"), row("c", 40, "x", "rio"), row("n", 1, "new", "lima"))),
+    Step("delete", (row("b$", 0, ""),)),
+    Step("upsert", ({**row("n", 2, "", "lima"), "value": None}, row("e", 9, "x"))),
+)
+
+
+def expression(name: str, column: str, function: str, **options: str) -> dict[str, str]:
+    """Return the settings of an index of statistics over a function of a column."""
+    given = {"expr": function, **options}
+    return {
+        "hoodie.index.name": name,
+        f"{PREFIX}index.expression.enable": "true",
+        f"{PREFIX}index.expression.column": column,
+        f"{PREFIX}index.expression.options": ",".join(f"{key}={value}" for key, value in given.items()),
+    }
+
+
+class NamedTable(IndexedTable):
+    """A table with a record index and indexes that a user named."""
+
+    def __init__(self, engine: Client, uri: str, type: Type, *indexes: Mapping[str, str]) -> None:
+        super().__init__(engine, uri, type, SETTINGS)
+        self.write(*INSERTS)
+        for options in indexes:
+            assert self.named(options) is not None
+
+    def named(self, options: Mapping[str, str], **more: Any) -> str | None:
+        """Request an index that the options describe, or one phase of building it."""
+        return self.engine.service(self.uri, "index", options=options, **more)
+
+    def check_values(self, when: str) -> None:
+        """Check that the secondary index has exactly the pairs of the rows, each under its escaped key."""
+        self.check(when)
+        records = self.records("secondary_index_by_value")
+        columns = ("_hoodie_record_key", "value")
+        rows = self.engine.read(self.uri, Query(columns=columns)).to_pylist()
+        pairs = [(found["value"], found["_hoodie_record_key"]) for found in rows if found["value"] is not None]
+        assert sorted(records) == sorted(f"{escaped(value)}${escaped(key)}" for value, key in pairs), when
+        assert {record.payload for record in records.values()} <= {SecondaryEntry(is_deleted=False)}, when
+
+    def definitions(self) -> dict[str, Any]:
+        """Return the definitions of indexes by partition, from the file that the properties name."""
+        path = read_properties(LocalStorage(self.folder)).get("hoodie.table.index.defs.path")
+        if path is None:
+            return {}
+        found: dict[str, Any] = json.loads((self.folder / path).read_text())["indexDefinitions"]
+        return found
+
+    def base_files_of_table(self) -> Iterable[tuple[str, list[Row]]]:
+        """Return name and rows of each base file."""
+        for partition, files in self.files_stored().items():
+            for name in files:
+                if name.endswith(".parquet"):
+                    path = Path(partition, name).as_posix()
+                    yield name, read_base_file(LocalStorage(self.folder), path).to_pylist()
+
+
+def escaped(part: str) -> str:
+    """Return a part of a key of a secondary index."""
+    return "".join(f"\\{one}" if one in "$\\" else one for one in part)
+
+
+@NAMED
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-021", "IDX-023", "IDX-024", "IDX-030", "INX-001", "MDT-001")
+def test_a_secondary_index_follows_every_write(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-030: a changed value replaces its entry, a removed row and a null have none, other entries stay."""
+    table = NamedTable(engine, new_uri(), type, BY_VALUE)
+    table.check_values("created")
+    for step in CHANGES:
+        table.write(step)
+        table.check_values(f"after {step}")
+
+
+@pytest.mark.needs(
+    *WRITES, "service.index", "service.index.named", "service.clean", "service.clustering", "service.rollback",
+    "write.insert-overwrite", "write.delete-partition",
+)  # fmt: skip
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-021", "IDX-030", "MDT-001")
+def test_a_secondary_index_follows_every_service(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-021: services that move rows change no entry; replacing writes and rollbacks change those of their rows."""
+    table = NamedTable(engine, new_uri(), type, BY_VALUE).write(*CHANGES)
+    assert isinstance(table, NamedTable)
+    if type == "MERGE_ON_READ" and "service.compaction" in engine.hello.features:
+        assert engine.service(table.uri, "compaction", options={"hoodie.compact.inline.max.delta.commits": "1"}) is not None
+        table.check_values("compacted")
+    assert engine.service(table.uri, "clustering", options={SORT: "ts"}) is not None
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    table.check_values("clustered and cleaned")
+    failed = begin_write(table.uri, (row("x", 1, "half"),))
+    engine.service(table.uri, "rollback", instant=failed.instant)
+    table.check_values("a failed write was rolled back")
+    table.write(Step("insert_overwrite", (row("z", 1, "all"),)), Step("delete_partition", (row("", 0, "", "rio"),)))
+    table.check_values("partitions were replaced and deleted")
+
+
+#: Values of the drawn writes: none, empty, and with the characters that are escaped.
+VALUES = ("", "$", "\\", "a$b", "X", "\u00c9\U0001f600", None)
+
+
+@NAMED
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-021", "IDX-025", "IDX-030", "IDX-035")
+@pytest.mark.parametrize("seed", range(3))
+def test_named_indexes_follow_drawn_writes(engine: Client, new_uri: NewUri, type: Type, seed: int) -> None:
+    """IDX-021: after drawn updates and deletes both indexes are those of the rows and files."""
+    draw, table = Random(seed), NamedTable(engine, new_uri(), type, BY_VALUE, expression("low", "value", "lower"))
+    for number in range(6):
+        rows = tuple({**row(key, 100 + number, ""), "value": draw.choice(VALUES)} for key in draw.sample("adef", 2))
+        table.write(Step("delete" if draw.random() < 0.3 else "upsert", rows))
+        table.check_values(f"after write {number}: {rows}")
+        check_statistics(table, "expr_index_low", "value", lambda text: text.lower())
+
+
+@NAMED
+@pytest.mark.requirements("IDX-021", "INX-001", "INX-011")
+def test_a_secondary_index_is_built_beside_writes(engine: Client, new_uri: NewUri) -> None:
+    """INX-011: writes between the plan and the build add their entries, and remove those of values that they replace."""
+    table = NamedTable(engine, new_uri(), "MERGE_ON_READ")
+    instant = table.named(BY_VALUE, phase="schedule")
+    assert "secondary_index_by_value" in table.listed(INFLIGHT)
+    table.write(*CHANGES)
+    table.named({}, phase="execute", instant=instant)
+    table.check_values("built")
+
+
+@NAMED
+@pytest.mark.requirements("IDX-022", "IDX-023", "IDX-032", "IDX-033", "PROP-014")
+def test_definitions_name_function_and_column(engine: Client, new_uri: NewUri) -> None:
+    """IDX-022: the JSON document has the partition, the kind, the function and the column of each index; IDX-032: and the
+    options of its function.
+    """
+    day = expression("day", "ts", "from_unixtime", format="yyyy-MM-dd")
+    found = NamedTable(engine, new_uri(), "COPY_ON_WRITE", BY_VALUE, day).definitions()
+    names = ("indexName", "indexType", "indexFunction", "sourceFields", "indexOptions")
+    assert [found["secondary_index_by_value"][name] for name in names] == [
+        "secondary_index_by_value", "secondary_index", "identity", ["value"], {},
+    ]  # fmt: skip
+    assert [found["expr_index_day"][name] for name in names] == [
+        "expr_index_day", "column_stats", "from_unixtime", ["ts"], {"expr": "from_unixtime", "format": "yyyy-MM-dd"},
+    ]  # fmt: skip
+
+
+@NAMED
+@pytest.mark.requirements("IDX-021", "PROP-012")
+def test_a_dropped_index_is_gone(engine: Client, new_uri: NewUri) -> None:
+    """IDX-021: a dropped index is not listed, and has neither definition nor files; it can be created again."""
+    table = NamedTable(engine, new_uri(), "COPY_ON_WRITE", BY_VALUE, expression("low", "value", "lower"))
+    table.named({f"{PREFIX}index.drop": "by_value"})
+    assert "secondary_index_by_value" not in (*table.listed(), *table.listed(INFLIGHT))
+    assert set(table.definitions()) & {"secondary_index_by_value", "expr_index_low"} == {"expr_index_low"}
+    assert not table.metadata_files("secondary_index_by_value/*.hfile")
+    table.write(*CHANGES)
+    assert table.named(BY_VALUE) is not None
+    table.check_values("created again")
+
+
+@NAMED
+@pytest.mark.requirements("IDX-034")
+@pytest.mark.parametrize("function", ["concat", "rand", "", "year"])
+def test_other_functions_are_refused(engine: Client, new_uri: NewUri, function: str) -> None:
+    """IDX-034: a function that cannot be indexed, or not over a text, is refused; no file is left."""
+    table = NamedTable(engine, new_uri(), "COPY_ON_WRITE")
+    before = files_below(table.folder)
+    with pytest.raises(ContractError):
+        table.named(expression("other", "value", function))
+    assert files_below(table.folder) == before
+
+
+def check_statistics(
+    table: NamedTable, partition: str, column: str, function: Callable[[Any], Any], older: Collection[str] = ()
+) -> None:
+    """Check the entry of each base file against its rows, and that of each partition against those of its files.
+
+    Files that are `older` than the index may have no entry.
+    """
+    records = {key: record.payload for key, record in table.records(partition).items()}
+    files = {one.file_name: one for one in records.values() if isinstance(one, ColumnStats)}
+    partitions = {one.partition: one for one in records.values() if isinstance(one, PartitionStats)}
+    for name, rows in table.base_files_of_table():
+        values = [function(found[column]) for found in rows if found[column] is not None]
+        one = files.get(name)
+        if one is None and (not rows or name in older):
+            continue
+        assert one is not None, f"{name} has no entry in {partition}"
+        assert (one.least and one.least.value, one.greatest and one.greatest.value) == (
+            min(values, default=None), max(values, default=None),
+        ), name  # fmt: skip
+        assert (one.value_count, one.null_count) == (len(values), len(rows) - len(values)), name
+    for found in table.engine.read(table.uri, Query(columns=("city", column))).to_pylist():
+        bounds = partitions[found["city"]]
+        if found[column] is not None:
+            assert bounds.least is not None and bounds.greatest is not None
+            assert bounds.least.value <= function(found[column]) <= bounds.greatest.value
+
+
+#: Function, column, options, and the value in Python.
+FUNCTIONS: tuple[tuple[str, str, dict[str, str], Callable[[Any], Any]], ...] = (
+    ("identity", "value", {}, lambda text: text),
+    ("lower", "value", {}, lambda text: text.lower()),
+    ("upper", "value", {}, lambda text: text.upper()),
+    ("from_unixtime", "ts", {"format": "ss"}, lambda seconds: f"{seconds % 60:02}"),
+)
+
+
+@NAMED
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-032", "IDX-033", "IDX-035", "IDX-036", "IDX-041", "IDX-042", "MDT-001")
+@pytest.mark.parametrize(("function", "column", "options", "compute"), FUNCTIONS, ids=[one[0] for one in FUNCTIONS])
+def test_an_expression_index_follows_every_write(
+    engine: Client,
+    new_uri: NewUri,
+    type: Type,
+    function: str,
+    column: str,
+    options: dict[str, str],
+    compute: Callable[[Any], Any],
+) -> None:
+    """IDX-035: the entry of each base file has the range of the function's values in it, and that of a partition contains the
+    value of each of its rows.
+    """
+    table = NamedTable(engine, new_uri(), type, expression("e", column, function, **options))
+    check_statistics(table, "expr_index_e", column, compute)
+    for step in CHANGES:
+        table.write(step).check(f"after {step}")
+        check_statistics(table, "expr_index_e", column, compute)
+    if "service.clustering" in engine.hello.features:
+        assert engine.service(table.uri, "clustering", options={SORT: "ts"}) is not None
+        check_statistics(table, "expr_index_e", column, compute)
