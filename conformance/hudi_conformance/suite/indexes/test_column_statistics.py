@@ -1,0 +1,191 @@
+"""Writers and services maintain column and partition statistics: after every action they are those of the rows in the files."""
+
+import math
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from hudi_conformance.contract import TableSpec
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
+from hudi_conformance.suite.support.tables.clustered_tables import SORT, NewUri, Type
+from hudi_conformance.suite.support.tables.column_statistics import differences, files_of, of_partitions, stored
+from hudi_conformance.suite.support.tables.metadata_tables import CHANGES, INSERTS, KEEPS, PREFIX, WRITES, IndexedTable
+from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
+from hudi_reference import open_table
+from hudi_reference.layout.names import parse_data_file_name
+from hudi_reference.metadata.keys import column_stats_key, partition_stats_key
+
+#: Settings of a writer that maintains both kinds of statistics.
+STATISTICS: Mapping[str, str] = {f"{PREFIX}enable": "true", f"{PREFIX}index.column.stats.enable": "true"}
+META = {"_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_record_key"}
+UNINDEXED = {"_hoodie_commit_seqno", "_hoodie_file_name"}
+
+
+class TableWithStatistics(IndexedTable):
+    """A table whose writers maintain column and partition statistics."""
+
+    def __init__(self, engine: Client, uri: str, type: Type) -> None:
+        super().__init__(engine, uri, type, STATISTICS)
+
+    def check(self, when: str) -> None:
+        """Check also that each file and each partition has the statistics of its rows, under the right keys, and no other."""
+        super().check(when)
+        assert {"column_stats", "partition_stats"} <= set(self.listed()), when
+        self._check_files(when)
+        self._check_partitions(when)
+
+    def _check_files(self, when: str) -> None:
+        files = [(partition, name) for partition, names in self.files_stored().items() for name in names]
+        records = self.records("column_stats")
+        entries, expected = stored(records, {name: partition for partition, name in files}), dict(files_of(self.folder, files))
+        expected = {place: values for place, values in expected.items() if place[2] not in UNINDEXED}
+        assert entries.keys() >= expected.keys(), (when, sorted(expected.keys() - entries.keys()))
+        assert {place[:2] for place in entries} <= set(files), (when, "entries of files that do not exist")
+        assert set(records) == {column_stats_key(column, partition, name) for partition, name, column in entries}, when
+        wrong = [found for place, values in expected.items() if (found := differences(entries[place], values))]
+        assert not wrong, (when, wrong)
+        without_rows = [one for place, one in entries.items() if place not in expected]
+        assert all((one.value_count, one.least) == (0, None) for one in without_rows), when
+
+    def _check_partitions(self, when: str) -> None:
+        records = self.records("partition_stats")
+        entries = of_partitions(records)
+        assert set(records) == {partition_stats_key(column, partition) for partition, column in entries}, when
+        latest = open_table(self.uri).file_groups().latest_slices
+        assert {partition for partition, _ in entries} == {one.partition for one in latest}, when
+        names = [(one.partition, name) for one in latest for name in (one.base_file, *one.log_files) if name]
+        for (partition, name, column), values in files_of(self.folder, names):
+            if column not in UNINDEXED:
+                found = differences(entries[partition, column], values, exact=False)
+                assert not found, (when, partition, name, found)
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-001", "MDT-011", "MDT-014", "MDT-015")
+def test_every_write_has_statistics(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-014: after inserts, updates, a new partition and deletes, each file has the least and greatest values and the numbers
+    of values and nulls of its rows.
+    """
+    table = TableWithStatistics(engine, new_uri(), type)
+    for step in (*INSERTS, *CHANGES, Step("upsert", (row("b", 40, "again"),))):
+        table.write(step).check(f"after {step}")
+    assert META <= {one.column for one in of_partitions(table.records("partition_stats")).values()}
+
+
+@pytest.mark.needs(*WRITES, "service.clean", "service.clustering", "write.insert-overwrite", "write.delete-partition")
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-001", "MDT-011", "MDT-014", "MDT-015", "OCC-020")
+def test_every_service_has_statistics(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-001: after compaction, clustering, cleaning and replacing writes, statistics are those of the files that exist; a
+    partition that was deleted has none.
+    """
+    table = TableWithStatistics(engine, new_uri(), type).write(*INSERTS, *CHANGES)
+    services: list[tuple[Any, dict[str, str]]] = [("clustering", {SORT: "ts"}), ("clean", keep_commits(1))]
+    if type == "MERGE_ON_READ" and "service.compaction" in engine.hello.features:
+        services.insert(0, ("compaction", {"hoodie.compact.inline.max.delta.commits": "1"}))
+    for service, options in services:
+        assert engine.service(table.uri, service, options=options) is not None
+        table.check(f"after the {service}")
+    table.write(Step("insert_overwrite", (row("z", 1, "all"),))).check("overwritten")
+    table.write(Step("delete_partition", (row("", 0, "", "rio"),))).check("a partition is deleted")
+
+
+@pytest.mark.needs(*WRITES, "service.rollback")
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-001", "MDT-014")
+def test_rolled_back_writes_have_no_statistics(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-001: a completed write is rolled back: statistics of its files are removed, and those of partitions are as before."""
+    table = TableWithStatistics(engine, new_uri(), type).write(*INSERTS)
+    rows = as_arrow((row("y", 1, "new", "lima"), row("a", 500, "newer")))
+    rolled_back = engine.write(table.uri, "upsert", rows, options=dict(STATISTICS))
+    assert ("lima", "ts") in of_partitions(table.records("partition_stats"))
+    engine.service(table.uri, "rollback", instant=rolled_back)
+    table.check("after a write that was not wanted")
+
+
+#: Columns of each type that has statistics, with nulls.
+COLUMNS: Mapping[str, tuple[Any, pa.DataType, list[Any]]] = {
+    "flag": ("boolean", pa.bool_(), [True, None, False]),
+    "small": ("int", pa.int32(), [7, None, -3]),
+    "big": ("long", pa.int64(), [1 << 40, 0, -1]),
+    "single": ("float", pa.float32(), [1.5, None, -2.25]),
+    "double": ("double", pa.float64(), [0.0, -1e300, 1e-300]),
+    "text": ("string", pa.string(), ["é", "", "z" * 70]),
+    "bytes": ("bytes", pa.binary(), [b"\xff\x00", None, b""]),
+    "day": ({"type": "int", "logicalType": "date"}, pa.date32(), [date(1969, 12, 1), date(2026, 1, 1), None]),
+    "price": (
+        {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2},
+        pa.decimal128(10, 2),
+        [Decimal("-0.01"), Decimal("99999999.99"), None],
+    ),
+    "nothing": ("long", pa.int64(), [None, None, None]),
+    "no_text": ("string", pa.string(), [None, None, None]),
+}
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-014")
+def test_statistics_of_each_type(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-014: bounds and counts of columns of each type in base and log files, nulls among the values or only nulls."""
+    table = TypedTable(engine, new_uri(), type, COLUMNS)
+    table.write("insert", ["a", "b", "c"])
+    table.write("upsert", ["a", "b", "c"])
+    table.check(exact=True)
+
+
+#: Values for which the statistics in a Parquet footer are missing.
+UNUSUAL: Mapping[str, tuple[Any, pa.DataType, list[Any]]] = {
+    "nan": ("double", pa.float64(), [1.5, math.nan, -1.5]),
+    "only_nan": ("float", pa.float32(), [math.nan, math.nan, None]),
+    "long_text": ("string", pa.string(), ["a", "z" * 9000, None]),
+}
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-014")
+def test_statistics_of_values_that_footers_omit(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-014: no value is outside of the bounds, also if a value is not a number or a text is long."""
+    table = TypedTable(engine, new_uri(), type, UNUSUAL)
+    table.write("insert", ["a", "b", "c"])
+    table.write("upsert", ["a", "b", "c"])
+    table.check(exact=False)
+
+
+class TypedTable:
+    """A table without partitions and with a column of each of some types."""
+
+    def __init__(self, engine: Client, uri: str, type: Type, columns: Mapping[str, tuple[Any, pa.DataType, list[Any]]]) -> None:
+        self.engine, self.uri, self.columns = engine, uri, columns
+        fields: list[dict[str, Any]] = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}]
+        fields += [{"name": name, "type": ["null", avro], "default": None} for name, (avro, _, _) in columns.items()]
+        schema = {"type": "record", "name": "row", "fields": fields}
+        engine.create(uri, TableSpec(name="typed", schema=schema, record_key=("id",), ordering=("ts",), type=type))
+        self.writes = 0
+
+    def write(self, operation: Any, keys: list[str]) -> None:
+        """One write of the values of each column, with these keys."""
+        self.writes += 1
+        values = {name: pa.array(values, kind) for name, (_, kind, values) in self.columns.items()}
+        rows = pa.table({"id": keys, "ts": pa.array([self.writes] * len(keys), pa.int64()), **values})
+        self.engine.write(self.uri, operation, rows, options=dict(STATISTICS))
+
+    def check(self, *, exact: bool) -> None:
+        """Check that each file has statistics of its values."""
+        table = IndexedTable.__new__(IndexedTable)
+        table.uri = self.uri
+        names = [path.name for path in table.folder.iterdir() if parse_data_file_name(path.name)]
+        entries = stored(table.records("column_stats"), dict.fromkeys(names, ""))
+        expected = dict(files_of(table.folder, [("", name) for name in names]))
+        assert {name for _, name, _ in expected} == set(names)
+        for (_, name, column), values in expected.items():
+            if column in self.columns and (exact or values.present):
+                found = differences(entries["", name, column], values, exact=exact)
+                assert not found, (name, found)
