@@ -67,8 +67,8 @@ def of_partitions(records: Mapping[str, MetadataRecord]) -> dict[tuple[str, str]
 def differences(entry: Statistics, values: Values, *, exact: bool = True) -> str:
     """How an entry differs from the values; "" if it does not.
 
-    Every value is within the bounds. If it is `exact`, the counts and the bounds are those of the values, except for the sign of
-    zeros and the bounds of columns without values.
+    Every value is within the bounds. If it is `exact`, the counts and the bounds are those of the values, except for the sign
+    of zeros and the bounds of columns without values.
     """
     present = values.present
     outside = [one for one in present if not _is_within(one, entry)]
