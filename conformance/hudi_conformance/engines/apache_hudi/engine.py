@@ -27,6 +27,7 @@ _FEATURES = frozenset(
         *WRITES,
         "read.cdc",
         "read.by-id",
+        "write.generated-keys",
         "inspect.table",
         "pause.write",
         "pause.planned",

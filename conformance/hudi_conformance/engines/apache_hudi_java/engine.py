@@ -29,6 +29,7 @@ _ONLY_ON_SPARK = frozenset(
         "read.by-id",
         "write.partial-update",
         "write.bucket-index",
+        "write.generated-keys",
         "write.delete-partition",  # the call exists, but neither release supports it
         "inspect.metadata-table",
         "partition.dropped-columns",

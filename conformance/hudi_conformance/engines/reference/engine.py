@@ -33,6 +33,7 @@ OFFERED = frozenset(
         "read.cdc",
         "read.by-id",
         "inspect.table",
+        "write.generated-keys",
         "write.metadata-table",
         "write.compares-keys",
         "log.hfile",

@@ -108,12 +108,13 @@ def _table_properties(spec: TableSpec) -> dict[str, str]:
         "hoodie.table.name": spec.name,
         "hoodie.table.type": spec.type,
         "hoodie.table.version": str(VERSION),
-        "hoodie.table.recordkey.fields": ",".join(spec.record_key),
         "hoodie.table.create.schema": json.dumps(spec.schema),
         "hoodie.table.keygenerator.class": _key_generator(spec),
         "hoodie.datasource.write.hive_style_partitioning": str(spec.hive_style).lower(),
         "hoodie.datasource.write.partitionpath.urlencode": str(spec.url_encode).lower(),
     }
+    if spec.record_key:
+        found["hoodie.table.recordkey.fields"] = ",".join(spec.record_key)
     if spec.partition:
         found["hoodie.table.partition.fields"] = ",".join(spec.partition)
     if spec.merge_mode:
@@ -127,7 +128,7 @@ def _key_generator(spec: TableSpec) -> str:
     if not spec.partition:
         kind = "Nonpartitioned"
     else:
-        kind = "Simple" if len(spec.record_key) == len(spec.partition) == 1 else "Complex"
+        kind = "Simple" if len(spec.partition) == 1 and len(spec.record_key) <= 1 else "Complex"
     return f"org.apache.hudi.keygen.{kind}KeyGenerator"
 
 

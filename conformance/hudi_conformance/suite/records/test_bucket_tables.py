@@ -1,0 +1,103 @@
+"""Tables with a bucket index: the hash of a key determines its file group, on both types of table and with both engines.
+
+Expected buckets, ranges and file ids are those that the classes of Apache Hudi 1.0.2 give.
+"""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Step, as_arrow, expect_rows, row
+from hudi_conformance.suite.support.tables.clustered_tables import Type
+from hudi_conformance.suite.support.tables.written_tables import data_files, files_below, folder_of
+from hudi_reference import create_table
+
+BUCKETED: Mapping[str, str] = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
+RANGES: Mapping[str, str] = {**BUCKETED, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
+#: The file groups of four ranges in the partition x, and the range of each key.
+GROUPS = ("6b1b8823-089f-30f7-9d40-ca5aa7e1a38a-0", "51af483f-fad2-322e-936f-62fa509b3513-0",
+          "d82fa86c-0779-31a8-9951-354669461166-0", "f2f913ca-3b63-3359-8eb4-db4ace29a409-0")  # fmt: skip
+RANGE_OF = {"a": 2, "b": 1, "c": 3, "d": 2, "e": 3, "f": 3, "g": 2}
+WRITES = pytest.mark.needs("create", "write.insert", "write.upsert", "write.delete", "write.bucket-index", "read.snapshot",
+                           "read.projection", "partition.plain", "merge.event-time")  # fmt: skip
+STEPS = (
+    Step("insert", tuple(row(key, 1, "first", "x") for key in "abcdef")),
+    Step("upsert", tuple(row(key, 2, "second", "x") for key in "bcdg")),
+    Step("delete", (row("a", 0, "", "x"),)),
+    Step("upsert", (row("a", 3, "again", "x"), row("e", 3, "third", "x"))),
+)
+
+
+def bucket_of(key: str) -> int:
+    """Return the bucket of a key of one letter, of four: Java's hash of a list with this text, without its sign."""
+    return (31 + ord(key)) % 4
+
+
+def group_ids(uri: str) -> set[str]:
+    """Return the ids of the file groups of the table."""
+    return {path.rpartition("/")[2].lstrip(".").partition("_")[0] for path in data_files(uri)}
+
+
+def written(engine: Client, uri: str, type: Type, options: Mapping[str, str]) -> None:
+    """Write the steps, and compare a snapshot with the model after each."""
+    program = Program(type, "EVENT_TIME_ORDERING", True)
+    engine.create(uri, program.spec())
+    model = program.model()
+    for step in STEPS:
+        instant = engine.write(uri, step.operation, as_arrow(step.rows), options=options)
+        model.apply(step.operation, step.rows, instant)
+        expect_rows(engine, uri, model.snapshot(), f"after {step}")
+
+
+@WRITES
+@BOTH_TYPES
+@pytest.mark.requirements("LAY-021")
+def test_a_bucket_has_one_file_group(engine: Client, new_uri: Callable[[], str], type: Type) -> None:
+    """LAY-021: after inserts, updates, deletes and inserts of deleted keys each key is in the one file group of its bucket,
+    whose id begins with the number of the bucket.
+    """
+    uri = new_uri()
+    written(engine, uri, type, BUCKETED)
+    found = group_ids(uri)
+    assert sorted(one[:9] for one in found) == [f"{bucket:08}-" for bucket in sorted({bucket_of(key) for key in "abcdefg"})]
+
+
+@WRITES
+@pytest.mark.needs("merge-on-read", "log.only-slices")
+@pytest.mark.requirements("LAY-021", "MRG-007")
+def test_a_range_of_hashes_has_one_file_group(engine: Client, new_uri: Callable[[], str]) -> None:
+    """MRG-007: with consistent hashing each key is in the file group that the partition and the range of its hash determine."""
+    uri = new_uri()
+    written(engine, uri, "MERGE_ON_READ", RANGES)
+    assert group_ids(uri) == {GROUPS[place] for place in RANGE_OF.values()}
+    stored = folder_of(uri) / ".hoodie" / ".bucket_index" / "consistent_hashing_metadata" / "x" / "00000000000000.hashing_meta"
+    assert stored.is_file()
+
+
+@WRITES
+@BOTH_TYPES
+@pytest.mark.requirements("LAY-021", "PROP-001")
+@pytest.mark.parametrize("operation", ["insert", "upsert"])
+def test_writers_without_the_index_keep_the_layout(
+    engine: Client, new_uri: Callable[[], str], type: Type, operation: str
+) -> None:
+    """LAY-021: the file ids of the table show a bucket index, and the writer's settings have none. It maintains the buckets, or
+    is refused before it writes a file: it never adds other file groups, which writers with the index cannot parse.
+    """
+    only_engines_of_this_project(engine, "what a writer does about an index that its settings do not name")
+    uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True)
+    spec = program.spec()
+    made = create_table(
+        uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
+        ordering=spec.ordering, table_type=type, options=BUCKETED,
+    )  # fmt: skip
+    made.upsert(as_arrow(STEPS[0].rows))
+    files = files_below(folder_of(uri))
+    try:
+        engine.write(uri, operation, as_arrow([row("new", 1, "x", "x")]))  # type: ignore[arg-type]
+    except ContractError:
+        assert files_below(folder_of(uri)) == files, "the write was refused after it had changed files"
+    assert {one[:5] for one in group_ids(uri)} == {"00000"}

@@ -1,0 +1,57 @@
+"""Tables without record key fields: writers generate a key for each row, and services keep it."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
+from hudi_conformance.suite.support.tables.clustered_tables import APART, Type
+
+NEEDS = ("create", "write.insert", "write.generated-keys", "read.snapshot", "read.meta-columns", "partition.plain",
+         "merge.commit-time")  # fmt: skip
+COLUMNS = ("_hoodie_record_key", "id", "value")
+
+
+def keys_of(engine: Client, uri: str) -> dict[str, tuple[str, str]]:
+    """Return the values of the records by their keys, which are distinct."""
+    rows = engine.read(uri, Query(columns=COLUMNS)).to_pylist()
+    found = {one["_hoodie_record_key"]: (one["id"], one["value"]) for one in rows}
+    assert len(found) == len(rows), "two records have the same key"
+    return found
+
+
+@pytest.mark.needs(*NEEDS)
+@BOTH_TYPES
+@pytest.mark.requirements("META-007", "PROP-007")
+def test_each_row_gets_a_key_of_its_own(engine: Client, new_uri: Callable[[], str], type: Type) -> None:
+    """META-007: equal rows are separate records. The key of a record names its write, and later writes do not change it."""
+    uri, spec = new_uri(), Program(type, "COMMIT_TIME_ORDERING", True).spec()
+    engine.create(uri, replace(spec, record_key=()))
+    first = engine.write(uri, "insert", as_arrow((row("a", 1, "x"), row("a", 1, "x"), row("b", 1, "y", "rio"))))
+    before = keys_of(engine, uri)
+    assert sorted(before.values()) == [("a", "x"), ("a", "x"), ("b", "y")]
+    assert all(re.fullmatch(rf"{first}_[0-9]+_[0-9]+", key) for key in before)
+    second = engine.write(uri, "insert", as_arrow((row("a", 1, "x"), row("c", 1, "z"))))
+    after = keys_of(engine, uri)
+    assert before.items() <= after.items()
+    added = {key: value for key, value in after.items() if key not in before}
+    assert sorted(added.values()) == [("a", "x"), ("c", "z")]
+    assert all(re.fullmatch(rf"{second}_[0-9]+_[0-9]+", key) for key in added)
+
+
+@pytest.mark.needs(*NEEDS, "service.clustering")
+@BOTH_TYPES
+@pytest.mark.requirements("META-007")
+def test_a_clustering_keeps_generated_keys(engine: Client, new_uri: Callable[[], str], type: Type) -> None:
+    """META-007: a clustering moves the rows to other files, and their keys stay."""
+    uri, spec = new_uri(), Program(type, "COMMIT_TIME_ORDERING", True).spec()
+    engine.create(uri, replace(spec, record_key=()))
+    for number in range(3):
+        engine.write(uri, "insert", as_arrow((row("a", 1, "x"), row("b", 1, f"y{number}"))), options=APART)
+    before = keys_of(engine, uri)
+    assert engine.service(uri, "clustering", options=APART) is not None
+    assert keys_of(engine, uri) == before
