@@ -76,14 +76,13 @@ MOVED = skipping(
 
 KINDS = (
     ("id", "string"), ("ts", "long"), ("p", "string"), ("d", "double"), ("f", "float"), ("s", "string"), ("n", "int"),
-    ("m", {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}),
 )  # fmt: skip
 NAN = float("nan")
 
 
 def of(key: str, p: str, ts: int, d: Any = None, s: Any = None, n: Any = None) -> Row:
     """A row with values that statistics do not describe well."""
-    return {"id": key, "ts": ts, "p": p, "d": d, "f": d, "s": s, "n": n, "m": None}
+    return {"id": key, "ts": ts, "p": p, "d": d, "f": d, "s": s, "n": n}
 
 
 UNORDERED = skipping(

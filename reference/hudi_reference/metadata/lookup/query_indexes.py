@@ -16,11 +16,13 @@ from hudi_reference.errors import HudiError
 from hudi_reference.layout.names import join_path
 from hudi_reference.metadata.keys import ALL_PARTITIONS, BASE_PATH, column_stats_key, partition_identifier, partition_stats_key
 from hudi_reference.metadata.lookup.column_bounds import is_mergeable, may_hold
+from hudi_reference.metadata.lookup.expression_lookup import expressions
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot, open_snapshot
 from hudi_reference.metadata.lookup.key_lookup import groups_of, keys_asked, without_keys
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.records import ColumnStats, FileList, MetadataRecord, PartitionList, PartitionStats, Statistics
 from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.pruning.predicates import Comparison
 from hudi_reference.query.pruning.table_indexes import Commits, Filter
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -76,7 +78,7 @@ class QueryIndexes:
         if self.table.options.get(SKIPPING) == "false":
             return slices
         found = slices
-        for choose in (self._by_key, self._by_partition_stats, self._by_column_stats):
+        for choose in (self._by_key, self._by_partition_stats, self._by_column_stats, self._by_expressions):
             with suppress(HudiError):
                 found = choose(found, query)
         return found
@@ -128,14 +130,28 @@ class QueryIndexes:
         if not self._has(BuiltIn.COLUMN_STATS):
             return slices
         for column, kind, operator, value in self._comparisons(query):
-            files = [(n, name) for n, one in enumerate(slices) if not _is_computed(one, query) for name in _files(one, query)]
-            stats = self._stats_of_files(column, [(slices[n].partition, name) for n, name in files])
-            holds = zip(files, may_hold(stats, kind, operator, value), strict=True)
-            matching = {n for (n, _), may in holds if may}
-            slices = [one for n, one in enumerate(slices) if n in matching or _is_computed(one, query)]
+            slices = self._with_values(BuiltIn.COLUMN_STATS, slices, query, kind, (column, operator, value))
         return slices
 
-    def _stats_of_files(self, column: str, files: Sequence[tuple[str, str]]) -> list[ColumnStats | None]:
+    @implements("IDX-035")
+    def _by_expressions(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
+        """Without the slices of which no file may have a value with the function's result for the constant."""
+        for one, kind, comparison in expressions(self.table, self.snapshot, query):
+            slices = self._with_values(one.partition, slices, query, kind, comparison)
+        return slices
+
+    def _with_values(
+        self, index: str, slices: Sequence[FileSlice], query: Filter, kind: pa.DataType, comparison: Comparison
+    ) -> Sequence[FileSlice]:
+        """The slices of which a file may have a value that satisfies the comparison, by the statistics in an index."""
+        column, operator, value = comparison
+        files = [(n, name) for n, one in enumerate(slices) if not _is_computed(one, query) for name in _files(one, query)]
+        stats = self._stats_of_files(index, column, [(slices[n].partition, name) for n, name in files])
+        holds = zip(files, may_hold(stats, kind, operator, value), strict=True)
+        matching = {n for (n, _), may in holds if may}
+        return [one for n, one in enumerate(slices) if n in matching or _is_computed(one, query)]
+
+    def _stats_of_files(self, index: str, column: str, files: Sequence[tuple[str, str]]) -> list[ColumnStats | None]:
         """The statistics of a column in files by partition and name; None for files without.
 
         The keys of a column have one prefix.
@@ -145,7 +161,7 @@ class QueryIndexes:
             prefixes = [column_stats_key(column, partition) for partition in partitions]
         else:
             prefixes = [column_stats_key(column)]
-        records = self.snapshot.with_prefix(BuiltIn.COLUMN_STATS, prefixes) if files else {}
+        records = self.snapshot.with_prefix(index, prefixes) if files else {}
         keys = (column_stats_key(column, partition, name) for partition, name in files)
         return [_of(ColumnStats, records.get(key)) for key in keys]
 

@@ -1,0 +1,77 @@
+"""Filters on tables with indexes: a query may skip files, and the rows are those that a full scan would give."""
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, row
+from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
+from hudi_conformance.suite.support.tables.metadata_tables import CHANGES, INDEXED, INSERTS, PREFIX, WRITES, IndexedTable
+
+SKIPS = pytest.mark.needs(*WRITES, "read.filter", "read.projection")
+#: Settings of a writer that maintains statistics of columns and partitions, the record index and bloom filters.
+EVERY_INDEX: Mapping[str, str] = {
+    **INDEXED,
+    f"{PREFIX}index.column.stats.enable": "true",
+    f"{PREFIX}index.partition.stats.enable": "true",
+}
+COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+#: Values move out of the range of their base file and into the range of another one; one becomes null.
+MOVES = (
+    Step("upsert", (row("a", 90, "zz"), row("c", 91, "aa", "rio"))),
+    Step("upsert", (row("d", 92, None), row("e", 3, "late"))),  # type: ignore[arg-type]
+)
+
+
+def expect_filters(table: IndexedTable, when: str, columns: Mapping[str, tuple[Any, ...]]) -> None:
+    """Compare every filter on these columns and constants with the rows of the whole table."""
+    read = table.engine.read
+    rows = read(table.uri, Query(columns=("id", "city", "ts", "value"))).to_pylist()
+    for column, constants in columns.items():
+        for constant in constants:
+            for symbol, holds in COMPARISONS.items():
+                found = read(table.uri, Query(columns=("id",), where=((column, symbol, constant),))).column("id").to_pylist()
+                wanted = [one["id"] for one in rows if one[column] is not None and holds(one[column], constant)]
+                assert sorted(found) == sorted(wanted), f"{when}: {column} {symbol} {constant!r}"
+
+
+@SKIPS
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-010", "MDT-009", "MDT-001")
+def test_a_filter_loses_no_row_that_statistics_describe(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-010: after updates in log files or new base files move values out of the ranges of older files, and after deletes,
+    each comparison selects the rows of a full scan.
+    """
+    table = IndexedTable(engine, new_uri(), type, EVERY_INDEX)
+    for steps in ((*INSERTS, *CHANGES), MOVES):
+        table.write(*steps).expect(f"after {steps}")
+        expect_filters(table, f"after {steps[-1]}", {"ts": (5, 31, 90, 91), "value": ("x", "zz"), "city": ("rio",)})
+
+
+@SKIPS
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-012", "IDX-010", "IDX-004")
+def test_a_filter_on_the_key_finds_the_row(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-012: present, updated, deleted, replaced and absent keys."""
+    table = IndexedTable(engine, new_uri(), type, EVERY_INDEX).write(*INSERTS, *CHANGES, *MOVES)
+    table.write(Step("insert_overwrite", (row("z", 1, "all", "rio"), row("b", 50, "again", "rio"))))
+    rows = {one["id"] for one in engine.read(table.uri, Query(columns=("id",))).to_pylist()}
+    for key in ("a", "b", "c", "e", "n", "z", "none"):
+        found = engine.read(table.uri, Query(columns=("id",), where=(("id", "=", key),))).column("id").to_pylist()
+        assert found == [key] * (key in rows), key
+
+
+@pytest.mark.needs("service.compaction")
+@SKIPS
+@pytest.mark.requirements("MDT-010", "RDR-018")
+def test_a_filter_loses_no_row_after_a_compaction(engine: Client, new_uri: NewUri) -> None:
+    """MDT-010: the statistics of the new base files replace those of the old slices."""
+    table = IndexedTable(engine, new_uri(), "MERGE_ON_READ", EVERY_INDEX).write(*INSERTS, *CHANGES, *MOVES)
+    engine.service(table.uri, "compaction", options={**EVERY_INDEX, "hoodie.compact.inline.max.delta.commits": "1"})
+    expect_filters(table, "after a compaction", {"ts": (31, 90), "value": ("aa", "zz")})
