@@ -104,7 +104,8 @@ CASE = (
 )
 
 HOOKS = {
-    "check_settings": "before a write begins: check the settings of the services that may follow",
+    "check_settings": "before anything changes: check the settings of the services that may follow a write",
+    "check_indexes": "before any action changes anything: check that all indexes can be maintained",
     "before_write": "before a write begins",
     "withdraw_clustering": "before a write begins, for a pending clustering that conflicts with it",
     "before_completion": "before any action completes, under the lock",
