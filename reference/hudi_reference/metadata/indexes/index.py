@@ -37,13 +37,18 @@ class Change:
     @cached_property
     def views(self) -> tuple[View, View]:
         """The views before and after. Each needs a listing, so that they are loaded only when used."""
-        return self.before.view(), self.after.view()
+        return self.before.view(), self.view_after
+
+    @cached_property
+    def view_after(self) -> View:
+        """The view after the action."""
+        return self.after.view()
 
     @cached_property
     def schema(self) -> AvroSchema:
         """The data columns of the table after the action."""
         text = None if self.commit is None else self.commit.schema
-        return self.views[1].schema if text is None else without_meta_columns(parse_schema(text, self.instant))
+        return self.view_after.schema if text is None else without_meta_columns(parse_schema(text, self.instant))
 
     def earlier_schema(self) -> AvroSchema:
         """The data columns of the table before the action."""
@@ -64,7 +69,7 @@ class Change:
 
     def _of_slices(self, paths: set[str]) -> dict[str, Mapping[str, ColumnStats]]:
         """The statistics of log files whose rows have not all columns, computed with the other files of their slices."""
-        slices = (one for group in self.views[1].groups for one in group.slices)
+        slices = (one for group in self.view_after.groups for one in group.slices)
         chosen = (one for one in slices if any(one.path(name) in paths for name in one.log_files))
         found = ((one, slice_statistics(self.before.storage, one, self.columns)) for one in chosen)
         return {one.path(name): stats for one, files in found for name, stats in files.items() if one.path(name) in paths}

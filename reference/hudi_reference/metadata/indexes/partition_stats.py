@@ -56,7 +56,7 @@ def _changed_statistics(change: Change) -> Entries:
     if change.commit is None:
         return Entries()
     touched = {stat.partition for stat in change.commit.stats} | set(change.commit.replaced)
-    slices = dict(_by_partition(change.views[1].groups.slices_in(touched))) if touched else {}
+    slices = dict(_by_partition(change.view_after.groups.slices_in(touched))) if touched else {}
     records, removed = [], []
     for partition in sorted(touched):
         found = [*_records(partition, change.columns, change.schema, _files(change, slices.get(partition, [])))]

@@ -64,12 +64,12 @@ def definition_of(columns: Sequence[str]) -> IndexDefinition:
     return IndexDefinition(name, name, name, tuple(columns))
 
 
-def has_other_columns(table: Table, schema: AvroSchema) -> bool:
+def has_other_columns(table: Table) -> bool:
     """Whether the options of the writer list other columns than the index has; its entries must then be made anew."""
     if LIST_KEY not in table.options:
         return False
-    known, possible = defined_columns(table), indexable(schema)
-    return {name for name in known if name in possible} != set(_chosen(table.options, schema))
+    known, schema = defined_columns(table), table.view().schema
+    return {name for name in known if name in indexable(schema)} != set(_chosen(table.options, schema))
 
 
 def _meta(table: Table) -> tuple[str, ...]:

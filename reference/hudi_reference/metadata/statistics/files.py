@@ -68,6 +68,7 @@ def _of_parquet(storage: Storage, path: str, columns: Sequence[str]) -> dict[str
     with opened_parquet(storage, path) as file:
         known = {one.column: one for one in _in_footer(file, split_path(path)[1], columns)}
         missing = [column for column, one in known.items() if one.least is None and one.null_count != one.value_count]
+        # ER-164: bounds that the footer does not have are those of the values.
         rows = file.read(sorted({column.partition(".")[0] for column in missing}), use_threads=False) if missing else None
     for exact in () if rows is None else _of_rows(split_path(path)[1], rows, missing):
         known[exact.column] = replace(

@@ -30,6 +30,7 @@ from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.all import index_of, indexes_wanted
 from hudi_reference.metadata.indexes.index import Change, Index
 from hudi_reference.metadata.keys import partition_identifier
+from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.records import FileList, MetadataRecord
 from hudi_reference.metadata.statistics.columns import has_other_columns
@@ -121,7 +122,7 @@ class MetadataSync:
 
     def _renew_statistics(self, metadata: MetadataTable) -> None:
         """Make the statistics anew if the settings of the writer list other columns than they have."""
-        if BuiltIn.COLUMN_STATS in self.usable and has_other_columns(self.table, self.table.view().schema):
+        if BuiltIn.COLUMN_STATS in self.usable and has_other_columns(self.table):
             for name in (one.value for one in (BuiltIn.COLUMN_STATS, BuiltIn.PARTITION_STATS) if one in self.usable):
                 self.drop_partition(name)
                 self._initialise(metadata, index_of(self.table, name))
@@ -200,8 +201,7 @@ class MetadataSync:
     def _find(self, partition: str, keys: Collection[str]) -> dict[str, MetadataRecord]:
         """The records of these keys, before the action."""
         assert self.metadata is not None
-        records = self.metadata.records(partition, self.table.timeline)
-        return {key: records[key] for key in keys if key in records}
+        return IndexSnapshot(self.metadata, self.metadata.timeline, self.usable).get(partition, keys)
 
     @implements("PROP-014", "LAY-016")
     def define(self, definition: IndexDefinition) -> None:
