@@ -104,7 +104,7 @@ def test_created_and_dropped() -> None:
     table = indexed_table()
     create_index(table, "by_name", "name")
     (found,) = read_definitions(table.storage, read_properties(table.storage))
-    assert found == IndexDefinition("secondary_index_by_name", "secondary_index", "identity", ("name",))
+    assert found == IndexDefinition("secondary_index_by_name", "secondary_index", "identity", ("name",), {}, {"version": "V1"})
     with pytest.raises(Misuse, match="there is an index"):
         create_index(opened(table), "by_name", "id")
     assert drop_index(opened(table), "by_name") and not drop_index(opened(table), "by_name")
@@ -181,14 +181,14 @@ def test_definitions_in_settings() -> None:
     """IDX-032: settings of a writer by Hudi's names describe an index."""
     prefix = "hoodie.metadata.index"
     assert definition_in({f"{prefix}.secondary.column": "s", "hoodie.index.name": "n"}) == IndexDefinition(
-        "secondary_index_n", "secondary_index", "identity", ("s",)
+        "secondary_index_n", "secondary_index", "identity", ("s",), {}, {"version": "V1"}
     )
     found = definition_in(
         {f"{prefix}.expression.enable": "true", f"{prefix}.expression.column": "l", "hoodie.index.name": "n",
          f"{prefix}.expression.options": "expr=from_unixtime,format=yyyy"}
     )  # fmt: skip
     assert found == IndexDefinition(
-        "expr_index_n", "column_stats", "from_unixtime", ("l",), {"expr": "from_unixtime", "format": "yyyy"}
+        "expr_index_n", "column_stats", "from_unixtime", ("l",), {"expr": "from_unixtime", "format": "yyyy"}, {"version": "V1"}
     )
     assert definition_in({}) is None
 

@@ -38,6 +38,9 @@ Using = Literal["secondary_index", "column_stats", "bloom_filters"]
 _NAME = "hoodie.index.name"
 _SECONDARY, _EXPRESSION = "hoodie.metadata.index.secondary", "hoodie.metadata.index.expression"
 _KIND, _FUNCTION = "hoodie.expression.index.type", "hoodie.expression.index.function"
+#: The index version of tables of version 8. Apache Hudi 1.2.0 fails to write to a table with an expression index without it,
+#: 1.0.2 ignores it.
+_VERSION = {"version": "V1"}
 #: Names of indexes are names of folders.
 _VALID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
@@ -50,9 +53,9 @@ def definition_of(
     if not _VALID.fullmatch(name):
         raise Misuse("not a name of an index", rule="IDX-001", expected="letters, digits, _, - and .", found=name)
     if using == "secondary_index":
-        return IndexDefinition(index_partition(Kind.SECONDARY, name), using, function, (column,), dict(options or {}))
+        return IndexDefinition(index_partition(Kind.SECONDARY, name), using, function, (column,), dict(options or {}), _VERSION)
     given = {"expr": function, **(options or {})}
-    return IndexDefinition(index_partition(Kind.EXPRESSION, name), using, function, (column,), given)
+    return IndexDefinition(index_partition(Kind.EXPRESSION, name), using, function, (column,), given, _VERSION)
 
 
 @implements("IDX-021", "IDX-032")
