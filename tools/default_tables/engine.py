@@ -6,11 +6,14 @@ Requests and answers are JSON, one a line. Rows travel as JSON too: only texts, 
 """
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
+from hudi_conformance.engines.support.environments import to_stderr
 
 COLUMNS = "id string, ts long, p string, name string, n int, d double, day date, big decimal(10,2), s struct<a:int>"
 #: Version 8 is not the default of 1.2.0; everything else is.
@@ -25,6 +28,9 @@ class Hudi:
     """The operations of the process, one method for each."""
 
     def __init__(self, version: str) -> None:
+        # In the class path and not only in `spark.jars`: threads of Java's common pool, in which delete blocks of several entries
+        # are read, have the class loader of the application.
+        os.environ["PYSPARK_SUBMIT_ARGS"] = f"--driver-class-path {bundle(version, to_stderr)} pyspark-shell"
         self.session = Session(version)
         self.spark = self.session.spark
 
