@@ -28,8 +28,8 @@ class Hudi:
     """The operations of the process, one method for each."""
 
     def __init__(self, version: str) -> None:
-        # In the class path and not only in `spark.jars`: threads of Java's common pool, in which delete blocks of several entries
-        # are read, have the class loader of the application.
+        # In the class path and not only in `spark.jars`: delete blocks of several entries are read in threads of the common
+        # pool of Java, which have the class loader of the application.
         os.environ["PYSPARK_SUBMIT_ARGS"] = f"--driver-class-path {bundle(version, to_stderr)} pyspark-shell"
         self.session = Session(version)
         self.spark = self.session.spark
