@@ -8,7 +8,7 @@ import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, row
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import CHANGES, INDEXED, INSERTS, PREFIX, WRITES, IndexedTable
 
@@ -75,3 +75,47 @@ def test_a_filter_loses_no_row_after_a_compaction(engine: Client, new_uri: NewUr
     table = IndexedTable(engine, new_uri(), "MERGE_ON_READ", EVERY_INDEX).write(*INSERTS, *CHANGES, *MOVES)
     engine.service(table.uri, "compaction", options={**EVERY_INDEX, "hoodie.compact.inline.max.delta.commits": "1"})
     expect_filters(table, "after a compaction", {"ts": (31, 90), "value": ("aa", "zz")})
+
+
+@pytest.mark.needs("write.insert-overwrite")
+@SKIPS
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-012", "OCC-021")
+def test_keys_of_a_crashed_write_are_found_where_they_were(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-012: the metadata table has completed a write that moved keys to new file groups, and the table has not."""
+    table = IndexedTable(engine, new_uri(), type, EVERY_INDEX).write(*INSERTS)
+    crashed = engine.write(
+        table.uri, "insert_overwrite", as_arrow((row("a", 50, "moved"), row("b", 50, "moved"))), options=dict(EVERY_INDEX)
+    )
+    for path in (table.folder / ".hoodie" / "timeline").glob(f"{crashed}_*"):
+        path.unlink()
+    for key, value in (("a", "x"), ("b", "y")):
+        found = engine.read(table.uri, Query(columns=("value",), where=(("id", "=", key),))).column("value").to_pylist()
+        assert found == [value]
+
+
+@pytest.mark.needs("read.read-optimized")
+@SKIPS
+@pytest.mark.requirements("IDX-012", "TYP-017")
+def test_a_read_optimized_query_finds_keys_of_base_files(engine: Client, new_uri: NewUri) -> None:
+    """IDX-012: the record index describes the merged rows; the base file still has a key that a log file deleted."""
+    table = IndexedTable(engine, new_uri(), "MERGE_ON_READ", EVERY_INDEX).write(*INSERTS, *CHANGES)
+    query = Query(kind="read-optimized", columns=("id",), where=(("id", "=", "b"),))
+    assert engine.read(table.uri, query).column("id").to_pylist() == ["b"]
+
+
+@pytest.mark.needs("service.index", "service.index.named")
+@SKIPS
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-035", "IDX-041")
+def test_an_expression_index_loses_no_row_of_its_column(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-035: the statistics of lower(value) are those of the results, and do not exclude the values themselves."""
+    table = IndexedTable(engine, new_uri(), type, INDEXED)
+    table.write(*INSERTS, Step("upsert", (row("u", 1, "UPPER"), row("v", 2, "x", "lima"))))
+    settings = {
+        "hoodie.index.name": "low", f"{PREFIX}index.expression.enable": "true",
+        f"{PREFIX}index.expression.column": "value", f"{PREFIX}index.expression.options": "expr=lower",
+    }  # fmt: skip
+    assert engine.service(table.uri, "index", options=settings) is not None
+    table.write(Step("upsert", (row("c", 60, "Mixed", "rio"),)))
+    expect_filters(table, "with an expression index", {"value": ("UPPER", "upper", "Mixed", "x")})
