@@ -34,7 +34,7 @@ def list_partitions(storage: Storage, wanted: PartitionFilter, chosen: ChosenPar
     """
     names = storage.names("")
     folders = [name[:-1] for name in names if name.endswith("/") and name != f"{META_FOLDER}/"]
-    needed = [folder for folder, may in zip(folders, wanted.may_contain(folders), strict=True) if may]
+    needed = [folder for folder, may in zip(folders, wanted.may_contain(folders, chosen), strict=True) if may]
     if len(needed) > max(1, len(folders) // _FOLDERS_OF_A_LISTING):
         found = list_all(storage)
     else:

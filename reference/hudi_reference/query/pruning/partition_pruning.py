@@ -63,7 +63,7 @@ class PartitionFilter:
             return None
 
     @implements("LAY-009")
-    def may_contain(self, folders: Sequence[str]) -> list[bool]:
+    def may_contain(self, folders: Sequence[str], chosen: "ChosenPartitions") -> list[bool]:
         """For each folder of the base path whether partitions at or below it may hold such rows.
 
         The folder shows the value of the first partition column. If the value is a text that is not URL-encoded, it may contain
@@ -73,12 +73,15 @@ class PartitionFilter:
         asked = [one for one in self.asked if one[0] == name]
         if not asked:
             return [True] * len(folders)
-        alone = PartitionFilter(replace(self.folders, fields=(name,)), asked, self.schema)
+        if len(self.folders.fields) == 1:
+            decided = chosen.holding(folders)
+        else:
+            decided = PartitionFilter(replace(self.folders, fields=(name,)), asked, self.schema).holding(folders)
         may_go_on = pt.is_string(self.schema.field(name).type) and not self.folders.url_encode
         start = f"{name}=" if self.folders.hive_style else ""
         return [
             holds or (may_go_on and all(_begins(one, folder.removeprefix(start)) for one in asked))
-            for folder, holds in zip(folders, alone.holding(folders), strict=True)
+            for folder, holds in zip(folders, decided, strict=True)
         ]
 
 
@@ -98,9 +101,13 @@ class ChosenPartitions:
     def among(self, partitions: Iterable[str]) -> list[str]:
         """Those of the partitions that the filter needs."""
         given = list(partitions)
-        new = list({one for one in given if one not in self._known})
+        return [one for one, holds in zip(given, self.holding(given), strict=True) if holds]
+
+    def holding(self, partitions: Sequence[str]) -> list[bool]:
+        """For each partition whether the filter needs it."""
+        new = list({one for one in partitions if one not in self._known})
         self._known.update(zip(new, self._wanted.holding(new), strict=True))
-        return [one for one in given if self._known[one]]
+        return [self._known[one] for one in partitions]
 
 
 def _begins(comparison: Comparison, text: str) -> bool:
