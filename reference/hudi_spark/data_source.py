@@ -21,8 +21,8 @@ from pyspark.sql.types import StructType
 from hudi_reference.errors import Misuse
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.timeline.contents.metadata import WriteStat
-from hudi_reference.write.buckets.layout import check_placement
 from hudi_reference.write.commit import begin
+from hudi_reference.write.placement.bucket_layout import check_placement
 from hudi_reference.write.write import check_write
 from hudi_reference.write.write_context import WriteContext
 from hudi_spark.arrow import arrow_schema_of, batches, spark_schema

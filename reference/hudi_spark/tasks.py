@@ -23,7 +23,7 @@ from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.evolution import conform
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.write.commit import Commit
-from hudi_reference.write.rows import PARTITION, Incoming, Intake, combine
+from hudi_reference.write.placement.rows import PARTITION, Incoming, Intake, combine
 from hudi_reference.write.write_context import DEFAULTS, LogOptions
 from hudi_reference.write.writer import Writer
 from hudi_spark.arrow import batches

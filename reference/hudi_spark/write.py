@@ -28,12 +28,12 @@ from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import View
 from hudi_reference.records.changes import KEY
 from hudi_reference.schema.avro import with_meta_columns
-from hudi_reference.write.buckets.layout import check_placement
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
 from hudi_reference.write.generated_keys import generates_keys
-from hudi_reference.write.rows import PARTITION, Intake
+from hudi_reference.write.placement.bucket_layout import check_placement
+from hudi_reference.write.placement.rows import PARTITION, Intake
 from hudi_reference.write.write import MOVES_KEY, run_with_retries
 from hudi_reference.write.write_context import PARTIAL_UPDATE, LogOptions, WriteContext, columns_of_update, log_options
 from hudi_spark.arrow import arrow_schema_of, spark_schema

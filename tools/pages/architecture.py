@@ -24,8 +24,8 @@ from hudi_reference.tables import open_table
 from hudi_reference.timeline.active import load_timeline
 from hudi_reference.timeline.transitions import Transitions
 from hudi_reference.write.commit import Commit, begin
-from hudi_reference.write.locate import locate
-from hudi_reference.write.rows import prepare
+from hudi_reference.write.placement.locate import locate
+from hudi_reference.write.placement.rows import prepare
 from hudi_reference.write.writer import Writer
 
 ROOT = Path(__file__).resolve().parents[2]

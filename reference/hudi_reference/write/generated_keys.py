@@ -12,9 +12,9 @@ from hudi_reference.errors import InvalidRows
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import KEY
 from hudi_reference.requirement import implements
-from hudi_reference.write.locate import Located
+from hudi_reference.write.placement.locate import Located
+from hudi_reference.write.placement.rows import Incoming
 from hudi_reference.write.preconditions import check_populated
-from hudi_reference.write.rows import Incoming
 
 #: Operations that add rows only; keys among the rows are ignored.
 _ADDING = ("INSERT", "BULK_INSERT", "INSERT_OVERWRITE")

@@ -19,16 +19,16 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, ids_by_partition
-from hudi_reference.write.buckets.consistent import ConsistentLookup
-from hudi_reference.write.buckets.layout import check_placement
 from hudi_reference.write.cdc_writer import logging_mode
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Policy
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
 from hudi_reference.write.generated_keys import check_known, generates_keys, with_generated_keys
-from hudi_reference.write.locate import BucketLookup, Located, locate
+from hudi_reference.write.placement.bucket_layout import check_placement
+from hudi_reference.write.placement.consistent_buckets import ConsistentLookup
+from hudi_reference.write.placement.locate import BucketLookup, Located, locate
+from hudi_reference.write.placement.rows import Incoming, combine
 from hudi_reference.write.preconditions import check_writable
-from hudi_reference.write.rows import Incoming, combine
 from hudi_reference.write.write_context import (
     DEFAULTS,
     PARTIAL_UPDATE,

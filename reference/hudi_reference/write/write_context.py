@@ -17,8 +17,8 @@ from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.reconcile import reconciled
+from hudi_reference.write.placement.rows import NULL_FOR_MISSING, RECONCILE, Intake, Needs
 from hudi_reference.write.preconditions import check_format, check_populated
-from hudi_reference.write.rows import NULL_FOR_MISSING, RECONCILE, Intake, Needs
 
 #: The operation that changes some columns of known records; on the timeline it is an upsert.
 PARTIAL_UPDATE = "PARTIAL_UPDATE"

@@ -27,7 +27,7 @@ from hudi_reference.schema.avro import AvroSchema, only
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.write.cdc_writer import logging_mode, write_change_log
 from hudi_reference.write.commit import Commit
-from hudi_reference.write.rows import FILE_NAME, PARTITION, in_file, stamp, stored
+from hudi_reference.write.placement.rows import FILE_NAME, PARTITION, in_file, stamp, stored
 from hudi_reference.write.write_context import DEFAULTS, LogOptions
 
 #: Rows in one new base file at most.

@@ -10,7 +10,7 @@ from hudi_reference import WritableTable, open_table
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.services.clustering.clustering import cluster
-from hudi_reference.write.buckets.consistent import FIRST, FOLDER, first_nodes, hash_of
+from hudi_reference.write.placement.consistent_buckets import FIRST, FOLDER, first_nodes, hash_of
 
 BUCKETED = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
 CONSISTENT = {**BUCKETED, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}

@@ -11,7 +11,7 @@ from hudi_reference.records.changes import KEY
 from hudi_reference.write import write
 from hudi_reference.write.concurrency import conflict_resolution
 from hudi_reference.write.concurrency.conflict_resolution import MATRIX, Cell, Verdict, WriteKind
-from hudi_reference.write.locate import Located
+from hudi_reference.write.placement.locate import Located
 
 _BOTH = Cell(Verdict.BOTH, "no conflict")
 

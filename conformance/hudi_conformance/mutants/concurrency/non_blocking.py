@@ -2,7 +2,7 @@
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.records.keys import bucket_hash
-from hudi_reference.write import locate
+from hudi_reference.write.placement import locate
 
 
 @mutant(breaks="NBC-004")

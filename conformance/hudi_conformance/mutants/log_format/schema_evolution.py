@@ -2,7 +2,7 @@
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.schema import promotion, reconcile
-from hudi_reference.write import rows
+from hudi_reference.write.placement import rows
 
 
 @mutant(breaks="LF-038")

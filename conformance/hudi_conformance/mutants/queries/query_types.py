@@ -32,7 +32,7 @@ def time_without_milliseconds_is_start_of_second(patch: Patch) -> None:
 @mutant(breaks="TYP-011")
 def compaction_stamps_rows(patch: Patch) -> None:
     """Stamps the rows that a compaction rewrites with its own time."""
-    stamp = "__import__('hudi_reference.write.rows', fromlist=['stamp']).stamp"
+    stamp = "__import__('hudi_reference.write.placement.rows', fromlist=['stamp']).stamp"
     stamped = f"{stamp}(merged, self.requested, number, str(name))"
     patch.edit(compaction.Compactor.merge, "in_file(merged, str(name))", f"in_file({stamped}, str(name))")
 

@@ -31,8 +31,8 @@ from hudi_conformance.suite.support.tables.written_tables import (
 from hudi_reference import open_table
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.write.commit import begin
-from hudi_reference.write.locate import locate
-from hudi_reference.write.rows import prepare
+from hudi_reference.write.placement.locate import locate
+from hudi_reference.write.placement.rows import prepare
 from hudi_reference.write.writer import Writer
 
 LOGS = pytest.mark.needs("create", "write.upsert", "merge-on-read", "log.avro", "partition.plain")

@@ -48,8 +48,8 @@ from hudi_reference.timeline.pending_rollbacks import check_not_rolled_back
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker, WriteKind, check_schema, concurrent
 from hudi_reference.write.concurrency.markers import mark_file, remove_markers
+from hudi_reference.write.placement.rows import in_file
 from hudi_reference.write.preconditions import check_writable
-from hudi_reference.write.rows import in_file
 
 Options = Mapping[str, str]
 #: The smallest remainder, as a fraction of the target size, that is stored in a file of its own.

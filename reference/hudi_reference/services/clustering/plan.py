@@ -28,8 +28,8 @@ from hudi_reference.services.planning.plan_execution import (
 )
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.instants.times import format_time
-from hudi_reference.write.buckets.layout import check_not_bucketed
 from hudi_reference.write.commit import transitions_of
+from hudi_reference.write.placement.bucket_layout import check_not_bucketed
 from hudi_reference.write.preconditions import check_indexes_maintained, check_writable
 
 Options = Mapping[str, str]

@@ -54,8 +54,8 @@ from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.commit import transitions_of
+from hudi_reference.write.placement.rows import in_file
 from hudi_reference.write.preconditions import check_indexes_maintained, check_writable
-from hudi_reference.write.rows import in_file
 
 Options = Mapping[str, str]
 STRATEGY_KEY = "hoodie.compact.inline.trigger.strategy"

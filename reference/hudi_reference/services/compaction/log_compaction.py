@@ -54,8 +54,8 @@ from hudi_reference.timeline.history.history import END_OF_TIME
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS
 from hudi_reference.write.commit import transitions_of
+from hudi_reference.write.placement.rows import stored
 from hudi_reference.write.preconditions import check_format, check_indexes_maintained, check_writable
-from hudi_reference.write.rows import stored
 from hudi_reference.write.write_context import LogOptions
 
 #: The number of blocks of a slice from which on they are compacted; at least two.

@@ -9,8 +9,8 @@ from hudi_conformance.suite.support.tables.written_tables import folder_of
 from hudi_reference import open_table
 from hudi_reference.schema.avro import AvroSchema, with_meta_columns
 from hudi_reference.write.commit import Commit, begin
-from hudi_reference.write.locate import locate
-from hudi_reference.write.rows import prepare
+from hudi_reference.write.placement.locate import locate
+from hudi_reference.write.placement.rows import prepare
 from hudi_reference.write.writer import Writer
 
 #: Options for one of several writers: it does not roll back pending actions of others.

@@ -20,7 +20,7 @@ from hudi_reference.records.changes import KEY
 from hudi_reference.records.keys.bucket_hash import bucket_file_id, bucket_of_key, bucket_prefix
 from hudi_reference.requirement import implements
 from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Mode
-from hudi_reference.write.rows import Incoming
+from hudi_reference.write.placement.rows import Incoming
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.write.buckets.consistent import has_hashing_metadata
 from hudi_reference.write.concurrency.config import BUCKETS_KEY, ENGINE_KEY, INDEX_KEY, BucketEngine, Concurrency
+from hudi_reference.write.placement.consistent_buckets import has_hashing_metadata
 
 #: The file id of a bucket: eight digits in place of the beginning of a UUID. Numbers have up to five digits, so that a random
 #: UUID is hardly ever taken for one.

@@ -30,8 +30,8 @@ from hudi_reference.records.keys.bucket_hash import values_of_key
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectExists, Storage
 from hudi_reference.timeline.active import Timeline
-from hudi_reference.write.locate import Located
-from hudi_reference.write.rows import Incoming
+from hudi_reference.write.placement.locate import Located
+from hudi_reference.write.placement.rows import Incoming
 
 FOLDER = f"{META_FOLDER}/.bucket_index/consistent_hashing_metadata"
 FIRST, _ENDING = "00000000000000", ".hashing_meta"
