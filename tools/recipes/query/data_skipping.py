@@ -134,7 +134,7 @@ LATE = skipping(
     (
         found("wider-type", (("n", ">", 2**33),), needs=("schema.evolution",)),
         found("narrow-type", (("n", "<=", 1),), needs=("schema.evolution",)),
-        found("late-column", (("late", ">", "l"),), needs=("schema.evolution",)),
+        found("late-column", (("late", ">", "l"),), rows=({"id": "c", "late": "m"},), needs=("schema.evolution",)),
     ),
     columns=(("id", "string"), ("ts", "long"), ("p", "string"), ("n", "int")),
 )  # fmt: skip
