@@ -5,6 +5,7 @@ As in java.util.Properties, the only invalid text is an escape `\\u` without fou
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from hudi_reference.errors import MalformedProperties
 
@@ -17,14 +18,15 @@ _SPECIAL = re.compile(r"[^ -~]|[=:#!\\]")
 _ENTRY = re.compile(r"((?:\\.|[^\\=: \t\f])*)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+)?(.*)", re.DOTALL)
 
 
-def load(data: bytes) -> dict[str, str]:
-    """The entries of a file; of several lines with one key, the last one counts. Raises MalformedProperties."""
+def load(data: bytes, path: str = "hoodie.properties") -> dict[str, str]:
+    """The entries of the file at `path`; of several lines with one key, the last one counts. Raises MalformedProperties."""
     entries: dict[str, str] = {}
+    unescaped = partial(_unescaped, path=path)
     for line in _logical_lines(data.decode("latin-1")):
         match = _ENTRY.fullmatch(line)
         if match is not None:
             # A character above U+FFFF is written as the escapes of its two UTF-16 code units.
-            plain = (_ESCAPED.sub(_unescaped, part).encode("utf-16-le", "surrogatepass") for part in match.groups())
+            plain = (_ESCAPED.sub(unescaped, part).encode("utf-16-le", "surrogatepass") for part in match.groups())
             key, value = (part.decode("utf-16-le", "replace") for part in plain)
             entries[key] = value
     return entries
@@ -57,12 +59,12 @@ def _logical_lines(text: str) -> Iterator[str]:
         yield pending
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescaped(match: re.Match[str], path: str) -> str:
     """The character of one escape. Raises MalformedProperties."""
     escape = match[1]
     if escape == "u":
         raise MalformedProperties(
-            "an escape lacks its four digits", rule="PROP-011", expected=r"\u and four hexadecimal digits",
+            "an escape lacks its four digits", rule="PROP-011", path=path, expected=r"\u and four hexadecimal digits",
             found=match.string[match.start() : match.start() + 6],
             remedy="the file was truncated or edited; restore it from another copy",
         )  # fmt: skip

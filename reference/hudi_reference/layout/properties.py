@@ -241,7 +241,7 @@ def _loaded(storage: Storage, path: str) -> tuple[TableProperties | None, Malfor
 @lru_cache(maxsize=16)
 def _parsed(text: bytes, path: str) -> TableProperties:
     """The properties in a file, cached because every operation reads the file and few change it."""
-    entries = load(text)
+    entries = load(text, path)
     is_ended = "hoodie.table.checksum" in entries and text.endswith((b"\n", b"\r"))
     found = TableProperties(entries, path, is_ended)
     _check(found, path)
