@@ -12,10 +12,9 @@ import pytest
 from hudi_conformance.contract import TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
-from hudi_conformance.suite.support.tables.clustered_tables import SORT, NewUri, Type
+from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.column_statistics import differences, files_of, of_partitions, stored
 from hudi_conformance.suite.support.tables.metadata_tables import CHANGES, INSERTS, KEEPS, PREFIX, WRITES, IndexedTable
-from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
 from hudi_reference import open_table
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.metadata.keys import column_stats_key, partition_stats_key
@@ -85,15 +84,7 @@ def test_every_service_has_statistics(engine: Client, new_uri: NewUri, type: Typ
     """MDT-001: after compaction, clustering, cleaning and replacing writes, statistics are those of the files that exist; a
     partition that was deleted has none.
     """
-    table = TableWithStatistics(engine, new_uri(), type).write(*INSERTS, *CHANGES)
-    services: list[tuple[Any, dict[str, str]]] = [("clustering", {SORT: "ts"}), ("clean", keep_commits(1))]
-    if type == "MERGE_ON_READ" and "service.compaction" in engine.hello.features:
-        services.insert(0, ("compaction", {"hoodie.compact.inline.max.delta.commits": "1"}))
-    for service, options in services:
-        assert engine.service(table.uri, service, options=options) is not None
-        table.check(f"after the {service}")
-    table.write(Step("insert_overwrite", (row("z", 1, "all"),))).check("overwritten")
-    table.write(Step("delete_partition", (row("", 0, "", "rio"),))).check("a partition is deleted")
+    TableWithStatistics(engine, new_uri(), type).write(*INSERTS, *CHANGES).check_after_services()
 
 
 @pytest.mark.needs(*WRITES, "service.rollback")

@@ -1,13 +1,11 @@
 """Writers and services maintain the metadata table: after every action it matches storage and rows."""
 
-from typing import Any
-
 import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
-from hudi_conformance.suite.support.tables.clustered_tables import SORT, NewUri, Type
+from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
     CHANGES,
     INDEXED,
@@ -19,7 +17,6 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     IndexedTable,
     completions,
 )
-from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
 
 
 @KEEPS
@@ -43,15 +40,7 @@ def test_every_service_is_in_every_index(engine: Client, new_uri: NewUri, type: 
     """MDT-001: after compaction, clustering, cleaning and replacing writes, the indexes reflect which files were deleted and
     which rows were moved.
     """
-    table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS, *CHANGES)
-    services: list[tuple[Any, dict[str, str]]] = [("clustering", {SORT: "ts"}), ("clean", keep_commits(1))]
-    if type == "MERGE_ON_READ" and "service.compaction" in engine.hello.features:
-        services.insert(0, ("compaction", {"hoodie.compact.inline.max.delta.commits": "1"}))
-    for service, options in services:
-        assert engine.service(table.uri, service, options=options) is not None
-        table.check(f"after the {service}")
-    table.write(Step("insert_overwrite", (row("z", 1, "all"),))).check("overwritten")
-    table.write(Step("delete_partition", (row("", 0, "", "rio"),))).check("a partition is deleted")
+    IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS, *CHANGES).check_after_services()
 
 
 @pytest.mark.needs(*WRITES, "service.rollback")

@@ -10,8 +10,8 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Step, row
-from hudi_conformance.suite.support.tables.clustered_tables import ClusteredTable, Type
-from hudi_conformance.suite.support.tables.tables_under_services import instant_files
+from hudi_conformance.suite.support.tables.clustered_tables import SORT, ClusteredTable, Type
+from hudi_conformance.suite.support.tables.tables_under_services import instant_files, keep_commits
 from hudi_conformance.suite.support.tables.written_tables import folder_of
 from hudi_reference import open_table
 from hudi_reference.files.base_file import read_footer
@@ -51,12 +51,23 @@ class IndexedTable(ClusteredTable):
 
     def __init__(self, engine: Client, uri: str, type: Type, settings: Mapping[str, str] = LISTED) -> None:
         super().__init__(engine, uri, type)
-        self.settings = settings
+        self.type, self.settings = type, settings
 
     def write(self, *steps: Step, options: Mapping[str, str] | None = None) -> "IndexedTable":
         """Write the steps, with the settings of the table unless `options` replace them."""
         super().write(*steps, options={**self.settings, **(options or {})})
         return self
+
+    def check_after_services(self) -> None:
+        """Run compaction, clustering, a clean and replacing writes, and check the table after each."""
+        services: list[tuple[Any, dict[str, str]]] = [("clustering", {SORT: "ts"}), ("clean", keep_commits(1))]
+        if self.type == "MERGE_ON_READ" and "service.compaction" in self.engine.hello.features:
+            services.insert(0, ("compaction", {"hoodie.compact.inline.max.delta.commits": "1"}))
+        for service, options in services:
+            assert self.engine.service(self.uri, service, options=options) is not None
+            self.check(f"after the {service}")
+        self.write(Step("insert_overwrite", (row("z", 1, "all"),))).check("overwritten")
+        self.write(Step("delete_partition", (row("", 0, "", "rio"),))).check("a partition is deleted")
 
     def indexed(self, **more: Any) -> str | None:
         """Request the record-level index and the bloom filters, or one phase of building them."""
