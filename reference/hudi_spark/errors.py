@@ -31,13 +31,13 @@ def errors_of_executors() -> Iterator[None]:
         yield
     except (PySparkException, Py4JJavaError) as error:
         text = str(error)
-        found = of_the_reference(text) or of_sparks_parquet_reader(text)
+        found = reference_error(text) or parquet_reader_error(text)
         if found is None:
             raise
         raise found from error
 
 
-def of_the_reference(text: str) -> HudiError | None:
+def reference_error(text: str) -> HudiError | None:
     """The error of the reference that a traceback ends with; None if it ends with another one."""
     heads = list(_HEAD.finditer(text))
     if not heads:
@@ -50,7 +50,7 @@ def of_the_reference(text: str) -> HudiError | None:
     return error
 
 
-def of_sparks_parquet_reader(text: str) -> MalformedBaseFile | None:
+def parquet_reader_error(text: str) -> MalformedBaseFile | None:
     """The error for a base file that Spark could not read; None for another error."""
     if not (file := _UNREADABLE.search(text)):
         return None

@@ -68,7 +68,7 @@ def read(
     schema = spark_schema(plan.fields)
     parts = []
     if plan.merged:
-        parts.append(_merged(spark, plan, schema))
+        parts.append(_read_merged(spark, plan, schema))
     if plan.native:
         parts.append(from_parquet(spark, plan.native, schema).where(conditions(plan)))
     empty = [] if parts else [spark.createDataFrame([], schema)]
@@ -226,7 +226,7 @@ def _is_native(kind: pa.DataType) -> bool:
     return any(is_of_kind(kind) for is_of_kind in _NATIVE)
 
 
-def _merged(spark: SparkSession, plan: ReadPlan, schema: StructType) -> DataFrame:
+def _read_merged(spark: SparkSession, plan: ReadPlan, schema: StructType) -> DataFrame:
     """One task for each slice."""
     task = MergeTask(plan.query, arrow_schema_of(schema))
     return frame_of(spark, plan.merged).mapInArrow(task.run, schema)

@@ -47,12 +47,12 @@ Options = Mapping[str, str] | None
 
 def bulk_insert(df: DataFrame, uri: str, *, options: Options = None) -> str:
     """Append rows to new base files, at least one for each task and partition; the requested time of the instant."""
-    return _written(df, uri, "BULK_INSERT", options, _Write.append)
+    return _run_write(df, uri, "BULK_INSERT", options, _Write.append)
 
 
 def insert(df: DataFrame, uri: str, *, options: Options = None) -> str:
     """Append rows without looking their keys up; duplicates stay. The requested time of the instant."""
-    return _written(df, uri, "INSERT", options, _Write.append)
+    return _run_write(df, uri, "INSERT", options, _Write.append)
 
 
 def upsert(df: DataFrame, uri: str, *, new_groups: int = 1, options: Options = None) -> str:
@@ -62,12 +62,12 @@ def upsert(df: DataFrame, uri: str, *, new_groups: int = 1, options: Options = N
     merge mode decides, later rows of the DataFrame counting as newer. New keys of a partition go to `new_groups` new file
     groups. The rows of one file group, and the group's newest slice, must fit into the memory of a task.
     """
-    return _written(df, uri, "UPSERT", options, lambda write: write.change(new_groups))
+    return _run_write(df, uri, "UPSERT", options, lambda write: write.change(new_groups))
 
 
 def delete(keys: DataFrame, uri: str, *, options: Options = None) -> str:
     """Remove records by key and partition columns, whatever their ordering value; the requested time of the instant."""
-    return _written(keys, uri, "DELETE", options, _Write.change)
+    return _run_write(keys, uri, "DELETE", options, _Write.change)
 
 
 def partial_update(df: DataFrame, uri: str, *, options: Options = None) -> str:
@@ -75,10 +75,10 @@ def partial_update(df: DataFrame, uri: str, *, options: Options = None) -> str:
 
     Rows hold key, partition and ordering columns, and those that change; unknown and deleted keys are ignored.
     """
-    return _written(df, uri, PARTIAL_UPDATE, options, _Write.change)
+    return _run_write(df, uri, PARTIAL_UPDATE, options, _Write.change)
 
 
-def _written(df: DataFrame, uri: str, operation: str, options: Options, carry_out: Callable[["_Write"], str]) -> str:
+def _run_write(df: DataFrame, uri: str, operation: str, options: Options, carry_out: Callable[["_Write"], str]) -> str:
     """One write of `df` to the table at `uri`, repeated after a conflict as often as its settings say.
 
     Raises the errors of the reference for invalid rows, settings and tables.
@@ -130,16 +130,16 @@ class _Write:
         if all(field.type == stored.field(field.name).type for field in found):
             self._check_absent()
             return self._commit(self.df, FilesTask.append)
-        with self._prepared() as (rows, _):
+        with self._prepare_rows() as (rows, _):
             return self._commit(rows.drop(POSITION), FilesTask.append)
 
     def change(self, new_groups: int = 1) -> str:
         """Store rows of known keys in the file groups that hold them, other rows in new ones."""
-        with self._prepared() as (rows, partitions):
+        with self._prepare_rows() as (rows, partitions):
             slices = [found for found in self.view.groups.latest_slices if found.partition in partitions]
             place = F.pmod(F.xxhash64(KEY), F.lit(new_groups)).cast("int")
-            located = self._located(rows, slices)
-            apply_update_strategy(self.table, self.view.timeline, self._changed(located, slices))
+            located = self._locate_rows(rows, slices)
+            apply_update_strategy(self.table, self.view.timeline, self._changed_slices(located, slices))
             placed = located.withColumn(GROUP, F.coalesce(GROUP, F.lit(-1) - place))
             grouped = placed.repartition(PARTITION, GROUP).sortWithinPartitions(PARTITION, GROUP, POSITION)
             return self._commit(grouped, FilesTask.change, slices)
@@ -151,20 +151,20 @@ class _Write:
         absent = [F.col(name).isNull() for name in {*keys, *(n for n in self.intake.required if n in self.df.columns)}]
         absent += [F.col(name) == "" for name in keys if name in texts]
         with errors_of_executors():
-            self._keyed(self.df.where(reduce(Column.__or__, absent))).count()
+            self._add_keys(self.df.where(reduce(Column.__or__, absent))).count()
 
-    def _keyed(self, rows: DataFrame) -> DataFrame:
+    def _add_keys(self, rows: DataFrame) -> DataFrame:
         """Checked rows, with keys, partition paths and positions."""
         schema = spark_schema(self.reader.schema.append(pa.field(POSITION, pa.int64())))
         return rows.mapInArrow(KeysTask(self.intake, arrow_schema_of(schema)).run, schema)
 
     @contextmanager
-    def _prepared(self) -> Iterator[tuple[DataFrame, set[str]]]:
+    def _prepare_rows(self) -> Iterator[tuple[DataFrame, set[str]]]:
         """The rows with keys, partition paths and positions; and their partitions.
 
         The rows are persisted: all are checked before the write begins, and exactly these rows are written.
         """
-        rows = self._keyed(self.df).persist()
+        rows = self._add_keys(self.df).persist()
         try:
             with errors_of_executors():
                 partitions = {row[0] for row in rows.select(PARTITION).distinct().collect()}
@@ -172,7 +172,7 @@ class _Write:
         finally:
             rows.unpersist()
 
-    def _located(self, rows: DataFrame, slices: Sequence[FileSlice]) -> DataFrame:
+    def _locate_rows(self, rows: DataFrame, slices: Sequence[FileSlice]) -> DataFrame:
         """The rows with the number of the slice that holds their key, null for new keys."""
         if not slices:
             return rows.withColumn(GROUP, F.lit(None).cast("int"))
@@ -183,7 +183,7 @@ class _Write:
         # A merge join, because a broadcast join would send the index through the driver.
         return rows.join(first.hint("merge"), [PARTITION, KEY], "left").select(*rows.columns, GROUP)
 
-    def _changed(self, located: DataFrame, slices: Sequence[FileSlice]) -> Iterator[FileSlice]:
+    def _changed_slices(self, located: DataFrame, slices: Sequence[FileSlice]) -> Iterator[FileSlice]:
         """The slices that hold keys of the rows; Spark computes them on iteration."""
         with errors_of_executors():
             yield from (slices[row[0]] for row in located.select(GROUP).dropna().distinct().collect())

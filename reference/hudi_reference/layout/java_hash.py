@@ -9,15 +9,15 @@ from collections.abc import Iterable
 def string_hash(text: str) -> int:
     """`String.hashCode`: h = 31 * h + c over the UTF-16 code units."""
     units = memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")
-    return _combined(0, units)
+    return _combine_hashes(0, units)
 
 
 def list_hash(texts: Iterable[str | None]) -> int:
     """`List.hashCode`: starts with 1, h = 31 * h + the hash of the string, 0 for null."""
-    return _combined(1, (0 if text is None else string_hash(text) for text in texts))
+    return _combine_hashes(1, (0 if text is None else string_hash(text) for text in texts))
 
 
-def _combined(start: int, parts: Iterable[int]) -> int:
+def _combine_hashes(start: int, parts: Iterable[int]) -> int:
     number = start
     for part in parts:
         number = (31 * number + part) & 0xFFFFFFFF

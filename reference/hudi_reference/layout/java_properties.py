@@ -21,7 +21,7 @@ _ENTRY = re.compile(r"((?:\\.|[^\\=: \t\f])*)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+)?(
 def load(data: bytes, path: str = "hoodie.properties") -> dict[str, str]:
     """The entries of the file at `path`; of several lines with one key, the last one counts. Raises MalformedProperties."""
     entries: dict[str, str] = {}
-    unescaped = partial(_unescaped, path=path)
+    unescaped = partial(_unescape_character, path=path)
     for line in _logical_lines(data.decode("latin-1")):
         match = _ENTRY.fullmatch(line)
         if match is not None:
@@ -36,7 +36,7 @@ def dump(entries: Mapping[str, str], comment: str) -> bytes:
     """The file's text: a comment line, then one line for each entry, sorted by key."""
     lines = [f"#{comment}"]
     for key, value in sorted(entries.items()):
-        name, text = (_SPECIAL.sub(_escaped, part) for part in (key, value))
+        name, text = (_SPECIAL.sub(_escape_character, part) for part in (key, value))
         blank = "\\" if text.startswith(" ") else ""
         lines.append(name.replace(" ", "\\ ") + "=" + blank + text)
     return ("\n".join(lines) + "\n").encode("latin-1")
@@ -59,7 +59,7 @@ def _logical_lines(text: str) -> Iterator[str]:
         yield pending
 
 
-def _unescaped(match: re.Match[str], path: str) -> str:
+def _unescape_character(match: re.Match[str], path: str) -> str:
     """The character of one escape. Raises MalformedProperties."""
     escape = match[1]
     if escape == "u":
@@ -71,7 +71,7 @@ def _unescaped(match: re.Match[str], path: str) -> str:
     return chr(int(escape[1:], 16)) if len(escape) == 5 else _ESCAPES.get(escape, escape)
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape_character(match: re.Match[str]) -> str:
     """The escape of one character."""
     character = match[0]
     if character in _ESCAPE_OF:

@@ -43,10 +43,10 @@ class MergeSettings:
         said = {what: next((options[name] for name in names if options.get(name)), None) for what, names in SETTINGS.items()}
         mode = said["mode"]
         return cls(mode.upper() if mode else None, said["strategy"], said["payload"],
-                   _listed(said["classes"]), _listed(said["ordering"]))  # fmt: skip
+                   _split_list(said["classes"]), _split_list(said["ordering"]))  # fmt: skip
 
 
-def _listed(text: str | None) -> tuple[str, ...]:
+def _split_list(text: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in (text or "").split(",") if part.strip())
 
 

@@ -90,7 +90,9 @@ def require_log_file_name(name: str) -> LogFileName:
     """Parse the name of a log file; raises MalformedFileName for any other name."""
     found = parse_data_file_name(name)
     if not isinstance(found, LogFileName):
-        raise _misnamed(name, "log", "LF-002", f".<file id>_<instant>.log.<version up to {GREATEST_VERSION}>_<write token>")
+        raise _malformed_name(
+            name, "log", "LF-002", f".<file id>_<instant>.log.<version up to {GREATEST_VERSION}>_<write token>"
+        )
     return found
 
 
@@ -99,16 +101,16 @@ def require_base_file_name(name: str) -> BaseFileName:
     """Parse the name of a base file; raises MalformedFileName for any other name."""
     found = parse_data_file_name(name)
     if not isinstance(found, BaseFileName):
-        raise _misnamed(name, "base", "BF-003", f"<file id>_<write token>_<instant>.<{', '.join(BASE_EXTENSIONS)}>")
+        raise _malformed_name(name, "base", "BF-003", f"<file id>_<write token>_<instant>.<{', '.join(BASE_EXTENSIONS)}>")
     return found
 
 
-def _misnamed(name: str, kind: str, rule: str, expected: str) -> MalformedFileName:
+def _malformed_name(name: str, kind: str, rule: str, expected: str) -> MalformedFileName:
     message = f"the name is not that of a {kind} file"
-    return MalformedFileName(message, rule=rule, path=name, expected=expected, found=_looks_like(name))
+    return MalformedFileName(message, rule=rule, path=name, expected=expected, found=_describe_name(name))
 
 
-def _looks_like(name: str) -> str:
+def _describe_name(name: str) -> str:
     """A description of a name of another kind, for the error."""
     known = parse_data_file_name(name)
     if known is not None:

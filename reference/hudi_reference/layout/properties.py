@@ -202,12 +202,12 @@ def read_properties(storage: Storage) -> TableProperties:
     Raises TableNotFound, MalformedProperties, MissingProperty, UnsupportedTableVersion,
     UnsupportedTimelineLayout.
     """
-    main, problem = _loaded(storage, PROPERTIES_PATH)
+    main, problem = _load_file(storage, PROPERTIES_PATH)
     if main is not None and main.is_ended and (main.is_legacy or all(key in main.entries for key in ALWAYS)):
         return main
-    backup, other_problem = _loaded(storage, BACKUP_PATH)
+    backup, other_problem = _load_file(storage, BACKUP_PATH)
     if main is None and backup is None:
-        raise problem or other_problem or _nothing_there(storage)
+        raise problem or other_problem or _missing_properties(storage)
     if main is None or (backup is not None and _is_truncated(main, backup)):
         assert backup is not None
         return backup
@@ -225,21 +225,21 @@ def _is_truncated(main: TableProperties, backup: TableProperties) -> bool:
     return backup.is_ended and (not main.is_ended or bool(lost))
 
 
-def _loaded(storage: Storage, path: str) -> tuple[TableProperties | None, MalformedProperties | None]:
+def _load_file(storage: Storage, path: str) -> tuple[TableProperties | None, MalformedProperties | None]:
     """A parsed file, or its error; (None, None) if there is no file."""
     try:
         text = storage.get(path)
     except FileNotFoundError:
         return None, None
     try:
-        return _parsed(text, path), None
+        return _parse_properties_file(text, path), None
     except MalformedProperties as error:
         error.path = path
         return None, error
 
 
 @lru_cache(maxsize=16)
-def _parsed(text: bytes, path: str) -> TableProperties:
+def _parse_properties_file(text: bytes, path: str) -> TableProperties:
     """The properties in a file, cached because every operation reads the file and few change it."""
     entries = load(text, path)
     is_ended = "hoodie.table.checksum" in entries and text.endswith((b"\n", b"\r"))
@@ -248,7 +248,7 @@ def _parsed(text: bytes, path: str) -> TableProperties:
     return found
 
 
-def _nothing_there(storage: Storage) -> MalformedProperties | TableNotFound:
+def _missing_properties(storage: Storage) -> MalformedProperties | TableNotFound:
     if storage.list(META_FOLDER):
         return MalformedProperties(
             "the file is missing",

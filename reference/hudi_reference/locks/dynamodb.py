@@ -100,7 +100,7 @@ class DynamoLease:
         """Change the version."""
         with self._translated_errors():
             if not self._put("ownerName = :me", {}, {":me": {"S": self._holder}}):
-                raise self._lost()
+                raise self._lease_lost()
 
     def give_back(self) -> None:
         """Delete the item."""
@@ -111,7 +111,7 @@ class DynamoLease:
                     ExpressionAttributeValues={":me": {"S": self._holder}},
                 )  # fmt: skip
             except self._table.client.exceptions.ConditionalCheckFailedException as error:
-                raise self._lost() from error
+                raise self._lease_lost() from error
 
     def _item(self) -> dict[str, Any] | None:
         """The current item; creates the table if it does not exist."""
@@ -144,7 +144,7 @@ class DynamoLease:
             return False
         return True
 
-    def _lost(self) -> LockLost:
+    def _lease_lost(self) -> LockLost:
         return LockLost(
             "the lease of the lock was lost", rule="LOCK-001", path=self.name, expected=f"owner {self._holder}",
             found="another owner, or none",

@@ -34,13 +34,13 @@ class FileLease:
         try:
             self._storage.create(self.name, json.dumps({"owner": self._holder}).encode())
         except (ObjectExists, OutcomeUnknown):
-            return self._found() == self._holder
+            return self._stored_owner() == self._holder
         return True
 
     @implements("LOCK-001")
     def renew(self) -> None:
         """Check that the file exists and names this holder."""
-        if (found := self._found()) != self._holder:
+        if (found := self._stored_owner()) != self._holder:
             raise LockLost(
                 "the lock file was deleted or replaced", rule="LOCK-001", path=self.name, expected=f"owner {self._holder}",
                 found=found,
@@ -51,7 +51,7 @@ class FileLease:
         self.renew()
         self._storage.delete(self.name)
 
-    def _found(self) -> str:
+    def _stored_owner(self) -> str:
         """The owner that the file names. Files of other writers may be empty."""
         try:
             match json.loads(self._storage.get(self.name)):

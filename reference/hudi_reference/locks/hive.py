@@ -57,7 +57,7 @@ class HiveLease:
         """Send a heartbeat. The metastore does not know a lock that it has ended."""
         with self._translated_errors() as client:
             if self._number is None or not self._is_granted(client):
-                raise self._lost()
+                raise self._lease_lost()
 
     def give_back(self) -> None:
         """End the lock."""
@@ -81,13 +81,13 @@ class HiveLease:
         except types.NoSuchLockException:
             return False
 
-    def _lost(self) -> LockLost:
+    def _lease_lost(self) -> LockLost:
         return LockLost(
             "the metastore has ended the lock", rule="LOCK-006", path=self.name, expected=f"lock {self._number}",
             found="no such lock",
         )  # fmt: skip
 
-    def _connected(self) -> Any:
+    def _connect(self) -> Any:
         if self._client is None:
             sockets, transports = library("thrift.transport.TSocket"), library("thrift.transport.TTransport")
             parts = urlsplit(self._uri)
@@ -105,7 +105,7 @@ class HiveLease:
         """The client; errors of the service become those of the reference, and close the connection."""
         errors, types = library("thrift.Thrift"), library(_TYPES)
         try:
-            yield self._connected()
+            yield self._connect()
         except types.MetaException as error:
             raise AccessDenied(
                 "the metastore refused the request", rule="LOCK-006", path=self.name, found=str(error),

@@ -84,11 +84,11 @@ class StoredLease:
     def _write_mine(self, *, expired: bool) -> None:
         version, found = self._read()
         if found is None or found.owner != self._holder or found.expired:
-            raise self._lost("no such object" if found is None else f"{found}")
+            raise self._lease_lost("no such object" if found is None else f"{found}")
         try:
             self._write(version, expired=expired)
         except (ObjectExists, ObjectChanged) as error:
-            raise self._lost("another process wrote at the same time") from error
+            raise self._lease_lost("another process wrote at the same time") from error
 
     def _read(self) -> tuple[str | None, LeaseRecord | None]:
         """Read the version first, then the content, so that a write in between makes the conditional write fail."""
@@ -111,7 +111,7 @@ class StoredLease:
         else:
             self._storage.replace(self.name, data, version)
 
-    def _lost(self, found: str) -> LockLost:
+    def _lease_lost(self, found: str) -> LockLost:
         return LockLost(
             "the lease of the lock was lost", rule="LOCK-001", path=self.name, expected=f"owner {self._holder}", found=found,
         )  # fmt: skip

@@ -81,7 +81,7 @@ class ZooKeeperLease:
             self._client = self._lock = None
 
     def _is_mine(self) -> bool:
-        client = self._connected()
+        client = self._connect()
         try:
             found = client.exists_async(f"{self._path}/{self._lock.node}").get(timeout=self._connection / 1000)
         except library("kazoo.exceptions").SessionExpiredError:
@@ -90,11 +90,11 @@ class ZooKeeperLease:
 
     def _contender(self) -> Any:
         """A contender whose node has the name that Curator uses."""
-        client = self._connected()
+        client = self._connect()
         names = {"_NODE_NAME": "-lock-", "_EXCLUDE_NAMES": ["-lock-"]}
         return type("Contender", (library("kazoo.recipe.lock").Lock,), names)(client, self._path)
 
-    def _connected(self) -> Any:
+    def _connect(self) -> Any:
         """The client, connected and with a session."""
         if self._client is not None and self._client.client_state == "CLOSED":
             self.close()  # it could not connect again, and closed its session

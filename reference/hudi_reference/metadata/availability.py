@@ -51,10 +51,10 @@ def after(step: Step, partition: str, usable: Iterable[str], inflight: Iterable[
     """
     ready, building = set(usable), set(inflight)
     if step == "begin":
-        _expect(partition not in ready, step, partition, "a partition that is not usable yet")
+        _require(partition not in ready, step, partition, "a partition that is not usable yet")
         building.add(partition)
     elif step == "complete":
-        _expect(partition in building, step, partition, "a partition whose build has begun")
+        _require(partition in building, step, partition, "a partition whose build has begun")
         building.remove(partition)
         ready.add(partition)
     else:
@@ -64,7 +64,7 @@ def after(step: Step, partition: str, usable: Iterable[str], inflight: Iterable[
     return sorted(ready), sorted(building)
 
 
-def _expect(holds: bool, step: Step, partition: str, expected: str) -> None:
+def _require(holds: bool, step: Step, partition: str, expected: str) -> None:
     if not holds:
         raise InvalidQuery(
             f"the step {step} is not possible for this partition", rule="PROP-012", expected=expected, found=partition

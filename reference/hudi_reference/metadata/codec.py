@@ -74,41 +74,41 @@ def _payload(record: Json, key: str) -> Payload:
     if record["key"] not in ("", key):
         raise ValueError(f"the key {record['key']!r} in the value")
     kind = _KINDS[number]
-    return kind.decode(_present(record, kind.member))
+    return kind.decode(_require(record, kind.member))
 
 
-def _present(record: Json, name: str) -> Any:
+def _require(record: Json, name: str) -> Any:
     if record[name] is None:
         raise ValueError(f"{name} is null")
     return record[name]
 
 
-def _files_of(listed: Json) -> dict[str, FileInfo]:
+def _decode_files(listed: Json) -> dict[str, FileInfo]:
     return {name: FileInfo(info["size"], info["isDeleted"]) for name, info in listed.items()}
 
 
-def _listed(files: Mapping[str, FileInfo]) -> Json:
+def _encode_files(files: Mapping[str, FileInfo]) -> Json:
     # ER-063: size and deletion flag; group and instant are in the name.
     return {name: {"size": info.size, "isDeleted": info.is_deleted} for name, info in files.items()}
 
 
 @implements("MDT-006", "MDT-013")
-def _listed_files(files: Mapping[str, FileInfo]) -> Json:
+def _encode_file_list(files: Mapping[str, FileInfo]) -> Json:
     for name, info in files.items():
         if info.size <= 0 and not info.is_deleted:
             raise InvalidRows("a file without its size", rule="MDT-013", path=name, found=f"{info.size} bytes")
-    return _listed(files)
+    return _encode_files(files)
 
 
 @implements("MDT-011", "MDT-014")
-def _statistics_of(stats: Json) -> dict[str, Any]:
+def _decode_statistics(stats: Json) -> dict[str, Any]:
     if stats.get("valueType") is not None:
         message = "column statistics of a later index version"
         raise UnsupportedTableFeature(message, rule="MDT-011", expected="no value type", found=str(stats["valueType"]))
     return {
-        "column": _present(stats, "columnName"),
-        "least": _bound_of(stats["minValue"]),
-        "greatest": _bound_of(stats["maxValue"]),
+        "column": _require(stats, "columnName"),
+        "least": _unwrap_bound(stats["minValue"]),
+        "greatest": _unwrap_bound(stats["maxValue"]),
         "value_count": stats["valueCount"],
         "null_count": stats["nullCount"],
         "total_size": stats["totalSize"],
@@ -118,7 +118,7 @@ def _statistics_of(stats: Json) -> dict[str, Any]:
     }
 
 
-def _bound_of(wrapped: tuple[str, Json] | None) -> Bound | None:
+def _unwrap_bound(wrapped: tuple[str, Json] | None) -> Bound | None:
     if wrapped is None:
         return None
     name = wrapped[0].rpartition(".")[2]
@@ -127,12 +127,12 @@ def _bound_of(wrapped: tuple[str, Json] | None) -> Bound | None:
     return Bound(name, wrapped[1]["value"])
 
 
-def _statistics(stats: Statistics, owner: str) -> Json:
+def _encode_statistics(stats: Statistics, owner: str) -> Json:
     return {
         "fileName": owner,
         "columnName": stats.column,
-        "minValue": _wrapped(stats.least),
-        "maxValue": _wrapped(stats.greatest),
+        "minValue": _wrap_bound(stats.least),
+        "maxValue": _wrap_bound(stats.greatest),
         "valueCount": stats.value_count,
         "nullCount": stats.null_count,
         "totalSize": stats.total_size,
@@ -142,16 +142,16 @@ def _statistics(stats: Statistics, owner: str) -> Json:
     }
 
 
-def _wrapped(bound: Bound | None) -> tuple[str, Json] | None:
+def _wrap_bound(bound: Bound | None) -> tuple[str, Json] | None:
     return None if bound is None else (f"{NAMESPACE}.{bound.wrapper}", {"value": bound.value})
 
 
 @implements("IDX-005", "IDX-006", "IDX-007", "IDX-008")
-def _bloom_filter_of(stored: Json) -> BloomFilter:
+def _decode_bloom_filter(stored: Json) -> BloomFilter:
     return BloomFilter(stored["type"], stored["timestamp"], stored["bloomFilter"].decode("ascii"), stored["isDeleted"])
 
 
-def _bloom_filter(found: BloomFilter) -> Json:
+def _encode_bloom_filter(found: BloomFilter) -> Json:
     return {
         "type": found.type,
         "timestamp": found.instant,
@@ -162,14 +162,14 @@ def _bloom_filter(found: BloomFilter) -> Json:
 
 
 @implements("IDX-013", "IDX-014", "IDX-016", "IDX-017", "IDX-018", "IDX-019", "IDX-020")
-def _location_of(stored: Json) -> RecordLocation:
+def _decode_location(stored: Json) -> RecordLocation:
     names = ("fileIdHighBits", "fileIdLowBits", "fileIndex", "fileIdEncoding", "fileId")
-    location = Location(*(_present(stored, name) for name in names))
+    location = Location(*(_require(stored, name) for name in names))
     file_id_of(location)
-    return RecordLocation(_present(stored, "partitionName"), location, _present(stored, "instantTime"), stored["position"])
+    return RecordLocation(_require(stored, "partitionName"), location, _require(stored, "instantTime"), stored["position"])
 
 
-def _location(found: RecordLocation) -> Json:
+def _encode_location(found: RecordLocation) -> Json:
     return {
         "partitionName": found.partition,
         "fileIdHighBits": found.location.high,
@@ -195,18 +195,20 @@ class _Kind(NamedTuple):
 PARTITION_LIST = 1
 _KINDS: dict[int, _Kind] = {
     PARTITION_LIST: _Kind(
-        PartitionList, "filesystemMetadata", lambda m: PartitionList(_files_of(m)), lambda p: _listed(p.partitions)
+        PartitionList, "filesystemMetadata", lambda m: PartitionList(_decode_files(m)), lambda p: _encode_files(p.partitions)
     ),
-    2: _Kind(FileList, "filesystemMetadata", lambda m: FileList(_files_of(m)), lambda p: _listed_files(p.files)),
+    2: _Kind(FileList, "filesystemMetadata", lambda m: FileList(_decode_files(m)), lambda p: _encode_file_list(p.files)),
     3: _Kind(
         ColumnStats, "ColumnStatsMetadata",
-        lambda m: ColumnStats(**_statistics_of(m), file_name=_present(m, "fileName")), lambda p: _statistics(p, p.file_name),
+        lambda m: ColumnStats(**_decode_statistics(m), file_name=_require(m, "fileName")),
+        lambda p: _encode_statistics(p, p.file_name),
     ),
-    4: _Kind(BloomFilter, "BloomFilterMetadata", _bloom_filter_of, _bloom_filter),
-    5: _Kind(RecordLocation, "recordIndexMetadata", _location_of, _location),
+    4: _Kind(BloomFilter, "BloomFilterMetadata", _decode_bloom_filter, _encode_bloom_filter),
+    5: _Kind(RecordLocation, "recordIndexMetadata", _decode_location, _encode_location),
     6: _Kind(
         PartitionStats, "ColumnStatsMetadata",
-        lambda m: PartitionStats(**_statistics_of(m), partition=_present(m, "fileName")), lambda p: _statistics(p, p.partition),
+        lambda m: PartitionStats(**_decode_statistics(m), partition=_require(m, "fileName")),
+        lambda p: _encode_statistics(p, p.partition),
     ),
     7: _Kind(
         SecondaryEntry, "SecondaryIndexMetadata",

@@ -30,7 +30,7 @@ class IndexDefinition:
 def parse_definitions(text: bytes | str, path: str) -> tuple[IndexDefinition, ...]:
     """The definitions in the document; unknown members are kept as they are. Raises MalformedMetadata."""
     try:
-        return tuple(_definition(name, found) for name, found in json.loads(text)["indexDefinitions"].items())
+        return tuple(_parse_definition(name, found) for name, found in json.loads(text)["indexDefinitions"].items())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise MalformedMetadata(
             "no document of index definitions", rule="IDX-022", path=path, found=f"{type(error).__name__}: {error}",
@@ -38,7 +38,7 @@ def parse_definitions(text: bytes | str, path: str) -> tuple[IndexDefinition, ..
         ) from error  # fmt: skip
 
 
-def _definition(name: str, found: Mapping[str, Any]) -> IndexDefinition:
+def _parse_definition(name: str, found: Mapping[str, Any]) -> IndexDefinition:
     for member, kind in _MEMBERS.items():
         if not isinstance(found[member], kind):
             raise TypeError(f"{member} of {name} is {found[member]!r}")
@@ -64,16 +64,16 @@ def dump_definitions(definitions: Iterable[IndexDefinition]) -> bytes:
         }
         for one in definitions
     }
-    return _pretty({"indexDefinitions": documents}).encode()
+    return _pretty_json({"indexDefinitions": documents}).encode()
 
 
-def _pretty(value: Any, indent: str = "") -> str:
+def _pretty_json(value: Any, indent: str = "") -> str:
     """JSON in the layout of Jackson's pretty printer, which deployed writers use: objects on lines, arrays in one line."""
     if isinstance(value, list):
-        return f"[ {', '.join(_pretty(one) for one in value)} ]" if value else "[ ]"
+        return f"[ {', '.join(_pretty_json(one) for one in value)} ]" if value else "[ ]"
     if not isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
     inner = ",\n".join(
-        f"{indent}  {json.dumps(key, ensure_ascii=False)} : {_pretty(one, indent + '  ')}" for key, one in value.items()
+        f"{indent}  {json.dumps(key, ensure_ascii=False)} : {_pretty_json(one, indent + '  ')}" for key, one in value.items()
     )
     return f"{{\n{inner}\n{indent}}}" if value else "{ }"

@@ -19,9 +19,9 @@ def merged(old: Payload, new: Payload) -> Payload:
     """
     match old, new:
         case FileList(), FileList():
-            return FileList(_together(old.files, new.files))
+            return FileList(_unite_listings(old.files, new.files))
         case PartitionList(), PartitionList():
-            return PartitionList(_together(old.partitions, new.partitions))
+            return PartitionList(_unite_listings(old.partitions, new.partitions))
         case ColumnStats(), ColumnStats():
             return widened(old, new)
         case PartitionStats(), PartitionStats():
@@ -29,7 +29,7 @@ def merged(old: Payload, new: Payload) -> Payload:
     return new
 
 
-def _together(old: Mapping[str, FileInfo], new: Mapping[str, FileInfo]) -> dict[str, FileInfo]:
+def _unite_listings(old: Mapping[str, FileInfo], new: Mapping[str, FileInfo]) -> dict[str, FileInfo]:
     """The union of both lists, without files that the new one deletes. Of two sizes of a file the greater one counts."""
     found = dict(old)
     for name, info in new.items():

@@ -122,7 +122,7 @@ class MetadataTable:
             records = {one.key: one for one in decode_entries(hfile, parse_schema(hfile.info["schema"], path), path)}
         for name in file_slice.log_files:
             for block in read_log_file(self.storage, file_slice.path(name)):
-                _apply(block, records)
+                _apply_block(block, records)
         return records
 
     def path(self, instant: Instant) -> str:
@@ -130,7 +130,7 @@ class MetadataTable:
         return f"{self.properties.timeline_folder}/{instant.file_name}"
 
 
-def _apply(block: Block, records: dict[str, MetadataRecord]) -> None:
+def _apply_block(block: Block, records: dict[str, MetadataRecord]) -> None:
     if block.kind is BlockType.DELETE:
         for delete in decode_deletes(block):
             records.pop(delete.key, None)

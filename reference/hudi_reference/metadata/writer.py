@@ -89,9 +89,11 @@ class Deltacommit:
 
     def begin(self) -> None:
         """Store the requested and inflight files."""
-        profile = b"" if self.operation == "BULK_INSERT" else write_commit_metadata(self.operation, (), None, self._sync)
-        self._record(Instant(self.instant, "deltacommit", State.REQUESTED), b"")
-        self._record(Instant(self.instant, "deltacommit", State.INFLIGHT), profile)
+        profile = (
+            b"" if self.operation == "BULK_INSERT" else write_commit_metadata(self.operation, (), None, self._new_sync_marker)
+        )
+        self._encode_instant(Instant(self.instant, "deltacommit", State.REQUESTED), b"")
+        self._encode_instant(Instant(self.instant, "deltacommit", State.INFLIGHT), profile)
 
     def seeds(self, partition: str, groups: int) -> None:
         """Create the file groups of a partition."""
@@ -112,8 +114,8 @@ class Deltacommit:
 
     def complete(self, completion: str) -> None:
         """Complete it: from here on its files are part of the metadata table."""
-        content = write_commit_metadata(self.operation, self.stats, without_meta_columns(SCHEMA), self._sync)
-        self._record(Instant(self.instant, "deltacommit", State.COMPLETED, completion), content)
+        content = write_commit_metadata(self.operation, self.stats, without_meta_columns(SCHEMA), self._new_sync_marker)
+        self._encode_instant(Instant(self.instant, "deltacommit", State.COMPLETED, completion), content)
 
     def _store_log(self, partition: str, group: str, token: str, data: bytes, entries: Entries) -> None:
         name = str(LogFileName(group, self.instant, 1, token))
@@ -127,12 +129,12 @@ class Deltacommit:
             self.table.storage.create(path, data)
         self.stats.append(WriteStat(group, partition, path, size=len(data), **counts))  # type: ignore[arg-type]
 
-    def _record(self, instant: Instant, content: bytes) -> None:
+    def _encode_instant(self, instant: Instant, content: bytes) -> None:
         with suppress(ObjectExists):
             self.table.storage.create(self.table.path(instant), content)
 
     @property
-    def _sync(self) -> bytes:
+    def _new_sync_marker(self) -> bytes:
         return self.table.ids.sync_marker()
 
 

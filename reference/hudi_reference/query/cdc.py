@@ -66,12 +66,12 @@ class ChangePlan:
     def changes(self, window: Window) -> list[GroupChange]:
         """The changes of each file group by each write of the window. Raises InvalidQuery if files of a change were cleaned."""
         instants = window.of(self.timeline)
-        archived = self._archived([i for i in instants if i not in self.groups.commits])
+        archived = self._read_archived_commits([i for i in instants if i not in self.groups.commits])
         commits = ((i, self.groups.commits.get(i) or archived[i]) for i in instants)
-        return [change for i, commit in commits if not commit.is_service for change in self._of_write(i, commit)]
+        return [change for i, commit in commits if not commit.is_service for change in self._changes_of_write(i, commit)]
 
     @implements("LSM-020")
-    def _archived(self, instants: list[Instant]) -> Mapping[Instant, CommitMetadata]:
+    def _read_archived_commits(self, instants: list[Instant]) -> Mapping[Instant, CommitMetadata]:
         """The metadata of these writes from the history. Raises InvalidQuery if the history has none for one of them."""
         if not instants:
             return {}
@@ -90,7 +90,7 @@ class ChangePlan:
                 )  # fmt: skip
         return found
 
-    def _of_write(self, instant: Instant, commit: CommitMetadata) -> Iterator[GroupChange]:
+    def _changes_of_write(self, instant: Instant, commit: CommitMetadata) -> Iterator[GroupChange]:
         completion = instant.completion or instant.requested
         before = self.timeline.completed_before(completion)
         after = self.timeline.completed_before(f"{completion}!")
@@ -98,11 +98,11 @@ class ChangePlan:
             for file_id in sorted(file_ids):
                 old = self._slice((partition, file_id), before)
                 if old is None:
-                    raise self._gone(instant, f"{partition}/{file_id}".strip("/"))
-                yield self._checked(GroupChange(instant, old, None))
-        for group, stats in _by_group(commit.stats):
+                    raise self._file_missing(instant, f"{partition}/{file_id}".strip("/"))
+                yield self._require_files(GroupChange(instant, old, None))
+        for group, stats in _group_stats(commit.stats):
             change = GroupChange(instant, self._slice(group, before), self._slice(group, after), _logs_of(stats))
-            yield change if change.logs else self._checked(change, stats)
+            yield change if change.logs else self._require_files(change, stats)
 
     def _slice(self, group: GroupId, timeline: Timeline) -> FileSlice | None:
         """The latest slice of a group as of an earlier timeline."""
@@ -111,23 +111,23 @@ class ChangePlan:
         return None if then is None else then.latest
 
     @implements("CLN-003", "TL-036")
-    def _checked(self, change: GroupChange, stats: Iterable[WriteStat] = ()) -> GroupChange:
+    def _require_files(self, change: GroupChange, stats: Iterable[WriteStat] = ()) -> GroupChange:
         """The change, if all its files exist. Raises InvalidQuery or MissingDataFile otherwise."""
         for state in (change.before, change.after):
             if state is not None and state.missing:
-                raise self._gone(change.instant, state.path(min(state.missing)))
+                raise self._file_missing(change.instant, state.path(min(state.missing)))
         for stat in stats:
             if change.after is None or stat.path not in _paths(change.after):
-                raise self._gone(change.instant, stat.path)
+                raise self._file_missing(change.instant, stat.path)
             if not stat.is_log and stat.previous_base_file and stat.previous_base_file not in _names(change.before):
-                raise self._gone(change.instant, stat.previous_base_file)
+                raise self._file_missing(change.instant, stat.previous_base_file)
         return change
 
-    def _gone(self, instant: Instant, path: str) -> HudiError:
+    def _file_missing(self, instant: Instant, path: str) -> HudiError:
         return cleaned_away(instant.requested, None, path) if was_cleaned(self.timeline) else missing_data_file(path)
 
 
-def _by_group(stats: Iterable[WriteStat]) -> list[tuple[GroupId, list[WriteStat]]]:
+def _group_stats(stats: Iterable[WriteStat]) -> list[tuple[GroupId, list[WriteStat]]]:
     found: dict[GroupId, list[WriteStat]] = {}
     for stat in stats:
         if stat.path:
@@ -167,14 +167,18 @@ class ChangeQuery:
 
     def __call__(self, change: GroupChange) -> pa.Table:
         """The changes of one group."""
-        rows = self._logged(change) if change.logs else RowDiff(self._before(change), self._after(change)).images()
+        rows = (
+            self._logged_changes(change)
+            if change.logs
+            else RowDiff(self._state_before(change), self._state_after(change)).images()
+        )
         times = pa.chunked_array([pa.repeat(change.instant.requested, rows.num_rows)])
         return conform(rows.append_column(TIME, times), self.schema, "images")
 
-    def _before(self, change: GroupChange) -> State:
+    def _state_before(self, change: GroupChange) -> State:
         return self._state(change.before, change.completion)
 
-    def _after(self, change: GroupChange) -> State:
+    def _state_after(self, change: GroupChange) -> State:
         return self._state(change.after, f"{change.completion}!")
 
     @implements("TYP-012", "RDR-006")
@@ -191,10 +195,10 @@ class ChangeQuery:
         return State(keys, rows.drop_columns([KEY]))
 
     @implements("TYP-004", "BLK-031", "BLK-032")
-    def _logged(self, change: GroupChange) -> pa.Table:
+    def _logged_changes(self, change: GroupChange) -> pa.Table:
         """The changes that the write logged, with both images."""
         blocks = (rows for path in change.logs for rows in self._change_rows(path, change.instant.requested))
-        parts = [self._completed(rows, change) for rows in blocks]
+        parts = [self._complete_images(rows, change) for rows in blocks]
         return pa.concat_tables([self.schema.remove(1).empty_table(), *parts])
 
     @implements("CLN-003")
@@ -205,21 +209,21 @@ class ChangeQuery:
         for block in read_log_file(self.reader.storage, path):
             if isinstance(block, CorruptBlock):
                 raise damaged_committed_block(path, block.offset, block.reason)
-            yield _checked_rows(block)
+            yield _decode_changes(block)
 
     @implements("BLK-034", "BLK-035", "BLK-036")
-    def _completed(self, rows: pa.Table, change: GroupChange) -> pa.Table:
+    def _complete_images(self, rows: pa.Table, change: GroupChange) -> pa.Table:
         """Logged changes with both images; images that the mode omits are looked up by key in the slices."""
         images = {}
-        for side, state in ((BEFORE, self._before), (AFTER, self._after)):
+        for side, state in ((BEFORE, self._state_before), (AFTER, self._state_after)):
             logged = side in rows.column_names
-            images[side] = rows.column(side) if logged else _looked_up(rows.column(RECORD_KEY), state(change))
+            images[side] = rows.column(side) if logged else _look_up_images(rows.column(RECORD_KEY), state(change))
         found = pa.table({OPERATION: rows.column(OPERATION), **images})
         return conform(found, self.schema.remove(1), "change-capture file")
 
 
 @implements("BLK-033")
-def _checked_rows(block: Block) -> pa.Table:
+def _decode_changes(block: Block) -> pa.Table:
     """The change records of a block. Raises MalformedLogBlock for other blocks and for unknown operations."""
     rows = decode_rows(block) if block.kind is BlockType.CDC_DATA else None
     letters = [operation.value for operation in Operation]
@@ -233,7 +237,7 @@ def _checked_rows(block: Block) -> pa.Table:
     return rows
 
 
-def _looked_up(keys: pa.ChunkedArray, state: State) -> pa.ChunkedArray:
+def _look_up_images(keys: pa.ChunkedArray, state: State) -> pa.ChunkedArray:
     """The rows with these keys as images; null for keys that the state does not have."""
     places = pc.index_in(keys, value_set=state.keys)
     return image(state.rows, places.combine_chunks() if isinstance(places, pa.ChunkedArray) else places, len(keys))

@@ -94,7 +94,7 @@ class FileGroup:
         parsed = [(name, parse_data_file_name(name)) for _, name in names]
         files = [(name, file) for name, file in parsed if file is not None]
         listed = {one.path(name) for one, name in names if name not in one.missing}
-        slices = _slices((self.partition, self.file_id), files, (), timeline, listed, is_legacy=is_legacy)
+        slices = _make_slices((self.partition, self.file_id), files, (), timeline, listed, is_legacy=is_legacy)
         # ER-037: a replacecommit hides its groups from its requested time on, so that time travel still reads them.
         is_replaced = self.replaced_by is not None and timeline.completion_of(self.replaced_by) is not None
         return FileGroup(self.partition, self.file_id, slices, self.replaced_by if is_replaced else None) if slices else None
@@ -168,22 +168,22 @@ def load_file_groups(
     before = {} if known is None else known.commits
     commits = {instant: before.get(instant) or load_commit(storage, properties, instant) for instant in timeline.commits}
     if properties.is_metadata_table:
-        commits = _since_creation(commits)
+        commits = _drop_commits_before_creation(commits)
     listed, holds = Listed(list_all(storage)) if listing is None else listing(commits)
-    files = _data_files(listed, commits, holds)
+    files = _collect_data_files(listed, commits, holds)
     compactions = _pending_compactions(storage, properties, timeline)
     replaced = _replaced_groups(commits)
     groups = {}
     for identity, named_files in files.items():
         pending = compactions.get(identity, ())
-        slices = _slices(identity, named_files, pending, timeline, listed, is_legacy=properties.is_legacy)
+        slices = _make_slices(identity, named_files, pending, timeline, listed, is_legacy=properties.is_legacy)
         if slices:
             groups[identity] = FileGroup(*identity, slices, replaced.get(identity))
     return FileGroups(groups, commits)
 
 
 @implements("MDT-002", "PROP-013")
-def _since_creation(commits: Mapping[Instant, CommitMetadata]) -> dict[Instant, CommitMetadata]:
+def _drop_commits_before_creation(commits: Mapping[Instant, CommitMetadata]) -> dict[Instant, CommitMetadata]:
     """The commits of a metadata table without the files of earlier partitions: an index may be dropped and created again.
 
     Dropping an index deletes its folder and leaves the timeline as it is, so that earlier commits name files that are gone. The
@@ -201,7 +201,7 @@ def _since_creation(commits: Mapping[Instant, CommitMetadata]) -> dict[Instant, 
     return kept
 
 
-def _data_files(
+def _collect_data_files(
     listed: Collection[str], commits: Mapping[Instant, CommitMetadata], holds: Callable[[str], bool] | None = None
 ) -> dict[GroupId, list[NamedFile]]:
     """Base files and log files of each file group, without those of failed attempts.
@@ -229,7 +229,7 @@ def _data_files(
             continue
         found[path] = parsed
     files: dict[GroupId, list[NamedFile]] = {}
-    failed = _of_failed_attempts(found, commits)
+    failed = _files_of_failed_attempts(found, commits)
     for path, parsed in found.items():
         if path not in failed:
             partition, name = split_path(path)
@@ -238,7 +238,9 @@ def _data_files(
 
 
 @implements("BF-006", "BF-008", "LF-006", "TL-005")
-def _of_failed_attempts(files: Mapping[str, BaseFileName | LogFileName], commits: Mapping[Instant, CommitMetadata]) -> set[str]:
+def _files_of_failed_attempts(
+    files: Mapping[str, BaseFileName | LogFileName], commits: Mapping[Instant, CommitMetadata]
+) -> set[str]:
     """The paths of the data files of failed task attempts, as far as the commit metadata shows them.
 
     Commit metadata names every base file of its write, so other base files of its instant are of failed attempts. It does not
@@ -310,7 +312,7 @@ def _pending_compactions(storage: Storage, properties: TableProperties, timeline
 
 
 @implements("RDR-008", "RDR-012", "RDR-013", "RDR-015", "MRG-009", "NBC-002", "LAY-023", "TL-033", "COMPAT-003")
-def _slices(
+def _make_slices(
     identity: GroupId,
     files: Iterable[NamedFile],
     compactions: tuple[str, ...],
@@ -351,11 +353,11 @@ def _slices(
         start = max((start for start in slices if start <= time), default=parsed.instant)
         known = slices.get(start, FileSlice(*identity, start))
         slices[start] = replace(known, log_files=(*known.log_files, name))
-    return tuple(_with_missing(slices[start], listed) for start in sorted(slices, reverse=True))
+    return tuple(_mark_missing_files(slices[start], listed) for start in sorted(slices, reverse=True))
 
 
 @implements("TL-036")
-def _with_missing(file_slice: FileSlice, listed: set[str]) -> FileSlice:
+def _mark_missing_files(file_slice: FileSlice, listed: set[str]) -> FileSlice:
     """The slice with those of its files marked as missing that storage does not have."""
     names = (*((file_slice.base_file,) if file_slice.base_file else ()), *file_slice.log_files)
     missing = frozenset(name for name in names if file_slice.path(name) not in listed)

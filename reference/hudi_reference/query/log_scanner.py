@@ -150,13 +150,11 @@ def apply_log_compactions(queue: Sequence[Block]) -> list[Block]:
     merged = list(queue)
     for instant, inputs in inputs_of.items():
         compacted = [block for block in queue if block.instant == instant]
-        merged = list(_with_inputs_replaced(merged, inputs, instant, compacted))
+        merged = list(_replace_inputs(merged, inputs, instant, compacted))
     return merged
 
 
-def _with_inputs_replaced(
-    queue: Sequence[Block], inputs: set[str], instant: str, compacted: Sequence[Block]
-) -> Iterator[Block]:
+def _replace_inputs(queue: Sequence[Block], inputs: set[str], instant: str, compacted: Sequence[Block]) -> Iterator[Block]:
     """The queue without the input blocks; the compacted blocks are where the newest input was.
 
     If the slice has no input any more, a compaction has merged all inputs into the base file: the compacted blocks are dropped.

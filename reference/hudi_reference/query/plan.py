@@ -100,7 +100,7 @@ class QueryListing:
     @implements("MDT-009", "RDR-018")
     def __call__(self, commits: Commits) -> Listed:
         """The paths in these partitions; `commits` are the completed writes of the active timeline."""
-        self.indexes, wanted = self.open_indexes(commits), self._wanted(commits)
+        self.indexes, wanted = self.open_indexes(commits), self._partition_filter(commits)
         if wanted is None:
             return Listed(list_all(self.storage) if self.indexes is None else set(self.indexes.paths(list)))
         chosen = ChosenPartitions(wanted)
@@ -109,7 +109,7 @@ class QueryListing:
             return Listed(list_partitions(self.storage, wanted, chosen), chosen)
         return Listed(set(self.indexes.paths(chosen.among)), chosen)
 
-    def _wanted(self, commits: Commits) -> PartitionFilter | None:
+    def _partition_filter(self, commits: Commits) -> PartitionFilter | None:
         schema = schema_of(commits, self.properties) if self.where else None
         if schema is None or merging_of(self.properties, self.mergers, schema).merger is not None:
             return None  # a merger may change the value of a partition column

@@ -119,9 +119,9 @@ def lost_file(storage: Storage, properties: TableProperties, later: Iterable[Ins
     """
     times = {instant.requested for instant in later}
     commits = {i: load_commit(storage, properties, i) for i in later if i.state is State.COMPLETED and i.action in COMMITS}
-    begun = {group for commit in commits.values() for group in _begun(commit)}
+    begun = {group for commit in commits.values() for group in _groups_started_by(commit)}
     for instant, commit in commits.items():
-        for partition, name in (*_superseded(commit), *_compacted(storage, properties, instant, commit)):
+        for partition, name in (*_superseded_base_files(commit), *_compacted_log_files(storage, properties, instant, commit)):
             file = parse_data_file_name(name)
             if file is not None and file.instant not in times and name not in _names(then, (partition, file.file_id)):
                 return join_path(partition, name)
@@ -132,19 +132,19 @@ def lost_file(storage: Storage, properties: TableProperties, later: Iterable[Ins
     return None
 
 
-def _begun(commit: CommitMetadata) -> Iterator[GroupId]:
+def _groups_started_by(commit: CommitMetadata) -> Iterator[GroupId]:
     """The groups whose first file is a base file of this write. A compaction starts no group, because it reads log files."""
     for stat in commit.stats:
         if stat.previous_instant == "null" and not stat.is_log and commit.operation != "COMPACT":
             yield stat.partition, stat.file_id
 
 
-def _superseded(commit: CommitMetadata) -> Iterator[tuple[str, str]]:
+def _superseded_base_files(commit: CommitMetadata) -> Iterator[tuple[str, str]]:
     """Partition and name of the base files that a write superseded."""
     return ((s.partition, s.previous_base_file.rpartition("/")[2]) for s in commit.stats if s.previous_base_file)
 
 
-def _compacted(
+def _compacted_log_files(
     storage: Storage, properties: TableProperties, instant: Instant, commit: CommitMetadata
 ) -> Iterator[tuple[str, str]]:
     """Partition and name of the log files that a compaction read, by its plan."""

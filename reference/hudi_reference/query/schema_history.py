@@ -21,7 +21,7 @@ def by_id(saved: Iterable[str], groups: FileGroups) -> FieldIdMapping | None:
 
     Raises MalformedSchema.
     """
-    carried = [text for commit in groups.commits.values() if (text := _carried(commit.record)) is not None]
+    carried = [text for commit in groups.commits.values() if (text := _schema_in_commit(commit.record)) is not None]
     history = SchemaHistory.parse([*saved, *carried], FOLDER)
     if not history.versions or not groups.commits:
         return None
@@ -49,7 +49,7 @@ def _text(storage: Storage, path: str) -> str:
         raise MalformedSchema("not a schema history", rule="LF-038", path=path, found=str(error)) from error
 
 
-def _carried(record: object) -> str | None:
+def _schema_in_commit(record: object) -> str | None:
     """The schema version in the metadata of a commit."""
     extra = record.get("extraMetadata") if isinstance(record, dict) else None
     return (extra or {}).get("latest_schema") or None

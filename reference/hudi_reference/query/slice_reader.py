@@ -57,23 +57,23 @@ class SliceReader:
         """
         self._check_present(file_slice, logs=logs)
         if logs and file_slice.log_files:
-            rows = self._merged(file_slice, self.scanner.blocks(file_slice), columns)
+            rows = self._merge_slice(file_slice, self.scanner.blocks(file_slice), columns)
         else:
             rows = self._base_rows(file_slice, self._fields(columns))
         return rows if self.dropped is None else self.dropped.filled(rows, file_slice.partition)
 
-    def _merged(self, file_slice: FileSlice, blocks: Sequence[Block], columns: Sequence[str]) -> pa.Table:
+    def _merge_slice(self, file_slice: FileSlice, blocks: Sequence[Block], columns: Sequence[str]) -> pa.Table:
         """The rows of the base file with the changes of the blocks; without reading keys if positions replace them."""
         names = self.merging.columns({*columns, KEY, *self.key_fields}, set(self.schema.names))
         if self._can_skip_keys(file_slice, blocks):
             fields = self._fields(names - ({KEY} - set(columns)))
             base = self._base_rows(file_slice, fields)
-            changes = self._changes(file_slice, blocks, fields, base.num_rows)
+            changes = self._read_changes(file_slice, blocks, fields, base.num_rows)
             if changes.record_positions is not None:
                 return merge_changes(base, changes, self.merging).select(list(columns))
         fields = self._fields(names)
         base = self.keyed(self._base_rows(file_slice, fields))
-        changes = self._changes(file_slice, blocks, fields, base.num_rows)
+        changes = self._read_changes(file_slice, blocks, fields, base.num_rows)
         return self._without_virtual_keys(merge_changes(base, changes, self.merging)).select(list(columns))
 
     @implements("LF-043")
@@ -94,7 +94,7 @@ class SliceReader:
         blocks = self.scanner.blocks(file_slice)
         if self.by_position:
             blocks = [block for block in blocks if usable_positions(block, instant, len(stored)) is None]
-        batches = self._batches(blocks, self._fields({KEY, *self.key_fields}))
+        batches = self._decode_batches(blocks, self._fields({KEY, *self.key_fields}))
         return pa.chunked_array([*stored.chunks, *(keys_of(batch) for batch in batches)], pa.string())
 
     def current_keys(self, file_slice: FileSlice) -> pa.Array:
@@ -153,13 +153,13 @@ class SliceReader:
         """The applied blocks of a slice and their changes, with all columns and matched by key: input of a log compaction."""
         self._check_present(file_slice, logs=True)
         blocks = self.scanner.blocks(file_slice)
-        return blocks, replace(self, by_position=False)._changes(file_slice, blocks, self.schema, 0)
+        return blocks, replace(self, by_position=False)._read_changes(file_slice, blocks, self.schema, 0)
 
     @implements("LF-043", "LF-045")
-    def _changes(self, file_slice: FileSlice, blocks: Sequence[Block], fields: pa.Schema, base_rows: int) -> Changes:
+    def _read_changes(self, file_slice: FileSlice, blocks: Sequence[Block], fields: pa.Schema, base_rows: int) -> Changes:
         """The changes of the blocks; matched by position if every block allows that for a base file of `base_rows` rows."""
         present = {number: names for number, block in enumerate(blocks) if (names := self._partial_columns(block)) is not None}
-        batches, positions = list(self._batches(blocks, fields)), None
+        batches, positions = list(self._decode_batches(blocks, fields)), None
         if self.by_position:
             positions = positions_of_all(blocks, batches, file_slice.base_file_instant, base_rows)
         return Changes(batches, fields, present, positions)
@@ -181,7 +181,7 @@ class SliceReader:
         return columns if columns is None or self.by_id is None else self.by_id.present(columns, block.instant)
 
     @implements("BLK-011", "BLK-030")
-    def _batches(self, blocks: Iterable[Block], fields: pa.Schema) -> Iterator[pa.Table | list[Delete]]:
+    def _decode_batches(self, blocks: Iterable[Block], fields: pa.Schema) -> Iterator[pa.Table | list[Delete]]:
         """The rows of each data block with these fields, and the deletes of each delete block."""
         for block in blocks:
             if block.kind is BlockType.DELETE:

@@ -33,18 +33,18 @@ class RowDiff:
 
     def images(self) -> pa.Table:
         """One row for each change: `op`, key, `before`, `after`. An insert has no image before, a delete none after."""
-        pairs, deleted, inserted = self._matched()
+        pairs, deleted, inserted = self._match_rows()
         old, new = (pa.array([pair[side] for pair in pairs], pa.int64()) for side in (0, 1))
         changed = pc.invert(same_rows(self.before.rows.take(old), self.after.rows.take(new)))
         updates = (old.filter(changed), new.filter(changed))
         parts = [
-            self._part("d", pa.array(deleted, pa.int64()), None),
-            self._part("u", *updates),
-            self._part("i", None, pa.array(inserted, pa.int64())),
+            self._changes_of_kind("d", pa.array(deleted, pa.int64()), None),
+            self._changes_of_kind("u", *updates),
+            self._changes_of_kind("i", None, pa.array(inserted, pa.int64())),
         ]
         return pa.concat_tables(parts)
 
-    def _matched(self) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    def _match_rows(self) -> tuple[list[tuple[int, int]], list[int], list[int]]:
         """Positions of the rows with one key in both states, of those only before, and of those only after.
 
         Plain inserts may have stored several rows with one key; these are matched in order.
@@ -60,7 +60,7 @@ class RowDiff:
                 inserted.append(place)
         return pairs, sorted(place for places in waiting.values() for place in places), inserted
 
-    def _part(self, operation: str, old: pa.Array | None, new: pa.Array | None) -> pa.Table:
+    def _changes_of_kind(self, operation: str, old: pa.Array | None, new: pa.Array | None) -> pa.Table:
         count = len(old) if old is not None else len(new) if new is not None else 0
         keys = self.before.keys.take(old) if new is None else self.after.keys.take(new)
         columns = [pa.repeat(operation, count), keys, image(self.before.rows, old, count), image(self.after.rows, new, count)]
@@ -88,17 +88,17 @@ def same_rows(one: pa.Table, other: pa.Table) -> pa.Array:
 def _same_values(left: pa.Array, right: pa.Array) -> pa.Array:
     if pa.types.is_nested(left.type):
         values = (column.to_pylist(maps_as_pydicts="lossy") for column in (left, right))
-        return pa.array([_alike(a, b) for a, b in zip(*values, strict=True)], pa.bool_())
+        return pa.array([_values_are_equal(a, b) for a, b in zip(*values, strict=True)], pa.bool_())
     same = pc.or_(pc.fill_null(pc.equal(left, right), False), pc.and_(left.is_null(), right.is_null()))
     if pa.types.is_floating(left.type):
         same = pc.or_(same, pc.fill_null(pc.and_(pc.is_nan(left), pc.is_nan(right)), False))
     return same
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _values_are_equal(one: Any, other: Any) -> bool:
     """Whether two values of one nested type are equal; entries of a map have no order."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_alike(value, other[name]) for name, value in one.items())
+        return one.keys() == other.keys() and all(_values_are_equal(value, other[name]) for name, value in one.items())
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_alike, one, other))
+        return len(one) == len(other) and all(map(_values_are_equal, one, other))
     return bool(one == other or (one != one and other != other))  # noqa: PLR0124 - a NaN

@@ -62,7 +62,7 @@ _LEAST = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8,
 def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema:
     """A record schema from its JSON. Raises MalformedSchema, and UnsupportedSchema for recursive types."""
     try:
-        schema = _checked(dict(text)) if isinstance(text, Mapping) else _checked_text(text)
+        schema = _check_record(dict(text)) if isinstance(text, Mapping) else _checked_text(text)
         return {str(key): value for key, value in schema.items()}
     except (MalformedSchema, UnsupportedSchema) as error:
         error.path = path
@@ -74,7 +74,7 @@ def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema
         ) from error
 
 
-def _checked(schema: Any) -> Any:
+def _check_record(schema: Any) -> Any:
     """The schema, if it is valid and of a record."""
     parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
     if schema["type"] != "record" or not isinstance(schema["fields"], list):
@@ -86,7 +86,7 @@ def _checked(schema: Any) -> Any:
 @lru_cache(maxsize=256)
 def _checked_text(text: str | bytes) -> Any:
     """The schema of a text; every log block and commit of a table repeats the same few texts."""
-    return _checked(json.loads(text))
+    return _check_record(json.loads(text))
 
 
 def check_schema(schema: Any, path: str) -> None:
@@ -108,7 +108,7 @@ def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:
         case str():
             least = _LEAST[avro] if avro in _LEAST else known.get(avro)
             if least is None:
-                raise _endless("a type that contains itself", avro)
+                raise _infinite_type("a type that contains itself", avro)
         case list():
             least = 1 + min([_least_bytes(branch, known) for branch in avro], default=0)
         case {"type": "record" | "error", "name": name, "fields": fields}:
@@ -116,7 +116,7 @@ def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:
         case {"type": "array", "items": items}:
             least = 1
             if _least_bytes(items, known) == 0:
-                raise _endless("an array of elements without bytes", items)
+                raise _infinite_type("an array of elements without bytes", items)
         case {"type": "map", "values": values}:
             least = 1 + 0 * _least_bytes(values, known)
         case {"type": "fixed", "name": name, "size": int(size)} if size >= 0:
@@ -153,7 +153,7 @@ def _text(name: Any) -> str:
     return name
 
 
-def _endless(what: str, found: Any) -> UnsupportedSchema:
+def _infinite_type(what: str, found: Any) -> UnsupportedSchema:
     return UnsupportedSchema(what, rule="LF-038", expected="types whose values take a byte or more", found=str(found)[:200])
 
 
@@ -206,7 +206,7 @@ def _arrow_type(avro: Any, known: dict[str, Any], namespace: str | None) -> pa.D
     if not isinstance(kind, str):
         return _arrow_type(kind, known, namespace)
     if (logical := _logical_type(avro)) is not None:
-        _remember(avro, logical, known, namespace)
+        _register_named_type(avro, logical, known, namespace)
         return logical
     if kind in _COMPLEX:
         return _COMPLEX[kind](avro, known, namespace)
@@ -229,9 +229,9 @@ def _logical_type(avro: Mapping[str, Any]) -> pa.DataType | None:
 
 def _record_type(avro: Mapping[str, Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:
     inner = _full_name(avro, namespace).rpartition(".")[0]
-    _remember(avro, None, known, namespace)  # a recursive record has no Arrow type
+    _register_named_type(avro, None, known, namespace)  # a recursive record has no Arrow type
     fields = [pa.field(f["name"], _arrow_type(f["type"], known, inner)) for f in avro.get("fields", ())]
-    return _remember(avro, pa.struct(fields), known, namespace)
+    return _register_named_type(avro, pa.struct(fields), known, namespace)
 
 
 def _union_type(avro: Sequence[Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:
@@ -241,7 +241,7 @@ def _union_type(avro: Sequence[Any], known: dict[str, Any], namespace: str | Non
     return _arrow_type(branches[0], known, namespace) if branches else pa.null()
 
 
-def _remember(avro: Mapping[str, Any], kind: Any, known: dict[str, Any], namespace: str | None) -> Any:
+def _register_named_type(avro: Mapping[str, Any], kind: Any, known: dict[str, Any], namespace: str | None) -> Any:
     if "name" in avro:
         known[_full_name(avro, namespace)] = kind
     return kind
@@ -265,6 +265,6 @@ _COMPLEX: dict[str, Callable[[Mapping[str, Any], dict[str, Any], str | None], pa
     "record": _record_type,
     "array": _list_type,
     "map": _map_type,
-    "fixed": lambda avro, known, namespace: _remember(avro, pa.binary(avro["size"]), known, namespace),
-    "enum": lambda avro, known, namespace: _remember(avro, pa.string(), known, namespace),
+    "fixed": lambda avro, known, namespace: _register_named_type(avro, pa.binary(avro["size"]), known, namespace),
+    "enum": lambda avro, known, namespace: _register_named_type(avro, pa.string(), known, namespace),
 }

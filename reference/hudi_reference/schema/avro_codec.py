@@ -121,7 +121,7 @@ def _converter(kind: pa.DataType) -> Callable[[Any], Any] | None:
     if pt.is_decimal(kind):
         return lambda value: _decimal(value, kind.scale) if isinstance(value, bytes) else value
     if pt.is_map(kind):
-        item = _converter(kind.item_type) or _same
+        item = _converter(kind.item_type) or _unchanged
         return lambda value: None if value is None else [(k, item(v)) for k, v in value.items()]
     if pt.is_list(kind):
         element = _converter(kind.value_type)
@@ -129,7 +129,7 @@ def _converter(kind: pa.DataType) -> Callable[[Any], Any] | None:
     if pt.is_struct(kind):
         fields = {field.name: convert for field in kind if (convert := _converter(field.type))}
         if fields:
-            return lambda value: None if value is None else {k: fields.get(k, _same)(v) for k, v in value.items()}
+            return lambda value: None if value is None else {k: fields.get(k, _unchanged)(v) for k, v in value.items()}
     return None
 
 
@@ -142,7 +142,7 @@ def _decimal(digits: bytes, scale: int) -> decimal.Decimal:
     return _DIGITS.scaleb(decimal.Decimal(int.from_bytes(digits, "big", signed=True)), -scale)
 
 
-def _same(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 

@@ -48,11 +48,11 @@ def _convert(array: pa.Array, wanted: pa.DataType, where: str) -> pa.Array:
         if convert is not None:
             return convert(array, wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise _misfit(found, wanted, where) from error
-    raise _misfit(found, wanted, where)
+        raise _cannot_convert(found, wanted, where) from error
+    raise _cannot_convert(found, wanted, where)
 
 
-def _misfit(found: pa.DataType, wanted: pa.DataType, where: str) -> UnsupportedSchema:
+def _cannot_convert(found: pa.DataType, wanted: pa.DataType, where: str) -> UnsupportedSchema:
     return UnsupportedSchema(
         "a stored column does not fit the table's schema",
         rule="LF-038", path=where, expected=str(wanted), found=str(found),

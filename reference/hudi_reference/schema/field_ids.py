@@ -111,14 +111,14 @@ class FieldIdMapping:
         """
         if pt.is_struct(kind):
             there = {part.name: part for part in parts}
-            return pa.struct([self._part(inner, there.get(inner.name)) for inner in kind])
+            return pa.struct([self._nested_field(inner, there.get(inner.name)) for inner in kind])
         if pt.is_list(kind) and parts:
             return pa.list_(kind.value_field.with_type(self._type(kind.value_type, parts[0].parts)))
         if pt.is_map(kind) and len(parts) > 1:
             return pa.map_(kind.key_type, kind.item_field.with_type(self._type(kind.item_type, parts[1].parts)))
         return kind
 
-    def _part(self, inner: pa.Field, found: IdField | None) -> pa.Field:
+    def _nested_field(self, inner: pa.Field, found: IdField | None) -> pa.Field:
         if found is None:
             return inner
         return pa.field(self._names.get(found.id, f"\0{found.id}"), self._type(inner.type, found.parts), inner.nullable)

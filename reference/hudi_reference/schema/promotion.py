@@ -48,18 +48,18 @@ def conversion(found: pa.DataType, wanted: pa.DataType) -> Convert | None:
     Types that differ only in their unit, or in their Arrow representation, count as the same type.
     """
     if pt.is_null(found) or pt.is_dictionary(found):
-        return _as_arrow_does
+        return _cast
     here, there = kind_of(found), kind_of(wanted)
     if here == there and here != "decimal":
-        return _in_another_unit
-    if _counts(found, wanted) or _counts(wanted, found):
-        return _as_arrow_does
+        return _convert_unit
+    if _is_number_of(found, wanted) or _is_number_of(wanted, found):
+        return _cast
     if there not in BY_ID.get(here, ()):
         return None
-    return _STEPS.get((here, there)) or _STEPS.get(("", there)) or _as_arrow_does
+    return _STEPS.get((here, there)) or _STEPS.get(("", there)) or _cast
 
 
-def _counts(number: pa.DataType, time: pa.DataType) -> bool:
+def _is_number_of(number: pa.DataType, time: pa.DataType) -> bool:
     """Whether one type is the plain number that represents the other.
 
     ORC has no times of day, and Parquet files of deployed writers may store a local timestamp as a long without a logical type.
@@ -91,15 +91,15 @@ _KINDS: dict[str, Callable[[pa.DataType], bool]] = {
 }
 
 
-def _as_arrow_does(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+def _cast(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     return pc.cast(array, wanted)
 
 
-def _in_another_unit(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+def _convert_unit(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     return pc.cast(array, wanted, safe=not pt.is_timestamp(wanted))
 
 
-def _rounded_float(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+def _widen_float(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     """A stored float becomes the number with its shortest decimal text: 1.1 stays 1.1, and does not become 1.10000002384...
 
     An integer with more digits than the type becomes the nearest number.
@@ -128,10 +128,10 @@ def _decimal(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 #: The conversions other than a cast, by both types; "" for any type.
 _STEPS: dict[tuple[str, str], Convert] = {
-    ("", "float"): _rounded_float,
-    ("", "double"): _rounded_float,
+    ("", "float"): _widen_float,
+    ("", "double"): _widen_float,
     ("", "decimal"): _decimal,
-    ("decimal", "decimal"): _as_arrow_does,
-    ("bytes", "string"): _as_arrow_does,
+    ("decimal", "decimal"): _cast,
+    ("bytes", "string"): _cast,
     ("", "string"): _text,
 }

@@ -27,7 +27,7 @@ def reconciled(schema: AvroSchema, rows: pa.Schema) -> AvroSchema:
     """
     data = pa.schema([field for field in rows if field.name not in META_COLUMNS])
     name, space = str(schema["name"]), str(schema.get("namespace") or "")
-    fields = _fields(schema["fields"], data, _dotted(space, name), "")
+    fields = _fields(schema["fields"], data, _dotted_name(space, name), "")
     return parse_schema({**schema, "fields": fields}, "the schema of the write") if fields != schema["fields"] else schema
 
 
@@ -50,7 +50,7 @@ def _fields(known: Sequence[Mapping[str, Any]], found: Sequence[pa.Field], space
 
 
 def _field(known: Mapping[str, Any], found: pa.Field, space: str, path: str) -> Mapping[str, Any]:
-    kind = _type(known["type"], found.type, _dotted(space, str(known["name"])), f"{path}{found.name}")
+    kind = _type(known["type"], found.type, _dotted_name(space, str(known["name"])), f"{path}{found.name}")
     return known if kind == known["type"] else {**known, "type": kind}
 
 
@@ -76,5 +76,5 @@ def _type(avro: Any, found: pa.DataType, space: str, path: str) -> Any:
     )  # fmt: skip
 
 
-def _dotted(space: str, name: str) -> str:
+def _dotted_name(space: str, name: str) -> str:
     return f"{space}.{name}" if space else name

@@ -17,7 +17,7 @@ def with_required(columns: pa.Schema, avro: AvroSchema) -> pa.Schema:
 
 def _field(name: str, kind: pa.DataType, avro: Any, known: dict[str, Any]) -> pa.Field:
     branches = avro if isinstance(avro, list) else [avro]
-    plain = _resolved(next((branch for branch in branches if branch != "null"), "null"), known)
+    plain = _resolve_type(next((branch for branch in branches if branch != "null"), "null"), known)
     return pa.field(name, _type(kind, plain, known), nullable="null" in branches)
 
 
@@ -32,12 +32,12 @@ def _type(kind: pa.DataType, avro: Any, known: dict[str, Any]) -> pa.DataType:
     return kind
 
 
-def _resolved(avro: Any, known: dict[str, Any]) -> Any:
+def _resolve_type(avro: Any, known: dict[str, Any]) -> Any:
     """The type that a name refers to, or that is nested in a type without further content."""
     if isinstance(avro, str):
         return known.get(avro.rpartition(".")[2], avro)
     if isinstance(avro["type"], dict):
-        return _resolved(avro["type"], known)
+        return _resolve_type(avro["type"], known)
     if "name" in avro:
         known[avro["name"].rpartition(".")[2]] = avro
     return avro

@@ -25,7 +25,7 @@ class LocalStorage:
 
     The root and the folders above it may be symbolic links. Below the root none is followed, because its target may lie outside
     the table: every operation raises SymbolicLinkInTable for a path that leads through a link, or to one. All paths go through
-    `_look`, and all listings through `_entries`.
+    `_locate`, and all listings through `_entries`.
     """
 
     _STAGING = ".staging~"
@@ -34,7 +34,7 @@ class LocalStorage:
         self.root = Path(os.path.realpath(root))
 
     @implements("LAY-005")
-    def _look(self, path: str) -> tuple[str, os.stat_result | None]:
+    def _locate(self, path: str) -> tuple[str, os.stat_result | None]:
         """The path of an object and its status, if it exists. Raises PathOutsideTable, SymbolicLinkInTable."""
         place, found = str(self.root), None
         steps = [step for step in inside(path).split("/") if step]
@@ -63,7 +63,7 @@ class LocalStorage:
             PathOutsideTable: the path leads outside the table.
             SymbolicLinkInTable: the path leads through a link, or to one.
         """
-        place, found = self._look(path)
+        place, found = self._locate(path)
         if found is None or not stat.S_ISREG(found.st_mode):
             raise FileNotFoundError(path)
         return Path(place), found
@@ -89,7 +89,7 @@ class LocalStorage:
     def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
         """Walk the folder."""
         skipped = None if skip is None else str(self.root / skip.rstrip("/"))
-        folders, found = [self._look(prefix)[0]], []
+        folders, found = [self._locate(prefix)[0]], []
         while folders:
             for entry in self._entries(folders.pop(), skipped):
                 if entry.is_dir(follow_symlinks=False):
@@ -102,7 +102,7 @@ class LocalStorage:
 
     def names(self, folder: str) -> tuple[str, ...]:
         """Read the folder."""
-        entries = self._entries(self._look(folder)[0])
+        entries = self._entries(self._locate(folder)[0])
         found = [entry.name if entry.is_file(follow_symlinks=False) else f"{entry.name}/" * entry.is_dir() for entry in entries]
         return tuple(sorted([name for name in found if name and not name.startswith(self._STAGING)]))
 
@@ -120,20 +120,20 @@ class LocalStorage:
 
     def put(self, path: str, data: bytes) -> None:
         """Write a hidden file, then rename it."""
-        with self._staged(path, data) as staged:
-            staged.replace(Path(self._look(path)[0]))
+        with self._hidden_copy(path, data) as staged:
+            staged.replace(Path(self._locate(path)[0]))
 
     def create(self, path: str, data: bytes) -> None:
         """Write a hidden file, then link it to its name."""
-        with self._staged(path, data) as staged:
+        with self._hidden_copy(path, data) as staged:
             try:
-                os.link(staged, Path(self._look(path)[0]))
+                os.link(staged, Path(self._locate(path)[0]))
             except FileExistsError as error:
                 raise ObjectExists(path) from error
 
     def replace(self, path: str, data: bytes, version: str) -> None:
         """Compare and overwrite under a lock on the folder."""
-        with _locked(Path(self._look(path)[0]).parent):
+        with _lock_folder(Path(self._locate(path)[0]).parent):
             info = self.head(path)
             if info is None or info.version != version:
                 raise ObjectChanged(path)
@@ -141,14 +141,14 @@ class LocalStorage:
 
     def delete(self, path: str) -> None:
         """Delete the file and the folders that become empty."""
-        full = Path(self._look(path)[0])
+        full = Path(self._locate(path)[0])
         with suppress(FileNotFoundError, NotADirectoryError):
             full.unlink()
             with suppress(OSError):  # the first folder that is not empty
                 for folder in full.relative_to(self.root).parents[:-1]:
                     (self.root / folder).rmdir()
 
-    def _stage(self, folder: Path) -> tuple[int, str]:
+    def _create_hidden_file(self, folder: Path) -> tuple[int, str]:
         """A new hidden file, open for writing: (descriptor, path)."""
         while True:
             try:
@@ -161,8 +161,8 @@ class LocalStorage:
                     raise
 
     @contextmanager
-    def _staged(self, path: str, data: bytes) -> Iterator[Path]:
-        descriptor, name = self._stage(Path(self._look(path)[0]).parent)
+    def _hidden_copy(self, path: str, data: bytes) -> Iterator[Path]:
+        descriptor, name = self._create_hidden_file(Path(self._locate(path)[0]).parent)
         staged = Path(name)
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -179,7 +179,7 @@ def _local_info(path: str, found: os.stat_result) -> ObjectInfo:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -94,7 +94,7 @@ class ObjectStorage:
         import obstore
 
         try:
-            return _object_info(self._asked("HEAD", path, lambda: obstore.head(self._store, inside(path))))
+            return _object_info(self._send_idempotent("HEAD", path, lambda: obstore.head(self._store, inside(path))))
         except FileNotFoundError:
             return None
 
@@ -104,7 +104,7 @@ class ObjectStorage:
         import obstore
 
         folder = inside(prefix) or None
-        pages = self._asked("LIST", prefix, lambda: list(obstore.list(self._store, folder)))
+        pages = self._send_idempotent("LIST", prefix, lambda: list(obstore.list(self._store, folder)))
         found = [_object_info(meta) for page in pages for meta in page]
         kept = [info for info in found if is_below(info.path, prefix) and not (skip and is_below(info.path, skip))]
         return sorted(kept, key=lambda info: info.path)
@@ -114,7 +114,7 @@ class ObjectStorage:
         import obstore
 
         place = inside(folder) or None
-        found = self._asked("LIST", folder, lambda: obstore.list_with_delimiter(self._store, place))
+        found = self._send_idempotent("LIST", folder, lambda: obstore.list_with_delimiter(self._store, place))
         objects = (meta["path"].rpartition("/")[2] for meta in found["objects"])
         folders = (f"{prefix.rstrip('/').rpartition('/')[2]}/" for prefix in found["common_prefixes"])
         return tuple(sorted([*objects, *folders]))
@@ -124,15 +124,15 @@ class ObjectStorage:
         import obstore
 
         try:
-            self._asked("PUT", path, lambda: obstore.put(self._store, inside(path), data, use_multipart=False))
+            self._send_idempotent("PUT", path, lambda: obstore.put(self._store, inside(path), data, use_multipart=False))
         except FileNotFoundError as error:
-            raise _fault("PUT", path, error) from error
+            raise _translate_error("PUT", path, error) from error
 
     @implements("S3-001", "S3-002", "S3-006")
     def create(self, path: str, data: bytes) -> None:
         """PUT with If-None-Match: *, in one request."""
         self._check_fit()
-        if not self._conditional(path, data, "create", None):
+        if not self._send_conditional(path, data, "create", None):
             raise ObjectExists(path)
 
     @implements("S3-001", "S3-003")
@@ -142,7 +142,7 @@ class ObjectStorage:
         It also fails if it was applied, its answer was lost, and another writer replaced the object since.
         """
         self._check_fit()
-        if not self._conditional(path, data, {"e_tag": version}, version):
+        if not self._send_conditional(path, data, {"e_tag": version}, version):
             raise ObjectChanged(path)
 
     @implements("LAY-004")
@@ -151,12 +151,12 @@ class ObjectStorage:
         import obstore
 
         with suppress(FileNotFoundError):
-            self._asked("DELETE", path, lambda: obstore.delete(self._store, inside(path)))
+            self._send_idempotent("DELETE", path, lambda: obstore.delete(self._store, inside(path)))
 
     def _whole(self, path: str) -> bytes:
         import obstore
 
-        return self._asked("GET", path, lambda: bytes(obstore.get(self._store, inside(path)).bytes()))
+        return self._send_idempotent("GET", path, lambda: bytes(obstore.get(self._store, inside(path)).bytes()))
 
     def range(self, path: str, start: int, end: int) -> bytes:
         """The bytes from `start` to `end`, exclusive, which must be within the object."""
@@ -164,9 +164,11 @@ class ObjectStorage:
 
         if start >= end:
             return b""
-        return self._asked("GET", path, lambda: bytes(obstore.get_range(self._store, inside(path), start=start, end=end)))
+        return self._send_idempotent(
+            "GET", path, lambda: bytes(obstore.get_range(self._store, inside(path), start=start, end=end))
+        )
 
-    def _asked(self, what: str, path: str, send: Callable[[], Answer]) -> Answer:
+    def _send_idempotent(self, what: str, path: str, send: Callable[[], Answer]) -> Answer:
         """The answer to an idempotent request, which may be retried."""
         for is_last in self._retries.tries():
             try:
@@ -174,12 +176,12 @@ class ObjectStorage:
             except FileNotFoundError:
                 raise
             except _errors() as error:
-                fault = _fault(what, path, error)
+                fault = _translate_error(what, path, error)
                 if is_last or isinstance(fault, AccessDenied):
                     raise fault from error
         raise AssertionError("a last try")
 
-    def _conditional(self, path: str, data: bytes, mode: Any, before: str | None) -> bool:
+    def _send_conditional(self, path: str, data: bytes, mode: Any, before: str | None) -> bool:
         """Send a conditional write; whether the stored object is the one that was sent. `before` is the version it may replace.
 
         A failed condition means that another object is stored, or that two requests conflicted and neither was applied. After a
@@ -194,10 +196,10 @@ class ObjectStorage:
                 obstore.put(self._store, inside(path), data, mode=mode, attributes={MARK: mark}, use_multipart=False)
             except _errors(FileNotFoundError) as error:
                 is_out = is_out or not isinstance(error, _refusals())
-                fault = _unknown(path, error) if is_out else _fault("PUT", path, error)
+                fault = _outcome_unknown(path, error) if is_out else _translate_error("PUT", path, error)
                 if isinstance(fault, AccessDenied):
                     raise fault from error
-                version, found = self._seen(path, fault)
+                version, found = self._read_version_and_mark(path, fault)
                 if found == mark:
                     return True
                 if version != before:
@@ -208,12 +210,12 @@ class ObjectStorage:
                 return True
         raise AssertionError("a last try")
 
-    def _seen(self, path: str, fault: StorageFault) -> tuple[str | None, str | None]:
+    def _read_version_and_mark(self, path: str, fault: StorageFault) -> tuple[str | None, str | None]:
         """Version and mark of the stored object. Raises `fault` if they cannot be read."""
         import obstore
 
         try:
-            found = self._asked("HEAD", path, lambda: obstore.get(self._store, inside(path), options={"head": True}))
+            found = self._send_idempotent("HEAD", path, lambda: obstore.get(self._store, inside(path), options={"head": True}))
         except FileNotFoundError:
             return None, None
         except StorageFault as error:
@@ -228,10 +230,10 @@ class ObjectStorage:
         if self._is_fit:
             return
         probe = f"{_PROBES}/probe-{self._writer}"
-        self._conditional(probe, b"probe", "create", None)
+        self._send_conditional(probe, b"probe", "create", None)
         try:
             for condition, mode, before in (("If-None-Match", "create", None), ("If-Match", {"e_tag": '"none"'}, '"none"')):
-                if self._conditional(probe, b"again", mode, before):
+                if self._send_conditional(probe, b"again", mode, before):
                     raise UnfitStorage(
                         "the store ignores the conditions of writes, so that writers would overwrite each other", rule="S3-002",
                         path=probe, expected=f"a PUT with {condition} fails if the condition is false",
@@ -314,7 +316,7 @@ def _errors(*more: type[Exception]) -> tuple[type[Exception], ...]:
     return found, *more
 
 
-def _fault(what: str, path: str, error: Exception) -> StorageFault:
+def _translate_error(what: str, path: str, error: Exception) -> StorageFault:
     """Translate an error of the store into one of the reference; `found` is the text of the store."""
     from obstore import exceptions
 
@@ -338,8 +340,8 @@ def _fault(what: str, path: str, error: Exception) -> StorageFault:
     )  # fmt: skip
 
 
-def _unknown(path: str, error: Exception) -> StorageFault:
-    fault = _fault("PUT", path, error)
+def _outcome_unknown(path: str, error: Exception) -> StorageFault:
+    fault = _translate_error("PUT", path, error)
     if isinstance(fault, AccessDenied):
         return fault
     return OutcomeUnknown(

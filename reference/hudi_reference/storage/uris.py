@@ -57,7 +57,7 @@ def canonical_uri(uri: str) -> str:
 def no_table(uri: str) -> TableNotFound:
     """The error for a URI without a table, with what is there instead: nothing, a file, or another folder."""
     path = local_path(uri)
-    found, remedy = _in_store(uri) if path is None else _on_disk(path)
+    found, remedy = _split_store_uri(uri) if path is None else _split_disk_path(path)
     return TableNotFound(
         "there is no table at this path", rule="LAY-012", path=uri, expected="a folder with .hoodie", found=found, remedy=remedy
     )
@@ -71,7 +71,7 @@ def local_path(uri: str) -> Path | None:
     return None if "://" in uri else Path(uri).absolute()
 
 
-def _on_disk(path: Path) -> tuple[str, str]:
+def _split_disk_path(path: Path) -> tuple[str, str]:
     if path.is_file():
         return "a file", "give the folder of the table; `hudi-conformance inspect` shows single files of a table"
     if not path.exists():
@@ -86,7 +86,7 @@ def _on_disk(path: Path) -> tuple[str, str]:
     return f"a folder with {', '.join(names[:5])}{', ...' if len(names) > 5 else ''}", "give the folder that holds .hoodie"
 
 
-def _in_store(uri: str) -> tuple[str, str]:
+def _split_store_uri(uri: str) -> tuple[str, str]:
     if storage_of(uri).list(""):
         return "objects, and none below .hoodie", "give the prefix that holds .hoodie"
     return "no object with this prefix", "check bucket and prefix"

@@ -102,13 +102,13 @@ class Timeline:
         """Completed instants, active and archived, that were requested from `begin` to `end`, by requested time."""
         active = [instant for instant in self.completed if begin <= instant.requested <= end]
         needed = self.start is None or begin < self.start
-        return _together(active, self.archived.instants(begin, end) if needed else ())
+        return _combine(active, self.archived.instants(begin, end) if needed else ())
 
     @implements("LSM-025", "TL-054", "TL-055")
     def completed_between(self, begin: str = START_OF_TIME, end: str = END_OF_TIME) -> tuple[Instant, ...]:
         """Completed instants, active and archived, that completed from `begin` to `end`, by completion time."""
         active = [instant for instant in self.completed if begin <= (instant.completion or instant.requested) <= end]
-        return tuple(sorted(_together(active, self.archived.completed(begin, end)), key=completion_order))
+        return tuple(sorted(_combine(active, self.archived.completed(begin, end)), key=completion_order))
 
     @implements("RDR-008", "TL-033")
     def completion_of(self, requested: str) -> str | None:
@@ -138,7 +138,7 @@ class Timeline:
         return replace(self, limit=min(time, self.limit))
 
 
-def _together(active: Iterable[Instant], archived: Iterable[Instant]) -> tuple[Instant, ...]:
+def _combine(active: Iterable[Instant], archived: Iterable[Instant]) -> tuple[Instant, ...]:
     """By requested time. An instant that is archived and still in the active timeline counts once."""
     by_identity = {instant.identity: instant for instant in (*archived, *active)}
     return tuple(sorted(by_identity.values(), key=requested_order))

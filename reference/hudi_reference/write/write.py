@@ -68,11 +68,13 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
     """
     log_options(table, logs)
     return run_with_retries(
-        table, lambda: _write_once(table, operation, rows, new_keys_in_logs, logs), lambda: _prepared(table, operation, rows)
+        table,
+        lambda: _write_once(table, operation, rows, new_keys_in_logs, logs),
+        lambda: _prepare_rows(table, operation, rows),
     )
 
 
-def _prepared(table: Table, operation: str, rows: pa.Table) -> tuple[WriteContext, frozenset[str] | None, Incoming]:
+def _prepare_rows(table: Table, operation: str, rows: pa.Table) -> tuple[WriteContext, frozenset[str] | None, Incoming]:
     """The context of a write, the columns of a partial update, and the rows with keys. Raises InvalidRows, Misuse."""
     context = WriteContext.of(table, operation, rows.schema)
     columns = columns_of_update(context, rows.column_names) if operation == PARTIAL_UPDATE else None
@@ -87,7 +89,7 @@ def _prepared(table: Table, operation: str, rows: pa.Table) -> tuple[WriteContex
 def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: bool, logs: LogOptions) -> str:
     """One attempt: prepare the rows, look their keys up, store the data files, and complete the action."""
     options, moves = log_options(table, logs), operation == "UPSERT" and moves_updates(table)
-    context, columns, incoming = _prepared(table, operation, rows)
+    context, columns, incoming = _prepare_rows(table, operation, rows)
     replaced = context.view.groups.slices_in(incoming.partitions) if operation == INSERT_OVERWRITE else None
     ranges = ranges_of(table)
     located = _locate(table, operation, context, incoming, replaced, ranges)
@@ -99,7 +101,7 @@ def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: 
         ranges.store_new()
     schema = with_meta_columns(context.view.schema)
     writer = Writer(commit, context.reader, schema, logs=options, partial_columns=columns)
-    _change_known(writer, located, by_key=operation == "DELETE", moves=moves)
+    _store_changes(writer, located, by_key=operation == "DELETE", moves=moves)
     if operation not in ("DELETE", PARTIAL_UPDATE):
         moved = [(file_slice.partition, changes) for file_slice, changes in located.known if moves]
         for partition, new in (*located.new, *moved):
@@ -171,7 +173,7 @@ def ranges_of(table: Table) -> ConsistentLookup | None:
     return ConsistentLookup(table, index.buckets, index.fields or tuple(table.properties.record_key))
 
 
-def _change_known(writer: Writer, located: Located, *, by_key: bool, moves: bool) -> None:
+def _store_changes(writer: Writer, located: Located, *, by_key: bool, moves: bool) -> None:
     """Store the changes of the file groups that hold the keys. An update that moves is a delete by key here."""
     for file_slice, changes in located.known:
         if file_slice.base_instant:

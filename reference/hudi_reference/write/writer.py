@@ -136,11 +136,11 @@ class Writer:
     def append_log_file(self, file_slice: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
         """Store log files of the slice's group: data blocks, then a delete block. Usually this is one file."""
         number, token = self.number, self.token()
-        places = self._places(file_slice, changes)
+        places = self._row_positions(file_slice, changes)
         ordered = changes if places is None else changes.take(pc.index_in(pa.array(places), value_set=changes.column(KEY)))
         # ER-026: rows in log blocks have the file id as _hoodie_file_name.
         stamped = stamp(ordered, self.commit.requested, number, file_slice.file_id)
-        rows, deletes = self._split(stamped, by_key)
+        rows, deletes = self._split_deletes(stamped, by_key)
         blocks = list(self._blocks(rows, deletes, file_slice.base_file_instant, places))
         # ER-045: versions count files of one write. ER-049: a log file is created once and never appended to.
         first = LogFileName(file_slice.file_id, self.commit.requested, 1, token)
@@ -168,7 +168,7 @@ class Writer:
         }
 
     @implements("LF-042")
-    def _places(self, file_slice: FileSlice, changes: pa.Table) -> dict[str, int] | None:
+    def _row_positions(self, file_slice: FileSlice, changes: pa.Table) -> dict[str, int] | None:
         """The row number in the base file of each key, in file order; None unless every key is in exactly one row."""
         if file_slice.base_file is None or not self.logs.positions:
             return None
@@ -206,7 +206,7 @@ class Writer:
         return [Delete(key, None, None) for key in rows.column(KEY).to_pylist()] if by_key else rows
 
     @implements("BLK-009", "BLK-013")
-    def _split(self, rows: pa.Table, by_key: bool) -> tuple[pa.Table, list[Delete]]:
+    def _split_deletes(self, rows: pa.Table, by_key: bool) -> tuple[pa.Table, list[Delete]]:
         """The rows to store, and the deletes: all rows of a delete by key, otherwise the flagged rows with ordering value."""
         if by_key:
             return rows.slice(0, 0), _deletes(rows, ())

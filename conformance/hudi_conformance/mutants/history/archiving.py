@@ -11,8 +11,8 @@ SPARK, FLINK = limits.SPARK, limits.FLINK
 @mutant(breaks="ARC-003")
 def archiving_ignores_pending_actions(patch: Patch) -> None:
     """Archives pending actions, and the instants that they are based on."""
-    patch.edit(bounds._pending, "if oldest is None", "if True")
-    patch.edit(bounds._concurrent, "if first is None", "if True")
+    patch.edit(bounds._pending_bound, "if oldest is None", "if True")
+    patch.edit(bounds._concurrent_bound, "if first is None", "if True")
 
 
 @mutant(breaks="ARC-007")

@@ -24,6 +24,6 @@ def record_key_fields_not_stored(patch: Patch) -> None:
 @mutant(breaks=("LAY-005", "CLN-001"))
 def symbolic_links_followed(patch: Patch) -> None:
     """Follows symbolic links below the base path, for reads, listings, writes and deletions."""
-    patch.edit(LocalStorage._look, "os.lstat(place)", "os.stat(place)")
+    patch.edit(LocalStorage._locate, "os.lstat(place)", "os.stat(place)")
     patch.edit(LocalStorage._entries, "if entry.is_symlink():", "if False:")
     patch.edit(LocalStorage.list, "entry.is_dir(follow_symlinks=False)", "entry.is_dir()")

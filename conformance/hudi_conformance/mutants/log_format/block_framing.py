@@ -23,7 +23,9 @@ def data_block_type_ignored(patch: Patch) -> None:
     """Decodes every data block as Avro, whatever its type is."""
     patch.edit(content.decode_rows, "block.kind is BlockType.PARQUET_DATA", "False")
     patch.edit(
-        content._two_ints, "struct.unpack_from", "(1, 0) if block.kind is BlockType.PARQUET_DATA else struct.unpack_from"
+        content._version_and_length,
+        "struct.unpack_from",
+        "(1, 0) if block.kind is BlockType.PARQUET_DATA else struct.unpack_from",
     )
 
 

@@ -8,7 +8,7 @@ from hudi_reference.write.placement import rows
 @mutant(breaks="LF-038")
 def float_widening_by_value(patch: Patch) -> None:
     """Widens the floats of base files and logs to doubles by value, and their integers as texts."""
-    patch.edit(promotion._rounded_float, "if pt.is_floating(array.type):", "if False:")
+    patch.edit(promotion._widen_float, "if pt.is_floating(array.type):", "if False:")
     patch.edit(promotion._text, "texts_of(array).cast(wanted)", "pc.cast(pc.cast(array, pa.float64()), wanted)")
 
 

@@ -19,7 +19,7 @@ def cdc_files_in_other_folder(patch: Patch) -> None:
 @mutant(breaks="TYP-005")
 def cdc_files_read_as_data(patch: Patch) -> None:
     """Reads every log file of a slice as data."""
-    patch.edit(file_groups._data_files, " or (isinstance(parsed, LogFileName) and parsed.cdc)", "")
+    patch.edit(file_groups._collect_data_files, " or (isinstance(parsed, LogFileName) and parsed.cdc)", "")
     patch.edit(LogScanner._is_applied, "block.kind is BlockType.CDC_DATA", "False")
 
 
@@ -41,14 +41,14 @@ def compaction_stamps_rows(patch: Patch) -> None:
 def cdc_of_replacement_first_partition_only(patch: Patch) -> None:
     """Reports the rows that a replacement removes in the first of its partitions only."""
     old = "sorted(commit.replaced.items())"
-    patch.edit(cdc.ChangePlan._of_write, f"{old}:", f"{old}[:1]:")
+    patch.edit(cdc.ChangePlan._changes_of_write, f"{old}:", f"{old}[:1]:")
 
 
 @mutant(breaks="TYP-013")
 def cdc_delete_with_after_image(patch: Patch) -> None:
     """Also reports a deleted row as its image after the change."""
     new = "image(self.after.rows, new, count)"
-    patch.edit(row_diff.RowDiff._part, new, f"({new} if new is not None else image(self.before.rows, old, count))")
+    patch.edit(row_diff.RowDiff._changes_of_kind, new, f"({new} if new is not None else image(self.before.rows, old, count))")
 
 
 @mutant(breaks="TYP-016")

@@ -34,7 +34,7 @@ def log_compaction_completes_after_compaction(patch: Patch) -> None:
     """A log compaction completes although a later compaction has merged its inputs, and a reader applies it again."""
     patch.set(log_compaction, "overtaken_by", lambda *_: None)
     patch.edit(
-        log_scanner._with_inputs_replaced,
+        log_scanner._replace_inputs,
         "default=None)",
         "default=None)\n    if newest is None:\n        yield from compacted",
     )
@@ -44,7 +44,7 @@ def log_compaction_completes_after_compaction(patch: Patch) -> None:
 def pending_compacted_block_read(patch: Patch) -> None:
     """A reader uses a compacted block in place of its inputs while the log compaction is pending."""
     patch.edit(
-        file_groups._slices,
+        file_groups._make_slices,
         "in compactions else completion",
         "in compactions else completion or last",
     )

@@ -17,7 +17,7 @@ def write_and_rollback_both_complete(patch: Patch) -> None:
 @mutant(breaks="TL-024")
 def restore_without_plan(patch: Patch) -> None:
     """A restore computes what to roll back when it is executed: its plan names nothing."""
-    patch.edit(restore.schedule_restore, '"instantsToRollback": _named(plan.writes)', '"instantsToRollback": []')
+    patch.edit(restore.schedule_restore, '"instantsToRollback": _instant_records(plan.writes)', '"instantsToRollback": []')
     patch.edit(
         restore.RestoreExecution.work,
         "_plan_of(self.requested, plan), self.table.clock.now()",

@@ -33,22 +33,22 @@ def murmur(key: bytes, seed: int) -> int:
     h = seed ^ len(key)
     whole = len(key) // 4 * 4
     for at in range(0, whole, 4):
-        h = h * _FACTOR & _ALL_BITS ^ _mixed(int.from_bytes(key[at : at + 4], "little"))
+        h = h * _FACTOR & _ALL_BITS ^ _mix_word(int.from_bytes(key[at : at + 4], "little"))
     if whole < len(key):
         for distance in range(len(key) - whole, 0, -1):
-            h ^= _signed(key[-distance]) << 8 * (distance - 1)
+            h ^= _signed_byte(key[-distance]) << 8 * (distance - 1)
         h = (h & _ALL_BITS) * _FACTOR & _ALL_BITS
     h ^= h >> 13
     h = h * _FACTOR & _ALL_BITS
     return h ^ h >> 15
 
 
-def _mixed(word: int) -> int:
+def _mix_word(word: int) -> int:
     word = word * _FACTOR & _ALL_BITS
     return (word ^ word >> 24) * _FACTOR & _ALL_BITS
 
 
-def _signed(byte: int) -> int:
+def _signed_byte(byte: int) -> int:
     return byte - 256 if byte > 127 else byte
 
 
@@ -56,31 +56,31 @@ def jenkins(key: bytes, seed: int) -> int:
     """Bob Jenkins' lookup3 hash of 32 bits, which the oldest filters use."""
     a = b = c = 0xDEADBEEF + len(key) + seed & _ALL_BITS
     while len(key) > 12:
-        a, b, c = _mixed_state(*_added(a, b, c, key))
+        a, b, c = _mix_state(*_add_bytes(a, b, c, key))
         key = key[12:]
     if not key:
         return c
-    a, b, c = _added(a, b, c, key)
+    a, b, c = _add_bytes(a, b, c, key)
     for rotation in (14, 11, 25, 16, 4, 14, 24):
-        a, b, c = b, (c ^ b) - _rotated(b, rotation) & _ALL_BITS, a
+        a, b, c = b, (c ^ b) - _rotate_left(b, rotation) & _ALL_BITS, a
     return b
 
 
-def _added(a: int, b: int, c: int, key: bytes) -> tuple[int, int, int]:
+def _add_bytes(a: int, b: int, c: int, key: bytes) -> tuple[int, int, int]:
     """The state with the next 12 bytes of the key, or the remaining ones, added as three little-endian words."""
     words = (int.from_bytes(key[at : at + 4], "little") for at in (0, 4, 8))
     a, b, c = (state + word & _ALL_BITS for state, word in zip((a, b, c), words, strict=True))
     return a, b, c
 
 
-def _mixed_state(a: int, b: int, c: int) -> tuple[int, int, int]:
+def _mix_state(a: int, b: int, c: int) -> tuple[int, int, int]:
     for rotation in (4, 6, 8, 16, 19, 4):
-        a, c = (a - c & _ALL_BITS) ^ _rotated(c, rotation), c + b & _ALL_BITS
+        a, c = (a - c & _ALL_BITS) ^ _rotate_left(c, rotation), c + b & _ALL_BITS
         a, b, c = b, c, a
     return a, b, c
 
 
-def _rotated(word: int, bits: int) -> int:
+def _rotate_left(word: int, bits: int) -> int:
     return (word << bits | word >> 32 - bits) & _ALL_BITS
 
 

@@ -58,7 +58,7 @@ def _open(fetch: Fetch, size: int, place: Place) -> "HFile":
     at = size - TRAILER_SIZE
     if at < 0:
         raise place.malformed("too short for an HFile", 0, f"{size} bytes", f"at least {TRAILER_SIZE} bytes")
-    trailer = decode_trailer(_exactly(fetch, at, TRAILER_SIZE, place), at, place)
+    trailer = decode_trailer(_fetch_exactly(fetch, at, TRAILER_SIZE, place), at, place)
     loaded = _LoadOnOpen(fetch, trailer, at, place)
     root = loaded.take(BlockType.ROOT_INDEX)
     names = loaded.take(BlockType.ROOT_INDEX)
@@ -84,7 +84,7 @@ class _LoadOnOpen:
 
     def __init__(self, fetch: Fetch, trailer: Trailer, end: int, place: Place) -> None:
         self.start = self.position = trailer.load_on_open_offset
-        self.data = memoryview(_exactly(fetch, self.start, end - self.start, place))
+        self.data = memoryview(_fetch_exactly(fetch, self.start, end - self.start, place))
         self.compression, self.place = Compression(trailer.compression), place
 
     def take(self, kind: BlockType) -> Block:
@@ -100,7 +100,7 @@ class _LoadOnOpen:
             raise self.place.malformed("bytes between the file info and the trailer", self.position, f"{rest} bytes", "none")
 
 
-def _exactly(fetch: Fetch, start: int, length: int, place: Place) -> Data:
+def _fetch_exactly(fetch: Fetch, start: int, length: int, place: Place) -> Data:
     data = fetch(start, length)
     if len(data) != length:
         raise place.malformed("the file ended while it was read", start, f"{len(data)} bytes", f"{length} bytes")
@@ -174,7 +174,7 @@ class HFile:
         """Every block from the file's start to the trailer."""
         offset, end = 0, self.size - TRAILER_SIZE
         while offset < end:
-            head = _exactly(self.fetch, offset, min(HEADER_SIZE, end - offset), self.place)
+            head = _fetch_exactly(self.fetch, offset, min(HEADER_SIZE, end - offset), self.place)
             size = block_size(head, offset, self.place)
             block = self._read(offset, min(max(size, HEADER_SIZE), end - offset), list(BlockType))
             yield block
@@ -233,7 +233,7 @@ class HFile:
         return block
 
     def _read(self, offset: int, size: int, kinds: Collection[BlockType]) -> Block:
-        data = memoryview(_exactly(self.fetch, offset, size, self.place))
+        data = memoryview(_fetch_exactly(self.fetch, offset, size, self.place))
         return decode_block(data, offset, self.place, Compression(self.trailer.compression), kinds)
 
 

@@ -92,7 +92,7 @@ def _payloads(entries: Iterable[Entry], writer: "_Writer") -> Iterator[tuple[byt
         before = writer.last
         writer.count(row, value)
         part = encode_entry(row, value)
-        if parts and (size >= writer.layout.block_size or len(part) <= _overlooked(size + len(part))):
+        if parts and (size >= writer.layout.block_size or len(part) <= _hidden_bytes(size + len(part))):
             yield b"".join(parts), first
             parts, size = [], 0
         first = first if parts else writer.index_key(before, row)
@@ -102,7 +102,7 @@ def _payloads(entries: Iterable[Entry], writer: "_Writer") -> Iterator[tuple[byt
         yield b"".join(parts), first
 
 
-def _overlooked(payload: int) -> int:
+def _hidden_bytes(payload: int) -> int:
     """The number of bytes at the end of a block of this payload in which the native reader finds no entry."""
     stored = HEADER_SIZE + payload
     return checksum_size(stored + checksum_size(stored))

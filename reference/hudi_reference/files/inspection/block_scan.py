@@ -56,24 +56,24 @@ def _piece(data: memoryview, offset: int, end: int) -> Piece:
         expected = f"{TRAILER_SIZE} bytes before the end, not {end - offset}"
         return Piece(offset, end - offset, None, (Field("trailer", offset, magic, _text(magic), expected, _RULE),))
     if magic not in _MAGICS or end - offset < HEADER_SIZE:
-        size = _next(data, offset + 1, end) - offset
+        size = _next_magic(data, offset + 1, end) - offset
         expected = ", ".join(kind.value.decode() for kind in BlockType)
         return Piece(offset, size, None, (Field("magic", offset, magic, _text(magic), f"one of {expected}", _RULE),))
     fields = tuple(_fields(data, offset, end))
     (on_disk,) = struct.unpack_from(">i", data, offset + 8)
     size = HEADER_SIZE + on_disk
     if not HEADER_SIZE <= size <= end - offset:
-        size = _next(data, offset + 1, end) - offset
+        size = _next_magic(data, offset + 1, end) - offset
     return Piece(offset, size, _MAGICS[magic], fields)
 
 
-def _next(data: memoryview, start: int, end: int) -> int:
+def _next_magic(data: memoryview, start: int, end: int) -> int:
     """The offset of the next magic, or the end."""
-    found = [at for magic in _MAGICS if (at := _find(data, magic, start, end)) is not None]
+    found = [at for magic in _MAGICS if (at := _find_magic(data, magic, start, end)) is not None]
     return min(found, default=end)
 
 
-def _find(data: memoryview, magic: bytes, start: int, end: int) -> int | None:
+def _find_magic(data: memoryview, magic: bytes, start: int, end: int) -> int | None:
     """By windows, so that no copy of a large file is made."""
     window = 1 << 20
     for at in range(start, end, window):
@@ -104,10 +104,10 @@ def _fields(data: memoryview, offset: int, end: int) -> Iterator[Field]:
     adds_up = stored >= HEADER_SIZE and chunk > 0 and sums == checksum_size(stored, chunk)
     yield field("data size with header", 29, 4, stored, None if adds_up or not fits else "the block without its checksums")
     if fits and adds_up and is_known:
-        yield _sums(data, offset, stored, sums, ChecksumType(kind), chunk)
+        yield _checksum_field(data, offset, stored, sums, ChecksumType(kind), chunk)
 
 
-def _sums(data: memoryview, offset: int, stored: int, size: int, kind: ChecksumType, chunk: int) -> Field:
+def _checksum_field(data: memoryview, offset: int, stored: int, size: int, kind: ChecksumType, chunk: int) -> Field:
     found = bytes(data[offset + stored : offset + stored + size])
     right = checksums(kind, data[offset : offset + stored], chunk)
     is_right = kind is ChecksumType.NONE or found == right

@@ -86,7 +86,7 @@ class _Walk:
         version = self._number("version", 4, "1, or 0", lambda n: n in FORMAT_VERSIONS, "LF-027")
         yield version
         kind = self._number("type", 4, "0 to 6, not 2", lambda n: n in set(BlockType) - {BlockType.CORRUPT}, "LF-015")
-        yield self._named(kind)
+        yield self._block_type(kind)
         parts = FORMAT_VERSIONS.get(_value(version), FORMAT_VERSIONS[1])
         if parts.has_header:
             yield from self._map("header", "LF-017")
@@ -109,7 +109,7 @@ class _Walk:
             expected = f"at most {room}, where the file ends"
         return self._field("block length", raw, str(self.length), expected, "LF-013")
 
-    def _named(self, kind: Field) -> Field:
+    def _block_type(self, kind: Field) -> Field:
         number = _value(kind)
         name = BlockType(number).name if number in set(BlockType) else "unknown"
         return Field(kind.name, kind.offset, kind.data, f"{number} {name}", kind.expected, kind.rule)
@@ -149,7 +149,7 @@ class _Walk:
         at, length = self.position, _value(size)
         if kind in _VERSIONED and length >= 8:
             yield from self._content_head(BlockType(kind), at, length)
-        yield self._bulk("content", at + length)
+        yield self._shortened("content", at + length)
         self.position = at + length
 
     def _content_head(self, kind: BlockType, at: int, length: int) -> Iterator[Field]:
@@ -175,7 +175,7 @@ class _Walk:
             over = bytes(self.data[at : self.position])
             yield Field("overlap", at, over, f"{len(over)} bytes of parts in the trailer", f"parts up to byte {at}", "LF-010")
         elif at > self.position:
-            yield replace(self._bulk("no field", at), expected="none", rule="LF-010")
+            yield replace(self._shortened("no field", at), expected="none", rule="LF-010")
         yield from self._trailer_at(at)
 
     def _trailer_at(self, at: int) -> Iterator[Field]:
@@ -209,10 +209,10 @@ class _Walk:
         return bytes(self.data[self.position - length : self.position])
 
     def _rest(self, name: str) -> Field:
-        found = self._bulk(name, self.end)
+        found = self._shortened(name, self.end)
         return replace(found, says=f"{found.says} to the end")
 
-    def _bulk(self, name: str, end: int) -> Field:
+    def _shortened(self, name: str, end: int) -> Field:
         """The bytes up to `end`, of which only the first are copied."""
         size = end - self.position
         return Field(name, self.position, bytes(self.data[self.position : end][:_SHOWN]), f"{size} bytes", size=size)

@@ -76,7 +76,7 @@ def _decode_avro(block: Block, schema: AvroSchema, count: int) -> pa.Table:
     parsed, columns = codec_schema(schema, "none"), arrow_schema(schema, block.path)
     at_once = max(1, _VALUES_AT_ONCE // max(1, len(columns)))
     # ER-040: four bytes before each record, not eight.
-    framed = _framed(block.content[8:], count)
+    framed = _length_prefixed(block.content[8:], count)
     pieces = [from_avro([], columns)]
     try:
         while data := list(islice(framed, at_once)):
@@ -101,7 +101,7 @@ def count_records(block: Block) -> int:
 
 
 def _avro_count(block: Block) -> int:
-    version, count = _two_ints(block)
+    version, count = _version_and_length(block)
     if not 1 <= version <= CONTENT_VERSION:
         raise _malformed(block, "BLK-019", f"content version {version}")
     if not 0 <= count <= (len(block.content) - 8) // 4:
@@ -116,12 +116,12 @@ def plain_records(block: Block) -> list[dict[str, Any]]:
     """
     schema = codec_schema(parse_schema(_header(block, HeaderKey.SCHEMA), block.path), "none")
     try:
-        return [dict(decode_datum(datum, schema)) for datum in _framed(block.content[8:], _avro_count(block))]
+        return [dict(decode_datum(datum, schema)) for datum in _length_prefixed(block.content[8:], _avro_count(block))]
     except DAMAGE as error:
         raise _malformed(block, "BLK-022", f"{type(error).__name__}: {error}") from error
 
 
-def _framed(data: memoryview | bytes, count: int) -> Iterator[memoryview | bytes]:
+def _length_prefixed(data: memoryview | bytes, count: int) -> Iterator[memoryview | bytes]:
     """The `count` byte strings that make up `data`, each after its length of four bytes."""
     position = 0
     for _ in range(count):
@@ -214,7 +214,7 @@ def stored_deletes(block: Block) -> list[dict[str, Any]]:
 
     Raises MalformedLogBlock, and UnsupportedFileFormat for content versions that are not known.
     """
-    version, length = _two_ints(block)
+    version, length = _version_and_length(block)
     if version not in _DELETE_FORMS:
         raise UnsupportedFileFormat(
             "a delete block of an unknown content version", rule="BLK-007", path=block.path, offset=block.offset,
@@ -289,7 +289,7 @@ def _header(block: Block, key: HeaderKey) -> str:
     return value
 
 
-def _two_ints(block: Block) -> tuple[int, int]:
+def _version_and_length(block: Block) -> tuple[int, int]:
     if len(block.content) < 8:
         raise _malformed(block, "BLK-007", f"{len(block.content)} bytes of content")
     first, second = struct.unpack_from(">ii", block.content)

@@ -101,13 +101,13 @@ def wrap(ordering: Ordering | None, kinds: Sequence[pa.DataType]) -> Any:
 
 def _wrap_one(value: Scalar, kind: pa.DataType) -> tuple[str, dict[str, Any]]:
     if isinstance(value, decimal.Decimal):
-        value = _rescaled(value)
+        value = _rescale(value)
     elif value == 0 and _wrapper_name(kind) == "IntWrapper":
         kind = pa.int64()  # Integer 0 would mean "no ordering value"
     return f"{NAMESPACE}.{_wrapper_name(kind)}", {"value": value}
 
 
-def _rescaled(value: decimal.Decimal) -> decimal.Decimal:
+def _rescale(value: decimal.Decimal) -> decimal.Decimal:
     try:
         return value.quantize(decimal.Decimal(1).scaleb(-15), context=decimal.Context(prec=30))
     except decimal.InvalidOperation as error:

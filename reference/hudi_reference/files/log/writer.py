@@ -71,14 +71,14 @@ class BlockWriter:
     @implements("BLK-018")
     def avro(self, rows: pa.Table, positions: Sequence[int] | None = None, *, sequence: int = 0) -> bytes:
         """A data block in Avro, whose rows are stored in the order of `positions`: for each row its row in the base file."""
-        order, header = self._placed(positions, sequence, rows.num_rows)
+        order, header = self._storage_order(positions, sequence, rows.num_rows)
         content = encode_rows(rows if order is None else rows.take(order), self._rows_schema())
         return encode_block(BlockType.AVRO_DATA, header, content)
 
     @implements("BLK-027", "BLK-028")
     def parquet(self, rows: pa.Table, positions: Sequence[int] | None = None, *, sequence: int = 0) -> bytes:
         """A data block in Parquet; positions as in `avro`."""
-        order, header = self._placed(positions, sequence, rows.num_rows)
+        order, header = self._storage_order(positions, sequence, rows.num_rows)
         content = encode_parquet_rows(rows if order is None else rows.take(order), self._rows_schema())
         return encode_block(BlockType.PARQUET_DATA, header, content)
 
@@ -97,7 +97,7 @@ class BlockWriter:
         sequence: int = 0,
     ) -> bytes:
         """A delete block; `ordering_types` as in `encode_deletes`, positions as in `avro`."""
-        order, header = self._placed(positions, sequence, len(deletes))
+        order, header = self._storage_order(positions, sequence, len(deletes))
         chosen = deletes if order is None else [deletes[place] for place in order]
         return encode_block(BlockType.DELETE, header, encode_deletes(chosen, ordering_types))
 
@@ -133,7 +133,7 @@ class BlockWriter:
         return header
 
     @implements("LF-041", "LF-042")
-    def _placed(self, positions: Sequence[int] | None, sequence: int, count: int) -> tuple[list[int] | None, Header]:
+    def _storage_order(self, positions: Sequence[int] | None, sequence: int, count: int) -> tuple[list[int] | None, Header]:
         """The order in which the records are stored, None for the given order, and the header.
 
         The i-th smallest position belongs to the i-th record, so positions are omitted if two records have the same one. Like

@@ -27,10 +27,10 @@ _MOST = {"y": 6, "M": 2, "d": 2, "H": 2, "m": 2, "s": 2, "S": 9}
 
 def format_time(time: datetime.datetime, pattern: str) -> str:
     """The text of a time. Raises UnsupportedTableFeature for a pattern that is not supported."""
-    return "".join(_shown(time, letter, count) if count else letter for letter, count in _tokens(pattern))
+    return "".join(_format_field(time, letter, count) if count else letter for letter, count in _tokens(pattern))
 
 
-def _shown(time: datetime.datetime, letter: str, count: int) -> str:
+def _format_field(time: datetime.datetime, letter: str, count: int) -> str:
     if letter == "S":
         return f"{time.microsecond:06}000"[:count]
     number = _FIELDS[letter](time)
@@ -76,10 +76,10 @@ def _digits(letter: str, count: int) -> str:
 
 @lru_cache(maxsize=64)
 def _tokens(pattern: str) -> tuple[tuple[str, int], ...]:
-    return tuple(_parsed(pattern))
+    return tuple(_parse_pattern(pattern))
 
 
-def _parsed(pattern: str) -> Iterator[tuple[str, int]]:
+def _parse_pattern(pattern: str) -> Iterator[tuple[str, int]]:
     """Letters with their number, and literal texts with 0."""
     position = 0
     while position < len(pattern):

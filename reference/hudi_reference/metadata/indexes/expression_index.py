@@ -100,9 +100,9 @@ class _Entries:
         """The entries of the files of the latest slices, and of their partitions."""
         paths = {path for one in view.groups.latest_slices for path in paths_of(one)}
         files = [(info.path, info.size) for info in table.storage.list(skip=META_FOLDER) if info.path in paths]
-        found = dict(self._of_files(table, view.reader(table), files))
+        found = dict(self._entries_of_files(table, view.reader(table), files))
         partitions = {split_path(path)[0] for path in found} if table.properties.partition_fields else set()
-        return (record for record in (*found.values(), *self._of_partitions(sorted(partitions), found)))
+        return (record for record in (*found.values(), *self._entries_of_partitions(sorted(partitions), found)))
 
     @implements("IDX-035")
     def change(self, change: Change) -> Entries:
@@ -112,19 +112,19 @@ class _Entries:
             return Entries((), removed)
         view = change.views[1]
         reader = view.reader(change.after)
-        found = dict(self._of_files(change.after, reader, [(stat.path, stat.size) for stat in change.commit.stats]))
+        found = dict(self._entries_of_files(change.after, reader, [(stat.path, stat.size) for stat in change.commit.stats]))
         if self.definition.kind == BuiltIn.BLOOM_FILTERS or not change.after.properties.partition_fields:
             return Entries(list(found.values()), removed)
         partitions = sorted({partition for partition, _ in touched(change.commit)})
         living = [path for one in view.groups.latest_slices if one.partition in partitions for path in paths_of(one)]
-        present = self._known(change.before, reader, [path for path in living if path not in found])
+        present = self._stored_entries(change.before, reader, [path for path in living if path not in found])
         present |= {path: found[path] for path in living if path in found}
-        aggregates = list(self._of_partitions(partitions, present))
+        aggregates = list(self._entries_of_partitions(partitions, present))
         keys = {record.key for record in aggregates}
         gone = [key for one in partitions if (key := expression_partition_stats_key(self.column, one)) not in keys]
         return Entries([*found.values(), *aggregates], [*removed, *gone])
 
-    def _known(self, table: Table, reader: SliceReader, paths: Sequence[str]) -> dict[str, MetadataRecord]:
+    def _stored_entries(self, table: Table, reader: SliceReader, paths: Sequence[str]) -> dict[str, MetadataRecord]:
         """The entries of files that were there before; entries that the index lacks, as it is being built, are computed."""
         metadata = MetadataTable.of(table) if paths else None
         stored = {} if metadata is None else metadata.records(self.definition.partition, table.timeline)
@@ -132,10 +132,10 @@ class _Entries:
         missing = [path for path, key in keys.items() if key not in stored]
         sizes = {path: info.size for path in missing if (info := table.storage.head(path)) is not None}
         return {path: stored[key] for path, key in keys.items() if key in stored} | dict(
-            self._of_files(table, reader, sizes.items())
+            self._entries_of_files(table, reader, sizes.items())
         )
 
-    def _of_files(
+    def _entries_of_files(
         self, table: Table, reader: SliceReader, files: Iterable[tuple[str, int]]
     ) -> Iterator[tuple[str, MetadataRecord]]:
         """Path and entry of each file; `files` are paths and sizes."""
@@ -151,7 +151,9 @@ class _Entries:
                 result = values_of(self.definition.function, self.definition.options, values, zone_of(table.options))
                 yield path, self._record(partition, name, size, result)
 
-    def _of_partitions(self, partitions: Iterable[str], found: Mapping[str, MetadataRecord]) -> Iterator[MetadataRecord]:
+    def _entries_of_partitions(
+        self, partitions: Iterable[str], found: Mapping[str, MetadataRecord]
+    ) -> Iterator[MetadataRecord]:
         """The statistics of each of these partitions: those of its files together."""
         for partition in partitions:
             files = [record.payload for path, record in found.items() if split_path(path)[0] == partition]

@@ -65,9 +65,11 @@ class Change:
         paths = () if self.commit is None else dict.fromkeys(stat.path for stat in self.commit.stats if stat.path)
         found = {path: statistics_of(self.before.storage, path, self.columns) for path in paths}
         incomplete = {path for path, one in found.items() if one.is_log and len(one.columns) < len(self.columns)}
-        return {path: one.columns for path, one in found.items()} | (self._of_slices(incomplete) if incomplete else {})
+        return {path: one.columns for path, one in found.items()} | (
+            self._statistics_of_slices(incomplete) if incomplete else {}
+        )
 
-    def _of_slices(self, paths: set[str]) -> dict[str, Mapping[str, ColumnStats]]:
+    def _statistics_of_slices(self, paths: set[str]) -> dict[str, Mapping[str, ColumnStats]]:
         """The statistics of log files whose rows have not all columns, computed with the other files of their slices."""
         slices = (one for group in self.view_after.groups for one in group.slices)
         chosen = (one for one in slices if any(one.path(name) in paths for name in one.log_files))

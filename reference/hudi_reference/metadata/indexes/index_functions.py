@@ -100,13 +100,13 @@ def _from_seconds(value: int, call: Call) -> str:
     return format_time(call.local(_EPOCH + datetime.timedelta(seconds=value)), call.options.get("format", _SECONDS))
 
 
-def _days(value: Any, call: Call) -> int | None:
+def _epoch_days(value: Any, call: Call) -> int | None:
     """The date that a text, date or timestamp names, in days since 1970."""
     local = call.parsed(value, "yyyy-MM-dd")
     return None if local is None else (local.date() - _EPOCH.date()).days
 
 
-def _trimmed(call: Call) -> str:
+def _trim(call: Call) -> str:
     return call.options.get("trimString", " ")
 
 
@@ -135,20 +135,20 @@ _FUNCTIONS: Mapping[str, tuple[Function, pa.DataType | None, frozenset[str], Cal
     "hour": (lambda value, call: hour_of(call.local(value)), pa.int32(), _NONE, _is_time),
     "lower": (lambda value, _: lower_of(value), pa.string(), _NONE, pt.is_string),
     "upper": (lambda value, _: value.upper(), pa.string(), _NONE, pt.is_string),
-    "trim": (lambda value, call: value.strip(_trimmed(call)), pa.string(), _TRIM, pt.is_string),
-    "ltrim": (lambda value, call: value.lstrip(_trimmed(call)), pa.string(), _TRIM, pt.is_string),
-    "rtrim": (lambda value, call: value.rstrip(_trimmed(call)), pa.string(), _TRIM, pt.is_string),
+    "trim": (lambda value, call: value.strip(_trim(call)), pa.string(), _TRIM, pt.is_string),
+    "ltrim": (lambda value, call: value.lstrip(_trim(call)), pa.string(), _TRIM, pt.is_string),
+    "rtrim": (lambda value, call: value.rstrip(_trim(call)), pa.string(), _TRIM, pt.is_string),
     "length": (lambda value, _: len(value), pa.int32(), _NONE, pt.is_string),
     "substring": (_substring, pa.string(), frozenset({"pos", "len"}), pt.is_string),
     "from_unixtime": (_from_seconds, pa.string(), _FORMAT, pt.is_integer),
     "date_format": (
         lambda value, call: format_time(call.local(value), call.options["format"]), pa.string(), _FORMAT, _is_time,
     ),
-    "to_date": (_days, pa.date32(), _FORMAT, _is_text_or_time),
+    "to_date": (_epoch_days, pa.date32(), _FORMAT, _is_text_or_time),
     "to_timestamp": (lambda value, call: call.micros(value), _TIMESTAMP, _FORMAT, _is_text_or_time),
     "unix_timestamp": (_unix_seconds, pa.int64(), _FORMAT, _is_text_or_time),
-    "date_add": (lambda value, call: _days(value, call) + int(call.options["days"]), pa.date32(), _SHIFT, _is_time),  # type: ignore[operator]
-    "date_sub": (lambda value, call: _days(value, call) - int(call.options["days"]), pa.date32(), _SHIFT, _is_time),  # type: ignore[operator]
+    "date_add": (lambda value, call: _epoch_days(value, call) + int(call.options["days"]), pa.date32(), _SHIFT, _is_time),  # type: ignore[operator]
+    "date_sub": (lambda value, call: _epoch_days(value, call) - int(call.options["days"]), pa.date32(), _SHIFT, _is_time),  # type: ignore[operator]
 }  # fmt: skip
 #: The options of a bloom filter, which are not options of the function; and the name of the function.
 _OTHER_OPTIONS = frozenset({"expr", "filtertype", "numentries", "fpp", "maxentries"})

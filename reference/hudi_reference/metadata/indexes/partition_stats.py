@@ -30,12 +30,12 @@ Files = Mapping[str, Mapping[str, ColumnStats]]
 @implements("MDT-001")
 def _all_statistics(table: Table, view: View) -> Iterator[MetadataRecord]:
     columns = indexed_columns(table, view.schema)
-    for partition, slices in _by_partition(view.groups.latest_slices):
+    for partition, slices in _group_by_partition(view.groups.latest_slices):
         files = {name: one for found in slices for name, one in slice_statistics(table.storage, found, columns).items()}
         yield from _records(partition, columns, view.schema, files)
 
 
-def _by_partition(slices: Collection[FileSlice]) -> Iterator[tuple[str, list[FileSlice]]]:
+def _group_by_partition(slices: Collection[FileSlice]) -> Iterator[tuple[str, list[FileSlice]]]:
     ordered = sorted(slices, key=lambda one: one.partition)
     return ((partition, list(found)) for partition, found in groupby(ordered, lambda one: one.partition))
 
@@ -56,36 +56,36 @@ def _changed_statistics(change: Change) -> Entries:
     if change.commit is None:
         return Entries()
     touched = {stat.partition for stat in change.commit.stats} | set(change.commit.replaced)
-    slices = dict(_by_partition(change.view_after.groups.slices_in(touched))) if touched else {}
+    slices = dict(_group_by_partition(change.view_after.groups.slices_in(touched))) if touched else {}
     records, removed = [], []
     for partition in sorted(touched):
-        found = [*_records(partition, change.columns, change.schema, _files(change, slices.get(partition, [])))]
+        found = [*_records(partition, change.columns, change.schema, _statistics_of_files(change, slices.get(partition, [])))]
         present = {record.key for record in found}
         records += found
         removed += [key for column in change.columns if (key := partition_stats_key(column, partition)) not in present]
     return Entries(records, removed)
 
 
-def _files(change: Change, slices: Sequence[FileSlice]) -> Files:
+def _statistics_of_files(change: Change, slices: Sequence[FileSlice]) -> Files:
     """The statistics of the files of slices: those that the action computed, and those of the other files in the index."""
-    others = [path for one in slices for path in _paths(one).values() if path not in change.statistics]
+    others = [path for one in slices for path in _paths_of_slice(one).values() if path not in change.statistics]
     keys = {column_stats_key(column, *split_path(path)) for path in others for column in change.columns}
     stored = change.find(BuiltIn.COLUMN_STATS, keys) if keys else {}
     found: dict[str, Mapping[str, ColumnStats]] = {}
     for one in slices:
-        entries = {name: _entries(change, path, stored) for name, path in _paths(one).items()}
+        entries = {name: _statistics_of_file(change, path, stored) for name, path in _paths_of_slice(one).items()}
         if not all(entries.values()):
             entries = dict(slice_statistics(change.before.storage, one, change.columns))
         found |= entries
     return found
 
 
-def _paths(found: FileSlice) -> dict[str, str]:
+def _paths_of_slice(found: FileSlice) -> dict[str, str]:
     names = (name for name in (found.base_file, *found.log_files) if name is not None and name not in found.missing)
     return {name: found.path(name) for name in names}
 
 
-def _entries(change: Change, path: str, stored: Mapping[str, MetadataRecord]) -> Mapping[str, ColumnStats]:
+def _statistics_of_file(change: Change, path: str, stored: Mapping[str, MetadataRecord]) -> Mapping[str, ColumnStats]:
     """The statistics of a file; nothing if they are not known, or not reliable."""
     if path in change.statistics:
         return change.statistics[path]

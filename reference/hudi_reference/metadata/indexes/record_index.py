@@ -18,10 +18,10 @@ def _all_locations(table: Table, view: View) -> Iterator[MetadataRecord]:
     reader = view.reader(table)
     for found in view.groups.latest_slices:
         for key in reader.current_keys(found).to_pylist():
-            yield _located(key, found.group, found.base_instant)
+            yield _location_record(key, found.group, found.base_instant)
 
 
-def _located(key: str, group: GroupId, instant: str) -> MetadataRecord:
+def _location_record(key: str, group: GroupId, instant: str) -> MetadataRecord:
     partition, file_id = group
     # ER-065: the digits of the instant, taken for a moment in UTC.
     return MetadataRecord(key, RecordLocation(partition, location_of(file_id), milliseconds_of(instant)))
@@ -33,13 +33,13 @@ def _changed_locations(change: Change) -> Entries:
     commit = change.commit
     if commit is None or commit.operation in ("COMPACT", "LOG_COMPACT"):
         return Entries()
-    old = _locations(change.before, change.views[0], touched(commit))
-    new = _locations(change.after, change.views[1], touched(commit))
-    moved = [_located(key, group, change.instant) for key, group in new.items() if old.get(key) != group]
+    old = _locations_of_rows(change.before, change.views[0], touched(commit))
+    new = _locations_of_rows(change.after, change.views[1], touched(commit))
+    moved = [_location_record(key, group, change.instant) for key, group in new.items() if old.get(key) != group]
     return Entries(moved, [key for key in old if key not in new])
 
 
-def _locations(table: Table, view: View, groups: Set[GroupId]) -> dict[str, GroupId]:
+def _locations_of_rows(table: Table, view: View, groups: Set[GroupId]) -> dict[str, GroupId]:
     reader = view.reader(table)
     slices = (found for found in view.groups.latest_slices if found.group in groups)
     return {key: found.group for found in slices for key in reader.current_keys(found).to_pylist()}

@@ -98,27 +98,27 @@ def _value(bound: Bound | None, kind: pa.DataType, rounding: str) -> Any:
     return None if convert is None else convert(bound.value, kind, rounding)
 
 
-def _whole(value: int, kind: pa.DataType, rounding: str) -> int | None:
+def _integer_value(value: int, kind: pa.DataType, rounding: str) -> int | None:
     limit = 1 << (kind.bit_width - 1)
     return value if -limit <= value < limit else None
 
 
-def _floating(value: float, kind: pa.DataType, rounding: str) -> float | None:
+def _floating_value(value: float, kind: pa.DataType, rounding: str) -> float | None:
     """The nearest number of the type, as a reader converts the value; it keeps the order."""
     with np.errstate(over="ignore"):
         return float(np.float32(value)) if kind.bit_width == 32 else float(value)
 
 
-def _text(value: str, kind: pa.DataType, rounding: str) -> str | None:
+def _text_value(value: str, kind: pa.DataType, rounding: str) -> str | None:
     return value if max(value, default="") < _FIRST_UNLIKE else None
 
 
-def _decimal(value: Decimal, kind: pa.DataType, rounding: str) -> Decimal | None:
+def _decimal_value(value: Decimal, kind: pa.DataType, rounding: str) -> Decimal | None:
     rounded = value.quantize(Decimal(1).scaleb(-kind.scale), rounding, _DIGITS)
     return rounded if len(rounded.as_tuple().digits) <= kind.precision else None
 
 
-def _same(value: Any, kind: pa.DataType, rounding: str) -> Any:
+def _unchanged_value(value: Any, kind: pa.DataType, rounding: str) -> Any:
     return value
 
 
@@ -128,13 +128,13 @@ def _is_microseconds(kind: pa.DataType) -> bool:
 
 #: Types of columns, the wrappers of values that have the same order, and the conversion.
 _CONVERSIONS: tuple[tuple[Callable[[pa.DataType], bool], tuple[str, ...], Callable[..., Any]], ...] = (
-    (pt.is_boolean, ("BooleanWrapper",), _same),
-    (pt.is_signed_integer, _WHOLE, _whole),
-    (pt.is_floating, (*_WHOLE, "FloatWrapper", "DoubleWrapper"), _floating),
-    (pt.is_string, ("StringWrapper",), _text),
-    (pt.is_date32, ("DateWrapper", "LocalDateWrapper"), _same),
-    (_is_microseconds, ("LongWrapper", "TimestampMicrosWrapper"), _same),
-    (pt.is_decimal, ("DecimalWrapper",), _decimal),
+    (pt.is_boolean, ("BooleanWrapper",), _unchanged_value),
+    (pt.is_signed_integer, _WHOLE, _integer_value),
+    (pt.is_floating, (*_WHOLE, "FloatWrapper", "DoubleWrapper"), _floating_value),
+    (pt.is_string, ("StringWrapper",), _text_value),
+    (pt.is_date32, ("DateWrapper", "LocalDateWrapper"), _unchanged_value),
+    (_is_microseconds, ("LongWrapper", "TimestampMicrosWrapper"), _unchanged_value),
+    (pt.is_decimal, ("DecimalWrapper",), _decimal_value),
 )
 
 

@@ -48,13 +48,13 @@ def open_snapshot(table: Table, data: Timeline, commits: Commits) -> "IndexSnaps
     timeline = metadata.timeline
     pending, last = {one.requested for one in data.pending}, max((_completion(one) for one in data.completed), default="")
     later = [one for one in timeline.completed if one.requested > last and one.requested not in pending]
-    if any(one.action == "deltacommit" for one in later) or _lacks(timeline, commits):
+    if any(one.action == "deltacommit" for one in later) or _lacks_writes(timeline, commits):
         return None
     instants = (replace(one, state=State.INFLIGHT) if one.requested in pending else one for one in timeline.instants)
     return IndexSnapshot(metadata, replace(timeline, instants=tuple(instants)), usable)
 
 
-def _lacks(timeline: Timeline, commits: Commits) -> bool:
+def _lacks_writes(timeline: Timeline, commits: Commits) -> bool:
     """Whether a write with files is not in the metadata table, although it completed after the table was initialised."""
     known = {one.requested for one in timeline.completed}
     first = min((_completion(one) for one in timeline.completed if one.requested.startswith(FIRST)), default="")
@@ -87,7 +87,7 @@ class IndexSnapshot:
             groups.setdefault(file_group_of(key, len(slices)), set()).add(key)
         found: dict[str, MetadataRecord] = {}
         for number, wanted in groups.items():
-            found.update(self._merged(slices[number], _getter(wanted), wanted.__contains__))
+            found.update(self._merge_slice(slices[number], _select_keys(wanted), wanted.__contains__))
         return found
 
     @implements("MDT-016")
@@ -102,7 +102,7 @@ class IndexSnapshot:
         return {
             key: record
             for found in self.slices(partition)
-            for key, record in self._merged(found, select, lambda key: key.startswith(starts))
+            for key, record in self._merge_slice(found, select, lambda key: key.startswith(starts))
         }
 
     def slices(self, partition: str) -> Sequence[FileSlice]:
@@ -114,11 +114,11 @@ class IndexSnapshot:
     def _load(self, partition: str) -> list[FileSlice]:
         listed = Listed({info.path for info in self.metadata.storage.list(partition)}, partition.__eq__)
         groups = load_file_groups(
-            self.metadata.storage, self.metadata.properties, self._recent(), listing=lambda commits: listed
+            self.metadata.storage, self.metadata.properties, self._timeline_since_compaction(), listing=lambda commits: listed
         )
         return sorted(groups.latest_slices, key=lambda found: found.file_id)
 
-    def _recent(self) -> Timeline:
+    def _timeline_since_compaction(self) -> Timeline:
         """The timeline without the writes that the last compaction has merged: the metadata of the others is not needed."""
         done = [one for one in self.timeline.commits if one.action == "commit"]
         start = max((one.requested for one in done), default="")
@@ -127,7 +127,9 @@ class IndexSnapshot:
         vars(found)["commits"] = recent
         return found
 
-    def _merged(self, found: FileSlice, select: Select, wanted: Callable[[str], bool]) -> Iterator[tuple[str, MetadataRecord]]:
+    def _merge_slice(
+        self, found: FileSlice, select: Select, wanted: Callable[[str], bool]
+    ) -> Iterator[tuple[str, MetadataRecord]]:
         """The selected records of a slice: those of its base file, merged with each log file."""
         records: dict[str, MetadataRecord] = {}
         if found.base_file is not None:
@@ -150,5 +152,5 @@ class IndexSnapshot:
         yield from records.items()
 
 
-def _getter(keys: Collection[str]) -> Select:
+def _select_keys(keys: Collection[str]) -> Select:
     return lambda file: file.get(*keys)

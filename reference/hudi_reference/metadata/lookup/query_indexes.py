@@ -78,13 +78,18 @@ class QueryIndexes:
         if self.table.options.get(SKIPPING) == "false":
             return slices
         found = slices
-        for choose in (self._by_key, self._by_partition_stats, self._by_column_stats, self._by_expressions):
+        for choose in (
+            self._select_by_key,
+            self._select_by_partition_stats,
+            self._select_by_column_stats,
+            self._select_by_expressions,
+        ):
             with suppress(HudiError):
                 found = choose(found, query)
         return found
 
     @implements("IDX-012")
-    def _by_key(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
+    def _select_by_key(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
         """Without the slices that do not have the record keys of the filter.
 
         The indexes describe the present state, with the changes in log files.
@@ -94,19 +99,19 @@ class QueryIndexes:
         keys = keys_asked(query.where, self.table.properties, query.schema)
         if keys is None:
             return slices
-        if query.logs and self._has(BuiltIn.RECORD_INDEX):
+        if query.logs and self._is_available(BuiltIn.RECORD_INDEX):
             groups = groups_of(self.snapshot, keys)
             if groups is not None:
                 return [one for one in slices if one.group in groups]
-        if self._has(BuiltIn.BLOOM_FILTERS):
+        if self._is_available(BuiltIn.BLOOM_FILTERS):
             absent = without_keys(self.snapshot, slices, keys)
             return [one for one in slices if one not in absent]
         return slices
 
     @implements("MDT-010")
-    def _by_partition_stats(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
+    def _select_by_partition_stats(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
         """Without the slices of partitions whose statistics exclude a comparison."""
-        if not (self._has(BuiltIn.PARTITION_STATS) and query.is_latest) or query.computes_values:
+        if not (self._is_available(BuiltIn.PARTITION_STATS) and query.is_latest) or query.computes_values:
             return slices
         partitions = sorted({one.partition for one in slices})
         for column, kind, operator, value in self._comparisons(query):
@@ -114,33 +119,33 @@ class QueryIndexes:
                 continue
             keys = [partition_stats_key(column, partition) for partition in partitions]
             records = self.snapshot.get(BuiltIn.PARTITION_STATS, keys)
-            found = [_of(PartitionStats, records.get(key)) for key in keys]
+            found = [_payload_as(PartitionStats, records.get(key)) for key in keys]
             holds = dict(zip(partitions, may_hold(found, kind, operator, value), strict=True))
             slices = [one for one in slices if holds[one.partition]]
             partitions = [one for one in partitions if holds[one]]
         return slices
 
     @implements("MDT-010", "MDT-015", "MDT-016")
-    def _by_column_stats(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
+    def _select_by_column_stats(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
         """Without the slices of which no file may have a value that satisfies one of the comparisons.
 
         A merged row has each of its values from one file of its slice, but not all of them from the same file. So the
         comparisons are decided one by one, each by all files of the slice. A merger may compute other values.
         """
-        if not self._has(BuiltIn.COLUMN_STATS):
+        if not self._is_available(BuiltIn.COLUMN_STATS):
             return slices
         for column, kind, operator, value in self._comparisons(query):
-            slices = self._with_values(BuiltIn.COLUMN_STATS, slices, query, kind, (column, operator, value))
+            slices = self._select_by_values(BuiltIn.COLUMN_STATS, slices, query, kind, (column, operator, value))
         return slices
 
     @implements("IDX-035")
-    def _by_expressions(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
+    def _select_by_expressions(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
         """Without the slices of which no file may have a value with the function's result for the constant."""
         for one, kind, comparison in expressions(self.table, self.snapshot, query):
-            slices = self._with_values(one.partition, slices, query, kind, comparison)
+            slices = self._select_by_values(one.partition, slices, query, kind, comparison)
         return slices
 
-    def _with_values(
+    def _select_by_values(
         self, index: str, slices: Sequence[FileSlice], query: Filter, kind: pa.DataType, comparison: Comparison
     ) -> Sequence[FileSlice]:
         """The slices of which a file may have a value that satisfies the comparison, by the statistics in an index."""
@@ -163,7 +168,7 @@ class QueryIndexes:
             prefixes = [column_stats_key(column)]
         records = self.snapshot.with_prefix(index, prefixes) if files else {}
         keys = (column_stats_key(column, partition, name) for partition, name in files)
-        return [_of(ColumnStats, records.get(key)) for key in keys]
+        return [_payload_as(ColumnStats, records.get(key)) for key in keys]
 
     def _comparisons(self, query: Filter) -> Iterator[tuple[str, pa.DataType, str, object]]:
         """The comparisons of columns that readers return as the files have them, with the types of the columns."""
@@ -171,7 +176,7 @@ class QueryIndexes:
             if column not in _COMPUTED:
                 yield column, query.schema.field(column).type, operator, value
 
-    def _has(self, partition: BuiltIn) -> bool:
+    def _is_available(self, partition: BuiltIn) -> bool:
         return partition in self.snapshot.usable
 
 
@@ -190,7 +195,7 @@ def _is_computed(one: FileSlice, query: Filter) -> bool:
 S = TypeVar("S", bound=Statistics)
 
 
-def _of(kind: type[S], record: MetadataRecord | None) -> S | None:
+def _payload_as(kind: type[S], record: MetadataRecord | None) -> S | None:
     payload = None if record is None else record.payload
     return payload if isinstance(payload, kind) else None
 

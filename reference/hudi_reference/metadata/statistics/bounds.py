@@ -46,7 +46,7 @@ def bounds_of(values: pa.ChunkedArray) -> Bounds:
     else:
         ends = pc.min_max(_numbers(found))
         least, greatest = ends["min"].as_py(), ends["max"].as_py()
-    return Bound(wrapper_of(found.type), _stored(least)), Bound(wrapper_of(found.type), _stored(greatest))
+    return Bound(wrapper_of(found.type), _bound_value(least)), Bound(wrapper_of(found.type), _bound_value(greatest))
 
 
 @implements("MDT-014")
@@ -56,11 +56,11 @@ def bounds_in_footer(kind: pa.DataType, least: Any, greatest: Any) -> Bounds:
     None if they are no values of the type.
     """
     try:
-        ends = _of_physical(kind, least), _of_physical(kind, greatest)
+        ends = _logical_value(kind, least), _logical_value(kind, greatest)
     except UnicodeDecodeError:
         return None
     wrapper = wrapper_of(kind)
-    return Bound(wrapper, _stored(ends[0])), Bound(wrapper, _stored(ends[1]))
+    return Bound(wrapper, _bound_value(ends[0])), Bound(wrapper, _bound_value(ends[1]))
 
 
 def wrapper_of(kind: pa.DataType) -> str:
@@ -117,11 +117,11 @@ def _numbers(values: pa.ChunkedArray) -> pa.ChunkedArray:
     return values
 
 
-def _stored(value: Any) -> Any:
+def _bound_value(value: Any) -> Any:
     return value.quantize(_UNIT, context=_EXACT) if isinstance(value, Decimal) else value
 
 
-def _of_physical(kind: pa.DataType, value: Any) -> Any:
+def _logical_value(kind: pa.DataType, value: Any) -> Any:
     if pt.is_decimal(kind):
         number = int.from_bytes(value, "big", signed=True) if isinstance(value, bytes) else value
         return Decimal(number).scaleb(-kind.scale, _EXACT)

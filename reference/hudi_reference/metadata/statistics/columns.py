@@ -41,8 +41,8 @@ def indexed_columns(table: Table, schema: AvroSchema, earlier: Callable[[], Avro
     """
     options, known = table.options, defined_columns(table)
     if earlier is None:
-        return known if known and LIST_KEY not in options else (*_meta(table), *_chosen(options, schema))
-    known = known or (*_meta(table), *_chosen(options, earlier()))
+        return known if known and LIST_KEY not in options else (*_meta(table), *_choose_columns(options, schema))
+    known = known or (*_meta(table), *_choose_columns(options, earlier()))
     possible = [name for name in _candidates(options, schema) if name not in known]
     limit = len(possible) if LIST_KEY in options else int(options.get(LIMIT_KEY, LIMIT))
     free = max(0, limit - len([name for name in known if name not in META_COLUMNS]))
@@ -69,14 +69,14 @@ def has_other_columns(table: Table) -> bool:
     if LIST_KEY not in table.options:
         return False
     known, schema = defined_columns(table), table.view().schema
-    return {name for name in known if name in indexable(schema)} != set(_chosen(table.options, schema))
+    return {name for name in known if name in indexable(schema)} != set(_choose_columns(table.options, schema))
 
 
 def _meta(table: Table) -> tuple[str, ...]:
     return _META if table.properties.populates_meta_fields else ()
 
 
-def _chosen(options: Mapping[str, str], schema: AvroSchema) -> tuple[str, ...]:
+def _choose_columns(options: Mapping[str, str], schema: AvroSchema) -> tuple[str, ...]:
     limit = None if LIST_KEY in options else int(options.get(LIMIT_KEY, LIMIT))
     return tuple(_candidates(options, schema)[:limit])
 
@@ -99,17 +99,17 @@ def indexable(schema: AvroSchema) -> dict[str, pa.DataType]:
     found = {}
     for field in schema["fields"]:
         if field["name"] not in META_COLUMNS and not _is_named(field["type"]):
-            found.update(_flat(field["name"], kinds.field(field["name"]).type))
+            found.update(_flatten_column(field["name"], kinds.field(field["name"]).type))
     return found
 
 
-def _flat(name: str, kind: pa.DataType) -> dict[str, pa.DataType]:
+def _flatten_column(name: str, kind: pa.DataType) -> dict[str, pa.DataType]:
     if pt.is_struct(kind):
-        return {path: inner for part in kind for path, inner in _flat(f"{name}.{part.name}", part.type).items()}
-    return {name: kind} if has_statistics(kind) and _fits(kind) else {}
+        return {path: inner for part in kind for path, inner in _flatten_column(f"{name}.{part.name}", part.type).items()}
+    return {name: kind} if has_statistics(kind) and _has_statistics(kind) else {}
 
 
-def _fits(kind: pa.DataType) -> bool:
+def _has_statistics(kind: pa.DataType) -> bool:
     if not pt.is_decimal(kind):
         return True
     return bool(kind.scale <= DECIMAL_SCALE and kind.precision + DECIMAL_SCALE - kind.scale <= DECIMAL_PRECISION)

@@ -55,29 +55,29 @@ def statistics_of(storage: Storage, path: str, columns: Sequence[str]) -> FileSt
     name = split_path(path)[1]
     if isinstance(parse_data_file_name(name), LogFileName):
         blocks = (block for block in read_log_file(storage, path) if block.kind in _DATA)
-        return _of_blocks(name, blocks, columns)
+        return _statistics_of_blocks(name, blocks, columns)
     if name.endswith(".parquet"):
-        return FileStatistics(_of_parquet(storage, path, columns))
-    return FileStatistics({one.column: one for one in _of_rows(name, read_base_file(storage, path), columns)})
+        return FileStatistics(_statistics_of_parquet(storage, path, columns))
+    return FileStatistics({one.column: one for one in _statistics_of_rows(name, read_base_file(storage, path), columns)})
 
 
 # Parquet
 
 
-def _of_parquet(storage: Storage, path: str, columns: Sequence[str]) -> dict[str, ColumnStats]:
+def _statistics_of_parquet(storage: Storage, path: str, columns: Sequence[str]) -> dict[str, ColumnStats]:
     with opened_parquet(storage, path) as file:
-        known = {one.column: one for one in _in_footer(file, split_path(path)[1], columns)}
+        known = {one.column: one for one in _statistics_in_footer(file, split_path(path)[1], columns)}
         missing = [column for column, one in known.items() if one.least is None and one.null_count != one.value_count]
         # ER-164: bounds that the footer does not have are those of the values.
         rows = file.read(sorted({column.partition(".")[0] for column in missing}), use_threads=False) if missing else None
-    for exact in () if rows is None else _of_rows(split_path(path)[1], rows, missing):
+    for exact in () if rows is None else _statistics_of_rows(split_path(path)[1], rows, missing):
         known[exact.column] = replace(
             known[exact.column], least=exact.least, greatest=exact.greatest, null_count=exact.null_count
         )
     return known
 
 
-def _in_footer(file: pq.ParquetFile, name: str, columns: Sequence[str]) -> Iterator[ColumnStats]:
+def _statistics_in_footer(file: pq.ParquetFile, name: str, columns: Sequence[str]) -> Iterator[ColumnStats]:
     """The statistics in the footer; without a range where the footer has none, or where a NaN may be among the values."""
     metadata = file.metadata
     places = {metadata.schema.column(number).path: number for number in range(metadata.num_columns)}
@@ -85,20 +85,20 @@ def _in_footer(file: pq.ParquetFile, name: str, columns: Sequence[str]) -> Itera
         kind = _type_of(file.schema_arrow, column)
         if column in places and kind is not None:
             chunks = [metadata.row_group(group).column(places[column]) for group in range(metadata.num_row_groups)]
-            parts = [_of_chunk(name, column, kind, chunk) for chunk in chunks]
+            parts = [_statistics_of_chunk(name, column, kind, chunk) for chunk in chunks]
             whole = any(one.least is None and one.null_count != one.value_count for one in parts)
-            found = reduce(together, parts, _nothing(name, column))
+            found = reduce(together, parts, _unknown_statistics(name, column))
             yield replace(found, least=None, greatest=None, null_count=_UNKNOWN) if whole else found
 
 
-def _of_chunk(name: str, column: str, kind: pa.DataType, chunk: pq.ColumnChunkMetaData) -> ColumnStats:
+def _statistics_of_chunk(name: str, column: str, kind: pa.DataType, chunk: pq.ColumnChunkMetaData) -> ColumnStats:
     stats, bounds, nulls = chunk.statistics, None, _UNKNOWN
     if stats is not None and stats.has_null_count:
         nulls = stats.null_count
         if stats.has_min_max and not pt.is_floating(kind):
             bounds = bounds_in_footer(kind, stats.min_raw, stats.max_raw)
     sizes = (chunk.total_compressed_size, chunk.total_uncompressed_size)
-    return _stats(name, column, bounds, chunk.num_values, nulls, sizes)
+    return _make_statistics(name, column, bounds, chunk.num_values, nulls, sizes)
 
 
 def _type_of(schema: pa.Schema, column: str) -> pa.DataType | None:
@@ -123,11 +123,11 @@ def has_statistics(kind: pa.DataType) -> bool:
 # values
 
 
-def _of_blocks(name: str, blocks: Iterable[Block], columns: Sequence[str]) -> FileStatistics:
+def _statistics_of_blocks(name: str, blocks: Iterable[Block], columns: Sequence[str]) -> FileStatistics:
     tops = sorted({column.partition(".")[0] for column in columns})
-    parts = [{one.column: one for one in _of_rows(name, decode_rows(block, tops), columns)} for block in blocks]
+    parts = [{one.column: one for one in _statistics_of_rows(name, decode_rows(block, tops), columns)} for block in blocks]
     found = {
-        column: reduce(together, (part[column] for part in parts if column in part), _nothing(name, column))
+        column: reduce(together, (part[column] for part in parts if column in part), _unknown_statistics(name, column))
         for column in columns
         if not parts or any(column in part for part in parts)
     }
@@ -136,7 +136,7 @@ def _of_blocks(name: str, blocks: Iterable[Block], columns: Sequence[str]) -> Fi
     return FileStatistics(whole, partial, is_log=True)
 
 
-def _of_rows(name: str, rows: pa.Table, columns: Sequence[str]) -> Iterator[ColumnStats]:
+def _statistics_of_rows(name: str, rows: pa.Table, columns: Sequence[str]) -> Iterator[ColumnStats]:
     for column in columns:
         if _type_of(rows.schema, column) is not None:
             top, *path = column.split(".")
@@ -144,16 +144,16 @@ def _of_rows(name: str, rows: pa.Table, columns: Sequence[str]) -> Iterator[Colu
             for part in path:
                 chunks = [pc.struct_field(chunk, part) for chunk in values.chunks]
                 values = pa.chunked_array(chunks, values.type.field(part).type)
-            yield _stats(name, column, bounds_of(values), len(values), values.null_count, (0, 0))
+            yield _make_statistics(name, column, bounds_of(values), len(values), values.null_count, (0, 0))
 
 
-def _stats(name: str, column: str, bounds: Bounds, values: int, nulls: int, sizes: tuple[int, int]) -> ColumnStats:
+def _make_statistics(name: str, column: str, bounds: Bounds, values: int, nulls: int, sizes: tuple[int, int]) -> ColumnStats:
     least, greatest = bounds or (None, None)
     return ColumnStats(column, least, greatest, values, nulls, *sizes, file_name=name)
 
 
-def _nothing(name: str, column: str) -> ColumnStats:
-    return _stats(name, column, None, 0, 0, (0, 0))
+def _unknown_statistics(name: str, column: str) -> ColumnStats:
+    return _make_statistics(name, column, None, 0, 0, (0, 0))
 
 
 def together(one: ColumnStats, other: ColumnStats) -> ColumnStats:

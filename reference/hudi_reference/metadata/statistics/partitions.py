@@ -27,16 +27,16 @@ def partition_statistics(partition: str, kind: pa.DataType, files: Iterable[Colu
         bounds = [None if bound is None else as_column(bound, kind) for bound in (one.least, one.greatest)]
         if one.least is not None and None in bounds:
             return None
-        parts.append(_part(partition, one, *bounds))
-    return replace(reduce(_together, parts), is_tight=True) if parts else None
+        parts.append(_statistics_of_file(partition, one, *bounds))
+    return replace(reduce(_combine, parts), is_tight=True) if parts else None
 
 
-def _part(partition: str, one: ColumnStats, least: Bound | None, greatest: Bound | None) -> PartitionStats:
+def _statistics_of_file(partition: str, one: ColumnStats, least: Bound | None, greatest: Bound | None) -> PartitionStats:
     sizes = (one.total_size, one.total_uncompressed_size)
     return PartitionStats(one.column, least, greatest, one.value_count, one.null_count, *sizes, partition=partition)
 
 
-def _together(one: PartitionStats, other: PartitionStats) -> PartitionStats:
+def _combine(one: PartitionStats, other: PartitionStats) -> PartitionStats:
     found = merged(one, other)
     assert isinstance(found, PartitionStats)
     return found

@@ -32,7 +32,7 @@ _WHOLE = re.compile("-?[0-9]{1,20}")
 _DECIMAL = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?(E-?[0-9]{1,3})?|NaN|-?Infinity")
 
 
-def _of_form(form: re.Pattern[str], how: Callable[[str], Any]) -> Callable[[str], Any]:
+def _restrict_to_form(form: re.Pattern[str], how: Callable[[str], Any]) -> Callable[[str], Any]:
     """`how`, restricted to texts of the form: Python accepts more texts as numbers than engines write."""
 
     def read(text: str) -> Any:
@@ -47,9 +47,9 @@ def _of_form(form: re.Pattern[str], how: Callable[[str], Any]) -> Callable[[str]
 _FROM_TEXT: tuple[tuple[Callable[[pa.DataType], bool], Callable[[str], Any]], ...] = (
     (pt.is_string, str),
     (pt.is_boolean, lambda text: _TRUTH[text]),
-    (pt.is_integer, _of_form(_WHOLE, int)),
-    (pt.is_floating, _of_form(_DECIMAL, float)),
-    (pt.is_decimal, _of_form(_DECIMAL, Decimal)),
+    (pt.is_integer, _restrict_to_form(_WHOLE, int)),
+    (pt.is_floating, _restrict_to_form(_DECIMAL, float)),
+    (pt.is_decimal, _restrict_to_form(_DECIMAL, Decimal)),
     (pt.is_date, datetime.date.fromisoformat),
 )
 
@@ -66,13 +66,13 @@ class Folders:
         """The text of each column in a partition path, None for null. Raises MalformedFileName."""
         levels = [partition] if len(self.fields) == 1 else partition.split("/")
         if len(levels) != len(self.fields):
-            raise _unlike(partition, f"{len(self.fields)} folders, one for each of {', '.join(self.fields)}")
+            raise _unexpected_path(partition, f"{len(self.fields)} folders, one for each of {', '.join(self.fields)}")
         return {name: self._text(name, level, partition) for name, level in zip(self.fields, levels, strict=True)}
 
     def _text(self, name: str, level: str, partition: str) -> str | None:
         start = f"{name}=" if self.hive_style else ""
         if not level.startswith(start):
-            raise _unlike(partition, f"a folder {start}...")
+            raise _unexpected_path(partition, f"a folder {start}...")
         text = level.removeprefix(start)
         if text == NULL_PARTITION:
             return None
@@ -149,10 +149,10 @@ def value_of(field: pa.Field, text: str | None, partition: str) -> pa.Scalar:
     try:
         return pa.scalar(None if text is None else from_text(text), field.type)
     except (ValueError, KeyError, InvalidOperation, OverflowError, pa.ArrowException) as error:
-        raise _unlike(partition, f"a value of type {field.type} for column {field.name}") from error
+        raise _unexpected_path(partition, f"a value of type {field.type} for column {field.name}") from error
 
 
-def _unlike(partition: str, expected: str) -> MalformedFileName:
+def _unexpected_path(partition: str, expected: str) -> MalformedFileName:
     return MalformedFileName(
         "the partition path does not give the values of the columns that the table's files lack",
         rule="LAY-008", path=partition, expected=expected, found=repr(partition),

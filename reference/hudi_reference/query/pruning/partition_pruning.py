@@ -80,7 +80,7 @@ class PartitionFilter:
         may_go_on = pt.is_string(self.schema.field(name).type) and not self.folders.url_encode
         start = f"{name}=" if self.folders.hive_style else ""
         return [
-            holds or (may_go_on and all(_begins(one, folder.removeprefix(start)) for one in asked))
+            holds or (may_go_on and all(_may_begin_with(one, folder.removeprefix(start)) for one in asked))
             for folder, holds in zip(folders, decided, strict=True)
         ]
 
@@ -110,7 +110,7 @@ class ChosenPartitions:
         return [self._known[one] for one in partitions]
 
 
-def _begins(comparison: Comparison, text: str) -> bool:
+def _may_begin_with(comparison: Comparison, text: str) -> bool:
     """Whether values that begin with the text and `/` may satisfy the comparison."""
     _, operator, value = comparison
     return operator != "=" or str(value).startswith(f"{text}/")
@@ -121,7 +121,7 @@ def partition_filter(where: Sequence[Comparison], properties: TableProperties, s
     """What the paths of partitions can decide of a filter; None if nothing."""
     fields = {name for name in properties.partition_fields if name in schema.names}
     asked = [one for one in where if one[0] in fields and _has_one_text(schema.field(one[0]).type)]
-    return PartitionFilter(folders_of(properties), asked, schema) if asked and _are_of_values(properties) else None
+    return PartitionFilter(folders_of(properties), asked, schema) if asked and _paths_show_values(properties) else None
 
 
 @implements("LAY-008", "MRG-015")
@@ -134,7 +134,7 @@ def pruned(slices: Iterable[Slice], where: Sequence[Comparison], properties: Tab
     return [one for one in found if one.partition in chosen]
 
 
-def _are_of_values(properties: TableProperties) -> bool:
+def _paths_show_values(properties: TableProperties) -> bool:
     """Whether the table names a key generator that makes paths from values; without a name, it may be any."""
     is_named = any(properties.entries.get(f"hoodie.table.keygenerator.{what}") for what in ("type", "class"))
     return is_named and kind_of_generator(properties) in _OF_VALUES

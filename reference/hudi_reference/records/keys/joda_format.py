@@ -29,7 +29,7 @@ class Letter:
     number: str | None = None
 
 
-def _padded(part: Callable[[datetime], int]) -> Callable[[datetime, int], str]:
+def _zero_padded(part: Callable[[datetime], int]) -> Callable[[datetime, int], str]:
     return lambda moment, count: str(part(moment)).zfill(count)
 
 
@@ -58,17 +58,17 @@ LETTERS: dict[str, Letter] = {
     "y": Letter(_year, "year"),
     "Y": Letter(_year, "year"),
     "M": Letter(_month, "month"),
-    "d": Letter(_padded(lambda moment: moment.day), "day"),
-    "D": Letter(_padded(lambda moment: moment.timetuple().tm_yday)),
+    "d": Letter(_zero_padded(lambda moment: moment.day), "day"),
+    "D": Letter(_zero_padded(lambda moment: moment.timetuple().tm_yday)),
     "E": Letter(_weekday),
-    "e": Letter(_padded(lambda moment: moment.isoweekday())),
+    "e": Letter(_zero_padded(lambda moment: moment.isoweekday())),
     "a": Letter(lambda moment, _: "AM" if moment.hour < 12 else "PM", "half"),
-    "H": Letter(_padded(lambda moment: moment.hour), "hour"),
-    "k": Letter(_padded(lambda moment: moment.hour or 24)),
-    "K": Letter(_padded(lambda moment: moment.hour % 12)),
-    "h": Letter(_padded(lambda moment: moment.hour % 12 or 12), "hour12"),
-    "m": Letter(_padded(lambda moment: moment.minute), "minute"),
-    "s": Letter(_padded(lambda moment: moment.second), "second"),
+    "H": Letter(_zero_padded(lambda moment: moment.hour), "hour"),
+    "k": Letter(_zero_padded(lambda moment: moment.hour or 24)),
+    "K": Letter(_zero_padded(lambda moment: moment.hour % 12)),
+    "h": Letter(_zero_padded(lambda moment: moment.hour % 12 or 12), "hour12"),
+    "m": Letter(_zero_padded(lambda moment: moment.minute), "minute"),
+    "s": Letter(_zero_padded(lambda moment: moment.second), "second"),
     "S": Letter(lambda moment, count: f"{moment.microsecond // 1000:03}".ljust(count, "0")[:count], "fraction"),
     "Z": Letter(_offset, "offset"),
 }
@@ -76,7 +76,9 @@ LETTERS: dict[str, Letter] = {
 
 def written(moment: datetime, pattern: str) -> str:
     """Format a time. Raises UnsupportedKeyGenerator for unknown letters."""
-    return "".join(text if letter is None else LETTERS[letter].text(moment, len(text)) for letter, text in _runs(pattern))
+    return "".join(
+        text if letter is None else LETTERS[letter].text(moment, len(text)) for letter, text in _letter_runs(pattern)
+    )
 
 
 def read(text: str, patterns: Sequence[str], zone: tzinfo | None) -> datetime:
@@ -91,7 +93,7 @@ def read(text: str, patterns: Sequence[str], zone: tzinfo | None) -> datetime:
     raise InvalidRows("a date that fits no pattern", rule="PROP-016", expected=" or ".join(patterns), found=repr(text))
 
 
-def _runs(pattern: str) -> list[tuple[str | None, str]]:
+def _letter_runs(pattern: str) -> list[tuple[str | None, str]]:
     """The letters with their runs; None with literal text."""
     runs: list[tuple[str | None, str]] = []
     for match in _RUNS.finditer(pattern):
@@ -109,14 +111,14 @@ def _runs(pattern: str) -> list[tuple[str | None, str]]:
 
 def _expression(pattern: str) -> str:
     """A regular expression for the texts of the pattern."""
-    runs = _runs(pattern)
+    runs = _letter_runs(pattern)
     return "".join(
-        re.escape(run) if letter is None else _group(letter, len(run), runs[place + 1 : place + 2])
+        re.escape(run) if letter is None else _group_of_letters(letter, len(run), runs[place + 1 : place + 2])
         for place, (letter, run) in enumerate(runs)
     )
 
 
-def _group(letter: str, count: int, following: Sequence[tuple[str | None, str]]) -> str:
+def _group_of_letters(letter: str, count: int, following: Sequence[tuple[str | None, str]]) -> str:
     name = LETTERS[letter].number
     if name is None:
         raise UnsupportedKeyGenerator("a letter by which dates cannot be parsed", rule="PROP-016", found=letter)

@@ -93,7 +93,9 @@ class KeyGenerator:
         one_form = properties.entries.get("hoodie.write.complex.keygen.new.encoding") == "false"
         return cls(
             fields,
-            () if kind in ("NON_PARTITION", "GLOBAL_DELETE") else tuple(_part(*part, kind, properties) for part in partition),
+            ()
+            if kind in ("NON_PARTITION", "GLOBAL_DELETE")
+            else tuple(_parse_field(*part, kind, properties) for part in partition),
             composite=len(fields) > 1 or kind == "GLOBAL_DELETE" or (kind == "COMPLEX" and one_form),
             hive_style=properties.is_set("hoodie.datasource.write.hive_style_partitioning"),
             url_encode=properties.is_set("hoodie.datasource.write.partitionpath.urlencode"),
@@ -113,8 +115,8 @@ class KeyGenerator:
         if not self.parts:
             return pa.repeat(pa.scalar("", pa.string()), rows.num_rows)
         fields = [field for field, _ in self.parts]
-        texts = pa.table([_level(rows, field, times) for field, times in self.parts], names=fields)
-        numbers, distinct = _numbered(texts)
+        texts = pa.table([_folder_names(rows, field, times) for field, times in self.parts], names=fields)
+        numbers, distinct = _number_distinct_values(texts)
         known = [_folder(self._path(fields, row)) for row in _rows(distinct, fields)]
         return pa.array(known, pa.string()).take(numbers)
 
@@ -153,7 +155,7 @@ def with_settings(properties: TableProperties, options: Mapping[str, str]) -> Ta
     return TableProperties({**mine, **properties.entries}) if mine else properties
 
 
-def _part(field: str, said: str, kind: str, properties: TableProperties) -> tuple[str, TimestampPaths | None]:
+def _parse_field(field: str, said: str, kind: str, properties: TableProperties) -> tuple[str, TimestampPaths | None]:
     if kind == "CUSTOM" and said not in ("SIMPLE", "TIMESTAMP"):
         raise UnsupportedKeyGenerator(
             "a partition field of a custom key generator without its type", rule="PROP-008", found=f"{field}:{said}",
@@ -163,7 +165,7 @@ def _part(field: str, said: str, kind: str, properties: TableProperties) -> tupl
     return field, TimestampPaths.of(properties.entries) if is_time else None
 
 
-def _level(rows: pa.Table, field: str, times: TimestampPaths | None) -> pa.Array:
+def _folder_names(rows: pa.Table, field: str, times: TimestampPaths | None) -> pa.Array:
     column = _column(rows, field, "partition", "PROP-008")
     return texts_of(column) if times is None else times.texts(column)
 
@@ -179,7 +181,7 @@ def _folder(path: str) -> str:
     return path
 
 
-def _numbered(texts: pa.Table) -> tuple[pa.Array, pa.Table]:
+def _number_distinct_values(texts: pa.Table) -> tuple[pa.Array, pa.Table]:
     """For each row the number of its value, and the distinct values."""
     code = np.zeros(texts.num_rows, np.int64)
     for column in texts.columns:

@@ -68,13 +68,13 @@ class TimestampPaths:
 
         kind = value("timestamp.type") or ""
         if kind not in TYPES:
-            raise _bad("timestamp.type", " or ".join(TYPES), kind or "nothing")
+            raise _invalid_setting("timestamp.type", " or ".join(TYPES), kind or "nothing")
         unit = TYPES[kind] if TYPES[kind] != "" else (value("timestamp.scalar.time.unit") or "SECONDS").upper()
         if unit is not None and unit not in UNITS:
-            raise _bad("timestamp.scalar.time.unit", " or ".join(UNITS), unit)
+            raise _invalid_setting("timestamp.scalar.time.unit", " or ".join(UNITS), unit)
         output = value("output.dateformat")
         if output is None:
-            raise _bad("output.dateformat", "a date pattern", "nothing")
+            raise _invalid_setting("output.dateformat", "a date pattern", "nothing")
         delimiter = value("input.dateformat.list.delimiter.regex") or ","
         inputs = tuple(part.strip() for part in re.split(delimiter, value("input.dateformat") or "") if part.strip())
         both = value("timezone")
@@ -92,14 +92,14 @@ class TimestampPaths:
     def text(self, value: Any) -> str:
         """The text for one value. Raises InvalidRows for a value that does not fit the settings."""
         if value is None:
-            moment = _EPOCH if self.unit is None else self._of_number(1)
+            moment = _EPOCH if self.unit is None else self._time_of_number(1)
         elif isinstance(value, str):
             moment = joda_format.read(value, self._known_inputs(value), self.read_zone)
         elif isinstance(value, bool | bytes | list | dict):
             raise InvalidRows("a partition value that is not a time", rule="PROP-016", expected="a number or a text",
                               found=repr(value))  # fmt: skip
         else:
-            moment = self._of_number(_whole(value))
+            moment = self._time_of_number(_truncate(value))
         return joda_format.written(moment if self.write_zone is None else moment.astimezone(self.write_zone), self.output)
 
     def _known_inputs(self, value: str) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ class TimestampPaths:
                               expected=f"a number, or the setting {PREFIX}input.dateformat")  # fmt: skip
         return self.inputs
 
-    def _of_number(self, number: int) -> datetime:
+    def _time_of_number(self, number: int) -> datetime:
         """The time of a number, truncated to milliseconds towards zero, like Java's TimeUnit."""
         if self.unit is None:
             raise InvalidRows(
@@ -123,7 +123,7 @@ class TimestampPaths:
             raise InvalidRows("a time beyond the years 1 to 9999", rule="PROP-016", found=str(number)) from error
 
 
-def _whole(number: Any) -> int:
+def _truncate(number: Any) -> int:
     """A number without its fraction; NaN is 0, infinities are the greatest numbers of 64 bits, like casts in Java."""
     if isinstance(number, float) and not math.isfinite(number):
         return 0 if math.isnan(number) else int(math.copysign((1 << 63) - 1, number))
@@ -139,10 +139,10 @@ def _zone(name: str | None) -> tzinfo | None:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError) as error:
-        raise _bad("timezone", "the name of a time zone", name) from error
+        raise _invalid_setting("timezone", "the name of a time zone", name) from error
 
 
-def _bad(setting: str, expected: str, found: str) -> UnsupportedKeyGenerator:
+def _invalid_setting(setting: str, expected: str, found: str) -> UnsupportedKeyGenerator:
     return UnsupportedKeyGenerator(
         "a setting of the time-based key generator", rule="PROP-016", expected=f"{PREFIX}{setting}: {expected}", found=found
     )

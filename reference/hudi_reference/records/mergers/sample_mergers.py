@@ -16,7 +16,9 @@ from hudi_reference.requirement import implements
 _ORDERED = (bool, int, float, str, bytes)
 
 
-def _ranked(older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> tuple[BufferedRecord, BufferedRecord]:
+def _rank_versions(
+    older: BufferedRecord, newer: BufferedRecord, context: RecordContext
+) -> tuple[BufferedRecord, BufferedRecord]:
     """The version with the greater ordering value (the newer of equals; every delete by key), then the other one."""
     if newer.is_delete and newer.ordering is None:
         return newer, older
@@ -46,8 +48,8 @@ class FillNulls(RecordMerger):
 
     def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
         """As described at the class; a row after a delete is filled from the deleted row."""
-        first, other = _ranked(older, newer, context)
-        return _result(first, other, _filled(first, other), context)
+        first, other = _rank_versions(older, newer, context)
+        return _result(first, other, _fill_nulls(first, other), context)
 
     def partial_merge(
         self, older: BufferedRecord, newer: BufferedRecord, schema: pa.Schema, context: RecordContext
@@ -59,7 +61,7 @@ class FillNulls(RecordMerger):
         return context.updated(merged, context.row({}, over=merged.row))
 
 
-def _filled(first: BufferedRecord, other: BufferedRecord) -> dict[str, Any]:
+def _fill_nulls(first: BufferedRecord, other: BufferedRecord) -> dict[str, Any]:
     cells = dict(Row.cells_of(first.row or {}))
     for name, cell in Row.cells_of(other.row or {}).items():
         if name not in cells or (first.row or {}).get(name) is None:
@@ -76,10 +78,10 @@ class GreatestOfEach(RecordMerger):
 
     def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
         """As described at the class; if a delete and a row have equal ordering values, the delete wins."""
-        first, other = _ranked(older, newer, context)
+        first, other = _rank_versions(older, newer, context)
         if other.is_delete and not first.is_delete and first.ordering == other.ordering:
             first, other = other, first
-        return _result(first, other, _greatest(first, other), context)
+        return _result(first, other, _choose_greatest(first, other), context)
 
     def partial_merge(
         self, older: BufferedRecord, newer: BufferedRecord, schema: pa.Schema, context: RecordContext
@@ -89,8 +91,8 @@ class GreatestOfEach(RecordMerger):
         return merged if merged.row is None or merged.is_delete else context.updated(merged, merged.row)
 
 
-def _greatest(first: BufferedRecord, other: BufferedRecord) -> dict[str, Any]:
-    cells, held = _filled(first, other), first.row or {}
+def _choose_greatest(first: BufferedRecord, other: BufferedRecord) -> dict[str, Any]:
+    cells, held = _fill_nulls(first, other), first.row or {}
     for name, cell in Row.cells_of(other.row or {}).items():
         mine: Any = held.get(name)
         theirs: Any = (other.row or {})[name]

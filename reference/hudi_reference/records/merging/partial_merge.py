@@ -67,7 +67,7 @@ def _fold(history: list[Columns], merge: Merge) -> Columns:
     """The merged version of a record; `history` has the oldest version first."""
 
     def merged(older: Columns, newer: Columns) -> Columns:
-        entry = replace(newer.version, ordering=_filled(newer, older.version.ordering))
+        entry = replace(newer.version, ordering=_fill_ordering(newer, older.version.ordering))
         if merge(older.version, entry) is older.version:
             return older
         return Columns(entry, {**older.rows, **newer.rows} if entry.kind is Kind.ROW else {})
@@ -75,7 +75,7 @@ def _fold(history: list[Columns], merge: Merge) -> Columns:
     return reduce(merged, history)
 
 
-def _filled(newer: Columns, before: Ordering | None) -> Ordering | None:
+def _fill_ordering(newer: Columns, before: Ordering | None) -> Ordering | None:
     """The ordering value of a version; fields that it lacks have the value of the version before it."""
     ordering = newer.version.ordering
     if not newer.lacks or before is None:

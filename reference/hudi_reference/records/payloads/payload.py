@@ -42,20 +42,20 @@ class Payload:
     position: Callable[[Ordering | None], Ordering | None] = itself
 
     @cached_property
-    def _stored(self) -> Decisions:
+    def _stored_decisions(self) -> Decisions:
         return decisions_of(self.table.stored)
 
     @cached_property
-    def _batch(self) -> Decisions:
+    def _batch_decisions(self) -> Decisions:
         return decisions_of(self.table.stored if self.table.batch is None else self.table.batch)
 
     def pre_combine(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
         """The merged record of two records of one write."""
-        return self._met(self._batch, older, newer, context)
+        return self._merge_by_table(self._batch_decisions, older, newer, context)
 
     def combine(self, stored: BufferedRecord, incoming: BufferedRecord, context: RecordContext) -> BufferedRecord:
         """The merged record of an incoming record and the stored one."""
-        return self._met(self._stored, stored, incoming, context)
+        return self._merge_by_table(self._stored_decisions, stored, incoming, context)
 
     def insert(self, incoming: BufferedRecord) -> BufferedRecord | None:
         """The record to be stored for a new key; None if it is a delete."""
@@ -65,7 +65,7 @@ class Payload:
         """Whether a record deletes its key."""
         return record.is_delete
 
-    def _met(
+    def _merge_by_table(
         self, decisions: Decisions, older: BufferedRecord, newer: BufferedRecord, context: RecordContext
     ) -> BufferedRecord:
         before = Version(older.kind, self.position(older.ordering), 0)

@@ -113,7 +113,7 @@ def _archive(table: Table, limits: ArchiveLimits, *, dry_run: bool = False, need
         situation = Situation(storage, properties, timeline, limits, needed)
         plan = _plan(situation, table.clock)
         if not dry_run:
-            _carry_out(situation, plan)
+            _execute(situation, plan)
         return plan
 
 
@@ -148,7 +148,7 @@ def _is_archived_along(instant: Instant) -> bool:
 def _writes_to_archive(situation: Situation, clock: Clock, bound: Bound | None) -> tuple[Instant, ...]:
     """The oldest completed writes, down to the lower limit and up to the bound, if there are more than the upper limit."""
     commits, timeline = situation.commits, situation.timeline
-    earliest = earliest_to_retain(situation.limits.cleaning, timeline, _hours_ago(situation, clock))
+    earliest = earliest_to_retain(situation.limits.cleaning, timeline, _start_of_hours_to_retain(situation, clock))
     after = None if earliest is None else sum(instant.requested > earliest.requested for instant in commits)
     most, fewest = situation.limits.beside_cleaning(after)
     # ER-090: only completed writes are counted.
@@ -158,7 +158,7 @@ def _writes_to_archive(situation: Situation, clock: Clock, bound: Bound | None) 
     return tuple(free)[: len(commits) - fewest]
 
 
-def _hours_ago(situation: Situation, clock: Clock) -> str:
+def _start_of_hours_to_retain(situation: Situation, clock: Clock) -> str:
     """The time up to which a cleaning policy by hours reaches back; "" for other policies."""
     policy = situation.limits.cleaning
     if policy.name != "KEEP_LATEST_BY_HOURS":
@@ -183,7 +183,7 @@ def _files_to_delete(situation: Situation, going: Collection[Instant]) -> tuple[
 
 
 @implements("ARC-002")
-def _carry_out(situation: Situation, plan: ArchivePlan) -> None:
+def _execute(situation: Situation, plan: ArchivePlan) -> None:
     storage, properties = situation.storage, situation.properties
     history = properties.history_folder
     for path in plan.to_delete:

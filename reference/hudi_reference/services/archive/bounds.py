@@ -55,14 +55,22 @@ def earliest_bound(situation: Situation) -> Bound | None:
 
 
 def _bounds(situation: Situation) -> Iterator[Bound]:
-    for bound in (_pending, _concurrent, _compaction, _replacing, _metadata_table, _savepoint, lambda one: one.needed):
+    for bound in (
+        _pending_bound,
+        _concurrent_bound,
+        _compaction_bound,
+        _replacing_bound,
+        _metadata_table_bound,
+        _savepoint_bound,
+        lambda one: one.needed,
+    ):
         found = bound(situation)
         if found is not None:
             yield found
 
 
 @implements("ARC-003")
-def _pending(situation: Situation) -> Bound | None:
+def _pending_bound(situation: Situation) -> Bound | None:
     """The newest completed write before the oldest pending one: the pending one is based on it."""
     oldest = _oldest_pending(situation.timeline)
     if oldest is None:
@@ -72,7 +80,7 @@ def _pending(situation: Situation) -> Bound | None:
 
 
 @implements("ARC-003")
-def _concurrent(situation: Situation) -> Bound | None:
+def _concurrent_bound(situation: Situation) -> Bound | None:
     """The first write that completed after the oldest pending one began: the pending one has to check it for conflicts.
 
     Deployed archivers use requested times alone and hide such a write from the check (ER-091).
@@ -87,7 +95,7 @@ def _oldest_pending(timeline: Timeline) -> str | None:
     return next((instant.requested for instant in timeline.pending if ACTIONS[instant.action].writes), None)
 
 
-def _compaction(situation: Situation) -> Bound | None:
+def _compaction_bound(situation: Situation) -> Bound | None:
     """The first of the delta commits that make the next compaction due: the trigger counts them."""
     due = situation.limits.compacted_after
     if not situation.properties.is_merge_on_read or due is None:
@@ -105,7 +113,7 @@ def _compaction(situation: Situation) -> Bound | None:
     return Bound(deltas[len(deltas) - due].requested, f"{due} delta commits make a compaction due")
 
 
-def _replacing(situation: Situation) -> Bound | None:
+def _replacing_bound(situation: Situation) -> Bound | None:
     """The first write whose replaced files may still exist: without it readers would read them again."""
     replacing = [i for i in situation.timeline.instants if ACTIONS[i.action].completes_as == "replacecommit"]
     cleans = [i for i in situation.timeline.completed if i.action == "clean"]
@@ -133,7 +141,7 @@ def _cleaned_until(situation: Situation, clean: Instant, replacing: Sequence[Ins
     return retained or clean.requested
 
 
-def _metadata_table(situation: Situation) -> Bound | None:
+def _metadata_table_bound(situation: Situation) -> Bound | None:
     """The first write after the last compaction of the metadata table: this timeline decides whether its log files count."""
     if "files" not in situation.properties.fields("hoodie.table.metadata.partitions"):
         return None
@@ -146,7 +154,7 @@ def _metadata_table(situation: Situation) -> Bound | None:
     return None if first is None else Bound(first, "the last compaction of the metadata table does not cover it")
 
 
-def _savepoint(situation: Situation) -> Bound | None:
+def _savepoint_bound(situation: Situation) -> Bound | None:
     """The first savepoint, unless archiving may go beyond it."""
     if situation.limits.beyond_savepoints or not situation.savepointed:
         return None

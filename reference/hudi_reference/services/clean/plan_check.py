@@ -56,7 +56,7 @@ def check_plan(table: Table, requested: str, plan: Plan) -> None:
     must_stay |= dict.fromkeys(files_to_index(table, timeline), ("SVC-012", "a pending index plan reads it"))
     must_stay |= dict.fromkeys(savepointed_files(table, timeline), ("TL-021", "a savepoint protects it"))
     bases = {}
-    for needed in _needed(groups, (plan.get("earliestInstantToRetain") or {}).get("timestamp")):
+    for needed in _slices_needed(groups, (plan.get("earliestInstantToRetain") or {}).get("timestamp")):
         because = (needed.rule, needed.reason)
         must_stay |= dict.fromkeys(paths_of(needed.file_slice), because)
         bases[(*needed.file_slice.group, needed.file_slice.base_file_instant)] = because
@@ -66,25 +66,25 @@ def check_plan(table: Table, requested: str, plan: Plan) -> None:
         partition, name = split_path(path)
         file = parse_data_file_name(name)
         if file is None or META_FOLDER in partition.split("/") or path in foreign:
-            raise _unsafe(table, requested, path, "CLN-001", "not a base or log file in a partition of the table")
+            raise _unsafe_plan(table, requested, path, "CLN-001", "not a base or log file in a partition of the table")
         if file.instant in pending:
-            raise _unsafe(table, requested, path, "CLN-002", "a pending action has stored it")
+            raise _unsafe_plan(table, requested, path, "CLN-002", "a pending action has stored it")
         if path in must_stay:
-            raise _unsafe(table, requested, path, *must_stay[path])
+            raise _unsafe_plan(table, requested, path, *must_stay[path])
         if isinstance(file, LogFileName) and file.cdc and (change := bases.get((partition, file.file_id, file.instant))):
-            raise _unsafe(table, requested, path, *change)
+            raise _unsafe_plan(table, requested, path, *change)
 
 
-def _needed(groups: FileGroups, earliest: str | None) -> Iterator[Needed]:
+def _slices_needed(groups: FileGroups, earliest: str | None) -> Iterator[Needed]:
     """The slices that reads at `earliest` or later need, and those that a snapshot reads."""
     for group in groups:
-        for found in () if earliest is None else _retained(group, earliest):
+        for found in () if earliest is None else _slices_retained(group, earliest):
             yield Needed(found, "CLN-003", f"reads from {earliest} on need it, and the plan retains them")
         if group.latest is not None:
             yield Needed(group.latest, "CLN-002", "a snapshot reads it")
 
 
-def _retained(group: FileGroup, earliest: str) -> tuple[FileSlice, ...]:
+def _slices_retained(group: FileGroup, earliest: str) -> tuple[FileSlice, ...]:
     """The slices of a group from the newest one before that instant on. The slice of a pending compaction needs those before
     it.
     """
@@ -110,7 +110,7 @@ def _outside_partitions(table: Table, groups: FileGroups, planned: Iterable[str]
     return frozenset(found)
 
 
-def _unsafe(table: Table, requested: str, path: str, rule: str, reason: str) -> UnsafePlan:
+def _unsafe_plan(table: Table, requested: str, path: str, rule: str, reason: str) -> UnsafePlan:
     plan = Instant(requested, "clean", State.REQUESTED).file_name
     return UnsafePlan(
         "the plan would delete a file that a clean must keep", rule=rule, path=f"{table.properties.timeline_folder}/{plan}",

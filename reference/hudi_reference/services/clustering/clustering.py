@@ -197,16 +197,16 @@ def check_unchanged(view: View, groups: Sequence[InputGroup]) -> None:
         identity: GroupId = (planned.partition, planned.file_id)
         group = view.groups.groups.get(identity)
         present = None if group is None else group.latest
-        if present is None or _files(present) != _files(planned):
+        if present is None or _file_names(present) != _file_names(planned):
             raise ConcurrentChange(
                 "a file group has changed since its clustering was planned", rule="SVC-009", path=planned.partition,
-                expected=", ".join(sorted(_files(planned))),
-                found="a replaced file group" if present is None else ", ".join(sorted(_files(present))),
+                expected=", ".join(sorted(_file_names(planned))),
+                found="a replaced file group" if present is None else ", ".join(sorted(_file_names(present))),
                 remedy="plan another clustering; this plan was withdrawn",
             )  # fmt: skip
 
 
-def _files(file_slice: FileSlice) -> set[str]:
+def _file_names(file_slice: FileSlice) -> set[str]:
     return {name for name in (file_slice.base_file, *file_slice.log_files) if name}
 
 

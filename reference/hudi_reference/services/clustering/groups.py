@@ -56,14 +56,14 @@ def grouped(
     """The groups of one partition, each with the number of its outputs: its bytes over the target size, rounded up."""
     found = []
     for row in strategy.arrange(candidates, settings, statistics):
-        for group in _cut(row, settings.group_size if strategy.together else SINGLE_SLICE):
+        for group in _split_row(row, settings.group_size if strategy.together else SINGLE_SLICE):
             if len(group) > 1 or settings.single:
                 size = sum(candidate.size for candidate in group)
                 found.append((group, max(1, -(-size // settings.target_size)) if strategy.together else 1))
     return found
 
 
-def _cut(row: Row, limit: int) -> list[Row]:
+def _split_row(row: Row, limit: int) -> list[Row]:
     """The row in parts of at most `limit` bytes; a larger slice is a part of its own."""
     pieces: list[Row] = []
     filled = 0
@@ -104,7 +104,7 @@ def _by_key_ranges(candidates: Sequence[Candidate], _: ClusteringSettings, stati
 
 
 @implements("CLU-022")
-def _at_random(candidates: Sequence[Candidate], settings: ClusteringSettings, _: Statistics) -> list[Row]:
+def _in_random_order(candidates: Sequence[Candidate], settings: ClusteringSettings, _: Statistics) -> list[Row]:
     """In an order that depends on the seed alone."""
     found = sorted(candidates, key=lambda candidate: candidate.file_slice.file_id)
     random.Random(settings.seed).shuffle(found)
@@ -122,7 +122,7 @@ def _by_overlap(candidates: Sequence[Candidate], settings: ClusteringSettings, s
         return _by_size(candidates)
     boxes = [(tuple(map(_ends, statistics.values(candidate.file_slice, columns))), candidate) for candidate in candidates]
     try:
-        found = _connected(sorted(boxes, key=lambda one: one[0]))
+        found = _connect_overlapping(sorted(boxes, key=lambda one: one[0]))
         rows = sorted((sorted(row, key=lambda one: one[0]) for row in found), key=lambda row: row[0][0])
     except TypeError:  # values of a column that changed its type have no order among them
         return _by_size(candidates)
@@ -139,7 +139,7 @@ def _ends(found: Range) -> _Ends:
     return ((0,), (2,)) if found is None else ((1, found[0]), (1, found[1]))
 
 
-def _connected(boxed: Iterable[_Boxed]) -> list[list[_Boxed]]:
+def _connect_overlapping(boxed: Iterable[_Boxed]) -> list[list[_Boxed]]:
     """Rows of slices that overlap directly or through others. `boxed` are sorted by the least values of the first column."""
     done: list[list[_Boxed]] = []
     rows: list[tuple[tuple[Any, ...], list[_Boxed]]] = []  # with the greatest value of the first column
@@ -179,7 +179,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     _OVERLAP: Strategy(_by_overlap),
     "KeyRangeClusteringPlanStrategy": Strategy(_by_key_ranges),
     "CommitTimeClusteringPlanStrategy": Strategy(_by_commit_time),
-    "RandomClusteringPlanStrategy": Strategy(_at_random),
+    "RandomClusteringPlanStrategy": Strategy(_in_random_order),
 }
 
 

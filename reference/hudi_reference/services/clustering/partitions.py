@@ -35,13 +35,13 @@ def _pattern(text: str) -> re.Pattern[str]:
         ) from error
 
 
-def _recent(found: Sequence[str], settings: ClusteringSettings, _: int) -> Sequence[str]:
+def _recent_partitions(found: Sequence[str], settings: ClusteringSettings, _: int) -> Sequence[str]:
     """The newest partitions, newest first, without the skipped ones."""
     newest = sorted(found, reverse=True)[settings.skipped :]
     return newest[: settings.recent] if settings.recent else newest
 
 
-def _selected(found: Sequence[str], settings: ClusteringSettings, _: int) -> Sequence[str]:
+def _selected_partitions(found: Sequence[str], settings: ClusteringSettings, _: int) -> Sequence[str]:
     """The partitions between the two names, both included; an empty name is no limit."""
     return [p for p in found if settings.begin <= p and (not settings.end or p <= settings.end)]
 
@@ -49,7 +49,7 @@ def _selected(found: Sequence[str], settings: ClusteringSettings, _: int) -> Seq
 #: By `hoodie.clustering.plan.partition.filter.mode`.
 FILTERS: Mapping[str, Filter] = {
     "NONE": lambda found, *_: found,
-    "RECENT_DAYS": _recent,
-    "SELECTED_PARTITIONS": _selected,
+    "RECENT_DAYS": _recent_partitions,
+    "SELECTED_PARTITIONS": _selected_partitions,
     "DAY_ROLLING": lambda found, _, hour: [p for place, p in enumerate(found) if place % 24 == hour],
 }

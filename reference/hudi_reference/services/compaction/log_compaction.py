@@ -121,7 +121,7 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
         if (
             several
             and all(partial_columns(block) is None for block in blocks)
-            and _come_first(blocks, reader.scanner.blocks(operation.file_slice))
+            and _are_first_blocks(blocks, reader.scanner.blocks(operation.file_slice))
         ):
             found.append(replace(operation, file_slice=older))
     return found
@@ -139,7 +139,7 @@ def _before_pending(file_slice: FileSlice, timeline: Timeline) -> FileSlice:
     return replace(file_slice, log_files=tuple(logs))
 
 
-def _come_first(older: Sequence[Block], found: Sequence[Block]) -> bool:
+def _are_first_blocks(older: Sequence[Block], found: Sequence[Block]) -> bool:
     """Whether the blocks of the older logs are the first ones of the slice. They are not if they were compacted before."""
     first, every = ([(block.path, block.offset) for block in part] for part in (older, found))
     return every[: len(first)] == first

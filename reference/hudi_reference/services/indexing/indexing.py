@@ -206,7 +206,7 @@ class IndexingExecution(PlanExecution):
     def work(self, plan: Plan) -> Plan:
         """Store the base files. The lock is held only while they are recorded."""
         table, view = self.table, self.table.view()
-        metadata = self._begun(indexes_in(self.table, plan))
+        metadata = self._create_file_groups(indexes_in(self.table, plan))
         then = replace(view, timeline=view.timeline.completed_before(self.requested),
                        groups=base_groups(table, view.timeline, self.requested))  # fmt: skip
         transitions, owner = transitions_of(table), new_owner(f"record {self.requested}")
@@ -224,13 +224,13 @@ class IndexingExecution(PlanExecution):
     def check_completion(self, timeline: Timeline) -> None:
         """Raises ConcurrentChange if an action that completed since the plan was made has not added its entries."""
         wanted = indexes_in(self.table, read_plan(self.table, "indexing", self.requested))
-        metadata = self._begun(wanted)
+        metadata = self._create_file_groups(wanted)
         kept = {instant.requested: instant for instant in metadata.timeline.commits}
         for done in timeline.completed_between(self.requested):
             if done.action not in COMMITS and done.action != "clean":
                 continue
             if done.requested not in kept:
-                raise _overtaken(done.file_name, "an action without a deltacommit of the metadata table")
+                raise _index_incomplete(done.file_name, "an action without a deltacommit of the metadata table")
             if done.action in COMMITS and done in timeline.instants:
                 self._check_entries(metadata, kept[done.requested], done, wanted)
 
@@ -240,10 +240,10 @@ class IndexingExecution(PlanExecution):
         stored = {stat.partition for stat in load_commit(metadata.storage, metadata.properties, kept).stats}
         for one in wanted:
             if one.concerned(commit) and one.partition not in stored:
-                raise _overtaken(done.file_name, f"a write without entries in {one.partition}")
+                raise _index_incomplete(done.file_name, f"a write without entries in {one.partition}")
 
     @implements("INX-011", "INX-013")
-    def _begun(self, wanted: tuple[Index, ...]) -> MetadataTable:
+    def _create_file_groups(self, wanted: tuple[Index, ...]) -> MetadataTable:
         """The metadata table, in which the file groups of this plan were created, so that writers add to them.
 
         Raises ConcurrentChange if they were not created, or were removed.
@@ -253,12 +253,12 @@ class IndexingExecution(PlanExecution):
             names = () if metadata is None else metadata.files(one.partition)
             seeds = [name for name in names if (found := parse_data_file_name(name)) and found.instant == self.requested]
             if one.partition not in listed or not seeds:
-                raise _overtaken(one.partition, "a partition of the metadata table that is not being built")
+                raise _index_incomplete(one.partition, "a partition of the metadata table that is not being built")
         assert metadata is not None
         return metadata
 
 
-def _overtaken(path: str, found: str) -> ConcurrentChange:
+def _index_incomplete(path: str, found: str) -> ConcurrentChange:
     return ConcurrentChange(
         "the index would lack changes of the table", rule="INX-012", path=path, expected="its entries in the index",
         found=found,

@@ -58,10 +58,10 @@ def maintain(metadata: MetadataTable, data: Table, usable: Collection[str]) -> N
     if requested is not None:
         _execute(metadata, requested, usable)
         clean(table, _CLEANING)
-        archive(table, needed=_needed(data.timeline))
+        archive(table, needed=_archive_bound(data.timeline))
 
 
-def _needed(data: Timeline) -> Bound:
+def _archive_bound(data: Timeline) -> Bound:
     """The bound of archiving: the start of the data table's timeline, and the pending builds of indexes."""
     times = (data.start or "", *(found.requested for found in pending_of(data, "indexing")))
     return Bound(min(times), "the data table has an action of that time, or a later one")

@@ -99,7 +99,7 @@ class MetadataSync:
         elif instant.action == "rollback":
             self.remove_entries(record)
         elif instant.action == "clean":
-            self._commit(metadata, self._change(instant, content, deleted=_cleaned(record)))
+            self._commit(metadata, self._change(instant, content, deleted=_cleaned_paths(record)))
         elif ACTIONS[instant.action].writes:
             self._commit(metadata, self._change(instant, content, record=record))
 
@@ -218,7 +218,7 @@ class MetadataSync:
     def remove_entries(self, record: Plan) -> None:
         """Remove the entries of the targets of a rollback. If a base file may contain some, the metadata table is rebuilt."""
         assert self.metadata is not None
-        metadata, deleted = self.metadata, _rolled_back(record)
+        metadata, deleted = self.metadata, _rolled_back_files(record)
         made = [i.requested for i in pending_of(self.table.timeline, "indexing")]
         for partition in (*self.usable, *self.building):
             made += [n.rpartition("_")[2].removesuffix(".hfile") for n in metadata.files(partition) if n.endswith(".hfile")]
@@ -254,13 +254,13 @@ def clear(metadata: MetadataTable, partition: str) -> None:
         metadata.storage.delete(join_path(partition, name))
 
 
-def _cleaned(record: Plan) -> tuple[str, ...]:
+def _cleaned_paths(record: Plan) -> tuple[str, ...]:
     """The paths of the files that a clean has deleted."""
     partitions: Mapping[str, Plan] = record.get("partitionMetadata") or {}
     return tuple(path_in(name, file) for name, one in partitions.items() for file in one.get("successDeleteFiles") or ())
 
 
-def _rolled_back(record: Plan) -> dict[str, set[str]]:
+def _rolled_back_files(record: Plan) -> dict[str, set[str]]:
     """The names of the files that a rollback has deleted, by partition."""
     partitions: Mapping[str, Plan] = record.get("partitionMetadata") or {}
     return {name: {file.rpartition("/")[2] for file in one.get("successDeleteFiles") or ()} for name, one in partitions.items()}

@@ -97,7 +97,7 @@ def migrate(
     table = Table(store, clock or SystemClock(), ids or RandomIds(), properties, base, hooks=STANDARD_HOOKS)
     if properties.is_legacy:
         return _migrate(table, dry_run=dry_run)
-    rest, groups = _left_behind(store, properties), _with_old_logs(table)
+    rest, groups = _remaining_old_files(store, properties), _groups_with_old_logs(table)
     if not dry_run:
         _delete(store, rest)
         _compact(table, groups)
@@ -113,8 +113,8 @@ def _migrate(table: Table, *, dry_run: bool) -> Migration:
     new = migrated_timeline(storage, properties, old, table.ids)
     entries = migrated_properties(properties)
     target = TableProperties(entries)
-    earlier = _of_an_earlier_run(storage, target, old, new)
-    rest, groups = _old_timeline(storage, properties, listed), _with_logs(table, target)
+    earlier = _files_of_earlier_run(storage, target, old, new)
+    rest, groups = _obsolete_files(storage, properties, listed), _groups_with_logs(table, target)
     if not dry_run:
         _delete(storage, earlier)
         _store(storage, target, new)
@@ -151,7 +151,9 @@ def _check_migratable(storage: Storage, properties: TableProperties, listed: Ite
         )  # fmt: skip
 
 
-def _of_an_earlier_run(storage: Storage, target: TableProperties, old: Iterable[OldFile], new: MigratedTimeline) -> list[str]:
+def _files_of_earlier_run(
+    storage: Storage, target: TableProperties, old: Iterable[OldFile], new: MigratedTimeline
+) -> list[str]:
     """The files of an earlier, interrupted run in the folder of the new timeline; they are written again.
 
     Raises UnfinishedMigration for instants that the old timeline does not have: an upgrade by Apache Hudi moves instants one by
@@ -181,17 +183,17 @@ def _switch(storage: Storage, entries: Mapping[str, str], version: str, comment:
     try:
         storage.replace(PROPERTIES_PATH, dump(with_checksum(entries), comment), version)
     except ObjectChanged as error:
-        raise _changed(PROPERTIES_PATH) from error
+        raise _table_changed(PROPERTIES_PATH) from error
 
 
 def _check_unchanged(storage: Storage, listed: list[ObjectInfo]) -> None:
     """Raises TableChanged if a writer of version 6 has written since the timeline was listed."""
     if (now := list_legacy_files(storage)) != listed:
-        raise _changed(min({info.path for info in now} ^ {info.path for info in listed}, default=META_FOLDER))
+        raise _table_changed(min({info.path for info in now} ^ {info.path for info in listed}, default=META_FOLDER))
 
 
 @implements("COMPAT-006")
-def _with_logs(table: Table, target: TableProperties) -> tuple[str, ...]:
+def _groups_with_logs(table: Table, target: TableProperties) -> tuple[str, ...]:
     """The file groups to compact; none if this implementation cannot write the table, as it can read the files as they are."""
     if not target.is_merge_on_read or not _can_be_compacted(replace(table, properties=target)):
         return ()
@@ -207,7 +209,7 @@ def _can_be_compacted(table: Table) -> bool:
     return True
 
 
-def _with_old_logs(table: Table) -> tuple[str, ...]:
+def _groups_with_old_logs(table: Table) -> tuple[str, ...]:
     """The file groups to compact after an interrupted migration: those of tables with log files of version 6.
 
     Such a log file has the instant of its base file, or was written by several actions.
@@ -220,7 +222,7 @@ def _with_old_logs(table: Table) -> tuple[str, ...]:
         return several or (parsed is not None and parsed.instant == file_slice.base_file_instant)
 
     old = any(is_old(found, name) for found in groups.latest_slices for name in found.log_files)
-    return _with_logs(table, table.properties) if old else ()
+    return _groups_with_logs(table, table.properties) if old else ()
 
 
 def _compact(table: Table, groups: Collection[str]) -> None:
@@ -229,14 +231,14 @@ def _compact(table: Table, groups: Collection[str]) -> None:
         compact(table, {"hoodie.compaction.strategy": "UnBoundedCompactionStrategy"})
 
 
-def _changed(path: str) -> TableChanged:
+def _table_changed(path: str) -> TableChanged:
     return TableChanged(
         "a writer changed the table during the migration", rule="COMPAT-006", path=path,
         remedy="stop all writers of version 6, then migrate again: the table is still at version 6",
     )  # fmt: skip
 
 
-def _old_timeline(storage: Storage, properties: TableProperties, listed: Iterable[ObjectInfo]) -> tuple[str, ...]:
+def _obsolete_files(storage: Storage, properties: TableProperties, listed: Iterable[ObjectInfo]) -> tuple[str, ...]:
     """The files that version 8 does not use, in the order of their deletion. Instants are last, as writers refuse the table."""
     metadata = [info.path for info in storage.list(METADATA_TABLE)]
     instants = [info.path for info in listed if parse_legacy_name(info.path.rpartition("/")[2]) is not None]
@@ -248,7 +250,7 @@ def _old_archive(properties: TableProperties) -> str:
 
 
 @implements("COMPAT-006")
-def _left_behind(storage: Storage, properties: TableProperties) -> tuple[str, ...]:
+def _remaining_old_files(storage: Storage, properties: TableProperties) -> tuple[str, ...]:
     """The files that an earlier run has not deleted yet; none without old instants, which are deleted last.
 
     Raises UnfinishedMigration for an instant that the timeline of version 8 does not have.
@@ -261,11 +263,11 @@ def _left_behind(storage: Storage, properties: TableProperties) -> tuple[str, ..
     known = {instant.identity for instant in (*timeline.completed, *timeline.history)}
     for instant in instants:
         if instant.identity not in known:
-            raise _not_migrated(instant)
-    return _old_timeline(storage, properties, listed)
+            raise _unfinished_migration(instant)
+    return _obsolete_files(storage, properties, listed)
 
 
-def _not_migrated(instant: Instant) -> UnfinishedMigration:
+def _unfinished_migration(instant: Instant) -> UnfinishedMigration:
     return UnfinishedMigration(
         "an instant of version 6 that was not migrated", rule="COMPAT-006", path=f"{META_FOLDER}/{instant.file_name}",
         expected="every action on the timeline of version 8", found="an action that only the old timeline has",

@@ -86,7 +86,7 @@ def completion_times(completed: Iterable[tuple[Instant, Mapping[str, Any] | None
     taken = {instant.requested for instant, _ in completed}
     times: dict[Instant, str] = {}
     for instant, metadata in completed:
-        later = (_first_after(touched[group], instant.requested) for group in _file_groups(metadata))
+        later = (_first_time_after(touched[group], instant.requested) for group in _file_groups(metadata))
         limit = min((time for time in later if time is not None), default=None)
         time = instant.completion or ""
         if time <= instant.requested or (limit is not None and time >= limit):
@@ -104,7 +104,7 @@ def _file_groups(metadata: Mapping[str, Any] | None) -> Iterator[tuple[str, str]
             yield partition, stat.get("fileId") or ""
 
 
-def _first_after(times: list[str], time: str) -> str | None:
+def _first_time_after(times: list[str], time: str) -> str | None:
     place = bisect_right(times, time)
     return times[place] if place < len(times) else None
 
@@ -128,9 +128,9 @@ def migrated_timeline(storage: Storage, properties: TableProperties, old: Iterab
     clusterings = {file.instant.requested for file in old if _is_clustering(file)}
     files = {}
     for file in old:
-        instant = _renamed(file.instant, times, clusterings)
+        instant = _rename_instant(file.instant, times, clusterings)
         files[instant.file_name] = _content(file, ids)
-    return MigratedTimeline(files, tuple(_archived(a, times[a.instant], ids) for a in archived))
+    return MigratedTimeline(files, tuple(_archive_action(a, times[a.instant], ids) for a in archived))
 
 
 def _is_clustering(file: OldFile) -> bool:
@@ -141,7 +141,7 @@ def _is_clustering(file: OldFile) -> bool:
     return plan.get("operationType") == "CLUSTER" or plan.get("clusteringPlan") is not None
 
 
-def _renamed(instant: LegacyInstant, times: Mapping[Instant, str], clusterings: set[str]) -> Instant:
+def _rename_instant(instant: LegacyInstant, times: Mapping[Instant, str], clusterings: set[str]) -> Instant:
     if instant.state is State.COMPLETED:
         return Instant(instant.requested, ACTIONS[instant.action].completes_as, State.COMPLETED, times[instant])
     clusters = instant.action == "replacecommit" and instant.requested in clusterings
@@ -153,15 +153,15 @@ def _content(file: OldFile, ids: Ids) -> bytes:
     if record is None:
         return file.content
     name = _RECORDS[file.instant.action] if file.instant.state is State.COMPLETED else "HoodieCommitMetadata"
-    return _encoded(name, record, ids)
+    return _encode_record(name, record, ids)
 
 
-def _encoded(name: str, record: Mapping[str, Any], ids: Ids) -> bytes:
+def _encode_record(name: str, record: Mapping[str, Any], ids: Ids) -> bytes:
     """The record as an Avro container. Members that only the JSON has (column statistics) are dropped."""
     return write_record(schema_of(name), {"version": None, **record}, ids.sync_marker())
 
 
-def _archived(archived: ArchivedInstant, completion: str, ids: Ids) -> ArchivedAction:
+def _archive_action(archived: ArchivedInstant, completion: str, ids: Ids) -> ArchivedAction:
     instant = Instant(archived.instant.requested, archived.instant.action, State.COMPLETED, completion)
-    metadata = None if archived.metadata is None else _encoded(_RECORDS[instant.action], archived.metadata, ids)
-    return ArchivedAction(instant, metadata, None if archived.plan is None else _encoded(*archived.plan, ids))
+    metadata = None if archived.metadata is None else _encode_record(_RECORDS[instant.action], archived.metadata, ids)
+    return ArchivedAction(instant, metadata, None if archived.plan is None else _encode_record(*archived.plan, ids))

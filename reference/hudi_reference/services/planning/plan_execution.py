@@ -119,7 +119,7 @@ def carry_out(execution: PlanExecution) -> str:
     table, action, requested = execution.table, execution.action, execution.requested
     check_indexes_maintained(table)
     transitions = transitions_of(table)
-    found = _planned(table, action, requested)
+    found = _find_planned(table, action, requested)
     if found.state is State.COMPLETED:
         return requested
     plan = read_plan(table, action, requested)
@@ -134,7 +134,7 @@ def carry_out(execution: PlanExecution) -> str:
     return requested
 
 
-def _planned(table: Table, action: str, requested: str) -> Instant:
+def _find_planned(table: Table, action: str, requested: str) -> Instant:
     """The action with that plan; a completed action may have another name. Raises Misuse."""
     plan = f"{table.properties.timeline_folder}/{Instant(requested, action, State.REQUESTED).file_name}"
     for found in table.timeline.instants:

@@ -75,7 +75,7 @@ def schedule_restore(table: Table, instant: str) -> str | None:
         if plan.requested is not None or not plan.writes:
             return plan.requested
         record = {
-            "instantsToRollback": _named(plan.writes),
+            "instantsToRollback": _instant_records(plan.writes),
             "version": 2,
             "savepointToRestoreTimestamp": plan.target,
         }
@@ -96,7 +96,7 @@ def plan_restore(table: Table, instant: str) -> RestorePlan:
     commit = next((found for found in timeline.commits if found.requested == instant), None)
     if commit is None:
         raise CannotUndo("no completed commit on the active timeline", rule="TL-023", found=instant)
-    later = sorted(_later(table, timeline, commit), key=completion_order, reverse=True)
+    later = sorted(_writes_to_roll_back(table, timeline, commit), key=completion_order, reverse=True)
     check_not_savepointed(timeline, later)
     for found in later:
         check_own_files(table, found)
@@ -115,7 +115,7 @@ def _pending_plan(plan: RestorePlan, instant: str) -> RestorePlan:
 
 
 @implements("TL-023")
-def _later(table: Table, timeline: Timeline, commit: Instant) -> Iterator[Instant]:
+def _writes_to_roll_back(table: Table, timeline: Timeline, commit: Instant) -> Iterator[Instant]:
     """The writes, in any state, that had not completed when the commit did.
 
     A compaction that was planned before the commit is kept: it changes no rows, and completed log files belong to its slice.
@@ -157,7 +157,7 @@ class RestoreExecution(PlanExecution):
             "instantsToRollback": [time for time, _ in restore_plan.writes],
             "hoodieRestoreMetadata": removed,
             "version": 1,
-            "restoreInstantInfo": _named(restore_plan.writes),
+            "restoreInstantInfo": _instant_records(restore_plan.writes),
         }
 
     def _remove_write(self, time: str, action: str) -> dict[str, Any]:
@@ -174,5 +174,5 @@ def _plan_of(requested: str, record: Plan) -> RestorePlan:
     return RestorePlan(record.get("savepointToRestoreTimestamp") or "", writes, requested)
 
 
-def _named(writes: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+def _instant_records(writes: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"commitTime": time, "action": action} for time, action in writes]

@@ -78,20 +78,22 @@ def _read_json(data: bytes, path: str, content: Content) -> Record:
     if content is RAW:
         return Record(fields, {"type": "record", "name": "JSON", "fields": []})
     schema = schema_of(content.records[0])
-    return Record(_fitted(fields, schema), schema)
+    return Record(_fill_defaults(fields, schema), schema)
 
 
-def _fitted(value: Any, avro: Any) -> Any:
+def _fill_defaults(value: Any, avro: Any) -> Any:
     """A JSON value with the defaults of a schema; unknown fields of records are kept."""
     kind = next((branch for branch in avro if branch != "null"), None) if isinstance(avro, list) else avro
     match kind, value:
         case {"type": "record", "fields": fields}, dict():
-            known = {field["name"]: _fitted(value.get(field["name"], field.get("default")), field["type"]) for field in fields}
+            known = {
+                field["name"]: _fill_defaults(value.get(field["name"], field.get("default")), field["type"]) for field in fields
+            }
             return value | known
         case {"type": "array", "items": items}, list():
-            return [_fitted(item, items) for item in value]
+            return [_fill_defaults(item, items) for item in value]
         case {"type": "map", "values": values}, dict():
-            return {key: _fitted(item, values) for key, item in value.items()}
+            return {key: _fill_defaults(item, values) for key, item in value.items()}
     return value
 
 

@@ -28,7 +28,7 @@ def metadata_of(action: ArchivedAction, path: str) -> Record | None:
         return None
     if data.startswith(MAGIC):
         return read_action(data, path, action.instant)
-    return _as_json(action, data, path) if data.lstrip()[:1] == b"{" else _bare(action, data, path)
+    return _as_json(action, data, path) if data.lstrip()[:1] == b"{" else _decode_without_schema(action, data, path)
 
 
 @implements("LSM-021")
@@ -44,7 +44,7 @@ def _as_json(action: ArchivedAction, data: bytes, path: str) -> Record:
     return Record(known, schema)
 
 
-def _bare(action: ArchivedAction, data: bytes, path: str) -> Record:
+def _decode_without_schema(action: ArchivedAction, data: bytes, path: str) -> Record:
     """A record without its schema; the deployed schema must decode all bytes."""
     schema = schema_of(ACTIONS[action.instant.action].contents[action.instant.state].records[0])
     stream = io.BytesIO(data)

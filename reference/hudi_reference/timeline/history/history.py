@@ -92,7 +92,7 @@ class History:
     @implements("LSM-006", "LSM-025")
     def instants(self, begin: str = START_OF_TIME, end: str = END_OF_TIME) -> tuple[Instant, ...]:
         """The actions requested from `begin` to `end`, both included, by requested time."""
-        found = self._collected(lambda file: file.may_hold(begin, end))
+        found = self._collect_instants(lambda file: file.may_hold(begin, end))
         return tuple(instant for instant in found if begin <= instant.requested <= end)
 
     @implements("LSM-025")
@@ -102,7 +102,7 @@ class History:
         The name of a file does not contain completion times, but its footer does. Of a file without such actions, only the
         footer is read.
         """
-        found = self._collected(lambda file: file.may_hold(START_OF_TIME, end) and self._completed_since(file, begin))
+        found = self._collect_instants(lambda file: file.may_hold(START_OF_TIME, end) and self._completed_since(file, begin))
         done = (instant for instant in found if begin <= (instant.completion or instant.requested) <= end)
         return tuple(sorted(done, key=lambda instant: instant.completion or instant.requested))
 
@@ -119,7 +119,7 @@ class History:
             found = (self._level(file).completions.get(requested) for file in (*likely, *others))
             return next((completion for completion in found if completion is not None), None)
 
-        return self._steadily(look)
+        return self._read_with_manifest(look)
 
     @implements("LSM-002", "LSM-020", "LSM-021")
     def actions(
@@ -136,11 +136,11 @@ class History:
                         found.setdefault(action.instant.identity, action)
             return found
 
-        found = (action for action in self._steadily(read).values() if begin <= action.instant.requested <= end)
+        found = (action for action in self._read_with_manifest(read).values() if begin <= action.instant.requested <= end)
         return tuple(sorted(found, key=lambda action: action.instant.requested))
 
     @implements("LSM-018", "LSM-022")
-    def _collected(self, chosen: Callable[[LevelFile], bool]) -> tuple[Instant, ...]:
+    def _collect_instants(self, chosen: Callable[[LevelFile], bool]) -> tuple[Instant, ...]:
         """The actions in the chosen files by requested time; of an action in several files, the first one counts."""
 
         def read(manifest: Manifest) -> dict[tuple[str, str], Instant]:
@@ -151,7 +151,7 @@ class History:
                         found.setdefault(instant.identity, instant)
             return found
 
-        return tuple(sorted(self._steadily(read).values(), key=attrgetter("requested")))
+        return tuple(sorted(self._read_with_manifest(read).values(), key=attrgetter("requested")))
 
     def _level(self, file: LevelFile) -> _Level:
         known = self._read.get(file)
@@ -168,7 +168,7 @@ class History:
         return latest is None or latest >= begin
 
     @implements("LSM-006")
-    def _steadily(self, read: Callable[[Manifest], _T]) -> _T:
+    def _read_with_manifest(self, read: Callable[[Manifest], _T]) -> _T:
         """The result of `read` on the manifest, or on a newer one if a file of this manifest was removed."""
         with self._lock:
             for _ in range(_PATIENCE):

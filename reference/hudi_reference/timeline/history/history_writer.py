@@ -115,7 +115,7 @@ class _Seen:
     version_file: ObjectInfo | None
 
 
-def _look(storage: Storage, folder: str) -> _Seen:
+def _read_state(storage: Storage, folder: str) -> _Seen:
     info = storage.head(f"{folder}/{VERSION_FILE}")
     return _Seen(load_manifest(storage, folder), info)
 
@@ -163,7 +163,7 @@ def flush(storage: Storage, folder: str, actions: Iterable[ArchivedAction]) -> L
     actions = list(actions)
     if not actions:
         return None
-    seen = _look(storage, folder)
+    seen = _read_state(storage, folder)
     times = [action.instant.requested for action in actions]
     there = {instant.identity for instant in History(storage, folder).instants(min(times), max(times))}
     new = [action for action in actions if action.instant.identity not in there]
@@ -188,12 +188,12 @@ def merge_levels(storage: Storage, folder: str, batch_size: int = BATCH_SIZE, me
 
 
 def _merge_level(storage: Storage, folder: str, level: int, batch_size: int, merged_size: int) -> bool:
-    seen = _look(storage, folder)
+    seen = _read_state(storage, folder)
     files = sorted((file for file in seen.manifest.files if file.level == level), key=lambda file: file.name)
     chosen = _batch(files, batch_size, merged_size) if len(files) >= batch_size else []
     if len(chosen) < 2:
         return False
-    file = _store(storage, folder, _merged([read_rows(storage, folder, file) for file in chosen]), level + 1)
+    file = _store(storage, folder, _merge_parts([read_rows(storage, folder, file) for file in chosen]), level + 1)
     _publish(storage, folder, seen, [*(old for old in seen.manifest.files if old not in chosen), file])
     return True
 
@@ -211,7 +211,7 @@ def _batch(files: Iterable[LevelFile], batch_size: int, merged_size: int) -> lis
 
 
 @implements("LSM-022", "LSM-024")
-def _merged(parts: Sequence[pa.Table]) -> pa.Table:
+def _merge_parts(parts: Sequence[pa.Table]) -> pa.Table:
     """The rows of several files by requested time; of an action in several files, the first one, as readers do."""
     rows = pa.concat_tables(parts)
     actions = zip(rows.column("instantTime").to_pylist(), rows.column("action").to_pylist(), strict=True)
@@ -269,13 +269,13 @@ def retire(storage: Storage, folder: str, merged: int = 0) -> None:
             storage.delete(f"{folder}/manifest_{number}")
     live = {file.name for file in current.files}
     for number in kept.intersection(numbers):
-        live |= _listed(storage, folder, number)
+        live |= _files_in_manifest(storage, folder, number)
     for name in names:
         if parse_level_file_name(name) is not None and name not in live:
             storage.delete(f"{folder}/{name}")
 
 
-def _listed(storage: Storage, folder: str, number: int) -> set[str]:
+def _files_in_manifest(storage: Storage, folder: str, number: int) -> set[str]:
     """The files of a manifest that is not the valid one; () if it is malformed after a crash."""
     try:
         return {file.name for file in read_manifest(storage, folder, number).files}

@@ -144,7 +144,9 @@ def concurrent(
     """
     active = set(now.completed)
     for instant in completed_since(base, now):
-        commit = load_commit(storage, properties, instant) if instant in active else _archived(now, instant, properties)
+        commit = (
+            load_commit(storage, properties, instant) if instant in active else _read_archived_commit(now, instant, properties)
+        )
         written = () if commit.is_service else commit.stats
         yield ConcurrentAction(instant, write_kinds(commit.stats, commit.replaced, commit.operation), commit.schema, written)
     # ER-116: the text aborts writers beside a planned compaction in one section and not in another; here only base files
@@ -161,7 +163,7 @@ def _plan(storage: Storage, path: str) -> bytes:
         raise MalformedMetadata("the plan of a pending action is missing", rule="TL-047", path=path) from error
 
 
-def _archived(now: Timeline, instant: Instant, properties: TableProperties) -> CommitMetadata:
+def _read_archived_commit(now: Timeline, instant: Instant, properties: TableProperties) -> CommitMetadata:
     """The metadata of an action that was archived."""
     found = now.archived.actions(instant.requested, instant.requested, plan=False)
     action = next(action for action in found if action.instant.identity == instant.identity)

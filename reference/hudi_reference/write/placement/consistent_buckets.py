@@ -156,7 +156,7 @@ class ConsistentLookup:
             for place in sorted(set(places.tolist())):
                 new = FileSlice(partition, nodes[place].file_id, "")
                 if new.group in used_up:
-                    raise _replaced(new)
+                    raise _unsupported_replacement(new)
                 located.append((known.get(new.group, new), rows.filter(pc.equal(pa.array(places), place))))
         return Located(located, ())
 
@@ -173,7 +173,7 @@ class ConsistentLookup:
             store_first(self.table.storage, partition, nodes)
 
 
-def _replaced(found: FileSlice) -> UnsupportedTableFeature:
+def _unsupported_replacement(found: FileSlice) -> UnsupportedTableFeature:
     return UnsupportedTableFeature(
         "the file group of a range of hashes was replaced, so that its rows would never be read", rule="LAY-021",
         path=join_path(found.partition, found.file_id), remedy="upsert and delete rows instead of replacing partitions",

@@ -56,7 +56,7 @@ def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, n
 
     Of a table without key fields the rows keep the keys that they have; others are generated when they are stored.
     """
-    _check_names(rows, stored, _needed(properties, stored, needs))
+    _check_names(rows, stored, _required_columns(properties, stored, needs))
     fields = pa.schema([field for field in stored if field.name not in META_COLUMNS])
     given = rows.drop_columns([name for name in rows.column_names if name in META_COLUMNS])
     _check_types(given, fields)
@@ -78,7 +78,7 @@ def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, n
     return Incoming(pa.table(columns, schema=stored))
 
 
-def _needed(properties: TableProperties, stored: pa.Schema, needs: Needs) -> list[str]:
+def _required_columns(properties: TableProperties, stored: pa.Schema, needs: Needs) -> list[str]:
     """The columns that the rows must have; a value may be an explicit null."""
     if needs == "all":
         return [name for name in stored.names if name not in META_COLUMNS]
@@ -107,14 +107,14 @@ def _check_names(rows: pa.Table, stored: pa.Schema, needed: Iterable[str]) -> No
 def _check_types(rows: pa.Table, fields: pa.Schema) -> None:
     for column, found in zip(rows.column_names, rows.columns, strict=True):
         wanted = fields.field(column).type
-        if not fits(found.type, wanted) or not _keeps_its_times(found, wanted):
+        if not fits(found.type, wanted) or not _stores_without_loss(found, wanted):
             raise InvalidRows(
                 f"the column {column} does not fit the table", rule="LF-038", expected=str(wanted), found=str(found.type),
                 remedy="cast the column to the table's type",
             )  # fmt: skip
 
 
-def _keeps_its_times(found: pa.ChunkedArray, wanted: pa.DataType) -> bool:
+def _stores_without_loss(found: pa.ChunkedArray, wanted: pa.DataType) -> bool:
     """Whether the table's unit stores every timestamp without loss."""
     if not (pa.types.is_timestamp(found.type) and pa.types.is_timestamp(wanted)):
         return True

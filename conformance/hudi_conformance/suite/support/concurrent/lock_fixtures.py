@@ -172,7 +172,7 @@ def _time_out(fixture: LockFixture, lock: Any, clock: ManualClock) -> None:
     """Release the lock, as the metastore does when it receives no heartbeat of its holder."""
     types = library("pymetastore.hive_metastore.ttypes")
     outsider = _outsider(fixture)
-    outsider._connected().unlock(types.UnlockRequest(lockid=lock._lease._number))
+    outsider._connect().unlock(types.UnlockRequest(lockid=lock._lease._number))
     outsider.close()
 
 
@@ -180,7 +180,7 @@ def _take_away_in_metastore(fixture: LockFixture) -> None:
     """Release the lock by its number, and acquire it."""
     types = library("pymetastore.hive_metastore.ttypes")
     outsider = _outsider(fixture)
-    client = outsider._connected()
+    client = outsider._connect()
     (held,) = [one for one in client.show_locks(types.ShowLocksRequest()).locks if one.tablename == fixture.table]
     client.unlock(types.UnlockRequest(lockid=held.lockid))
     assert outsider.take()

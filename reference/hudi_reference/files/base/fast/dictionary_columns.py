@@ -25,11 +25,11 @@ def read_by_dictionary(source: pa.NativeFile, file: pq.ParquetFile, columns: Seq
     rows = opened.read(columns, use_threads=threads)
     for place, name in enumerate(rows.column_names):
         if name in coded:
-            rows = rows.set_column(place, schema.field(name), _decoded(rows.column(place)))
+            rows = rows.set_column(place, schema.field(name), _decode_dictionary(rows.column(place)))
     return rows
 
 
-def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _decode_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The values of a dictionary column, in arrays small enough for Arrow's offsets of 32 bits."""
     found = []
     for chunk in column.chunks:

@@ -37,19 +37,19 @@ def decode_avro_columns(
     """
     try:
         every = arrow_schema(schema)
-        columns = pa.schema([_passed_over(field, schema, wanted) for field in every])
+        columns = pa.schema([_skipped_field(field, schema, wanted) for field in every])
         read = _record(codec_schema(schema, "none"), pa.struct(list(columns)), {})
         starts, ends = record_places(data, count)
         at_once = max(1, min(_ROWS_AT_ONCE, _BYTES_AT_ONCE * count // (len(data) + 1)))
         parts = [slice(first, first + at_once) for first in range(0, count, at_once)]
-        found = pa.Table.from_batches([_decoded(data, starts[part], ends[part], read) for part in parts], columns)
+        found = pa.Table.from_batches([_decode_batch(data, starts[part], ends[part], read) for part in parts], columns)
         rows = found.select([field.name for field, decoded in zip(every, columns, strict=True) if field.type == decoded.type])
     except (Unclear, UnsupportedSchema, RecursionError, pa.ArrowException):
         return None
     return rows
 
 
-def _passed_over(field: pa.Field, schema: AvroSchema, wanted: Collection[str] | None) -> pa.Field:
+def _skipped_field(field: pa.Field, schema: AvroSchema, wanted: Collection[str] | None) -> pa.Field:
     """The field of a column; of type null if its values are not wanted and can be skipped."""
     if wanted is None or field.name in wanted:
         return field
@@ -58,7 +58,7 @@ def _passed_over(field: pa.Field, schema: AvroSchema, wanted: Collection[str] | 
     return pa.field(field.name, pa.null()) if all(branch in _CAN_BE_PASSED_OVER for branch in branches) else field
 
 
-def _decoded(data: memoryview | bytes, starts: Longs, ends: Longs, read: Reader) -> pa.RecordBatch:
+def _decode_batch(data: memoryview | bytes, starts: Longs, ends: Longs, read: Reader) -> pa.RecordBatch:
     first = int(starts[0])
     part = Data(data[first : int(ends[-1])])
     shift = part.first - first
@@ -153,7 +153,11 @@ def _elements(*readers: Reader, width: int | None = None) -> Callable[[Cursors],
         check((counts >= 0).all() and (counts <= cursors.ends - cursors.places).all(), "more elements than bytes")
         which = np.flatnonzero(counts)
         some = cursors.of(which)
-        found = [_alike(some, counts[which], readers[0], width)] if width else _in_turn(some, counts[which], readers)
+        found = (
+            [_read_fixed_size(some, counts[which], readers[0], width)]
+            if width
+            else _read_in_rounds(some, counts[which], readers)
+        )
         check(not some.byte().any(), "elements in several blocks")
         cursors.follow(which, some)
         return counts, found
@@ -161,7 +165,7 @@ def _elements(*readers: Reader, width: int | None = None) -> Callable[[Cursors],
     return read
 
 
-def _alike(cursors: Cursors, counts: Longs, reader: Reader, width: int) -> pa.Array:
+def _read_fixed_size(cursors: Cursors, counts: Longs, reader: Reader, width: int) -> pa.Array:
     """Elements of a fixed size, whose offsets are known."""
     starts = cursors.skip(counts * width)
     record = np.repeat(np.arange(len(counts)), counts)
@@ -170,7 +174,7 @@ def _alike(cursors: Cursors, counts: Longs, reader: Reader, width: int) -> pa.Ar
     return reader(Cursors(cursors.data, starts[record] + nth * width, cursors.ends[record]))
 
 
-def _in_turn(cursors: Cursors, counts: Longs, readers: Sequence[Reader]) -> list[pa.Array]:
+def _read_in_rounds(cursors: Cursors, counts: Longs, readers: Sequence[Reader]) -> list[pa.Array]:
     """Reads the first element of every record, then the second one, and so on; then restores their order."""
     longest = max(1, counts.max(initial=0))  # without elements, one empty round determines the types
     cursors.data.spend(longest)
@@ -185,12 +189,12 @@ def _in_turn(cursors: Cursors, counts: Longs, readers: Sequence[Reader]) -> list
     return [pa.concat_arrays(found).take(order) for found in zip(*rounds, strict=True)]
 
 
-def _made(kind: pa.DataType, values: npt.NDArray[Any]) -> pa.Array:
+def _array_of_values(kind: pa.DataType, values: npt.NDArray[Any]) -> pa.Array:
     """The array that uses the memory of these values."""
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
 
 
-def _checked(found: pa.Array) -> pa.Array:
+def _check_array(found: pa.Array) -> pa.Array:
     """Raises pyarrow.ArrowInvalid for a time beyond its day, a decimal of too many digits, a text that is not UTF-8."""
     found.validate(full=True)
     return found
@@ -201,18 +205,18 @@ def _int(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
         numbers = cursors.number()
         narrow = numbers.astype(np.int32)
         check((narrow == numbers).all(), "a number of more than 32 bits")
-        return _made(kind, narrow)
+        return _array_of_values(kind, narrow)
 
-    return _with_check(read, kind)
+    return _check_time_of_day(read, kind)
 
 
 def _long(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
-    return _with_check(lambda cursors: _made(kind, cursors.number()), kind)
+    return _check_time_of_day(lambda cursors: _array_of_values(kind, cursors.number()), kind)
 
 
-def _with_check(read: Reader, kind: pa.DataType) -> Reader:
+def _check_time_of_day(read: Reader, kind: pa.DataType) -> Reader:
     """The reader with a check that times are within a day."""
-    return (lambda cursors: _checked(read(cursors))) if pt.is_time(kind) else read
+    return (lambda cursors: _check_array(read(cursors))) if pt.is_time(kind) else read
 
 
 def _boolean(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
@@ -240,14 +244,14 @@ def _fixed(avro: Mapping[str, Any], kind: pa.DataType, known: dict[str, Any]) ->
     check(size, "values of no bytes")
     if pt.is_decimal(kind):
         return lambda cursors: _decimals(cursors, np.full(len(cursors), size), kind)
-    return lambda cursors: _made(kind, cursors.pieces(size))
+    return lambda cursors: _array_of_values(kind, cursors.pieces(size))
 
 
 def _floating(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
     width = _WIDTHS[avro]
     if pt.is_null(kind):
         return lambda cursors: pa.nulls(len(cursors.skip(np.full(len(cursors), width))))
-    return lambda cursors: _made(kind, cursors.pieces(width))
+    return lambda cursors: _array_of_values(kind, cursors.pieces(width))
 
 
 def _text(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
@@ -259,13 +263,13 @@ def _text(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
         starts = cursors.skip(lengths)
         if pt.is_null(kind):
             return pa.nulls(len(cursors))
-        values = _between(cursors.data, starts, cursors.places, kind)
-        return values if pt.is_binary(kind) or _is_ascii(values) else _checked(values)
+        values = _bytes_between(cursors.data, starts, cursors.places, kind)
+        return values if pt.is_binary(kind) or _is_ascii(values) else _check_array(values)
 
     return read
 
 
-def _between(data: Data, starts: Longs, ends: Longs, kind: pa.DataType) -> pa.Array:
+def _bytes_between(data: Data, starts: Longs, ends: Longs, kind: pa.DataType) -> pa.Array:
     """The bytes between these offsets: the even elements of an array over all data, whose odd elements are the gaps."""
     offsets = np.empty((len(starts), 2), np.int32)
     offsets[:, 0], offsets[:, 1] = starts, ends
@@ -286,7 +290,7 @@ def _decimals(cursors: Cursors, lengths: Longs, kind: pa.DataType) -> pa.Array:
     foreign = 8 * (8 - np.where(lengths > 8, lengths - 8, lengths))
     short = (low << foreign) >> foreign
     low, high = np.where(lengths > 8, low, short), np.where(lengths > 8, (high << foreign) >> foreign, short >> 63)
-    return _checked(_made(kind, np.stack([low, high], axis=1)))
+    return _check_array(_array_of_values(kind, np.stack([low, high], axis=1)))
 
 
 #: Types whose values can be skipped: the column then has the type null in the schema of the rows.

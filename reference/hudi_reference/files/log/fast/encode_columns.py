@@ -36,17 +36,17 @@ def encode_avro_columns(rows: pa.Table, schema: AvroSchema) -> bytes | None:
     known = [encoder for encoder in encoders if encoder is not None]
     if len(known) < len(encoders) or not known:
         return None
-    return b"".join(_framed(batch, known) for batch in rows.to_batches(_ROWS_AT_ONCE))
+    return b"".join(_frame_records(batch, known) for batch in rows.to_batches(_ROWS_AT_ONCE))
 
 
 Encoder = Callable[[pa.Array], Pieces]
 
 
-def _framed(batch: pa.RecordBatch, encoders: list[Encoder]) -> bytes:
+def _frame_records(batch: pa.RecordBatch, encoders: list[Encoder]) -> bytes:
     pieces = [piece for column, encode in zip(batch.columns, encoders, strict=True) for piece in encode(column)]
-    records = _joined(pieces)
+    records = _concatenate_pieces(pieces)
     lengths = pc.binary_length(records).to_numpy().astype(">i4")
-    return _content(_joined([_fixed(lengths), records]))
+    return _concatenate_rows(_concatenate_pieces([_fixed_size_bytes(lengths), records]))
 
 
 def _encoder(avro: Any, has_nulls: bool) -> Encoder | None:
@@ -64,7 +64,7 @@ def _encoder(avro: Any, has_nulls: bool) -> Encoder | None:
 
 
 def _nullable(column: pa.Array, pieces: Pieces, of_null: pa.Scalar) -> Pieces:
-    return [pc.if_else(column.is_valid(), _joined(pieces), of_null)] if column.null_count else pieces
+    return [pc.if_else(column.is_valid(), _concatenate_pieces(pieces), of_null)] if column.null_count else pieces
 
 
 def _simple_name(avro: Any) -> str:
@@ -85,11 +85,11 @@ def _integers(column: pa.Array) -> Pieces:
 
 
 def _floats(column: pa.Array) -> Pieces:
-    return [_fixed(pc.fill_null(column, 0.0).to_numpy())]
+    return [_fixed_size_bytes(pc.fill_null(column, 0.0).to_numpy())]
 
 
 def _booleans(column: pa.Array) -> Pieces:
-    return [_fixed(pc.fill_null(column, False).cast(pa.uint8()).to_numpy())]
+    return [_fixed_size_bytes(pc.fill_null(column, False).cast(pa.uint8()).to_numpy())]
 
 
 #: By the name of an Avro type. The encoded values of nulls are not used.
@@ -117,7 +117,7 @@ def _varints(numbers: Longs) -> pa.Array:
     return _pieces(content[is_needed], is_needed.sum(axis=1))
 
 
-def _fixed(values: npt.NDArray[Any]) -> pa.Array:
+def _fixed_size_bytes(values: npt.NDArray[Any]) -> pa.Array:
     """The bytes of values of one size."""
     return _pieces(values, np.full(len(values), values.itemsize))
 
@@ -130,12 +130,12 @@ def _pieces(content: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> pa.Array:
     )
 
 
-def _joined(pieces: Pieces) -> pa.Array:
+def _concatenate_pieces(pieces: Pieces) -> pa.Array:
     """The pieces of each row, concatenated."""
     return pc.binary_join_element_wise(*pieces, pa.scalar(b"", _BYTES)) if len(pieces) > 1 else pieces[0]
 
 
-def _content(strings: pa.Array) -> bytes:
+def _concatenate_rows(strings: pa.Array) -> bytes:
     """The bytes of all strings, concatenated."""
     _, offsets, data = strings.buffers()
     ends = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]

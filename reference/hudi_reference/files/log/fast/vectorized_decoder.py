@@ -45,12 +45,12 @@ def check(holds: object, what: str) -> None:
 def record_places(data: memoryview | bytes, count: int) -> tuple[Longs, Longs]:
     """The offsets of the beginning and the end of each record; each follows its length of four bytes, and all fill the data."""
     check(0 < 4 * count <= len(data), "no records, or more than there is room for")
-    lengths = _many_walks(data, count) if count >= MANY_RECORDS else None
-    lengths = _one_walk(data, count) if lengths is None else lengths
+    lengths = _walk_in_parallel(data, count) if count >= MANY_RECORDS else None
+    lengths = _walk_sequentially(data, count) if lengths is None else lengths
     return lengths + 4, np.append(lengths[1:], len(data))
 
 
-def _one_walk(data: memoryview | bytes, count: int) -> Longs:
+def _walk_sequentially(data: memoryview | bytes, count: int) -> Longs:
     """The offsets of the lengths, by walking from each record to the next."""
     length_at, place = struct.Struct(">I").unpack_from, 0
     try:
@@ -61,7 +61,7 @@ def _one_walk(data: memoryview | bytes, count: int) -> Longs:
     return np.append(0, np.frombuffer(ends, np.int64)[:-1])
 
 
-def _many_walks(data: memoryview | bytes, count: int) -> Longs | None:
+def _walk_in_parallel(data: memoryview | bytes, count: int) -> Longs | None:
     """The same with many walks in parallel: each continues until it arrives where the next one began.
 
     The first walk begins at the first record, so all are right if each arrives exactly there. None otherwise.
@@ -187,13 +187,13 @@ def _varints(data: Data, places: Longs) -> tuple[Words, Bytes]:
     inside = (last << np.uint64(1)) - np.uint64(1)  # all eight bytes where the number does not end in them
     words &= inside
     check((words >= last >> np.uint64(7) & ~np.uint64(1)).all(), "a number with an unnecessary byte")
-    numbers, sizes = _packed(words & ~_MORE), np.bitwise_count(inside) >> 3
+    numbers, sizes = _join_groups_of_seven_bits(words & ~_MORE), np.bitwise_count(inside) >> 3
     if not last.all():
-        _lengthen(data, places, np.flatnonzero(last == 0), numbers, sizes)
+        _add_high_bytes(data, places, np.flatnonzero(last == 0), numbers, sizes)
     return numbers, sizes
 
 
-def _packed(words: Words) -> Words:
+def _join_groups_of_seven_bits(words: Words) -> Words:
     """Numbers from bytes of seven bits each: pairs of bytes are joined, then pairs of these, then the two halves."""
     for gap, low in ((1, 0x007F007F007F007F), (2, 0x00003FFF00003FFF), (4, 0x000000000FFFFFFF)):
         high = np.uint64(low << 7 * gap)
@@ -201,7 +201,7 @@ def _packed(words: Words) -> Words:
     return words
 
 
-def _lengthen(data: Data, places: Longs, which: Longs, numbers: Words, sizes: Bytes) -> None:
+def _add_high_bytes(data: Data, places: Longs, which: Longs, numbers: Words, sizes: Bytes) -> None:
     """Add the ninth and tenth byte of the numbers that have them."""
     ninth, tenth = (data.bytes_at(places[which] + behind).astype(np.uint64) for behind in (8, 9))
     ten = ninth >= 0x80

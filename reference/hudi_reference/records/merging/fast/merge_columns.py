@@ -27,7 +27,7 @@ def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tup
     """
     ordering = merging.ordering
     by_ordering = merging.standard_mode == "EVENT_TIME_ORDERING"
-    base_code, code, count = _coded(base, changes)
+    base_code, code, count = _number_keys(base, changes)
     ranks = (
         _ranks(base, changes, ordering[0])
         if by_ordering
@@ -50,7 +50,7 @@ def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tup
     return pa.array(np.flatnonzero(~wins)), pa.array(won[won >= 0])
 
 
-def _coded(base: pa.Table, changes: Changes) -> tuple[Integers, Integers, int]:
+def _number_keys(base: pa.Table, changes: Changes) -> tuple[Integers, Integers, int]:
     """A number for each key: those of the base rows, those of the log entries, and how many numbers there are.
 
     The last number is that of base rows without a log entry.
