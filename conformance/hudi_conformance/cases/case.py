@@ -203,7 +203,7 @@ def place(case: Case, folder: Path) -> str:
     if case.file is not None:
         return place_bytes(case.subject.name, case.subject.read_bytes(), folder)
     copy = folder.resolve() / "table"
-    shutil.copytree(case.subject, copy)
+    shutil.copytree(case.subject, copy, copy_function=shutil.copyfile)  # without times and permissions, which no case needs
     return copy.as_uri()
 
 

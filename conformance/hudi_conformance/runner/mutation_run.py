@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from hudi_conformance.cases.verdict import Outcome
@@ -17,6 +18,8 @@ from hudi_conformance.report.saved_run import read
 
 #: Seconds after which a run is aborted: no mutant may make the reference hang.
 TIME_LIMIT = 900
+#: Plugins of a run. Looking for all plugins of the environment takes longer than most cases.
+PLUGINS = ("--disable-plugin-autoload", "-p", "hudi_conformance", "-p", "hypothesispytest")
 
 
 class SuiteError(RuntimeError):
@@ -32,31 +35,57 @@ def run_mutants(
     and if none of these fails, all others, up to the first that fails. Cases that fail without a mutant are excluded.
 
     Raises:
-        SuiteError: a run timed out or wrote no report.
+        SuiteError: a run timed out or wrote no report; raised when all other mutants have run.
     """
-    rules = {rule for mutant in mutants for rule in mutant.breaks}
-    broken = failing(None, [c for c in cases if rules & set(c.requirements)])
-    passing = [c for c in cases if c.id not in broken]
+    unmutated, kills, errors = _Unmutated(), [], []
     with ThreadPoolExecutor(jobs) as pool:
-        running = [pool.submit(_run_one, mutant, passing) for mutant in mutants]
-        kills = []
-        for finished in as_completed(running):
+        for finished in as_completed([pool.submit(_run_one, mutant, cases, unmutated) for mutant in mutants]):
+            if (error := finished.exception()) is not None:
+                errors.append(error)
+                continue
             kills.append(finished.result())
             done(kills[-1])
+    if errors:
+        raise errors[0]
     return kills
 
 
-def _run_one(mutant: Mutant, cases: Sequence[CitedCase]) -> Kill:
+@dataclass
+class _Unmutated:
+    """The outcomes of cases without a mutant. A case is run at most once, and only if it failed with a mutant."""
+
+    fails: dict[str, bool] = field(default_factory=dict)
+
+    def failing(self, cases: Sequence[CitedCase]) -> frozenset[str]:
+        """Those of the cases that fail without a mutant."""
+        new = [c for c in cases if c.id not in self.fails]
+        broken = failing(None, new)
+        self.fails |= {c.id: c.id in broken for c in new}
+        return frozenset(c.id for c in cases if self.fails[c.id])
+
+
+def _run_one(mutant: Mutant, cases: Sequence[CitedCase], unmutated: _Unmutated) -> Kill:
     rules = set(mutant.breaks)
     own = [c for c in cases if rules & set(c.requirements)]
     golden = [c for c in own if c.golden is not None]
     programs = [c for c in own if c.golden is None]
     rest = sorted((c for c in cases if c not in own), key=lambda c: c.golden is None)
-    killed = failing(mutant.name, golden) or failing(mutant.name, programs)
-    if not killed:
-        broken = failing(None, rest)
-        killed = failing(mutant.name, [c for c in rest if c.id not in broken], stop_early=True)
+    killed = (
+        _killers(mutant.name, golden, unmutated)
+        or _killers(mutant.name, programs, unmutated)
+        or _killers(mutant.name, rest, unmutated, stop_early=True)
+    )
     return Kill(mutant.name, mutant.breaks, mutant.description, tuple(sorted(killed)))
+
+
+def _killers(mutant: str, cases: Sequence[CitedCase], unmutated: _Unmutated, *, stop_early: bool = False) -> frozenset[str]:
+    """The cases that fail with the mutant and pass without it; with `stop_early` the first one."""
+    while found := failing(mutant, cases, stop_early=stop_early):
+        broken = unmutated.failing([c for c in cases if c.id in found])
+        if found != broken or not stop_early:
+            return found - broken
+        cases = [c for c in cases if c.id not in broken]  # the run ended at a case that kills nothing
+    return frozenset()
 
 
 def failing(mutant: str | None, cases: Sequence[CitedCase], *, stop_early: bool = False) -> frozenset[str]:
@@ -75,8 +104,8 @@ def failing(mutant: str | None, cases: Sequence[CitedCase], *, stop_early: bool 
 
 def _pytest(options: Iterable[str], cases: Iterable[CitedCase]) -> str:
     """Run pytest on these cases, long ones included, and return its output."""
-    plain = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--tb=no", "-m", "", "--engine=reference", "--seed=0"]
-    command = [sys.executable, "-m", "pytest", *plain, *options, *map(_target, cases)]
+    plain = ["-q", "-p", "no:cacheprovider", "--tb=no", "-m", "", "--engine=reference", "--seed=0"]
+    command = [sys.executable, "-m", "pytest", *PLUGINS, *plain, *options, *map(_target, cases)]
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     try:
         done = subprocess.run(

@@ -1,6 +1,7 @@
 """Mutants: each one applies, changes the reference, and is reverted afterwards."""
 
 import json
+from dataclasses import replace
 from functools import cached_property
 from types import SimpleNamespace
 
@@ -240,6 +241,65 @@ def test_a_run_without_a_report_is_an_error_and_not_a_kill():
     """A run that never started its cases kills nothing."""
     with pytest.raises(mutation_run.SuiteError, match="no-such-mutant"):
         mutation_run.failing("no-such-mutant", golden("merge.event-time.late-record.mor"))
+
+
+class Runs:
+    """Replaces the runs of pytest: the cases that fail with and without a mutant are given, and what was run is recorded."""
+
+    def __init__(self, monkeypatch, *, mutated: set[str], unmutated: set[str]) -> None:
+        self.fail = {True: mutated | unmutated, False: unmutated}
+        self.done: list[tuple[str | None, list[str]]] = []
+        monkeypatch.setattr(mutation_run, "failing", self.failing)
+
+    def failing(self, name, cases, *, stop_early=False):
+        if name == "no-such-mutant":
+            raise mutation_run.SuiteError("no report")
+        ids = [c.id for c in cases]
+        if ids:
+            self.done.append((name, ids))
+        found = [one for one in ids if one in self.fail[name is not None]]
+        return frozenset(found[:1] if stop_early else found)
+
+
+def cited(name: str, *rules: str) -> CitedCase:
+    return CitedCase(name, rules, (), f"{name}/case.json", "", golden={})
+
+
+BREAKS_MERGING = Mutant("some-mutant", ("MRG-001",), "A mutant.", lambda patch: None)
+
+
+def test_a_case_that_fails_without_the_mutant_kills_nothing(monkeypatch):
+    """Only cases that failed with the mutant run without it, each once for all mutants."""
+    runs = Runs(monkeypatch, mutated={"b"}, unmutated={"a"})
+    cases = [cited(name, "MRG-001") for name in "abc"]
+    kills = mutation_run.run_mutants([BREAKS_MERGING] * 2, cases, done=lambda _: None)
+    assert [kill.killed_by for kill in kills] == [("b",)] * 2
+    assert runs.done == [("some-mutant", ["a", "b", "c"]), (None, ["a", "b"]), ("some-mutant", ["a", "b", "c"])]
+
+
+def test_a_run_that_stopped_at_a_failing_case_goes_on_with_the_others(monkeypatch):
+    """Cases of other rules run up to the first that the mutant breaks, not up to one that always fails."""
+    runs = Runs(monkeypatch, mutated={"b"}, unmutated={"a"})
+    cases = [cited(name, "LAY-001") for name in "abc"]
+    (kill,) = mutation_run.run_mutants([BREAKS_MERGING], cases, done=lambda _: None)
+    assert kill.killed_by == ("b",)
+    assert [ids for name, ids in runs.done if name is not None] == [["a", "b", "c"], ["b", "c"]]
+
+
+def test_each_outcome_is_stored_when_it_is_known(monkeypatch, tmp_path):
+    """A mutant whose run fails, before or after another one, does not cost the outcome of that one."""
+    monkeypatch.setattr(score, "FILE", tmp_path / "results.json")
+    Runs(monkeypatch, mutated={"b"}, unmutated=set())
+    known = [replace(BREAKS_MERGING, name=name) for name in ("no-such-mutant", "some-mutant")]
+
+    def store(kill):
+        score.save_kills({kill.name: list(kill.killed_by)}, known)
+
+    for order in (known, known[::-1]):
+        score.FILE.unlink(missing_ok=True)
+        with pytest.raises(mutation_run.SuiteError):
+            mutation_run.run_mutants(order, [cited("b", "MRG-001")], done=store)
+        assert json.loads(score.FILE.read_text()) == {"some-mutant": ["b"]}
 
 
 def test_a_pattern_that_matches_no_mutant_is_a_usage_error():

@@ -21,8 +21,12 @@ def book(pytester: pytest.Pytester) -> Casebook:
 
 
 def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    """pytest in this process, so that it finds the tiny engines."""
-    return pytester.runpytest_inprocess("-p", "no:randomly", "-p", "no:cacheprovider", *arguments)
+    """pytest in this process, so that it finds the tiny engines.
+
+    Plugins are named, because pytest looks through every file of each distribution with a plugin when it loads all of them.
+    """
+    plugins = ("--disable-plugin-autoload", "-p", "hudi_conformance", "-p", "xdist", "-p", "no:cacheprovider")
+    return pytester.runpytest_inprocess(*plugins, *arguments)
 
 
 def results(pytester: pytest.Pytester) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ def mutants(
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Mutants that run at the same time.")] = 1,
 ) -> None:
-    """Apply one mutant after the other to the reference and record which cases fail."""
+    """Apply one mutant after the other to the reference and record which cases fail. Each outcome is stored at once."""
     if not (ROOT / "pyproject.toml").is_file():
         typer.echo("mutants needs a source checkout: its outcome is a file of the sources", err=True)
         raise typer.Exit(2)
@@ -48,16 +48,21 @@ def mutants(
     except SuiteError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(3) from None
-    save_kills({k.name: list(k.killed_by or ()) for k in kills}, all_mutants())
     outcomes = {k.name: outcome_of(k, cases) for k in kills}
     Console().print(_table(kills, outcomes))
     raise typer.Exit(0 if all(outcome == "own" for outcome in outcomes.values()) else 1)
 
 
 def _run(chosen: list[Mutant], cases: tuple[CitedCase, ...], jobs: int) -> list[Kill]:
+    known = all_mutants()
     with Progress(transient=True, console=Console(stderr=True)) as progress:
-        task = progress.add_task("without a mutant", total=len(chosen))
-        return run_mutants(chosen, cases, jobs=jobs, done=lambda k: progress.update(task, advance=1, description=k.name))
+        task = progress.add_task("mutants", total=len(chosen))
+
+        def done(kill: Kill) -> None:
+            save_kills({kill.name: list(kill.killed_by or ())}, known)
+            progress.update(task, advance=1, description=kill.name)
+
+        return run_mutants(chosen, cases, jobs=jobs, done=done)
 
 
 def _matches(mutant: Mutant, pattern: str) -> bool:

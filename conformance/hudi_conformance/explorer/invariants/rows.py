@@ -1,7 +1,7 @@
 """Invariants 6 to 12, 16, 17, 20 and 31: the rows that readers see, and the writes that may both complete."""
 
 from hudi_conformance.explorer.invariants.observed_state import Done
-from hudi_conformance.explorer.invariants.snapshot_view import Row
+from hudi_conformance.explorer.invariants.snapshot_view import Row, SnapshotView
 from hudi_conformance.explorer.invariants.step_context import StepContext
 from hudi_reference.timeline.instants.states import State
 
@@ -35,7 +35,7 @@ def old_reads_stay_the_same(m: StepContext) -> str | None:
     point = m.now.start.writes[-1].requested
     if not any(action.instant.requested == point for action in m.now.visible):
         return None
-    found = m.snapshot.rows_as_of(point)
+    found = m.snapshot.once(SnapshotView.rows_as_of, point)
     right = m.now.rows(requested=point)
     if isinstance(found, str) or found == right:
         return None

@@ -4,8 +4,9 @@ Readers must not depend on the folders of markers, heartbeats and locks. The sto
 that a reader that needs them fails.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -27,6 +28,7 @@ UNREAD = (".hoodie/.temp/", ".hoodie/.heartbeat/", ".hoodie/.locks/")
 COLUMNS = ("id", "city", "ts", "value", "_hoodie_commit_time")
 #: id, city, ts, value.
 Row = tuple[str | None, ...]
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class SnapshotView:
     objects: Mapping[str, Stored] = field(repr=False)
     #: The rows of slices that were read in other states.
     known: SliceRows = field(default_factory=dict, repr=False, compare=False)
+    #: The results of `once`.
+    found: dict[tuple[object, ...], Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def table(self) -> TableOfState:
@@ -83,6 +87,16 @@ class SnapshotView:
     def rows(self) -> tuple[Row, ...] | str:
         """The rows without their commit times."""
         return self.records if isinstance(self.records, str) else tuple(row for row, _ in self.records)
+
+    def once(self, compute: Callable[..., _Found], *given: str) -> _Found:
+        """The result of a function of the view, and of what else is given. Many steps lead to one state, and each function is
+        called once for it.
+        """
+        key = compute, given
+        if key not in self.found:
+            self.found[key] = compute(self, *given)
+        result: _Found = self.found[key]
+        return result
 
     def rows_as_of(self, time: str) -> tuple[Row, ...] | str:
         """The rows of a read as of that time; or why it is refused."""
