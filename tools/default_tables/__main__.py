@@ -16,7 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tools.default_tables.rounds import KINDS, Round
+from tools.default_tables.kinds import KINDS
+from tools.default_tables.rounds import Round
 
 from hudi_conformance.engines.support.environments import python_for, to_stderr
 

@@ -11,11 +11,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tools.default_tables.kinds import COLUMNS
+
 from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.support.environments import to_stderr
 
-COLUMNS = "id string, ts long, p string, name string, n int, d double, day date, big decimal(10,2), s struct<a:int>"
 #: Version 8 is not the default of 1.2.0; everything else is.
 VERSION_8 = {"hoodie.write.table.version": "8", "hoodie.write.auto.upgrade": "false"}
 SKIPPING = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "true"}
@@ -33,13 +34,54 @@ class Hudi:
         os.environ["PYSPARK_SUBMIT_ARGS"] = f"--driver-class-path {bundle(version, to_stderr)} pyspark-shell"
         self.session = Session(version)
         self.spark = self.session.spark
+        for name, value in VERSION_8.items():
+            self.spark.conf.set(name, value)
 
-    def write(self, path: str, rows: Sequence[str], options: Json, operation: str, mode: str = "append") -> None:
-        """One write of the data source; `rows` are SQL expressions of values."""
-        frame = self.spark.sql(f"SELECT * FROM VALUES {', '.join(rows)}").toDF(*[c.split()[0] for c in COLUMNS.split(", ")])
-        cast = [f"cast({part.split(' ', 1)[0]} as {part.split(' ', 1)[1]}) {part.split()[0]}" for part in COLUMNS.split(", ")]
-        writer = frame.selectExpr(*cast).write.format("hudi").options(**{**VERSION_8, **options})
+    def _frame(self, rows: Sequence[str], columns: str) -> Any:
+        """Rows, SQL expressions of values, with the names and types of the DDL `columns`."""
+        schema = self.session.jvm.org.apache.spark.sql.types.StructType.fromDDL(columns)
+        fields = [(field.name(), field.dataType().sql()) for field in schema.fields()]
+        frame = self.spark.sql(f"SELECT * FROM VALUES {', '.join(rows)}").toDF(*[name for name, _ in fields])
+        return frame.selectExpr(*[f"cast({name} as {type}) {name}" for name, type in fields])
+
+    def write(self, path: str, rows: Sequence[str], columns: str, options: Json, operation: str, mode: str) -> None:
+        """One write of the data source."""
+        writer = self._frame(rows, columns).write.format("hudi").options(**{**VERSION_8, **options})
         writer.option("hoodie.datasource.write.operation", operation).mode(mode).save(path)
+
+    def run_sql(
+        self,
+        path: str,
+        type: str,
+        partition: str,
+        settings: Json,
+        views: Mapping[str, Sequence[str]],
+        statements: Sequence[str],
+    ) -> None:
+        """Create a table with the columns of `COLUMNS`, and run statements on it and on views of the given rows."""
+        for name, rows in views.items():
+            self._frame(rows, COLUMNS).createOrReplaceTempView(name)
+        table = path.rpartition("/")[2].replace("-", "_")
+        properties = {
+            "primaryKey": "id",
+            "preCombineField": "ts",
+            "type": "cow" if type == "COPY_ON_WRITE" else "mor",
+            **settings,
+        }
+        given = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
+        parted = f"PARTITIONED BY ({partition})" if partition else ""
+        self.spark.sql(f"DROP TABLE IF EXISTS {table}")
+        self.spark.sql(f"CREATE TABLE {table} ({COLUMNS}) USING hudi {parted} TBLPROPERTIES ({given}) LOCATION '{path}'")
+        names = ", ".join(self.spark.table(table).drop(*_meta_columns(self.spark.table(table))).columns)
+        for statement in statements:
+            self.spark.sql(statement.format(table=table, columns=names))
+
+    def validate(self, path: str) -> list[str]:
+        """The files that Hudi's own procedure finds wrong in the listing of the metadata table."""
+        self.spark.sql("DROP TABLE IF EXISTS validated")
+        self.spark.sql(f"CREATE TABLE validated USING hudi LOCATION '{path}'")
+        found = self.spark.sql("CALL validate_metadata_table_files(table => 'validated')").collect()
+        return [str(row.asDict()) for row in found]
 
     def read(self, path: str, filters: Sequence[str]) -> list[list[list[str]]]:
         """For each filter the rows that it selects: with data skipping, and with a listing of the storage."""
@@ -49,8 +91,12 @@ class Hudi:
 
     @staticmethod
     def _rows(frame: Any) -> list[str]:
-        names = [name for name in frame.columns if not name.startswith("_hoodie")]
+        names = [name for name in frame.columns if name not in _meta_columns(frame)]
         return sorted(row[0] for row in frame.selectExpr(f"to_json(struct({', '.join(names)}))").collect())
+
+
+def _meta_columns(frame: Any) -> list[str]:
+    return [name for name in frame.columns if name.startswith("_hoodie")]
 
 
 def main() -> None:

@@ -1,20 +1,19 @@
 """The rounds of one table with default settings, in which Apache Hudi and the reference take turns."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from tools.default_tables.kinds import CHANGED, TEN, Kind, Write
 
 from hudi_reference import Table, WritableTable, clean, cluster, compact, open_table
 from hudi_reference.metadata.indexes.all import index_of
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.schema.avro import META_COLUMNS
 
-Rows = Sequence[tuple[Any, ...]]
 #: A filter in SQL, and the same of the reference.
 FILTERS: Sequence[tuple[str, Sequence[tuple[str, str, Any]]]] = (
     ("", ()),
@@ -34,35 +33,6 @@ FILTERS: Sequence[tuple[str, Sequence[tuple[str, str, Any]]]] = (
 )
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of table: its name and the settings of its writers that differ from the defaults."""
-
-    name: str
-    type: str
-    partition: str
-    settings: Mapping[str, str] = field(default_factory=dict)
-
-    def options(self) -> dict[str, str]:
-        """The options of the data source."""
-        return {
-            "hoodie.table.name": self.name,
-            "hoodie.datasource.write.table.type": self.type,
-            "hoodie.datasource.write.recordkey.field": "id",
-            "hoodie.datasource.write.precombine.field": "ts",
-            "hoodie.datasource.write.partitionpath.field": self.partition,
-            **self.settings,
-        }
-
-
-KINDS = (
-    Kind("copy-on-write", "COPY_ON_WRITE", "p"),
-    Kind("merge-on-read-compacted", "MERGE_ON_READ", "p", {"hoodie.compact.inline": "true",
-                                                          "hoodie.compact.inline.max.delta.commits": "2"}),
-    Kind("merge-on-read", "MERGE_ON_READ", ""),
-)  # fmt: skip
-
-
 class Round:
     """One table and the engine that shares it; `found` are the comparisons that failed."""
 
@@ -73,21 +43,20 @@ class Round:
 
     def run(self) -> None:
         """All steps."""
-        self.hudi("insert", [_row(f"k{n}", n, "xy"[n % 2]) for n in range(1, 11)], mode="overwrite")
-        self.hudi("upsert", [_row("k1", 21, "y"), _row("k2", 22, "x"), _row("new", 60, "x"), _row("none", 61, "z", null=True)])
-        self.hudi("delete", [_row("k5", 99, "y")])
-        self.hudi("upsert", [_row("k9", 70, "y")])
+        if self.kind.statements:
+            self.create_by_sql()
+        else:
+            self.hudi(self.kind.made)
         self.compare("as made")
-        for act in _WRITES:
+        for act in self._writes():
             act(self.table)
         self.compare("after four writes of the reference")
         for serve in self._services():
             serve(self.table)
         self.compare("after services of the reference")
-        self.hudi("upsert", [_row("k3", 90, "y"), _row("later", 91, "z")])
-        self.hudi("delete", [_row("k4", 99, "x")])
+        self.hudi(self.kind.written_on)
         self.compare("after Hudi wrote on")
-        _WRITES[1](self.table)
+        self._writes()[1](self.table)
         self.compare("after both wrote")
 
     @property
@@ -95,40 +64,52 @@ class Round:
         """The table as the reference sees it."""
         return open_table(self.path.as_uri())
 
-    def hudi(self, operation: str, rows: Sequence[str], mode: str = "append") -> None:
-        """One write of Apache Hudi."""
-        self.ask("write", path=str(self.path), rows=rows, options=self.kind.options(), operation=operation, mode=mode)
+    def create_by_sql(self) -> None:
+        """Create the table and write it with SQL statements."""
+        kind = self.kind
+        self.ask("run_sql", path=str(self.path), type=kind.type, partition=kind.partition, settings=kind.settings,
+                 views={"ten": TEN, "changed": CHANGED}, statements=kind.statements)  # fmt: skip
+
+    def hudi(self, writes: Sequence[Write]) -> None:
+        """Writes of Apache Hudi."""
+        for one in writes:
+            self.ask("write", path=str(self.path), rows=one.rows, columns=self.kind.columns, options=self.kind.options(),
+                     operation=one.operation, mode=one.mode)  # fmt: skip
+
+    def _writes(self) -> Sequence[Callable[[WritableTable], object]]:
+        return _WRITES if self.kind.key else [_inserted] * 4
 
     def _services(self) -> list[Callable[[WritableTable], object]]:
-        found: list[Callable[[WritableTable], object]] = [
-            lambda table: cluster(table, {"hoodie.clustering.plan.strategy.sort.columns": "n"}),
-            lambda table: clean(table, {"hoodie.clean.commits.retained": "1"}),
-        ]
+        found: list[Callable[[WritableTable], object]] = [lambda table: clean(table, {"hoodie.clean.commits.retained": "1"})]
+        if self.kind.clustered:
+            found.insert(0, lambda table: cluster(table, {"hoodie.clustering.plan.strategy.sort.columns": "n"}))
         if self.kind.type == "MERGE_ON_READ":
             found.insert(0, lambda table: compact(table, {"hoodie.compact.inline.max.delta.commits": "1"}))
         return found
 
     def compare(self, when: str) -> None:
-        """Compare the rows, filtered by each filter, and the statistics in the metadata table."""
+        """Compare the rows, filtered by each filter, and the metadata table with the data, also by Hudi's own validator."""
         rows = self.ask("read", path=str(self.path), filters=[sql for sql, _ in FILTERS])
         table = self.table
         for (sql, where), (skipped, listed) in zip(FILTERS, rows, strict=True):
             self._expect(f"{when}: Hudi, {sql or 'all rows'}, with and without data skipping", skipped, listed)
             if where or not sql:
                 self._expect(f"{when}: reference and Hudi, {sql or 'all rows'}", _texts(table, where), _sorted(listed))
-        for partition in ("column_stats", "partition_stats"):
-            self._check_statistics(when, table, partition)
+        partitions = table.properties.fields("hoodie.table.metadata.partitions")
+        for expected in ("files", "column_stats", *(["partition_stats"] if self.kind.partition else [])):
+            if expected not in partitions:
+                self.found.append(f"{when}: no {expected}")
+        for partition in partitions:
+            self._check_entries(when, table, partition)
+        self._expect(f"{when}: Hudi's validator of the listing", self.ask("validate", path=str(self.path)), [])
 
-    def _check_statistics(self, when: str, table: Table, partition: str) -> None:
+    def _check_entries(self, when: str, table: Table, partition: str) -> None:
+        """The entries of one index are those that a new index would have."""
         metadata = MetadataTable.of(table)
-        if metadata is None or partition not in table.properties.fields("hoodie.table.metadata.partitions"):
-            if partition == "column_stats" or self.kind.partition:
-                self.found.append(f"{when}: no {partition}")
-            return
-        stored = {key: record.payload for key, record in metadata.records(partition, table.timeline).items()}
-        expected = {record.key: record.payload for record in index_of(table, partition).whole(table, table.view())}
+        assert metadata is not None
+        stored = metadata.records(partition, table.timeline)
+        expected = {record.key for record in index_of(table, partition).whole(table, table.view())}
         self._expect(f"{when}: keys of {partition}", sorted(stored), sorted(expected))
-        self.compared += 1
 
     def _expect(self, what: str, found: Sequence[Any], expected: Sequence[Any]) -> None:
         self.compared += 1
@@ -138,18 +119,10 @@ class Round:
             self.found.append(f"{what}: {len(found)} and {len(expected)}; missing {missing[:3]}, more {more[:3]}")
 
 
-def _row(key: str, n: int, p: str, *, null: bool = False) -> str:
-    """A row as a SQL expression."""
-    if null:
-        return f"('{key}', {n}, '{p}', null, null, null, date'2020-01-01', null, null)"
-    day = f"date_add(date'1970-01-01', {n})"
-    return f"('{key}', {n}, '{p}', 'w-{n}', {n}, {-n * 1.5}, {day}, {n * 1.01:.2f}, named_struct('a', {n}))"
-
-
 def _texts(table: Table, where: Sequence[tuple[str, str, Any]]) -> list[str]:
-    rows = table.snapshot(where=where)
-    rows = rows.drop_columns([name for name in rows.column_names if name in META_COLUMNS])
-    return _sorted([json.dumps(row, default=str) for row in rows.to_pylist()])
+    return _sorted(
+        [json.dumps(row, default=str) for row in _data(table.snapshot(where=where)).to_pylist(maps_as_pydicts="strict")]
+    )
 
 
 def _sorted(texts: Sequence[str]) -> list[str]:
@@ -166,11 +139,14 @@ def _plain(value: Any) -> Any:
         return value
 
 
+def _data(rows: pa.Table) -> pa.Table:
+    return rows.drop_columns([name for name in rows.column_names if name in META_COLUMNS])
+
+
 def _changed(table: WritableTable, keys: Sequence[str], n: int) -> pa.Table:
     """The rows of these keys with other numbers."""
     rows = table.snapshot()
-    rows = rows.filter(pc.is_in(rows.column("id"), pa.array(keys)))
-    rows = rows.drop_columns([name for name in rows.column_names if name in META_COLUMNS])
+    rows = _data(rows.filter(pc.is_in(rows.column("id"), pa.array(keys))))
     for name, value in (("ts", n), ("n", n), ("name", f"w-{n}")):
         place = rows.column_names.index(name)
         rows = rows.set_column(place, rows.schema.field(name), pa.array([value] * rows.num_rows, rows.schema.field(name).type))

@@ -34,6 +34,7 @@ MODULES = (
     "query.schema_evolution",
     "query.incremental_windows",
     "query.data_skipping",
+    "query.index_services",
     "legacy.version_6",
 )
 

@@ -144,7 +144,7 @@ class Making:
         elif step.kind == "rollback_pending":
             self._rollback_pending(self._instant_of(step))
         elif step.kind == "create_index":
-            self._sql(INDEX)
+            self._sql(step.options.get("statement", INDEX))
         elif step.kind == "sql_delete":
             self._sql_delete(step)
         elif step.kind == "merge_into":

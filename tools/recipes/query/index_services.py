@@ -1,0 +1,122 @@
+"""Filters on tables with every index after services, rollbacks and crashes: no matching row is lost, and none comes back."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tools.recipes.query.data_skipping import COLUMNS, KEYS, STATS, found, one
+from tools.recipes.recipe import (
+    COW,
+    HUDI,
+    HUDI_1_2,
+    MOR,
+    Check,
+    Recipe,
+    Step,
+    Table,
+    TableType,
+    compact,
+    delete,
+    delete_partition,
+    insert,
+    insert_overwrite,
+    invisible,
+    service,
+    upsert,
+)
+from tools.recipes.table_edits import uncommit
+
+SHORT = {COW: "cow", MOR: "mor"}
+#: Hudi 1.2.0 creates a named index only with a lock provider.
+LOCKED = {
+    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+}
+#: An index of the keys of the rows in each city, and statistics of the year of `ts`.
+NAMED = (
+    service("create_index", options={"statement": "CREATE INDEX by_city ON {table} (city)"}),
+    service(
+        "create_index",
+        options={
+            "statement": "CREATE INDEX by_year ON {table} USING column_stats(ts) OPTIONS (expr='from_unixtime', format='yyyy')"
+        },
+    ),
+)
+YEAR = 365 * 24 * 3600
+BASE = upsert(
+    one("a", "x", 1, 1.0, "rome"), one("b", "x", 1, 2.0, "oslo"), one("c", "y", 1, 30.0, "bonn"), one("d", "z", 1, None, None)
+)
+UPDATED = upsert(one("a", "x", YEAR, 50.0, "zagreb"), one("e", "y", YEAR, 31.0, "bonn"))
+#: A rollback removes this write: its values are found in no row, those of the write before are.
+REMOVED = invisible(upsert(one("a", "x", 2 * YEAR, 90.0, "cairo"), one("f", "y", 2 * YEAR, 91.0, "cairo")))
+LATER = upsert(one("b", "x", 3 * YEAR, 70.0, "rome"))
+
+OLD = "An entry of the replaced or rolled back file decided, or the entries of the new file are missing: "
+FILES = "compare the entries of every index with the files of the latest slices."
+
+
+def filters(rule: str) -> tuple[Check, ...]:
+    """Filters by each index: statistics of values, the record key, the secondary key, the year of `ts`; and all rows."""
+    told: dict[str, Any] = {
+        "says": "After the services a filter selects the rows that the table has, by every index.",
+        "if_it_fails": OLD + FILES,
+    }
+
+    def check(name: str, *where: tuple[str, str, Any], index: str) -> Check:
+        return found(name, where, **told, requirements=(index, rule))
+
+    return (
+        check("all-rows", index="MDT-008"),
+        check("values", ("fare", ">", 40.0), index="MDT-010"),
+        check("record-key", ("id", "=", "a"), index="IDX-012"),
+        check("secondary-key", ("city", "=", "bonn"), index="IDX-023"),
+        check("year", ("ts", ">=", YEAR), index="IDX-035"),
+    )
+
+
+def indexed(
+    name: str, *steps: Step, rule: str, kinds: tuple[TableType, ...] = (COW, MOR), options: Mapping[str, str] = KEYS,
+    named: Sequence[Step] = NAMED, **more: Any,
+) -> list[Recipe]:  # fmt: skip
+    """Recipes for each type of table, made by both releases; the named indexes are created after the first step."""
+    first, *rest = steps
+    table = Table(COLUMNS, partition=("p",), options={**LOCKED, **options})
+    return [
+        Recipe(
+            f"skipping.{name}.{SHORT[kind]}", "queries", table.having(type=kind), (first, *named, *rest), filters(rule),
+            producers=(HUDI, HUDI_1_2), needs=(), **more,
+        )
+        for kind in kinds
+    ]  # fmt: skip
+
+
+#: Only the statistics of the year.
+YEARS = NAMED[1:]
+#: Hudi rolls back no completed commit that a compaction of the metadata table contains.
+UNCOMPACTED = {"hoodie.metadata.compact.max.delta.commits": "100"}
+#: The number of the first step after the two that create the named indexes.
+AFTER_NAMED = 3
+
+RECIPES = [
+    *indexed("after-compaction", BASE, UPDATED, delete({"id": "c", "p": "y"}), compact(), LATER, rule="CMP-005", kinds=(MOR,)),
+    *indexed("after-clustering", BASE, insert(one("g", "x", 1, 3.0, "bonn")), service("cluster"), UPDATED, rule="TL-043"),
+    *indexed("after-a-clean", BASE, UPDATED, LATER, service("clean"), rule="MDT-001", kinds=(COW,)),
+    # Hudi refuses both operations on a table with a secondary index.
+    *indexed(
+        "after-an-overwrite", BASE, insert_overwrite(one("h", "x", YEAR, 41.0, "bonn")), LATER, rule="MDT-001", named=YEARS
+    ),
+    # Hudi 1.0.2 deletes no partition of a table with a record index or an expression index.
+    *indexed(
+        "after-a-deleted-partition", BASE, UPDATED, delete_partition({"p": "y"}),
+        rule="MDT-001", kinds=(COW,), named=(), options=STATS,
+    ),
+    *indexed(
+        "after-a-rollback", BASE, UPDATED, REMOVED, service("rollback", of=AFTER_NAMED + 1), LATER, rule="MDT-001",
+        options={**KEYS, **UNCOMPACTED},
+    ),
+    *indexed(
+        "after-a-restore", BASE, service("savepoint", of=0), REMOVED, service("restore", of=0), LATER, rule="MDT-001",
+        kinds=(COW,),
+    ),
+    *indexed("ahead-of-the-data", BASE, UPDATED, REMOVED, rule="MDT-001", edits=(uncommit(AFTER_NAMED + 1),)),
+]  # fmt: skip
