@@ -150,7 +150,9 @@ class FilesTask:
         for (partition, group), runs in groupby(chain.from_iterable(map(_runs, given)), itemgetter(0)):
             incoming = combine(Incoming(self._rows([part for _, part in runs])), self.reader.merging)
             if group >= 0:
-                writer.change(self.slices[group], incoming.rows, by_key=self.by_key)
+                nothing = incoming.rows.slice(0, 0)
+                changes, removed = (nothing, incoming.rows) if self.by_key else (incoming.rows, nothing)
+                writer.change(self.slices[group], changes, removed)
             elif not self.by_key and self.intake.partial_columns is None:
                 writer.add(partition, incoming.rows)
         yield stats_batch(writer.commit.stats)

@@ -33,6 +33,7 @@ from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
 from hudi_reference.write.generated_keys import generates_keys
 from hudi_reference.write.placement.bucket_layout import check_placement
+from hudi_reference.write.placement.global_index import is_global
 from hudi_reference.write.placement.rows import PARTITION, Intake
 from hudi_reference.write.write import MOVES_KEY, run_with_retries
 from hudi_reference.write.write_context import PARTIAL_UPDATE, LogOptions, WriteContext, columns_of_update, log_options
@@ -226,10 +227,11 @@ def check_placing(table: Table) -> None:
             "tables without record key fields are not written on Spark", rule="PROP-007", found="no record key fields",
             remedy="write with the reference itself",
         )  # fmt: skip
-    if Concurrency.of(table.options).index is not None or table.options.get(MOVES_KEY) == "true":
+    by_lookup = Concurrency.of(table.options).index is None and not is_global(table.options)
+    if not by_lookup or table.options.get(MOVES_KEY) == "true":
         raise UnsupportedTableFeature(
-            "bucket indexes and moved updates are not supported on Spark", rule="NBC-004",
-            expected="no bucket index", remedy="write with the reference itself",
+            "bucket indexes, global indexes and moved updates are not supported on Spark", rule="NBC-004",
+            expected="an index of keys within partitions", remedy="write with the reference itself",
         )  # fmt: skip
 
 

@@ -129,7 +129,13 @@ def _settings() -> Iterator[tuple[str, str, str]]:
     )
     yield SCHEMAS_KEY, "true", "a write aborts if another writer has committed a column in the meantime that its schema lacks"
     yield KEYS_KEY, "false", "a write aborts if another writer has written a record with the same key, in any file group"
-    yield INDEX_KEY, "none", "`BUCKET`: the key determines the file group; required for non-blocking writers"
+    yield (
+        INDEX_KEY,
+        "none",
+        "`BUCKET`: the key determines the file group; required for non-blocking writers. "
+        "`RECORD_INDEX`, `GLOBAL_SIMPLE`, `GLOBAL_BLOOM`: keys are unique in the whole table "
+        "([data-skipping.md](data-skipping.md#how-writers-find-records))",
+    )
     yield ENGINE_KEY, "`SIMPLE`", "`CONSISTENT_HASHING` on merge-on-read tables: ranges of hashes"
     yield BUCKETS_KEY, "256", "number of buckets of a partition"
     yield FIELDS_KEY, "the record key", "fields that are hashed"

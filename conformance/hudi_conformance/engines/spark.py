@@ -20,7 +20,9 @@ from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.evolution import conform
 
 #: Features of the reference that its Spark engine does not offer.
-_NOT_HERE = frozenset({"merge.samples", "read.by-id", "types.avro", "write.insert-overwrite", "write.delete-partition"})
+_NOT_HERE = frozenset(
+    {"merge.samples", "read.by-id", "types.avro", "write.insert-overwrite", "write.delete-partition", "write.global-index"}
+)
 
 
 class SparkEngine(Reference):

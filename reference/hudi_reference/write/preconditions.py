@@ -5,6 +5,7 @@ its completion has changed files by then: a rollback or a clean has deleted them
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, dropped_by
@@ -56,7 +57,7 @@ def check_indexes_maintained(table: Table) -> None:
     if properties.get(USABLE) or table.options.get(ENABLE) == "true":
         check_maintained(table, (*properties.fields(USABLE), *properties.fields(INFLIGHT)))
         for check in table.hooks.check_indexes:
-            check(table)
+            check(replace(table, properties=properties))
 
 
 @implements("OCC-020", "PROP-001")

@@ -26,6 +26,7 @@ from hudi_reference.write.concurrency.update_strategy import apply_update_strate
 from hudi_reference.write.generated_keys import check_known, generates_keys, with_generated_keys
 from hudi_reference.write.placement.bucket_layout import check_placement
 from hudi_reference.write.placement.consistent_buckets import ConsistentLookup
+from hudi_reference.write.placement.global_index import GlobalLookup
 from hudi_reference.write.placement.locate import BucketLookup, Located, locate
 from hudi_reference.write.placement.rows import Incoming, combine
 from hudi_reference.write.preconditions import check_writable
@@ -88,24 +89,23 @@ def _prepare_rows(table: Table, operation: str, rows: pa.Table) -> tuple[WriteCo
 
 def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: bool, logs: LogOptions) -> str:
     """One attempt: prepare the rows, look their keys up, store the data files, and complete the action."""
-    options, moves = log_options(table, logs), operation == "UPSERT" and moves_updates(table)
+    options = log_options(table, logs)
     context, columns, incoming = _prepare_rows(table, operation, rows)
     replaced = context.view.groups.slices_in(incoming.partitions) if operation == INSERT_OVERWRITE else None
     ranges = ranges_of(table)
     located = _locate(table, operation, context, incoming, replaced, ranges)
     if generates_keys(table.properties) and operation == "UPSERT":
         check_known(located)
+    located = _divide_changes(located, operation, moves=operation == "UPSERT" and moves_updates(table))
     named = "UPSERT" if operation == PARTIAL_UPDATE else operation
-    commit = begin_write(table, named, context.view.timeline, [found for found, _ in located.known], replaced)
+    commit = begin_write(table, named, context.view.timeline, [found for found, _, _ in located.changes()], replaced)
     if ranges is not None and operation not in ("DELETE", PARTIAL_UPDATE):
         ranges.store_new()
     schema = with_meta_columns(context.view.schema)
     writer = Writer(commit, context.reader, schema, logs=options, partial_columns=columns)
-    _store_changes(writer, located, by_key=operation == "DELETE", moves=moves)
-    if operation not in ("DELETE", PARTIAL_UPDATE):
-        moved = [(file_slice.partition, changes) for file_slice, changes in located.known if moves]
-        for partition, new in (*located.new, *moved):
-            writer.add(partition, new, in_logs=new_keys_in_logs)
+    _store_changes(writer, located)
+    for partition, new in located.new:
+        writer.add(partition, new, in_logs=new_keys_in_logs)
     return commit.complete(context.view.schema)
 
 
@@ -162,6 +162,9 @@ def _locate(
     # ER-058: insert and bulk insert append without a lookup, as deployed.
     if operation in _WITHOUT_LOOKUP:
         return Located((), list(incoming.by_partition()))
+    if (lookup := GlobalLookup.of(table, context.view, context.reader, context.properties)) is not None:
+        combined = combine(incoming, context.reader.merging, whole_table=True)
+        return lookup.locate(combined, only_change=is_partial or operation == "DELETE")
     return locate(combine(incoming, context.reader.merging), context.view, context.reader, living=is_partial)
 
 
@@ -173,12 +176,21 @@ def ranges_of(table: Table) -> ConsistentLookup | None:
     return ConsistentLookup(table, index.buckets, index.fields or tuple(table.properties.record_key))
 
 
-def _store_changes(writer: Writer, located: Located, *, by_key: bool, moves: bool) -> None:
-    """Store the changes of the file groups that hold the keys. An update that moves is a delete by key here."""
-    for file_slice, changes in located.known:
+def _divide_changes(located: Located, operation: str, *, moves: bool) -> Located:
+    """What an operation stores: updates that move are deletes and inserts, and a partial update inserts nothing."""
+    if operation == "DELETE":
+        return located.as_deletes()
+    if operation == PARTIAL_UPDATE:
+        return replace(located, new=())
+    return located.as_moves() if moves else located
+
+
+def _store_changes(writer: Writer, located: Located) -> None:
+    """Store the changes of the file groups that hold the keys."""
+    for file_slice, changes, removed in located.changes():
         if file_slice.base_instant:
-            writer.change(file_slice, changes, by_key=by_key or moves)
-        elif not by_key:  # a bucket without a file group: this write creates it
+            writer.change(file_slice, changes, removed)
+        elif changes.num_rows:  # a bucket without a file group: this write creates it
             writer.create_group(replace(file_slice, base_instant=writer.commit.requested), changes)
 
 

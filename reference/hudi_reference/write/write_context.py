@@ -17,6 +17,7 @@ from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.reconcile import reconciled
+from hudi_reference.write.placement.global_index import is_global
 from hudi_reference.write.placement.rows import NULL_FOR_MISSING, RECONCILE, Intake, Needs
 from hudi_reference.write.preconditions import check_format, check_populated
 
@@ -46,7 +47,8 @@ class WriteContext:
         if grows and operation != "DELETE":
             view = replace(view, schema=reconciled(view.schema, rows))
         lenient = grows or options.get(NULL_FOR_MISSING) == "true" or operation == PARTIAL_UPDATE
-        needs: Needs = "identity" if operation == "DELETE" else "ordering" if lenient else "all"
+        keys: Needs = "key" if is_global(options) else "identity"
+        needs: Needs = keys if operation == "DELETE" else "ordering" if lenient else "all"
         return cls(view, view.reader(table), with_settings(table.properties, options), needs)
 
     def intake(self, partial_columns: frozenset[str] | None = None) -> Intake:

@@ -78,10 +78,10 @@ class Writer:
         extension = self.commit.table.properties.base_file_extension
         return BaseFileName(file_id, self.token(), self.commit.requested, extension)
 
-    def change(self, file_slice: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
-        """Store changes of keys that the slice holds, one for each key; with `by_key` they are deletes."""
+    def change(self, file_slice: FileSlice, changes: pa.Table, removed: pa.Table | None = None) -> None:
+        """Store changes of keys that the slice holds, one for each key; rows with keys of `removed` are deleted by key."""
         change = self.append_log_file if self.commit.table.properties.is_merge_on_read else self.rewrite_base_file
-        change(file_slice, changes, by_key=by_key)
+        change(file_slice, changes, changes.slice(0, 0) if removed is None else removed)
 
     def add(self, partition: str, rows: pa.Table, *, in_logs: bool = False) -> None:
         """Store rows of new keys in a new file group. Rows that are flagged as deletes are dropped: no record has their key."""
@@ -90,7 +90,7 @@ class Writer:
             return
         if in_logs and self.commit.table.properties.is_merge_on_read:
             group = FileSlice(partition, self.commit.table.ids.file_id(), self.commit.requested)
-            self.append_log_file(group, new, by_key=False)
+            self.append_log_file(group, new, new.slice(0, 0))
         else:
             self.new_base_file(partition, new)
 
@@ -98,7 +98,7 @@ class Writer:
     def create_group(self, file_slice: FileSlice, rows: pa.Table) -> None:
         """Store rows in a new file group of a given id, that of a bucket. Rows that are flagged as deletes are dropped."""
         if self.commit.table.properties.is_merge_on_read:
-            return self.append_log_file(file_slice, rows, by_key=False)
+            return self.append_log_file(file_slice, rows, rows.slice(0, 0))
         new = without_deletes(rows, self.reader.merging.marker)
         if new.num_rows:
             self._store_new(self._base_file_name(file_slice.file_id), file_slice.partition, new)
@@ -118,14 +118,15 @@ class Writer:
             self._store_new(self._base_file_name(self.commit.table.ids.file_id()), partition, part)
 
     @implements("TYP-003", "MRG-012", "META-004", "META-006", "META-011", "LAY-024")
-    def rewrite_base_file(self, file_slice: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
+    def rewrite_base_file(self, file_slice: FileSlice, changes: pa.Table, removed: pa.Table) -> None:
         """Store the next slice of a file group: its rows merged with changes. Unchanged rows keep commit time and number."""
         reader = self.reader
         base = reader.keyed(reader.read(file_slice, reader.schema.names))
         name = self._base_file_name(file_slice.file_id)
         stamped = stamp(changes, self.commit.requested, self.number, str(name))
         partial = {} if self.partial_columns is None else {0: self.partial_columns}
-        merged = merge_changes(base, Changes([self._as_batch(stamped, by_key)], base.schema, partial), reader.merging)
+        deletes = [Delete(key, None, None) for key in removed.column(KEY).to_pylist()]
+        merged = merge_changes(base, Changes([stamped, deletes], base.schema, partial), reader.merging)
         rows = in_file(merged, str(name))
         written = pc.sum(pc.equal(rows.column("_hoodie_commit_time"), self.commit.requested)).as_py() or 0
         changes = write_change_log(self.commit, self.schema, name, file_slice.partition, base, rows)
@@ -133,14 +134,14 @@ class Writer:
         self._add_base_file(name, file_slice.partition, rows, previous=file_slice, **counts)
 
     @implements("TYP-015", "TL-008", "LF-003", "LF-004", "LF-005", "BLK-011", "LF-035", "LF-038")
-    def append_log_file(self, file_slice: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
+    def append_log_file(self, file_slice: FileSlice, changes: pa.Table, removed: pa.Table) -> None:
         """Store log files of the slice's group: data blocks, then a delete block. Usually this is one file."""
         number, token = self.number, self.token()
-        places = self._row_positions(file_slice, changes)
-        ordered = changes if places is None else changes.take(pc.index_in(pa.array(places), value_set=changes.column(KEY)))
+        places = self._row_positions(file_slice, pa.chunked_array([*changes.column(KEY).chunks, *removed.column(KEY).chunks]))
         # ER-026: rows in log blocks have the file id as _hoodie_file_name.
-        stamped = stamp(ordered, self.commit.requested, number, file_slice.file_id)
-        rows, deletes = self._split_deletes(stamped, by_key)
+        stamped = stamp(_sort_by_position(changes, places), self.commit.requested, number, file_slice.file_id)
+        rows, deletes = self._split_deletes(stamped)
+        deletes += _deletes(_sort_by_position(removed, places), ())
         blocks = list(self._blocks(rows, deletes, file_slice.base_file_instant, places))
         # ER-045: versions count files of one write. ER-049: a log file is created once and never appended to.
         first = LogFileName(file_slice.file_id, self.commit.requested, 1, token)
@@ -168,14 +169,14 @@ class Writer:
         }
 
     @implements("LF-042")
-    def _row_positions(self, file_slice: FileSlice, changes: pa.Table) -> dict[str, int] | None:
+    def _row_positions(self, file_slice: FileSlice, changed: pa.ChunkedArray) -> dict[str, int] | None:
         """The row number in the base file of each key, in file order; None unless every key is in exactly one row."""
         if file_slice.base_file is None or not self.logs.positions:
             return None
         keys = self.reader.base_keys(file_slice)
-        rows = np.flatnonzero(pc.is_in(keys, value_set=changes.column(KEY)))
+        rows = np.flatnonzero(pc.is_in(keys, value_set=changed))
         places = dict(zip(keys.take(pa.array(rows)).to_pylist(), rows.tolist(), strict=True))
-        return places if len(rows) == len(places) == changes.num_rows else None
+        return places if len(rows) == len(places) == len(changed) else None
 
     @implements("LF-042", "BLK-011")
     def _blocks(
@@ -202,14 +203,9 @@ class Writer:
     def _ordering(self) -> tuple[str, ...]:
         return self.reader.merging.ordering_used
 
-    def _as_batch(self, rows: pa.Table, by_key: bool) -> pa.Table | list[Delete]:
-        return [Delete(key, None, None) for key in rows.column(KEY).to_pylist()] if by_key else rows
-
     @implements("BLK-009", "BLK-013")
-    def _split_deletes(self, rows: pa.Table, by_key: bool) -> tuple[pa.Table, list[Delete]]:
-        """The rows to store, and the deletes: all rows of a delete by key, otherwise the flagged rows with ordering value."""
-        if by_key:
-            return rows.slice(0, 0), _deletes(rows, ())
+    def _split_deletes(self, rows: pa.Table) -> tuple[pa.Table, list[Delete]]:
+        """The rows to store, and the deletes with ordering value of the flagged rows."""
         flags = deleted(rows, self.reader.merging.marker)
         if flags is None:
             return rows, []
@@ -227,6 +223,13 @@ class Writer:
             writes=rows.num_rows, size=len(data), **counts,
         )  # fmt: skip
         self.commit.add_file(str(name), data, stat)
+
+
+def _sort_by_position(rows: pa.Table, places: Mapping[str, int] | None) -> pa.Table:
+    """The rows in the order of the base file, if the places of their keys are known."""
+    if places is None:
+        return rows
+    return rows.take(pc.index_in(pa.array(places, pa.string()), value_set=rows.column(KEY)).drop_null())
 
 
 def _deletes(rows: pa.Table, ordering: tuple[str, ...]) -> list[Delete]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pytest
 
-from hudi_reference import archive, clean, compact, create_table, open_table, rollback
+from hudi_reference import archive, clean, compact, create_index, create_table, open_table, rollback
 from hudi_reference.query.pruning.predicates import Comparison
 from hudi_reference.storage import MemoryStorage, ObjectInfo
 from hudi_reference.tables import WritableTable
@@ -237,3 +237,70 @@ def test_a_damaged_index_is_not_used() -> None:
         if ".log." in info.path:
             table.storage.put(info.path, b"damaged")
     assert again(table).snapshot(["id"], [("id", "=", "k1")]).num_rows == 1
+
+
+def read_by(table: WritableTable, where: Sequence[Comparison]) -> set[str]:
+    """The partitions of the data files that a query reads; its rows are those without the metadata table."""
+    expect_equal(table, where)
+    storage = watched(table)
+    again(table).snapshot(["id"], where)
+    return {path.partition("/")[0] for path in storage.read if not path.startswith(".hoodie")}
+
+
+@EACH_TYPE
+def test_a_secondary_index_selects_the_file_groups_of_a_value(kind: Any) -> None:
+    """IDX-024: also for values that changed and for records that moved between partitions; other files are not read. Without
+    constants that have one text, and in read-optimized queries, the index decides nothing.
+    """
+    moves = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
+    table = table_of(kind, INDEXES, writes=1)
+    for column in ("n", "ts"):
+        create_index(table, f"by_{column}", column)
+    writer = again(table, **INDEXES, **moves)
+    writer.upsert(rows(("k0", "p0", 7), ("k1", "p2", 8), ("k2", "p2", 9)))
+    assert read_by(table, [("n", "=", 7)]) == {"p0"}
+    assert read_by(table, [("n", "=", 8)]) == {"p2"}
+    assert read_by(table, [("n", "in", [7, 9])]) == {"p0", "p2"}
+    assert read_by(table, [("n", "=", 100)]) == set() == read_by(table, [("n", "in", [None])])
+    writer.delete(pa.table({"id": ["k0"]}))
+    assert read_by(table, [("n", "=", 7)]) == set()
+    assert len(read_by(table, [("n", ">", 7)])) == 3 == len(read_by(table, [("n", "=", 7.0)]))
+    optimized = again(table).read_optimized(["id"], [("n", "=", 0)]).num_rows
+    assert optimized == again(table, **{"hoodie.metadata.enable": "false"}).read_optimized(["id"], [("n", "=", 0)]).num_rows
+
+
+@EACH_TYPE
+def test_a_secondary_index_that_may_lack_entries_is_not_used(kind: Any) -> None:
+    """MDT-010: Apache Hudi 1.0.2, whose definitions have no version, loses the entry of a record that moves to another
+    partition. Its index of a table without partitions is complete.
+    """
+    table = table_of(kind, INDEXES, writes=1)
+    create_index(table, "by_n", "n")
+    assert read_by(table, [("n", "=", 100)]) == set()
+    path = ".hoodie/.index_defs/index.json"
+    table.storage.put(path, b"".join(one for one in table.storage.get(path).splitlines(True) if b"version" not in one)
+                      .replace(b'"indexOptions" : { },', b'"indexOptions" : { }'))  # fmt: skip
+    assert len(read_by(table, [("n", "=", 100)])) == 3
+    whole = create_table(
+        "memory:", name="t", schema=SCHEMA, record_key=("id",), table_type=kind, storage=Watched(), options=INDEXES
+    )
+    whole.upsert(rows(("a", "x", 1)))
+    create_index(whole, "by_n", "n")
+    whole.storage.put(path, table.storage.get(path))
+    assert read_by(whole, [("n", "=", 100)]) == set()
+
+
+def test_texts_of_other_types_are_not_looked_up() -> None:
+    """IDX-026: a number column that became a text column has entries with the texts of its numbers, as their writer made
+    them.
+    """
+    fields = [{"name": n, "type": ["null", k], "default": None} for n, k in (("id", "string"), ("d", "double"))]
+    table = create_table("memory:", name="t", schema={**SCHEMA, "fields": fields}, record_key=("id",), storage=Watched(),
+                         options={**INDEXES, "hoodie.datasource.write.reconcile.schema": "true"})  # fmt: skip
+    table.upsert(pa.table({"id": ["a", "b"], "d": [1.5, 1e20]}))
+    create_index(table, "by_d", "d")
+    table.upsert(pa.table({"id": ["c"], "d": ["text"]}))
+    for value in ("1.5", "1.0E20", "1e+20", "text"):
+        with_it, without = (again(table, **{"hoodie.metadata.enable": on}) for on in ("true", "false"))
+        where: Sequence[Comparison] = [("d", "=", value)]
+        assert with_it.snapshot(["id"], where) == without.snapshot(["id"], where), value

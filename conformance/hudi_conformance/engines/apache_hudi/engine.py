@@ -28,6 +28,7 @@ _FEATURES = frozenset(
         "read.cdc",
         "read.by-id",
         "write.generated-keys",
+        "write.global-index",
         "inspect.table",
         "pause.write",
         "pause.planned",

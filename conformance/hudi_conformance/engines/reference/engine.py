@@ -34,6 +34,7 @@ OFFERED = frozenset(
         "read.by-id",
         "inspect.table",
         "write.generated-keys",
+        "write.global-index",
         "write.metadata-table",
         "write.compares-keys",
         "log.hfile",

@@ -10,7 +10,7 @@ _HERE = f"__import__({__name__!r}, fromlist=['here'])"
 
 
 def _add_to_schedule(patch: Patch, work: str) -> None:
-    seeds = "commit.seeds(one.partition, one.groups_of({**table.options, **(options or {})}))"
+    seeds = "commit.seeds(one.partition, one.groups(size.settings, size.rows))"
     patch.edit(indexing.schedule_indexing, seeds, f"{seeds}; {work}")
 
 

@@ -153,7 +153,7 @@ def attempt(uri: str, rows: Sequence[Row], *, lost: Sequence[str]) -> str:
         writing = commit if value is None else replace(commit, stats=[])
         writer = Writer(writing, reader, with_meta_columns(view.schema), attempt=f"0-{number}")
         for found, changes in located.known:
-            writer.change(found, changes, by_key=False)
+            writer.change(found, changes)
     return commit.complete(view.schema)
 
 

@@ -17,7 +17,11 @@ from hudi_conformance.suite.support.tables.column_statistics import differences,
 from hudi_conformance.suite.support.tables.metadata_tables import CHANGES, INSERTS, KEEPS, PREFIX, WRITES, IndexedTable
 from hudi_reference import open_table
 from hudi_reference.layout.names import parse_data_file_name
+from hudi_reference.layout.properties import read_properties
+from hudi_reference.metadata.availability import read_definitions
 from hudi_reference.metadata.keys import column_stats_key, partition_stats_key
+from hudi_reference.metadata.records import ColumnStats
+from hudi_reference.storage import LocalStorage
 
 #: Settings of a writer that maintains both kinds of statistics.
 STATISTICS: Mapping[str, str] = {f"{PREFIX}enable": "true", f"{PREFIX}index.column.stats.enable": "true"}
@@ -180,3 +184,19 @@ class TypedTable:
             if column in self.columns and (exact or values.present):
                 found = differences(entries["", name, column], values, exact=exact)
                 assert not found, (name, found)
+
+
+@pytest.mark.needs(*WRITES, "service.index")
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-022", "MDT-011", "INX-001")
+def test_the_indexing_service_defines_column_statistics(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-022: the definition of new statistics names their columns; later writes add entries of these."""
+    table = IndexedTable(engine, new_uri(), type, {f"{PREFIX}enable": "true"}).write(*INSERTS)
+    settings = {f"{PREFIX}index.column.stats.enable": "true", f"{PREFIX}index.column.stats.column.list": "ts,value"}
+    assert engine.service(table.uri, "index", options=settings) is not None
+    storage = LocalStorage(table.folder)
+    defined = {one.partition: one for one in read_definitions(storage, read_properties(storage))}
+    assert set(defined["column_stats"].columns) == META | {"ts", "value"}
+    table.write(*CHANGES).check("after writes")
+    payloads = [record.payload for record in table.records("column_stats").values()]
+    assert {one.column for one in payloads if isinstance(one, ColumnStats)} == META | {"ts", "value"}

@@ -119,3 +119,19 @@ def test_an_expression_index_loses_no_row_of_its_column(engine: Client, new_uri:
     assert engine.service(table.uri, "index", options=settings) is not None
     table.write(Step("upsert", (row("c", 60, "Mixed", "rio"),)))
     expect_filters(table, "with an expression index", {"value": ("UPPER", "upper", "Mixed", "x")})
+
+
+@pytest.mark.needs("service.index", "service.index.named")
+@SKIPS
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-024", "IDX-030", "MDT-010")
+def test_a_secondary_index_loses_no_row_of_its_column(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-024: a filter on the column selects the rows of a full scan: values with the characters that keys escape, values
+    that changed, rows that were deleted or inserted again.
+    """
+    table = IndexedTable(engine, new_uri(), type, INDEXED)
+    table.write(*INSERTS, Step("upsert", (row("u", 1, "$"), row("v", 2, "x$y\\", "lima"), row("w", 3, "x"))))
+    settings = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
+    assert engine.service(table.uri, "index", options=settings) is not None
+    table.write(*CHANGES, *MOVES, Step("upsert", (row("b", 60, "$", "oslo"), row("w", 9, "y"))))
+    expect_filters(table, "with a secondary index", {"value": ("$", "x", "x$y\\", "y", "changed", "none")})

@@ -281,7 +281,10 @@ def test_a_plan_takes_the_lock_for_a_short_time(engine: Client) -> None:
         table, storage = watched(rows=rows)
         requested = schedule_indexing(table, {**RECORDS, **FILTERS})
         published = next(n for n, (what, _) in enumerate(storage.requests) if what.endswith(f"{requested}.indexing.requested"))
-        assert None not in {owner for what, owner in storage.requests[: published + 1] if "timeline" in what}
+        locked = next(n for n, (_, owner) in enumerate(storage.requests) if owner is not None)
+        section = [(what, owner) for what, owner in storage.requests[locked : published + 1] if "timeline" in what]
+        assert None not in {owner for _, owner in section}
+        assert section[0][0].startswith("names "), "the plan is made from the timeline of this section"
         assert not [what for what, _ in storage.requests if "parquet" in what or what.endswith(".hfile")]
         counts.append(len([what for what, owner in storage.requests if owner is not None]))
     assert counts[0] == counts[1]

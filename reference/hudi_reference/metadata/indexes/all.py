@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 
 from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.layout.metadata_settings import USABLE
-from hudi_reference.layout.properties import read_properties
 from hudi_reference.metadata.availability import DEFINITIONS_PATH, PATH_KEY, read_definitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.bloom_filters import BLOOM_FILTERS
@@ -46,7 +45,7 @@ MAINTAINED = frozenset((*BUILT_IN, *_NAMED))
 
 @implements("IDX-022", "IDX-023", "IDX-032", "IDX-033")
 def index_of(table: Table, partition: str) -> Index:
-    """The index of a table with that partition of its metadata table.
+    """The index of a table, whose properties are the present ones, with that partition of its metadata table.
 
     An index that a user named is described by the table's index definitions.
     Raises UnsupportedTableFeature for an index that is not maintained here.
@@ -57,7 +56,7 @@ def index_of(table: Table, partition: str) -> Index:
         raise UnsupportedTableFeature(
             "an index that is not supported", rule="INX-007", expected=", ".join(sorted(MAINTAINED)), found=str(partition)
         )
-    found = read_definitions(table.storage, read_properties(table.storage))
+    found = read_definitions(table.storage, table.properties)
     definition = next((one for one in found if one.partition == partition), None)
     if definition is None:
         raise UnsupportedTableFeature(

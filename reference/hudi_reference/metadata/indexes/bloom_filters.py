@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.files.bloom.bloom import FilterType
 from hudi_reference.layout.names import BaseFileName, join_path, parse_data_file_name, split_path
-from hudi_reference.metadata.indexes.index import PREFIX, Change, Index
+from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, group_count
 from hudi_reference.metadata.keys import bloom_filters_key
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.records import BloomFilter, MetadataRecord
@@ -44,6 +44,7 @@ def _is_base(path: str) -> bool:
 
 
 BLOOM_FILTERS = Index(
-    BuiltIn.BLOOM_FILTERS.value, f"{PREFIX}index.bloom.filter.enable", f"{PREFIX}index.bloom.filter.file.group.count", 4,
+    BuiltIn.BLOOM_FILTERS.value, f"{PREFIX}index.bloom.filter.enable",
+    group_count(f"{PREFIX}index.bloom.filter.file.group.count", 4),
     _all_filters, _changed_filters, lambda commit: any(_is_base(stat.path) for stat in commit.stats),
 )  # fmt: skip

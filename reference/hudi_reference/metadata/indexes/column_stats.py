@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from hudi_reference.layout.names import split_path
-from hudi_reference.metadata.indexes.index import PREFIX, Change, Index
+from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, group_count
 from hudi_reference.metadata.keys import column_stats_key
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.records import ColumnStats, MetadataRecord
@@ -36,7 +36,8 @@ def _changed_statistics(change: Change) -> Entries:
 
 
 COLUMN_STATS = Index(
-    BuiltIn.COLUMN_STATS.value, f"{PREFIX}index.column.stats.enable", f"{PREFIX}index.column.stats.file.group.count", 2,
+    BuiltIn.COLUMN_STATS.value, f"{PREFIX}index.column.stats.enable",
+    group_count(f"{PREFIX}index.column.stats.file.group.count", 2),
     _all_statistics, _changed_statistics, lambda commit: bool(commit.stats),
     definition=lambda table, schema, earlier: definition_of(indexed_columns(table, schema, earlier)),
 )  # fmt: skip

@@ -25,7 +25,7 @@ from hudi_reference.layout.names import BaseFileName, parse_data_file_name, spli
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.file_values import values_in_file
-from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, touched
+from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, group_count, touched
 from hudi_reference.metadata.indexes.index_functions import check_function, values_of
 from hudi_reference.metadata.indexes.secondary_index import column_type
 from hudi_reference.metadata.keys import (
@@ -66,7 +66,7 @@ def expression_index(definition: IndexDefinition) -> Index:
     check_function(definition.function, definition.options)
     entries = _Entries(definition)
     return Index(
-        definition.partition, "", f"{PREFIX}index.expression.file.group.count", 2, entries.whole, entries.change,
+        definition.partition, "", group_count(f"{PREFIX}index.expression.file.group.count", 2), entries.whole, entries.change,
         lambda commit: False,
     )  # fmt: skip
 

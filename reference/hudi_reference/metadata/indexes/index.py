@@ -3,18 +3,22 @@
 An action changes an index by the difference between the table before it and after it, over the file groups that it changes.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from hudi_reference.caching import cached_property
+from hudi_reference.errors import Misuse
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.records import ColumnStats, MetadataRecord
 from hudi_reference.metadata.statistics.columns import indexed_columns
 from hudi_reference.metadata.statistics.files import statistics_of
 from hudi_reference.metadata.statistics.slices import slice_statistics
 from hudi_reference.metadata.writer import Entries
+from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import GroupId
 from hudi_reference.query.table import Table, View
+from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema, without_meta_columns
 from hudi_reference.timeline.contents.metadata import CommitMetadata
 
@@ -83,17 +87,65 @@ def touched(commit: CommitMetadata) -> frozenset[GroupId]:
     return frozenset((stat.partition, stat.file_id) for stat in commit.stats) | frozenset(replaced)
 
 
+#: The number of file groups of a new index, by the settings of the writer and the number of its entries. It never changes.
+GroupCount = Callable[[Mapping[str, str], int], int]
+
+_RECORDS = f"{PREFIX}record.index."
+#: Release 1.2 has other names for two of the settings of the record index.
+_RECORDS_1_2 = f"{PREFIX}global.record.level.index."
+_GROWTH = f"{_RECORDS}growth.factor"
+#: The number of bytes that deployed writers assume for an entry of the record index.
+_ENTRY_SIZE = 48
+
+
+def group_count(setting: str, default: int) -> GroupCount:
+    """As many file groups as the setting says."""
+    return lambda options, entries: number_setting(options, setting, default, least=1)
+
+
+@implements("IDX-011")
+def groups_for_keys(options: Mapping[str, str], entries: int) -> int:
+    """As many file groups as the entries need after the growth that the settings expect, within limits: for an index by record
+    key. Raises Misuse.
+
+    A table that is created with the index has no entries yet, and gets the least number.
+    """
+    least, most = _limit(options, "min", 10), _limit(options, "max", 10_000)
+    if least == most:
+        return least
+    expected = math.ceil(entries * _growth(options))
+    size = number_setting(options, f"{_RECORDS}max.filegroup.size", 1 << 30, least=_ENTRY_SIZE, rule="IDX-011")
+    needed = expected // (size // _ENTRY_SIZE)
+    return most if needed >= most else max(least, needed)
+
+
+def _limit(options: Mapping[str, str], name: str, default: int) -> int:
+    key = f"{_RECORDS}{name}.filegroup.count"
+    later = f"{_RECORDS_1_2}{name}.filegroup.count"
+    return number_setting(options, later if later in options and key not in options else key, default, least=1, rule="IDX-011")
+
+
+def _growth(options: Mapping[str, str]) -> float:
+    text = options.get(_GROWTH, "2.0")
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found < math.inf:
+        raise Misuse(f"{_GROWTH} is not a valid factor", rule="IDX-011", expected="a number from 0 on", found=repr(text))
+    return found
+
+
 @dataclass(frozen=True)
 class Index:
     """An index: its partition, the settings that enable it, and its entries.
 
-    `groups` is its default number of file groups; `setting` enables it, and `count` sets another number of groups.
+    `setting` enables it, and `groups` is the number of its file groups.
     """
 
     partition: str
     setting: str
-    count: str
-    groups: int
+    groups: GroupCount
     whole: Callable[[Table, View], Iterable[MetadataRecord]]
     change: Callable[[Change], Entries]
     #: Whether a write with this metadata must add entries to the index.
@@ -104,7 +156,3 @@ class Index:
     def is_wanted(self, options: Mapping[str, str]) -> bool:
         """Whether the settings enable it."""
         return options.get(self.setting) == "true"
-
-    def groups_of(self, options: Mapping[str, str]) -> int:
-        """The number of file groups at its creation."""
-        return int(options.get(self.count, self.groups))

@@ -10,7 +10,7 @@ from itertools import groupby
 import pyarrow as pa
 
 from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
-from hudi_reference.metadata.indexes.index import PREFIX, Change, Index
+from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, group_count
 from hudi_reference.metadata.keys import column_stats_key, partition_stats_key
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.records import ColumnStats, MetadataRecord
@@ -109,6 +109,6 @@ def _is_reliable(entry: ColumnStats) -> bool:
 
 PARTITION_STATS = Index(
     BuiltIn.PARTITION_STATS.value, f"{PREFIX}index.partition.stats.enable",
-    f"{PREFIX}index.partition.stats.file.group.count", 1, _all_statistics, _changed_statistics,
+    group_count(f"{PREFIX}index.partition.stats.file.group.count", 1), _all_statistics, _changed_statistics,
     lambda commit: bool(commit.stats),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Set
 
-from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, touched
+from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, groups_for_keys, touched
 from hudi_reference.metadata.locations import location_of
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.records import MetadataRecord, RecordLocation
@@ -46,6 +46,6 @@ def _locations_of_rows(table: Table, view: View, groups: Set[GroupId]) -> dict[s
 
 
 RECORD_INDEX = Index(
-    BuiltIn.RECORD_INDEX.value, f"{PREFIX}record.index.enable", f"{PREFIX}record.index.min.filegroup.count", 10,
+    BuiltIn.RECORD_INDEX.value, f"{PREFIX}record.index.enable", groups_for_keys,
     _all_locations, _changed_locations, lambda commit: not commit.is_service and any(stat.inserts for stat in commit.stats),
 )  # fmt: skip

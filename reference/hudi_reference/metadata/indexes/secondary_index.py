@@ -17,7 +17,7 @@ from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.java_text import texts_of
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.metadata.definitions import IndexDefinition
-from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, touched
+from hudi_reference.metadata.indexes.index import Change, Index, groups_for_keys, touched
 from hudi_reference.metadata.records import MetadataRecord, SecondaryEntry
 from hudi_reference.metadata.secondary_keys import secondary_key
 from hudi_reference.metadata.writer import Entries
@@ -38,7 +38,7 @@ def secondary_index(definition: IndexDefinition) -> Index:
         )  # fmt: skip
     column = definition.columns[0]
     return Index(
-        definition.partition, "", f"{PREFIX}record.index.min.filegroup.count", 10,
+        definition.partition, "", groups_for_keys,
         partial(_all_entries, column), partial(_changed_entries, column), lambda commit: False,
     )  # fmt: skip
 

@@ -5,20 +5,18 @@ exclude the result for the constant. The bounds are those of results, not of val
 """
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 import pyarrow as pa
 
 from hudi_reference.errors import HudiError
-from hudi_reference.metadata.availability import read_definitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.index_functions import values_of
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
 from hudi_reference.metadata.partitions import Kind
 from hudi_reference.query.pruning.predicates import Comparison, constants
 from hudi_reference.query.pruning.table_indexes import Filter
-from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 
 #: Functions whose results do not depend on the time zone of the writer, which is not stored.
@@ -27,13 +25,12 @@ _WITHOUT_ZONE = frozenset({"identity", "lower", "upper", "trim", "ltrim", "rtrim
 
 @implements("IDX-032", "IDX-033", "IDX-035")
 def expressions(
-    table: Table, snapshot: IndexSnapshot, query: Filter
+    known: Iterable[IndexDefinition], snapshot: IndexSnapshot, query: Filter
 ) -> Iterator[tuple[IndexDefinition, pa.DataType, Comparison]]:
     """The indexes that decide a comparison of the filter: the type of the results, and what the results have to satisfy."""
-    usable = [name for name in snapshot.usable if name.startswith(f"{Kind.EXPRESSION}_")]
-    definitions = read_definitions(table.storage, table.properties) if usable else ()
-    for one in definitions:
-        is_known = one.partition in usable and one.kind == "column_stats" and len(one.columns) == 1
+    for one in known:
+        is_expression = one.partition.startswith(f"{Kind.EXPRESSION}_") and one.partition in snapshot.usable
+        is_known = is_expression and one.kind == "column_stats" and len(one.columns) == 1
         for column, operator, value in query.where if is_known and one.function in _WITHOUT_ZONE else ():
             if column == one.columns[0] and operator in ("=", "in"):
                 with suppress(HudiError):

@@ -60,14 +60,14 @@ def _texts(kind: pa.DataType, operator: str, value: Any) -> set[str] | None:
 
 
 @implements("IDX-010", "IDX-011", "IDX-012")
-def groups_of(snapshot: IndexSnapshot, keys: Collection[str]) -> set[GroupId] | None:
+def groups_of(snapshot: IndexSnapshot, keys: Collection[str]) -> dict[str, GroupId] | None:
     """The file groups that have these keys; None if there is no record index over the whole table."""
     slices = snapshot.slices(BuiltIn.RECORD_INDEX)
     if not slices or not all(_GLOBAL.fullmatch(one.file_id) for one in slices):
         return None
     found = snapshot.get(BuiltIn.RECORD_INDEX, keys)
-    payloads = (record.payload for record in found.values())
-    return {(one.partition, one.location.file_id) for one in payloads if isinstance(one, RecordLocation)}
+    places = ((key, record.payload) for key, record in found.items())
+    return {key: (one.partition, one.location.file_id) for key, one in places if isinstance(one, RecordLocation)}
 
 
 @implements("IDX-004", "IDX-008", "IDX-012")

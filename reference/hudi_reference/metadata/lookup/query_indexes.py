@@ -5,23 +5,27 @@ As in deployed readers, `hoodie.metadata.enable=false` means that nothing of the
 used, because a query needs no index.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
 import pyarrow as pa
 
+from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.names import join_path
+from hudi_reference.metadata.availability import read_definitions
+from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.keys import ALL_PARTITIONS, BASE_PATH, column_stats_key, partition_identifier, partition_stats_key
 from hudi_reference.metadata.lookup.column_bounds import is_mergeable, may_hold
 from hudi_reference.metadata.lookup.expression_lookup import expressions
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot, open_snapshot
 from hudi_reference.metadata.lookup.key_lookup import groups_of, keys_asked, without_keys
-from hudi_reference.metadata.partitions import BuiltIn
+from hudi_reference.metadata.lookup.secondary_lookup import groups_with_values
+from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.metadata.records import ColumnStats, FileList, MetadataRecord, PartitionList, PartitionStats, Statistics
-from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.pruning.predicates import Comparison
 from hudi_reference.query.pruning.table_indexes import Commits, Filter
 from hudi_reference.query.table import Table
@@ -80,6 +84,7 @@ class QueryIndexes:
         found = slices
         for choose in (
             self._select_by_key,
+            self._select_by_secondary_key,
             self._select_by_partition_stats,
             self._select_by_column_stats,
             self._select_by_expressions,
@@ -87,6 +92,11 @@ class QueryIndexes:
             with suppress(HudiError):
                 found = choose(found, query)
         return found
+
+    @implements("IDX-010", "OCC-008")
+    def groups_of(self, keys: Collection[str]) -> Mapping[str, GroupId] | None:
+        """The file groups that hold these record keys; None without a record index over the whole table."""
+        return groups_of(self.snapshot, keys) if self._is_available(BuiltIn.RECORD_INDEX) else None
 
     @implements("IDX-012")
     def _select_by_key(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
@@ -102,11 +112,30 @@ class QueryIndexes:
         if query.logs and self._is_available(BuiltIn.RECORD_INDEX):
             groups = groups_of(self.snapshot, keys)
             if groups is not None:
-                return [one for one in slices if one.group in groups]
+                return [one for one in slices if one.group in groups.values()]
         if self._is_available(BuiltIn.BLOOM_FILTERS):
             absent = without_keys(self.snapshot, slices, keys)
             return [one for one in slices if one not in absent]
         return slices
+
+    @implements("IDX-024", "IDX-030")
+    def _select_by_secondary_key(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
+        """Without the slices that have no row with a value of the filter, by the secondary indexes.
+
+        They describe the present state, with the changes in log files, as the record index does.
+        """
+        if query.computes_values or not query.is_latest or not (query.logs and self._is_available(BuiltIn.RECORD_INDEX)):
+            return slices
+        for groups in groups_with_values(self._definitions, self.snapshot, query, self.table.properties):
+            slices = [one for one in slices if one.group in groups]
+        return slices
+
+    @cached_property
+    def _definitions(self) -> Sequence[IndexDefinition]:
+        """The definitions of indexes, if the table has one that a user named."""
+        named = tuple(f"{kind}_" for kind in Kind)
+        is_needed = any(name.startswith(named) for name in self.snapshot.usable)
+        return read_definitions(self.table.storage, self.table.properties) if is_needed else ()
 
     @implements("MDT-010")
     def _select_by_partition_stats(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
@@ -141,7 +170,7 @@ class QueryIndexes:
     @implements("IDX-035")
     def _select_by_expressions(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
         """Without the slices of which no file may have a value with the function's result for the constant."""
-        for one, kind, comparison in expressions(self.table, self.snapshot, query):
+        for one, kind, comparison in expressions(self._definitions, self.snapshot, query):
             slices = self._select_by_values(one.partition, slices, query, kind, comparison)
         return slices
 

@@ -43,6 +43,9 @@ class TableIndexes(Protocol):
     def matching(self, slices: Sequence[Any], query: Filter) -> Sequence[Any]:
         """The slices that may have rows which the filter selects."""
 
+    def groups_of(self, keys: Collection[str]) -> Mapping[str, tuple[str, str]] | None:
+        """The file groups that hold these record keys: partition and file id; None without an index of all record keys."""
+
 
 #: Opens the indexes of a table for the state of a timeline; None if there are none, or if they are not up to date.
 OpenIndexes = Callable[[T, Timeline, Commits], TableIndexes | None]

@@ -11,7 +11,8 @@ Writers do not wait for the indexer, nor the indexer for writers: log files and 
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Self
 
 from hudi_reference.errors import ConcurrentChange, Misuse, UnsupportedTableFeature
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
@@ -24,11 +25,13 @@ from hudi_reference.metadata.indexes.all import indexes_wanted
 from hudi_reference.metadata.indexes.bloom_filters import BLOOM_FILTERS
 from hudi_reference.metadata.indexes.files import FILES
 from hudi_reference.metadata.indexes.index import Index
+from hudi_reference.metadata.indexes.record_index import RECORD_INDEX
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.metadata.writer import Deltacommit, forget
 from hudi_reference.query.file_groups import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.services.indexing.named_indexes import (
     Using,
     check_definition,
@@ -152,6 +155,7 @@ def schedule_indexing(table: Table, options: Options | None = None, definition: 
     check_writable(table)
     owner, times = new_owner("plan an index"), transitions_of(table).times
     definition = definition or definition_in(options or {})
+    size = _Size.of(table, {**table.options, **(options or {})}, definition)  # read before the lock is taken
     with planning(table, owner) as publish:
         timeline, sync = table.timeline, MetadataSync.of(table, times, owner)
         wanted = [one for one in indexes_wanted(table, options or {}) if one.partition not in sync.usable]
@@ -166,12 +170,38 @@ def schedule_indexing(table: Table, options: Options | None = None, definition: 
         commit = Deltacommit(metadata, requested, "BULK_INSERT")
         for one in wanted:
             clear(metadata, one.partition)
-            commit.seeds(one.partition, one.groups_of({**table.options, **(options or {})}))
+            commit.seeds(one.partition, one.groups(size.settings, size.rows))
         if definition is not None and definition.partition not in sync.usable:
             store_definition(sync, definition)
+        for one in wanted:
+            if one.definition is not None:
+                sync.define(one.definition(replace(sync.table, options=size.settings), size.schema, None))
         # ER-159: writers follow hoodie.table.metadata.partitions.inflight, whichever engine set it.
         sync.store_lists(sync.usable, [one.partition for one in wanted])
         return requested
+
+
+@dataclass(frozen=True)
+class _Size:
+    """What the file groups and the definitions of new indexes depend on, with the settings of their creation."""
+
+    settings: Options
+    schema: AvroSchema
+    #: About the number of rows of the table.
+    rows: int
+
+    @classmethod
+    def of(cls, table: Table, settings: Options, definition: IndexDefinition | None) -> Self:
+        """Of a table that gets indexes; the rows are counted if one of these is an index by key.
+
+        Rows are those of base files, and the keys of slices without one.
+        """
+        view, counted = table.view(), RECORD_INDEX in indexes_wanted(table, settings) or definition is not None
+        reader = view.reader(table)
+        written = {stat.path: stat.writes for commit in view.groups.commits.values() for stat in commit.stats}
+        bases = [(found, written.get(found.path(found.base_file or ""))) for found in view.groups.latest_slices if counted]
+        rows = (len(reader.current_keys(found)) if rows is None else rows for found, rows in bases)
+        return cls(settings, view.schema, sum(rows))
 
 
 def _check_possible(table: Table, wanted: list[Index]) -> None:
@@ -205,7 +235,7 @@ class IndexingExecution(PlanExecution):
     @implements("INX-001", "INX-010", "INX-015")
     def work(self, plan: Plan) -> Plan:
         """Store the base files. The lock is held only while they are recorded."""
-        table, view = self.table, self.table.view()
+        table, view = replace(self.table, properties=read_properties(self.table.storage)), self.table.view()
         metadata = self._create_file_groups(indexes_in(self.table, plan))
         then = replace(view, timeline=view.timeline.completed_before(self.requested),
                        groups=base_groups(table, view.timeline, self.requested))  # fmt: skip

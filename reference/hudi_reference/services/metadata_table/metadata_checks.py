@@ -20,8 +20,7 @@ def check_metadata_table(table: Table) -> None:
     """
     number_setting(table.options, LIMIT_KEY, int(LIMIT), least=1)
     for index in indexes_wanted(table, table.options):
-        if index.count:
-            number_setting(table.options, index.count, index.groups, least=1)
+        index.groups(table.options, 0)
     MetadataTable.of(table)
     properties = table.properties
     for name in (*usable_partitions(properties), *properties.fields(INFLIGHT)):

@@ -56,8 +56,9 @@ def update_metadata_table(table: Table, instant: Instant, content: bytes, times:
 
     `owner` holds the lock of the table. Nothing happens if there is no metadata table and the settings do not ask for one.
     """
-    if read_properties(table.storage).get(USABLE) or table.options.get(ENABLE) == "true":
-        sync = MetadataSync.of(table, times, owner)
+    now = replace(table, properties=read_properties(table.storage))
+    if now.properties.get(USABLE) or table.options.get(ENABLE) == "true":
+        sync = MetadataSync.at(now, times, owner)
         if is_disabled(table.options):
             sync.drop()
         else:
@@ -81,12 +82,16 @@ class MetadataSync:
 
         To drop indexes they need not be maintained: then `dropping` are their partitions.
         """
-        properties = read_properties(table.storage)
-        usable, building = usable_partitions(properties), properties.fields(INFLIGHT)
-        if dropping is None:
+        now = replace(table, properties=read_properties(table.storage))
+        return cls.at(now, times, owner, is_kept=dropping is None)
+
+    @classmethod
+    def at(cls, table: Table, times: Times, owner: str, *, is_kept: bool = True) -> "MetadataSync":
+        """For a table with its present properties; with `is_kept` its indexes must be maintained. Raises as `of` does."""
+        usable, building = usable_partitions(table.properties), table.properties.fields(INFLIGHT)
+        if is_kept:
             check_maintained(table, (*usable, *building))
-        now = replace(table, properties=properties)
-        return cls(now, times, owner, usable, building, MetadataTable.of(table) if usable else None)
+        return cls(table, times, owner, usable, building, MetadataTable.of(table) if usable else None)
 
     @implements("MDT-001", "MDT-004", "OCC-021", "INX-011")
     def apply(self, instant: Instant, content: bytes) -> None:
@@ -165,8 +170,9 @@ class MetadataSync:
         made = [i.requested for i in metadata.timeline.instants if i.requested.startswith(FIRST)]
         commit = Deltacommit(metadata, f"{int(max(made, default='-1')) + 1:017}", "BULK_INSERT")
         commit.begin()
-        commit.seeds(partition, index.groups_of(table.options))
-        commit.base_files(partition, metadata.groups(partition), index.whole(table, view))
+        records = list(index.whole(table, view))
+        commit.seeds(partition, index.groups(table.options, len(records)))
+        commit.base_files(partition, metadata.groups(partition), records)
         self.complete(metadata, commit)
         self.store_lists((*self.usable, partition), self.building)
 

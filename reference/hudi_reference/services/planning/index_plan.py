@@ -5,9 +5,11 @@ actions that complete later add their own entries.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from hudi_reference.errors import MalformedMetadata
+from hudi_reference.layout.properties import read_properties
 from hudi_reference.metadata.indexes.all import index_of
 from hudi_reference.metadata.indexes.index import Index
 from hudi_reference.query.file_groups import FileGroups, load_file_groups
@@ -37,7 +39,8 @@ def indexes_in(table: Table, plan: Mapping[str, Any]) -> tuple[Index, ...]:
         names = [info["metadataPartitionPath"] for info in plan["indexPartitionInfos"] or ()]
     except (KeyError, TypeError) as error:
         raise MalformedMetadata("the record is not the plan of an index", rule="INX-006", found=str(error)) from error
-    return tuple(index_of(table, name) for name in names)
+    now = replace(table, properties=read_properties(table.storage))
+    return tuple(index_of(now, name) for name in names)
 
 
 @implements("INX-014", "TL-018")

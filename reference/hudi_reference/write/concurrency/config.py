@@ -21,6 +21,7 @@ SCHEMAS_KEY = "hoodie.write.concurrency.schema.conflict.resolution.enable"
 #: Deployed writers never compare keys: the name of this setting is ours.
 KEYS_KEY = "hoodie.write.concurrency.record.key.check.enable"
 INTERVAL_KEY, MISSES_KEY = "hoodie.client.heartbeat.interval_in_ms", "hoodie.client.heartbeat.tolerable.misses"
+#: How the keys of a write are looked up, and the engine of a bucket index.
 INDEX_KEY, ENGINE_KEY = "hoodie.index.type", "hoodie.index.bucket.engine"
 BUCKETS_KEY, FIELDS_KEY = "hoodie.bucket.index.num.buckets", "hoodie.bucket.index.hash.field"
 
@@ -42,6 +43,24 @@ class Policy(StrEnum):
     LAZY = "LAZY"
     #: By explicit requests only.
     NEVER = "NEVER"
+
+
+class IndexType(StrEnum):
+    """How keys are looked up. Without a type, and with those that have no comment, the slices of a partition are searched."""
+
+    INMEMORY = "INMEMORY"
+    SIMPLE = "SIMPLE"
+    BLOOM = "BLOOM"
+    FLINK_STATE = "FLINK_STATE"
+    RECORD_LEVEL_INDEX = "RECORD_LEVEL_INDEX"
+    #: The key determines the file group.
+    BUCKET = "BUCKET"
+    #: The whole table is searched.
+    GLOBAL_SIMPLE = "GLOBAL_SIMPLE"
+    GLOBAL_BLOOM = "GLOBAL_BLOOM"
+    #: The index `record_index` of the metadata table; the second name is that of release 1.2.
+    RECORD_INDEX = "RECORD_INDEX"
+    GLOBAL_RECORD_LEVEL_INDEX = "GLOBAL_RECORD_LEVEL_INDEX"
 
 
 class BucketEngine(StrEnum):
@@ -144,8 +163,13 @@ def _one_of(kind: type[_E], key: str, options: Mapping[str, str]) -> _E | None:
     return kind(text.upper())
 
 
+def index_type(options: Mapping[str, str]) -> IndexType | None:
+    """The type of index in the settings of a writer. Raises Misuse for an unknown one."""
+    return _one_of(IndexType, INDEX_KEY, options)
+
+
 def _index(options: Mapping[str, str]) -> BucketIndex | None:
-    if options.get(INDEX_KEY, "").upper() != "BUCKET":
+    if index_type(options) is not IndexType.BUCKET:
         return None
     engine = _one_of(BucketEngine, ENGINE_KEY, options) or BucketEngine.SIMPLE
     fields = tuple(field.strip() for field in options.get(FIELDS_KEY, "").split(",") if field.strip())

@@ -4,7 +4,7 @@ Without a bucket index the slices of the partition are searched. With one the ke
 read: writers under non-blocking control find the same group, under the same id, for a key that is new to all of them.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -25,10 +25,31 @@ from hudi_reference.write.placement.rows import Incoming
 
 @dataclass(frozen=True)
 class Located:
-    """Incoming rows by their destination: rows of known keys by slice, other rows by partition."""
+    """Incoming rows by their destination: rows of known keys by slice, other rows by partition.
+
+    `left` are rows with the keys of records that a slice loses, by slice: they are deleted by key.
+    """
 
     known: Sequence[tuple[FileSlice, pa.Table]]
     new: Sequence[tuple[str, pa.Table]]
+    left: Sequence[tuple[FileSlice, pa.Table]] = ()
+
+    def as_deletes(self) -> "Located":
+        """The same keys, to be deleted from the slices that hold them."""
+        return Located((), (), self.known)
+
+    @implements("OCC-009")
+    def as_moves(self) -> "Located":
+        """The same rows, stored as deletes in their slices and as inserts into new file groups."""
+        return Located((), [*self.new, *((found.partition, rows) for found, rows in self.known)], self.known)
+
+    def changes(self) -> Iterator[tuple[FileSlice, pa.Table, pa.Table]]:
+        """Each slice that changes, with the rows to merge into it and the rows with keys to delete."""
+        known, left = ({found.group: rows for found, rows in part} for part in (self.known, self.left))
+        slices = {found.group: found for found, _ in (*self.known, *self.left)}
+        for group, found in slices.items():
+            rows = known[group] if group in known else left[group].slice(0, 0)
+            yield found, rows, left.get(group, rows.slice(0, 0))
 
 
 @implements("OCC-008", "MRG-006", "LAY-021", "PROP-017")

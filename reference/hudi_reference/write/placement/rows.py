@@ -46,8 +46,8 @@ class Incoming:
             yield path, self.rows.filter(pc.equal(paths, path))
 
 
-#: Which columns the rows of a write must have, beside key and partition fields: all, the ordering fields, or none.
-Needs = Literal["all", "ordering", "identity"]
+#: Which columns the rows of a write must have: all; key, partition and ordering fields; key and partition fields; the key.
+Needs = Literal["all", "ordering", "identity", "key"]
 
 
 @implements("OCC-007", "PROP-007", "PROP-008", "MRG-019")
@@ -73,7 +73,7 @@ def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, n
         meta[KEY] = generator.keys(data)
     else:
         meta[KEY] = record_keys(data, properties.record_key)
-    meta[PARTITION] = generator.paths(data)
+    meta[PARTITION] = pa.repeat(pa.scalar(""), rows.num_rows) if needs == "key" else generator.paths(data)
     columns = [*meta.values(), *data.columns]
     return Incoming(pa.table(columns, schema=stored))
 
@@ -82,7 +82,7 @@ def _required_columns(properties: TableProperties, stored: pa.Schema, needs: Nee
     """The columns that the rows must have; a value may be an explicit null."""
     if needs == "all":
         return [name for name in stored.names if name not in META_COLUMNS]
-    fields = [*properties.record_key, *properties.partition_fields]
+    fields = [*properties.record_key, *(() if needs == "key" else properties.partition_fields)]
     if needs == "ordering" and properties.merging.mode != "COMMIT_TIME_ORDERING":
         fields += properties.ordering_fields
     return list(dict.fromkeys(name if name in stored.names else name.partition(".")[0] for name in fields))
@@ -155,21 +155,26 @@ class Intake:
     @property
     def required(self) -> list[str]:
         """The columns that must not be null. Rows that are only keys have no such columns."""
-        fields = () if self.needs == "identity" else self.schema["fields"]
+        fields = () if self.needs in ("identity", "key") else self.schema["fields"]
         kinds = {field["name"]: field["type"] for field in fields}
         return [name for name, kind in kinds.items() if kind != "null" and not (isinstance(kind, list) and "null" in kind)]
 
 
 @implements("MRG-011", "MRG-026")
-def combine(incoming: Incoming, merging: Merging) -> Incoming:
-    """One row for each key and partition: the rows of the batch are merged by the merge mode, deletes included."""
+def combine(incoming: Incoming, merging: Merging, *, whole_table: bool = False) -> Incoming:
+    """One row for each key and partition: the rows of the batch are merged by the merge mode, deletes included.
+
+    With `whole_table` one row for each key, as keys identify records in the whole table.
+    """
     rows = incoming.rows
     positions = pa.array(np.arange(rows.num_rows))
-    identity = pc.binary_join_element_wise(rows.column(PARTITION), rows.column(KEY), "\0")
+    paths = pa.repeat("", rows.num_rows) if whole_table else rows.column(PARTITION)
+    identity = pc.binary_join_element_wise(paths, rows.column(KEY), "\0")
     if pc.count_distinct(identity).as_py() == rows.num_rows:
         return incoming
     if merging.merger is not None:
-        parts = [combined_by_merger(part, merging) for _, part in incoming.by_partition()]
+        groups = [rows] if whole_table else [part for _, part in incoming.by_partition()]
+        parts = [combined_by_merger(part, merging) for part in groups]
         return Incoming(pa.concat_tables(parts))
     names = rows.column_names
     marked = rows.set_column(names.index(KEY), KEY, identity).append_column("__position", positions)

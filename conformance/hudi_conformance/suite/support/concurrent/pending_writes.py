@@ -51,7 +51,7 @@ def begin_write(uri: str, rows: Sequence[Row] = LATE) -> PendingWrite:
     commit = begin(table, "UPSERT", view.timeline)
     writer = Writer(commit, reader, with_meta_columns(view.schema))
     for found, changes in located.known:
-        writer.change(found, changes, by_key=False)
+        writer.change(found, changes)
     for partition, new in located.new:
         writer.add(partition, new)
     return PendingWrite(commit, view.schema, names_of(uri) - before)

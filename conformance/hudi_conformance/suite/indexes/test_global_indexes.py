@@ -1,0 +1,172 @@
+"""Writers with a global index: a record key is in one partition, whichever partition the rows of a write name.
+
+Apache Hudi 1.0.2 and 1.2.0 give the expected rows; `update.partition.path` says whether a record moves.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Row, as_arrow, row
+from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
+from hudi_conformance.suite.support.tables.metadata_tables import LISTED, RECORDS, IndexedTable
+
+WRITES = pytest.mark.needs("create", "write.upsert", "write.delete", "write.global-index",
+                           "read.snapshot", "read.projection", "read.meta-columns", "partition.plain")  # fmt: skip
+EVENT_TIME = pytest.mark.needs("merge.event-time")
+_PATH = "update.partition.path"
+#: A global index, and the settings that let it move records between partitions or not.
+MOVING: Mapping[str, Mapping[str, str]] = {
+    "record index": {"hoodie.index.type": "RECORD_INDEX", f"hoodie.record.index.{_PATH}": "true"},
+    "simple index, by default": {"hoodie.index.type": "GLOBAL_SIMPLE"},
+    "bloom index, by default": {"hoodie.index.type": "GLOBAL_BLOOM"},
+}
+STAYING: Mapping[str, Mapping[str, str]] = {
+    "record index, by default": {"hoodie.index.type": "RECORD_INDEX"},
+    "simple index": {"hoodie.index.type": "GLOBAL_SIMPLE", f"hoodie.simple.index.{_PATH}": "false"},
+    "bloom index": {"hoodie.index.type": "GLOBAL_BLOOM", f"hoodie.bloom.index.{_PATH}": "false"},
+}
+EACH_MOVING = pytest.mark.parametrize("index", MOVING)
+EACH_STAYING = pytest.mark.parametrize("index", STAYING)
+FIRST = (row("a", 5, "a5"), row("b", 5, "b5"), row("c", 5, "c5", "rio"), row("d", 5, "d5"))
+
+
+Mode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
+
+
+class GlobalTable(IndexedTable):
+    """A table with a record index, whose writers have a global index. Its rows are listed as (partition, id, value)."""
+
+    def __init__(
+        self, engine: Client, uri: str, type: Type, index: Mapping[str, str], mode: Mode = "EVENT_TIME_ORDERING"
+    ) -> None:
+        self.engine, self.uri, self.type, self.settings = engine, uri, type, {**LISTED, **RECORDS, **index}
+        engine.create(uri, Program(type, mode, True).spec())
+
+    def after(self, *rows: Row, delete: bool = False) -> list[tuple[str, str, str]]:
+        """Write the rows; return those of the table, after a check that a record index has the partition of each."""
+        self.engine.write(self.uri, "delete" if delete else "upsert", as_arrow(rows), options=self.settings)
+        columns = ("_hoodie_partition_path", "id", "value", "city")
+        found = [tuple(one.values()) for one in self.engine.read(self.uri, Query(columns=columns)).to_pylist()]
+        assert all(path == city for path, _, _, city in found), found
+        if "record_index" in self.listed():
+            indexed = {key: path for key, (path, _) in self.keys_indexed().items()}
+            assert indexed == {key: path for path, key, _, _ in found}
+        return sorted((path, key, value) for path, key, value, _ in found)
+
+
+@WRITES
+@EVENT_TIME
+@BOTH_TYPES
+@EACH_MOVING
+@pytest.mark.requirements("OCC-009", "MRG-006", "LAY-021", "META-009", "IDX-010")
+def test_a_record_moves_to_the_partition_of_its_row(engine: Client, new_uri: NewUri, type: Type, index: str) -> None:
+    """OCC-009: the record is deleted in its partition and inserted in the new one, and may move back. The rows of a write
+    that stay in the partition are merged as usual.
+    """
+    table = GlobalTable(engine, new_uri(), type, MOVING[index])
+    table.after(*FIRST)
+    rest = [("oslo", "b", "b5"), ("oslo", "d", "d9")]
+    assert table.after(row("a", 9, "moved", "rio"), row("d", 9, "d9"), row("n", 1, "new", "rio")) == [
+        *rest, ("rio", "a", "moved"), ("rio", "c", "c5"), ("rio", "n", "new")]  # fmt: skip
+    assert table.after(row("a", 10, "back")) == [("oslo", "a", "back"), *rest, ("rio", "c", "c5"), ("rio", "n", "new")]
+
+
+@WRITES
+@EVENT_TIME
+@BOTH_TYPES
+@EACH_MOVING
+@pytest.mark.requirements("MRG-005", "OCC-009", "LAY-021")
+def test_a_late_row_does_not_move_its_record(engine: Client, new_uri: NewUri, type: Type, index: str) -> None:
+    """MRG-005: the row of another partition is merged with the stored record, and its ordering value is too low."""
+    table = GlobalTable(engine, new_uri(), type, MOVING[index])
+    before = table.after(*FIRST)
+    assert table.after(row("a", 1, "late", "rio")) == before
+
+
+@WRITES
+@EVENT_TIME
+@BOTH_TYPES
+@EACH_STAYING
+@pytest.mark.requirements("MRG-006", "LAY-021", "META-009", "IDX-010")
+def test_a_record_stays_in_its_partition(engine: Client, new_uri: NewUri, type: Type, index: str) -> None:
+    """META-009: an update that names another partition changes the record where it is; a late one changes nothing."""
+    table = GlobalTable(engine, new_uri(), type, STAYING[index])
+    table.after(*FIRST)
+    assert table.after(row("a", 9, "updated", "rio"), row("b", 1, "late", "rio"), row("n", 1, "new", "rio")) == [
+        ("oslo", "a", "updated"), ("oslo", "b", "b5"), ("oslo", "d", "d5"), ("rio", "c", "c5"), ("rio", "n", "new"),
+    ]  # fmt: skip
+
+
+@WRITES
+@EVENT_TIME
+@BOTH_TYPES
+@EACH_STAYING
+@pytest.mark.requirements("OCC-008", "IDX-010", "LAY-021")
+def test_a_delete_finds_the_key_in_any_partition(engine: Client, new_uri: NewUri, type: Type, index: str) -> None:
+    """OCC-008: the partition columns of the key that is deleted name another partition; an unknown key is ignored."""
+    table = GlobalTable(engine, new_uri(), type, STAYING[index])
+    table.after(*FIRST)
+    assert table.after(row("a", 0, "", "nowhere"), row("unknown", 0, ""), delete=True) == [
+        ("oslo", "b", "b5"), ("oslo", "d", "d5"), ("rio", "c", "c5")]  # fmt: skip
+
+
+@WRITES
+@EVENT_TIME
+@BOTH_TYPES
+@EACH_STAYING
+@pytest.mark.requirements("IDX-010", "LAY-021", "OCC-008")
+def test_a_deleted_key_is_new_in_any_partition(engine: Client, new_uri: NewUri, type: Type, index: str) -> None:
+    """IDX-010: after a delete by key no file group holds the key. Its next row is an insert, in the partition that it names."""
+    table = GlobalTable(engine, new_uri(), type, STAYING[index])
+    table.after(*FIRST)
+    table.after(row("a", 0, ""), delete=True)
+    assert table.after(row("a", 1, "again", "rio"))[-2:] == [("rio", "a", "again"), ("rio", "c", "c5")]
+
+
+@WRITES
+@EVENT_TIME
+@BOTH_TYPES
+@EACH_MOVING
+@pytest.mark.requirements("MRG-011", "LAY-021")
+def test_rows_of_one_write_have_one_partition_for_each_key(engine: Client, new_uri: NewUri, type: Type, index: str) -> None:
+    """LAY-021: of two rows with one key the greater ordering value decides, although they name different partitions."""
+    table = GlobalTable(engine, new_uri(), type, MOVING[index])
+    table.after(*FIRST)
+    rows = (row("n", 3, "n3"), row("n", 2, "n2", "rio"), row("d", 8, "d8", "rio"), row("d", 7, "d7"))
+    assert table.after(*rows) == [
+        ("oslo", "a", "a5"),
+        ("oslo", "b", "b5"),
+        ("oslo", "n", "n3"),
+        ("rio", "c", "c5"),
+        ("rio", "d", "d8"),
+    ]
+
+
+@WRITES
+@BOTH_TYPES
+@pytest.mark.needs("merge.commit-time")
+@pytest.mark.requirements("OCC-009", "MRG-006", "LAY-021")
+def test_in_commit_time_order_every_row_moves_its_record(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """OCC-009: the last write decides, so that a row with a lower value of the former ordering field moves the record too."""
+    table = GlobalTable(engine, new_uri(), type, MOVING["record index"], "COMMIT_TIME_ORDERING")
+    table.after(*FIRST)
+    assert table.after(row("b", 1, "b1", "rio")) == [
+        ("oslo", "a", "a5"), ("oslo", "d", "d5"), ("rio", "b", "b1"), ("rio", "c", "c5")]  # fmt: skip
+
+
+@WRITES
+@EVENT_TIME
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-009", "LAY-021")
+def test_without_a_record_index_records_move_as_with_the_simple_index(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """LAY-021: the writer names the record index and the table has none; keys are looked up in all file groups."""
+    uri, options = new_uri(), {**LISTED, "hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "false"}
+    engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())
+    for rows in (FIRST, (row("a", 9, "moved", "rio"),)):
+        engine.write(uri, "upsert", as_arrow(rows), options=options)
+    found = engine.read(uri, Query(columns=("id", "city"))).to_pylist()
+    assert sorted((one["city"], one["id"]) for one in found) == [("oslo", "b"), ("oslo", "d"), ("rio", "a"), ("rio", "c")]
