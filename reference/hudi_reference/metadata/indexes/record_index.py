@@ -41,8 +41,11 @@ def _changed_locations(change: Change) -> Entries:
 
 def _locations_of_rows(table: Table, view: View, groups: Set[GroupId]) -> dict[str, GroupId]:
     reader = view.reader(table)
-    slices = (found for found in view.groups.latest_slices if found.group in groups)
-    return {key: found.group for found in slices for key in reader.current_keys(found).to_pylist()}
+    locations: dict[str, GroupId] = {}
+    for found in view.groups.latest_slices:
+        if (group := found.group) in groups:
+            locations.update(dict.fromkeys(reader.current_keys(found).to_pylist(), group))
+    return locations
 
 
 RECORD_INDEX = Index(
