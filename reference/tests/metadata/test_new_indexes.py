@@ -6,13 +6,17 @@ from typing import Any
 import pytest
 from reference_samples import new_table, trip, trips
 
-from hudi_reference import WritableTable, archive, clean, open_table
+from hudi_conformance.explorer.crash_points import copy_of
+from hudi_conformance.suite.support.tables.older_tables import golden
+from hudi_reference import WritableTable, archive, clean, migrate, open_table
 from hudi_reference.errors import Misuse
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.metadata.availability import USABLE, read_definitions
+from hudi_reference.metadata.indexes.all import index_of
 from hudi_reference.metadata.indexes.index import groups_for_keys
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.services.indexing.indexing import create_index, execute_indexing, index, schedule_indexing
+from hudi_reference.storage import LocalStorage
 
 RECORDS = "hoodie.metadata.record.index."
 LISTED = {"hoodie.metadata.enable": "true"}
@@ -125,3 +129,27 @@ def test_services_keep_tables_with_statistics_up_to_date() -> None:
     for where in ([("ts", "=", 7)], [("ts", "<", 3)], [("id", "in", ["a", "k2"])]):
         found, wanted = (sorted(one.snapshot(["id"], where).column("id").to_pylist()) for one in (indexed, plain))
         assert found == wanted and wanted, where
+
+
+@pytest.mark.parametrize("name", ["v6.cow", "v6.mor", "v6.mor.compacted"])
+def test_a_migrated_table_gets_every_index(name: str) -> None:
+    """MDT-001: the first write after a migration creates the metadata table; its entries are those of a new index, and filters
+    select the same rows as without it.
+    """
+    storage = copy_of(LocalStorage(golden(name)))
+    migrate("x:", storage=storage)
+    options = {**INDEXED, f"{STATISTICS}enable": "true", "hoodie.index.type": "RECORD_INDEX"}
+    table = open_table("x:", storage=storage, options=options)
+    before = table.snapshot(["id", "ts", "p", "name"])
+    table.upsert(before.slice(0, 1))
+    indexed, plain = (open_table("x:", storage=storage, options={"hoodie.metadata.enable": on}) for on in ("true", "false"))
+    assert {"column_stats", "record_index"} <= set(indexed.properties.fields(USABLE))
+    found = MetadataTable.of(indexed)
+    assert found is not None
+    for partition in ("column_stats", "record_index"):
+        expected = {record.key for record in index_of(indexed, partition).whole(indexed, indexed.view())}
+        assert set(found.records(partition, indexed.timeline)) == expected, partition
+    for one in before.to_pylist():
+        for where in ([("id", "=", one["id"])], [("ts", "<=", one["ts"])]):
+            rows = [sorted(map(repr, each.snapshot(["id", "ts", "p", "name"], where).to_pylist())) for each in (indexed, plain)]
+            assert rows[0] == rows[1] and rows[0], where
