@@ -1,6 +1,7 @@
 """The reference reads the rows that hudi_spark writes, and no other rows become visible."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -26,6 +27,7 @@ from spark_samples import rows_of_frame
 from hudi_reference import WritableTable, create_table, open_table
 from hudi_reference.errors import HudiError, InvalidRows, Misuse, UnsupportedTableFeature, WriteConflict
 from hudi_reference.schema.avro import META_COLUMNS
+from hudi_reference.storage import MemoryStorage
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
@@ -302,3 +304,20 @@ def test_tables_on_s3_are_written_by_the_executors(spark: Any, s3_bucket: str) -
     hudi_spark.bulk_insert(frame(spark, trips(trip("1", "a", 1), trip("2", "b", 1))), uri)
     hudi_spark.upsert(frame(spark, trips(trip("1", "c", 2), trip("3", "d", 1))), uri)
     assert names(open_table(uri)) == {"1": "c", "2": "b", "3": "d"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"hoodie.index.type": "RECORD_INDEX"},
+        {"hoodie.index.type": "global_simple"},
+        {"hoodie.index.type": "BUCKET"},
+        {write.MOVES_KEY: "true"},
+    ],
+)
+def test_other_placements_are_refused(options: dict[str, str]) -> None:
+    """LAY-021: a writer that looks keys up in partitions only would store a key of a global index twice."""
+    table = create_table("memory:", name="t", schema=SCHEMA, record_key=("id",), storage=MemoryStorage(), options=options)
+    with pytest.raises(UnsupportedTableFeature, match="not supported on Spark"):
+        write.check_placing(table)
+    write.check_placing(replace(table, options={"hoodie.index.type": "BLOOM"}))
