@@ -24,7 +24,7 @@ from hudi_reference.query.cdc import ChangePlan, ChangeQuery, GroupChange
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.incremental import Window, plan_incremental
 from hudi_reference.query.plan import SliceQuery, check_columns
-from hudi_reference.query.pruning.partition_pruning import pruned
+from hudi_reference.query.pruning.partition_pruning import prune_partitions
 from hudi_reference.query.pruning.predicates import Comparison, compare, constant, matching_rows
 from hudi_reference.query.table import View, check_readable
 from hudi_reference.schema.avro import arrow_schema, parse_schema
@@ -133,7 +133,7 @@ def make_plan(
     needed = _needed(names, comparisons, reader.schema)
     slices = [s for s in found if s.base_file is not None or (logs and s.log_files)]
     if reader.merging.merger is None:
-        slices = pruned(slices, comparisons, table.properties, reader.schema)
+        slices = prune_partitions(slices, comparisons, table.properties, reader.schema)
     direct = _base_files_for_spark(table, view, slices, logs=logs) if native and reader.dropped is None else {}
     merged = [found for found in slices if found not in direct]
     paths = (found.path(name) for found in merged for name in found.log_files)

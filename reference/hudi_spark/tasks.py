@@ -23,7 +23,7 @@ from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.evolution import conform
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.write.commit import Commit
-from hudi_reference.write.placement.rows import PARTITION, Incoming, Intake, combine
+from hudi_reference.write.placement.rows import PARTITION, Incoming, Intake, merge_duplicates
 from hudi_reference.write.write_context import DEFAULTS, LogOptions
 from hudi_reference.write.writer import Writer
 from hudi_spark.arrow import batches
@@ -51,7 +51,7 @@ def frame_of(spark: SparkSession, slices: Sequence[Any], tasks: int | None = Non
 
 
 @cache
-def settle() -> None:
+def freeze_imported_modules() -> None:
     """Exclude imported modules from garbage collection, once in each worker.
 
     Spark collects garbage after every task, and scanning the modules takes longer than reading a small slice.
@@ -60,7 +60,7 @@ def settle() -> None:
 
 
 def _unpickle_slices(given: Batches) -> Iterator[Any]:
-    settle()
+    freeze_imported_modules()
     for batch in given:
         yield from chain.from_iterable(map(pickle.loads, batch.column(0).to_pylist()))
 
@@ -148,7 +148,7 @@ class FilesTask:
         """Store rows that are sorted by partition path and group, one group at a time."""
         writer = self.writer()
         for (partition, group), runs in groupby(chain.from_iterable(map(_runs, given)), itemgetter(0)):
-            incoming = combine(Incoming(self._rows([part for _, part in runs])), self.reader.merging)
+            incoming = merge_duplicates(Incoming(self._rows([part for _, part in runs])), self.reader.merging)
             if group >= 0:
                 nothing = incoming.rows.slice(0, 0)
                 changes, removed = (nothing, incoming.rows) if self.by_key else (incoming.rows, nothing)

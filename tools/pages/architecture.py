@@ -89,7 +89,7 @@ SERVICE = (
     Step(
         "plan",
         "Under the lock, decide which files are affected and publish the plan as the requested file.",
-        plan_execution.planning,
+        plan_execution.hold_for_planning,
     ),
     Step("start", "Any process may execute the plan. It publishes the inflight file.", Transitions),
     Step("work", "Do what the plan says, again from the start after a crash.", plan_execution.read_plan),

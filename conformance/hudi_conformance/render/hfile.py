@@ -23,7 +23,7 @@ from hudi_reference.files.hfile.records import decode_records
 from hudi_reference.files.hfile.trailer import MAJOR_VERSION, NO_OFFSET
 from hudi_reference.files.hfile.trailer import SIZE as TRAILER_SIZE
 from hudi_reference.files.hfile.varint import Place
-from hudi_reference.files.inspection.block_scan import Piece, outline
+from hudi_reference.files.inspection.block_scan import Piece, scan_blocks
 from hudi_reference.files.inspection.file_type import KnownFile
 from hudi_reference.files.inspection.records import is_metadata_schema
 from hudi_reference.schema.avro import AvroSchema, parse_schema
@@ -94,7 +94,7 @@ def _show_damaged(console: Console, file: KnownFile, error: HudiError) -> None:
     """A picture by the headers of the blocks, the error, and the block of the error."""
     with file.storage.open(file.path) as source:
         data = memoryview(source.read_buffer()).cast("B") if file.size else memoryview(b"")
-        pieces = list(outline(data))
+        pieces = list(scan_blocks(data))
         at = error.offset if error.offset is not None else -1
         wrong = [piece for piece in pieces if piece.is_wrong] or [piece for piece in pieces if piece.offset <= at < piece.end]
         bar(console, [_piece_span(piece, piece in wrong) for piece in pieces])

@@ -11,7 +11,7 @@ from rich.console import Console
 from hudi_conformance.cases.file_cases import Variant
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.commands.tables.inspect import show
-from hudi_reference.files.inspection.block_scan import outline
+from hudi_reference.files.inspection.block_scan import scan_blocks
 from hudi_reference.files.inspection.envelope import envelope
 from hudi_reference.files.inspection.file_type import identify
 from hudi_reference.files.inspection.log import inspect_log
@@ -67,7 +67,7 @@ def test_parts_cover_an_hfile(case: Path):
     """Blocks, other bytes and trailer cover the file, also if it is damaged."""
     for copy, _, data in copies(case):
         ends = [0]
-        for piece in outline(memoryview(data)):
+        for piece in scan_blocks(memoryview(data)):
             assert piece.offset == ends[-1] and piece.size > 0, copy
             ends.append(piece.end)
         assert ends[-1] == len(data), copy

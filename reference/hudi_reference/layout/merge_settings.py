@@ -51,7 +51,7 @@ def _split_list(text: str | None) -> tuple[str, ...]:
 
 
 @implements("API-006", "MRG-035", "PAY-001", "PAY-005", "PAY-011")
-def configured(mode: str | None, settings: MergeSettings, ordering: Sequence[str]) -> MergeConfiguration:
+def configure_merging(mode: str | None, settings: MergeSettings, ordering: Sequence[str]) -> MergeConfiguration:
     """The merge configuration of a new table. Raises Misuse for contradictory or incomplete settings.
 
     Without a mode, the ordering fields decide. A payload class is supported and deprecated.

@@ -27,7 +27,7 @@ def is_disabled(options: Mapping[str, str]) -> bool:
     return options.get(ENABLE) == "false"
 
 
-def dropped_by(options: Mapping[str, str], partitions: Iterable[str]) -> tuple[str, ...]:
+def partitions_to_drop(options: Mapping[str, str], partitions: Iterable[str]) -> tuple[str, ...]:
     """Those of the partitions that a writer with these settings drops; without the metadata table all of them."""
     if is_disabled(options):
         return tuple(partitions)

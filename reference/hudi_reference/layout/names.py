@@ -77,7 +77,7 @@ def parse_data_file_name(name: str) -> BaseFileName | LogFileName | None:
     return LogFileName(file_id, instant, int(version), token or "", cdc is not None)
 
 
-def tells_changes(name: str) -> bool:
+def is_change_file(name: str) -> bool:
     """Whether a file is a CDC file. It is stored next to log files, and plans of release 1.2.0 list it with them, but it is
     not part of a file slice.
     """

@@ -19,7 +19,7 @@ from hudi_reference.layout.properties import (
     read_properties,
     with_checksum,
 )
-from hudi_reference.locks import Lock, held, new_owner
+from hudi_reference.locks import Lock, hold_lock, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
@@ -34,7 +34,7 @@ def update_properties(
     another process wrote the file meanwhile, LockNotHeld if the lock was lost.
     """
     holder = owner or new_owner("properties")
-    with held(lock, holder):
+    with hold_lock(lock, holder):
         recover(storage)
         now = dict(read_properties(storage).entries)
         then = {key: value for key, value in {**now, **changes}.items() if key not in set(deleted)}

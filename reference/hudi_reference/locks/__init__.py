@@ -8,7 +8,7 @@ docs/locks.md is generated. Imports storage, clock and errors; no table.
 """
 
 from hudi_reference.locks.in_process import InProcessLock, lock_of
-from hudi_reference.locks.lock import Lock, held, new_owner
+from hudi_reference.locks.lock import Lock, hold_lock, new_owner
 from hudi_reference.locks.providers import PROVIDER_KEY, lock_for
 
-__all__ = ["PROVIDER_KEY", "InProcessLock", "Lock", "held", "lock_for", "lock_of", "new_owner"]
+__all__ = ["PROVIDER_KEY", "InProcessLock", "Lock", "hold_lock", "lock_for", "lock_of", "new_owner"]

@@ -29,7 +29,7 @@ class Lock(Protocol):
 
 
 @contextmanager
-def held(lock: Lock, owner: str) -> Iterator[None]:
+def hold_lock(lock: Lock, owner: str) -> Iterator[None]:
     """Hold the lock during a `with` block, and release it also when the block raises.
 
     Raises LockLost after the block if the lock was lost meanwhile. An exception of the block takes precedence.

@@ -43,7 +43,7 @@ def partition_files(storage: Storage, partition: str) -> tuple[str, ...]:
 
 
 @implements("PROP-012")
-def after(step: Step, partition: str, usable: Iterable[str], inflight: Iterable[str]) -> tuple[list[str], list[str]]:
+def lists_after(step: Step, partition: str, usable: Iterable[str], inflight: Iterable[str]) -> tuple[list[str], list[str]]:
     """The two lists after a step. A partition becomes usable when its build completes; without the listing of files none is.
 
     Raises InvalidQuery for an invalid step: to complete a build that has not begun, or to begin the build of a usable
@@ -76,7 +76,7 @@ def change_partition(
     storage: Storage, properties: TableProperties, clock: Clock, step: Step, partition: str, lock: Lock | None = None
 ) -> TableProperties:
     """Store the lists after a step of a partition, under the lock of the table."""
-    ready, building = after(step, partition, properties.fields(USABLE), properties.fields(INFLIGHT))
+    ready, building = lists_after(step, partition, properties.fields(USABLE), properties.fields(INFLIGHT))
     changes = {USABLE: ",".join(ready), INFLIGHT: ",".join(building)}
     return update_properties(storage, lock or lock_of(storage), changes, comment=_comment(clock))
 

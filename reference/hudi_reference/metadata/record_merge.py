@@ -13,7 +13,7 @@ Stats = TypeVar("Stats", ColumnStats, PartitionStats)
 
 
 @implements("MDT-006", "MDT-007", "MDT-014")
-def merged(old: Payload, new: Payload) -> Payload:
+def merge_payloads(old: Payload, new: Payload) -> Payload:
     """The result of merging a record with a later version: lists are united, statistics widened unless they are tight, other
     records replaced.
     """
@@ -23,9 +23,9 @@ def merged(old: Payload, new: Payload) -> Payload:
         case PartitionList(), PartitionList():
             return PartitionList(_unite_listings(old.partitions, new.partitions))
         case ColumnStats(), ColumnStats():
-            return widened(old, new)
+            return widen_statistics(old, new)
         case PartitionStats(), PartitionStats():
-            return widened(old, new)
+            return widen_statistics(old, new)
     return new
 
 
@@ -41,7 +41,7 @@ def _unite_listings(old: Mapping[str, FileInfo], new: Mapping[str, FileInfo]) ->
     return found
 
 
-def widened(old: Stats, new: Stats) -> Stats:
+def widen_statistics(old: Stats, new: Stats) -> Stats:
     """The statistics of both together; the later ones alone if they are tight, or either is deleted."""
     if old.is_deleted or new.is_deleted or new.is_tight:
         return new

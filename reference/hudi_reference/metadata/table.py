@@ -21,14 +21,14 @@ from hudi_reference.layout.properties import META_FOLDER, TableProperties, read_
 from hudi_reference.locks import InProcessLock
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.codec import decode_entries
-from hudi_reference.metadata.record_merge import merged
+from hudi_reference.metadata.record_merge import merge_payloads
 from hudi_reference.metadata.records import MetadataRecord
 from hudi_reference.query.file_groups import FileSlice, load_file_groups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema
 from hudi_reference.storage import Storage
-from hudi_reference.storage.wrapped import Below
+from hudi_reference.storage.wrapped import FolderStorage
 from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
@@ -51,7 +51,7 @@ class MetadataTable:
     @classmethod
     def of(cls, table: Table) -> "MetadataTable | None":
         """The metadata table of a table; None if it has none."""
-        storage = Below(table.storage, METADATA_FOLDER)
+        storage = FolderStorage(table.storage, METADATA_FOLDER)
         if storage.head(f"{META_FOLDER}/hoodie.properties") is None:
             return None
         return cls(storage, read_properties(storage), table.clock, table.ids, f"{table.uri}/{METADATA_FOLDER}")
@@ -60,7 +60,7 @@ class MetadataTable:
     @implements("MDT-002", "LAY-014")
     def create(cls, table: Table) -> "MetadataTable":
         """Create an empty metadata table."""
-        storage = Below(table.storage, METADATA_FOLDER)
+        storage = FolderStorage(table.storage, METADATA_FOLDER)
         named = {
             "hoodie.table.name": f"{table.properties.name}_metadata",
             "hoodie.table.timeline.timezone": table.properties.get("hoodie.table.timeline.timezone") or "LOCAL",
@@ -110,11 +110,11 @@ class MetadataTable:
             key: record
             for found in groups.latest_slices
             if found.partition == partition
-            for key, record in self.merged(found).items()
+            for key, record in self.records_of_slice(found).items()
         }
 
     @implements("MDT-002", "MRG-008")
-    def merged(self, file_slice: FileSlice) -> dict[str, MetadataRecord]:
+    def records_of_slice(self, file_slice: FileSlice) -> dict[str, MetadataRecord]:
         """The records of a slice by key: those of its base file, merged with each log file."""
         records: dict[str, MetadataRecord] = {}
         if file_slice.base_file is not None:
@@ -136,7 +136,7 @@ def _apply_block(block: Block, records: dict[str, MetadataRecord]) -> None:
             records.pop(delete.key, None)
     for new in _records_in(block) if block.kind is BlockType.HFILE_DATA else ():
         old = records.get(new.key)
-        records[new.key] = new if old is None else MetadataRecord(new.key, merged(old.payload, new.payload))
+        records[new.key] = new if old is None else MetadataRecord(new.key, merge_payloads(old.payload, new.payload))
 
 
 def _records_in(block: Block) -> Iterator[MetadataRecord]:

@@ -51,14 +51,14 @@ class Entries:
 
 
 @implements("MDT-003", "BF-002")
-def base_file(records: Iterable[MetadataRecord]) -> bytes:
+def encode_base_records(records: Iterable[MetadataRecord]) -> bytes:
     """The bytes of a base file; it may have no records."""
     entries = sorted(map(encode_record, records))
     return encode_hfile(entries, base_file_info(entries, None) | {"schema": _SCHEMA_TEXT.encode()})
 
 
 @implements("MDT-003", "BLK-023", "BLK-006")
-def log_file(partition: str, instant: str, entries: Entries) -> bytes:
+def encode_log_file(partition: str, instant: str, entries: Entries) -> bytes:
     """The bytes of a log file: first the added records, then the removed keys."""
     blocks, header = b"", {HeaderKey.INSTANT_TIME: instant, HeaderKey.SCHEMA: _SCHEMA_TEXT}
     if entries.records:
@@ -70,7 +70,7 @@ def log_file(partition: str, instant: str, entries: Entries) -> bytes:
     return blocks
 
 
-def seed(instant: str) -> bytes:
+def first_log_file(instant: str) -> bytes:
     """The first log file of a file group."""
     return encode_block(BlockType.DELETE, {HeaderKey.INSTANT_TIME: instant}, encode_deletes((), ()))
 
@@ -98,19 +98,19 @@ class Deltacommit:
     def seeds(self, partition: str, groups: int) -> None:
         """Create the file groups of a partition."""
         for number in range(groups):
-            self._store_log(partition, file_id(partition, number), _SEED, seed(self.instant), Entries())
+            self._store_log(partition, file_id(partition, number), _SEED, first_log_file(self.instant), Entries())
 
     def base_files(self, partition: str, groups: Sequence[str], records: Iterable[MetadataRecord]) -> None:
         """Store base files of the file groups that have records."""
         for number, entries in Entries(list(records)).in_groups(len(groups)).items():
             name = BaseFileName(groups[number], _SEED, self.instant, "hfile")
             count = {"writes": len(entries.records), "inserts": len(entries.records)}
-            self._store(partition, name.file_id, str(name), base_file(entries.records), **count)
+            self._store(partition, name.file_id, str(name), encode_base_records(entries.records), **count)
 
     def log_files(self, partition: str, groups: Sequence[str], entries: Entries) -> None:
         """Store log files of the file groups that change."""
         for number, part in entries.in_groups(len(groups)).items():
-            self._store_log(partition, groups[number], _LOG, log_file(partition, self.instant, part), part)
+            self._store_log(partition, groups[number], _LOG, encode_log_file(partition, self.instant, part), part)
 
     def complete(self, completion: str) -> None:
         """Complete it: from here on its files are part of the metadata table."""
@@ -139,7 +139,7 @@ class Deltacommit:
 
 
 @implements("OCC-021")
-def forget(table: MetadataTable, instant: str, partitions: Iterable[str]) -> None:
+def remove_deltacommit(table: MetadataTable, instant: str, partitions: Iterable[str]) -> None:
     """Remove the files of an action, if there are any: it is rolled back, or will be applied again.
 
     The completed file is deleted first, so that readers ignore the deltacommit while its files are deleted.

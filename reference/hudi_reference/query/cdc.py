@@ -19,7 +19,7 @@ from hudi_reference.files.log.content import decode_rows
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.query.file_groups import FileGroups, FileSlice, GroupId
 from hudi_reference.query.incremental import Window
-from hudi_reference.query.retention import cleaned_away, was_cleaned
+from hudi_reference.query.retention import files_were_cleaned, was_cleaned
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.changes import KEY
 from hudi_reference.records.keys.record_keys import record_keys
@@ -124,7 +124,7 @@ class ChangePlan:
         return change
 
     def _file_missing(self, instant: Instant, path: str) -> HudiError:
-        return cleaned_away(instant.requested, None, path) if was_cleaned(self.timeline) else missing_data_file(path)
+        return files_were_cleaned(instant.requested, None, path) if was_cleaned(self.timeline) else missing_data_file(path)
 
 
 def _group_stats(stats: Iterable[WriteStat]) -> list[tuple[GroupId, list[WriteStat]]]:
@@ -205,7 +205,7 @@ class ChangeQuery:
     def _change_rows(self, path: str, instant: str) -> Iterator[pa.Table]:
         """The change records of each block of a change-capture file."""
         if was_cleaned(self.reader.scanner.timeline) and self.reader.storage.head(path) is None:
-            raise cleaned_away(instant, None, path)
+            raise files_were_cleaned(instant, None, path)
         for block in read_log_file(self.reader.storage, path):
             if isinstance(block, CorruptBlock):
                 raise damaged_committed_block(path, block.offset, block.reason)

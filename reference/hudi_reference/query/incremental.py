@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from hudi_reference.errors import InvalidQuery, UnsupportedTableFeature
 from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
 from hudi_reference.query.file_groups import FileGroups, FileSlice
-from hudi_reference.query.retention import check_state_retained, cleaned_away, was_cleaned
+from hudi_reference.query.retention import check_state_retained, files_were_cleaned, was_cleaned
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
@@ -135,7 +135,7 @@ def _slices(window: Window, timeline: Timeline, groups: FileGroups) -> tuple[Fil
 def _check_present(found: IncrementalPlan, timeline: Timeline) -> None:
     gone = (one.path(name) for one in found.slices for name in sorted(one.missing))
     if (path := next(gone, None)) is not None and was_cleaned(timeline):
-        raise cleaned_away(found.window.end or "", None, path)
+        raise files_were_cleaned(found.window.end or "", None, path)
 
 
 @implements("TYP-009", "TYP-011", "NBC-006")

@@ -62,7 +62,7 @@ class LogScanner:
                     queue = [queued for queued in queue if queued.instant != target]
                 elif self._is_applied(block):
                     queue.append(block)
-        return apply_log_compactions(of_one_attempt(queue))
+        return apply_log_compactions(drop_failed_attempts(queue))
 
     @implements("LF-036", "TYP-008")
     def _is_applied(self, block: Block) -> bool:
@@ -110,7 +110,7 @@ class LogScanner:
 
 
 @implements("LF-044")
-def of_one_attempt(queue: Sequence[Block]) -> list[Block]:
+def drop_failed_attempts(queue: Sequence[Block]) -> list[Block]:
     """The blocks without those of failed attempts. Raises MalformedLogBlock.
 
     Of the attempts of one instant the one with the most blocks counts; of several with equally many blocks, the last one.

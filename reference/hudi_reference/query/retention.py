@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hudi_reference.errors import InvalidQuery, missing_data_file
-from hudi_reference.layout.names import join_path, parse_data_file_name, tells_changes
+from hudi_reference.layout.names import is_change_file, join_path, parse_data_file_name
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query.file_groups import FileGroups, GroupId, load_commit
 from hudi_reference.requirement import implements
@@ -71,10 +71,10 @@ def check_state_retained(storage: Storage, properties: TableProperties, timeline
     """
     first = _earliest_to_retain(storage, properties, timeline) or END_OF_TIME
     if time < first and was_cleaned(timeline):
-        raise cleaned_away(time, None if first == END_OF_TIME else first)
+        raise files_were_cleaned(time, None if first == END_OF_TIME else first)
 
 
-def cleaned_away(time: str, first: str | None, path: str | None = None) -> InvalidQuery:
+def files_were_cleaned(time: str, first: str | None, path: str | None = None) -> InvalidQuery:
     """The error for a state or change whose files were cleaned; `first` is the earliest time that can be queried."""
     return InvalidQuery(
         "the files of this time were cleaned", rule="CLN-003", path=path, found=time,
@@ -99,7 +99,7 @@ def check_whole(storage: Storage, properties: TableProperties, timeline: Timelin
     if time < (timeline.start or ""):
         return  # files that archived writes superseded are not known; `check_retained` covers this case
     later = [commit for commit in timeline.commits if commit.requested > time]
-    path = lost_file(storage, properties, later, then)
+    path = find_missing_file(storage, properties, later, then)
     if path is None:
         return
     if not was_cleaned(timeline):
@@ -111,7 +111,7 @@ def check_whole(storage: Storage, properties: TableProperties, timeline: Timelin
 
 
 @implements("CLN-003")
-def lost_file(storage: Storage, properties: TableProperties, later: Iterable[Instant], then: FileGroups) -> str | None:
+def find_missing_file(storage: Storage, properties: TableProperties, later: Iterable[Instant], then: FileGroups) -> str | None:
     """The path of a file or group that is missing in the state before the writes in `later`; None if nothing is missing.
 
     The metadata of archived writes is not available. The metadata of later writes shows which older files they superseded and
@@ -156,7 +156,7 @@ def _compacted_log_files(
         return
     for operation in (plan["operations"] or ()) if plan else ():
         names = (path.rpartition("/")[2] for path in operation["deltaFilePaths"] or ())
-        yield from ((operation["partitionPath"] or "", name) for name in names if not tells_changes(name))
+        yield from ((operation["partitionPath"] or "", name) for name in names if not is_change_file(name))
 
 
 def _names(groups: FileGroups, identity: GroupId) -> frozenset[str]:

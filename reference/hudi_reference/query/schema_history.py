@@ -16,7 +16,7 @@ _SAVED = re.compile(r"(\d+)(?:_\d+)?\.schemacommit")
 
 
 @implements("LF-038")
-def by_id(saved: Iterable[str], groups: FileGroups) -> FieldIdMapping | None:
+def field_id_mapping(saved: Iterable[str], groups: FileGroups) -> FieldIdMapping | None:
     """Matches columns by field id for a query of these file groups; None if no statement ever changed the table's schema.
 
     Raises MalformedSchema.
@@ -29,7 +29,7 @@ def by_id(saved: Iterable[str], groups: FileGroups) -> FieldIdMapping | None:
     return None if wanted is None else FieldIdMapping(history, wanted)
 
 
-def saved_versions(storage: Storage, timeline: Timeline) -> list[str]:
+def read_schema_versions(storage: Storage, timeline: Timeline) -> list[str]:
     """The newest schema file of a completed action, as JSON text, or an empty list.
 
     It contains all versions up to its own. Older files are removed, so time travel queries use it too. Raises MalformedSchema.

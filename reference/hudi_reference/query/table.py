@@ -22,11 +22,11 @@ from hudi_reference.query.inspect import inspect_table
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.plan import Plan, QueryListing, SliceQuery, check_columns, check_comparisons, schema_of
 from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
-from hudi_reference.query.pruning.partition_pruning import pruned
+from hudi_reference.query.pruning.partition_pruning import prune_partitions
 from hudi_reference.query.pruning.predicates import Comparison, matching_rows
 from hudi_reference.query.pruning.table_indexes import Filter, OpenIndexes, TableIndexes, no_indexes
 from hudi_reference.query.retention import check_begun, check_retained, check_whole
-from hudi_reference.query.schema_history import by_id, saved_versions
+from hudi_reference.query.schema_history import field_id_mapping, read_schema_versions
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.write_hooks import NO_HOOKS, WriteHooks
 from hudi_reference.records.mergers.merger import RecordMerger
@@ -72,7 +72,7 @@ class View:
             merging=merging_of(properties, table.mergers, schema),
             key_fields=() if properties.populates_meta_fields else properties.record_key,
             dropped=dropped,
-            by_id=by_id(self.saved, self.groups) if table.schema_on_read else None,
+            by_id=field_id_mapping(self.saved, self.groups) if table.schema_on_read else None,
             allows_partial_blocks=not properties.is_legacy,
         )
 
@@ -134,7 +134,7 @@ class Table:
         schema = self._schema(groups)
         if schema is None:  # no write had completed then: the columns are the present ones
             schema = EMPTY_SCHEMA if as_of is None else self.view().schema
-        saved = saved_versions(self.storage, whole) if self.schema_on_read else ()
+        saved = read_schema_versions(self.storage, whole) if self.schema_on_read else ()
         return View(timeline, groups, schema, saved, None if listing is None else listing.indexes)
 
     def _listing(self, timeline: Timeline, where: Sequence[Comparison]) -> QueryListing:
@@ -290,7 +290,7 @@ class Table:
         slices = [s for s in found if logs or s.base_file is not None]
         computes = reader.merging.merger is not None
         if comparisons and not computes:  # a merger may change the value of a partition column
-            slices = pruned(slices, comparisons, self.properties, reader.schema)
+            slices = prune_partitions(slices, comparisons, self.properties, reader.schema)
         if comparisons and changed is None and view.indexes is not None and reader.by_id is None:
             asked = Filter(comparisons, reader.schema, logs=logs, computes_values=computes, is_latest=is_latest)
             slices = list(view.indexes.matching(slices, asked))

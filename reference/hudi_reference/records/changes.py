@@ -46,7 +46,7 @@ def delete_columns(marker: DeleteMarker | None) -> tuple[str, ...]:
 
 
 @implements("MRG-001", "MRG-014")
-def deleted(rows: pa.Table, marker: DeleteMarker | None = None) -> pa.ChunkedArray | None:
+def delete_flags(rows: pa.Table, marker: DeleteMarker | None = None) -> pa.ChunkedArray | None:
     """For each row whether it is a delete, never null; None if the table has no column that marks deletes."""
     found: pa.ChunkedArray | None = None
     for flags in _flags(rows, marker):
@@ -80,7 +80,7 @@ def _text(value: Any) -> str:
 
 def without_deletes(rows: pa.Table, marker: DeleteMarker | None = None) -> pa.Table:
     """The rows that are not deletes."""
-    flags = deleted(rows, marker)
+    flags = delete_flags(rows, marker)
     return rows if flags is None else rows.filter(pc.invert(flags))
 
 
@@ -154,7 +154,7 @@ def version_of(delete: Delete) -> Version:
 
 def kinds_of(rows: pa.Table, marker: DeleteMarker | None = None) -> list[Kind]:
     """For each row whether it is a row, or a delete with the ordering value of the row."""
-    flags = deleted(rows, marker)
+    flags = delete_flags(rows, marker)
     if flags is None:
         return [Kind.ROW] * rows.num_rows
     return [Kind.DELETE if flag else Kind.ROW for flag in flags.to_pylist()]

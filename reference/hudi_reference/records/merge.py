@@ -60,7 +60,7 @@ def cell_of(decisions: Decisions, older: Version, newer: Version) -> Cell:
     cells = decisions[older.kind, newer.kind]
     cell = cells.get(None) or cells[order_of(newer.ordering, older.ordering)]
     if cell.result is Result.BY_DEFAULT:
-        cell = cells[compared(newer.ordering, older.ordering)]
+        cell = cells[compare_values(newer.ordering, older.ordering)]
     if cell.result is Result.REFUSED:
         raise incomparable(older.ordering, newer.ordering)
     return cell
@@ -133,11 +133,11 @@ def order_of(newer: Ordering | None, older: Ordering | None) -> Order:
         return Order.BOTH_NULL if older is None else Order.NEWER_NULL
     if older is None:
         return Order.OLDER_NULL
-    return compared(newer, older) if _are_comparable(newer, older) else Order.INCOMPARABLE
+    return compare_values(newer, older) if _are_comparable(newer, older) else Order.INCOMPARABLE
 
 
 @implements("MRG-019", "MRG-028")
-def compared(newer: Ordering | None, older: Ordering | None) -> Order:
+def compare_values(newer: Ordering | None, older: Ordering | None) -> Order:
     """The order of two comparable values; a null is the default value."""
     left, right = _sort_key(newer), _sort_key(older)
     return Order.LOWER if left < right else Order.EQUAL if left == right else Order.GREATER
@@ -147,7 +147,7 @@ def is_lower(left: Ordering | None, right: Ordering | None) -> bool:
     """Whether `left` orders before `right`; raises IncomparableOrdering for values of different kinds."""
     if not _are_comparable(left, right):
         raise incomparable(left, right)
-    return compared(left, right) is Order.LOWER
+    return compare_values(left, right) is Order.LOWER
 
 
 def incomparable(one: Ordering | None, other: Ordering | None) -> IncomparableOrdering:

@@ -94,7 +94,7 @@ class DecisionTable:
 COMPARED = (Order.LOWER, Order.EQUAL, Order.GREATER)
 
 
-def by_ordering(
+def cells_by_ordering(
     older: Kind, newer: Kind, fill: Fill = Fill.NOTHING, late: Fill = Fill.NOTHING, *, ties_to_older: bool = False
 ) -> Iterator[Cell]:
     """The cells in which the greater ordering value wins, the newer one if they are equal; nulls count as the default value.
@@ -129,11 +129,11 @@ EVENT_TIME = DecisionTable(
         Cell(Kind.ABSENT, Kind.ROW, None, Result.NEWER),
         Cell(Kind.ABSENT, Kind.DELETE, None, Result.NEWER, note="the delete is stored, so that it wins over late rows"),
         Cell(Kind.ABSENT, Kind.KEY_DELETE, None, Result.NEWER),
-        *by_ordering(Kind.ROW, Kind.ROW, Fill.LACKING),
-        *by_ordering(Kind.ROW, Kind.DELETE),
+        *cells_by_ordering(Kind.ROW, Kind.ROW, Fill.LACKING),
+        *cells_by_ordering(Kind.ROW, Kind.DELETE),
         Cell(Kind.ROW, Kind.KEY_DELETE, None, Result.NEWER, erratum="ER-050"),
-        *by_ordering(Kind.DELETE, Kind.ROW),
-        *by_ordering(Kind.DELETE, Kind.DELETE),
+        *cells_by_ordering(Kind.DELETE, Kind.ROW),
+        *cells_by_ordering(Kind.DELETE, Kind.DELETE),
         Cell(Kind.DELETE, Kind.KEY_DELETE, None, Result.NEWER, erratum="ER-050"),
         Cell(Kind.KEY_DELETE, Kind.ROW, None, Result.NEWER, note="deleted versions are ignored", erratum="ER-051"),
         Cell(

@@ -175,7 +175,7 @@ def without_meta_columns(schema: AvroSchema) -> AvroSchema:
     return {**schema, "fields": [field for field in schema["fields"] if field["name"] not in META_COLUMNS]}
 
 
-def only(schema: AvroSchema, names: Iterable[str]) -> AvroSchema:
+def select_fields(schema: AvroSchema, names: Iterable[str]) -> AvroSchema:
     """The record with only the named fields, in the order of the schema."""
     wanted = set(names)
     return {**schema, "fields": [field for field in schema["fields"] if field["name"] in wanted]}

@@ -37,7 +37,7 @@ Convert = Callable[[pa.Array, pa.DataType], pa.Array]
 
 
 @implements("LF-038")
-def promotes(found: pa.DataType, wanted: pa.DataType) -> bool:
+def can_promote(found: pa.DataType, wanted: pa.DataType) -> bool:
     """Whether a write may widen a column of type `found` to type `wanted`."""
     return kind_of(wanted) in BY_NAME.get(kind_of(found), ())
 

@@ -15,11 +15,11 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, AvroSchema, arrow_schema, parse_schema
 from hudi_reference.schema.compatibility import fits
 from hudi_reference.schema.from_arrow import avro_field
-from hudi_reference.schema.promotion import BY_NAME, kind_of, promotes
+from hudi_reference.schema.promotion import BY_NAME, can_promote, kind_of
 
 
 @implements("LF-038")
-def reconciled(schema: AvroSchema, rows: pa.Schema) -> AvroSchema:
+def reconcile_schema(schema: AvroSchema, rows: pa.Schema) -> AvroSchema:
     """The schema of a table with `schema` after `rows` are written to it; the same schema if they fit.
 
     Raises InvalidRows for a column that would be narrowed or change its type, and for a name that differs from that of another
@@ -68,7 +68,7 @@ def _type(avro: Any, found: pa.DataType, space: str, path: str) -> Any:
             return {**avro, "items": _type(items, found.value_type, space, f"{path}.element")}
         case {"type": "map", "values": values} if pt.is_map(found):
             return {**avro, "values": _type(values, found.item_type, space, f"{path}.value")}
-    if promotes(wanted, found):
+    if can_promote(wanted, found):
         return avro_field(pa.field("f", found), space)["type"][1]
     raise InvalidRows(
         f"the column {path} would become narrower, or another type", rule="LF-038", found=str(found),

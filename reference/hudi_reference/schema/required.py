@@ -8,7 +8,7 @@ import pyarrow.types as pt
 from hudi_reference.schema.avro import AvroSchema
 
 
-def with_required(columns: pa.Schema, avro: AvroSchema) -> pa.Schema:
+def mark_required_columns(columns: pa.Schema, avro: AvroSchema) -> pa.Schema:
     """`columns`, nullable only where the Avro record `avro` is, in nested types too."""
     known: dict[str, Any] = {}
     kinds = {field["name"]: field["type"] for field in avro["fields"]}

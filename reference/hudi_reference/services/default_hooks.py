@@ -21,12 +21,12 @@ from hudi_reference.services.compaction.compaction import check_inline_compactio
 from hudi_reference.services.metadata_table.metadata_checks import check_metadata_table
 from hudi_reference.services.metadata_table.metadata_sync import update_metadata_table
 from hudi_reference.services.rollback.failed_writes import rollback_failed_writes
-from hudi_reference.services.rollback.rollback import withdraw
+from hudi_reference.services.rollback.rollback import withdraw_clustering
 
 STANDARD_HOOKS: WriteHooks[Table] = WriteHooks(
     check_settings=(check_inline_compaction, check_inline_clustering, limits_of),
     before_write=(rollback_failed_writes,),
-    withdraw_clustering=withdraw,
+    withdraw_clustering=withdraw_clustering,
     before_completion=(update_metadata_table,),
     after_completion=(inline_compaction, inline_clustering, archive_timeline),
     maintained_indexes=MAINTAINED,

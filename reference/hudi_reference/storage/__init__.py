@@ -10,7 +10,7 @@ of the reference check it. Imports errors only.
 from hudi_reference.storage.local import LocalStorage
 from hudi_reference.storage.memory import MemoryStorage
 from hudi_reference.storage.objects import ObjectStorage, RetryPolicy, s3_storage
-from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, Storage, inside, is_below
+from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, Storage, is_below, require_inside_table
 from hudi_reference.storage.uris import storage_of
 
 __all__ = [
@@ -22,8 +22,8 @@ __all__ = [
     "ObjectStorage",
     "RetryPolicy",
     "Storage",
-    "inside",
     "is_below",
+    "require_inside_table",
     "s3_storage",
     "storage_of",
 ]

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from hudi_reference.errors import SymbolicLinkInTable
 from hudi_reference.requirement import implements
-from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, inside
+from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, require_inside_table
 
 
 @implements("S3-001", "S3-002")
@@ -37,7 +37,7 @@ class LocalStorage:
     def _locate(self, path: str) -> tuple[str, os.stat_result | None]:
         """The path of an object and its status, if it exists. Raises PathOutsideTable, SymbolicLinkInTable."""
         place, found = str(self.root), None
-        steps = [step for step in inside(path).split("/") if step]
+        steps = [step for step in require_inside_table(path).split("/") if step]
         for number, step in enumerate(steps, 1):
             place = f"{place}/{step}"
             try:

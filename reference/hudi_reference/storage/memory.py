@@ -4,7 +4,7 @@ from threading import Lock
 
 import pyarrow as pa
 
-from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, inside, is_below
+from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, is_below, require_inside_table
 
 
 class MemoryStorage:
@@ -25,12 +25,12 @@ class MemoryStorage:
 
     def head(self, path: str) -> ObjectInfo | None:
         """The object in the dictionary."""
-        found = self._objects.get(inside(path))
+        found = self._objects.get(require_inside_table(path))
         return None if found is None else ObjectInfo(path, len(found[0]), found[1], str(found[1]))
 
     def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
         """Filter the names."""
-        folder = inside(prefix)
+        folder = require_inside_table(prefix)
         return [
             ObjectInfo(path, len(body), written, str(written))
             for path, (body, written) in sorted(self._objects.items())
@@ -39,7 +39,7 @@ class MemoryStorage:
 
     def names(self, folder: str) -> tuple[str, ...]:
         """The paths, truncated after the next `/`."""
-        start = len(prefix := f"{inside(folder)}/".lstrip("/"))
+        start = len(prefix := f"{require_inside_table(folder)}/".lstrip("/"))
         rest = (path[start:].partition("/") for path in tuple(self._objects) if path.startswith(prefix))
         return tuple(sorted({name + slash for name, slash, _ in rest}))
 
@@ -51,7 +51,7 @@ class MemoryStorage:
     def create(self, path: str, data: bytes) -> None:
         """Store unless the object exists."""
         with self._lock:
-            if inside(path) in self._objects:
+            if require_inside_table(path) in self._objects:
                 raise ObjectExists(path)
             self._store(path, data)
 
@@ -66,14 +66,14 @@ class MemoryStorage:
     def delete(self, path: str) -> None:
         """Remove the object."""
         with self._lock:
-            self._objects.pop(inside(path), None)
+            self._objects.pop(require_inside_table(path), None)
 
     def _body(self, path: str) -> bytes:
         try:
-            return self._objects[inside(path)][0]
+            return self._objects[require_inside_table(path)][0]
         except KeyError:
             raise FileNotFoundError(path) from None
 
     def _store(self, path: str, data: bytes) -> None:
         self._writes += 1
-        self._objects[inside(path)] = (bytes(data), self._writes)
+        self._objects[require_inside_table(path)] = (bytes(data), self._writes)

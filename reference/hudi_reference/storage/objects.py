@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from hudi_reference.errors import AccessDenied, Misuse, OutcomeUnknown, StorageFault, StorageUnavailable, UnfitStorage
 from hudi_reference.requirement import implements
-from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, inside, is_below
+from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, is_below, require_inside_table
 
 Answer = TypeVar("Answer")
 #: The name of the mark in the metadata of an object.
@@ -94,7 +94,9 @@ class ObjectStorage:
         import obstore
 
         try:
-            return _object_info(self._send_idempotent("HEAD", path, lambda: obstore.head(self._store, inside(path))))
+            return _object_info(
+                self._send_idempotent("HEAD", path, lambda: obstore.head(self._store, require_inside_table(path)))
+            )
         except FileNotFoundError:
             return None
 
@@ -103,7 +105,7 @@ class ObjectStorage:
         """LIST, all pages."""
         import obstore
 
-        folder = inside(prefix) or None
+        folder = require_inside_table(prefix) or None
         pages = self._send_idempotent("LIST", prefix, lambda: list(obstore.list(self._store, folder)))
         found = [_object_info(meta) for page in pages for meta in page]
         kept = [info for info in found if is_below(info.path, prefix) and not (skip and is_below(info.path, skip))]
@@ -113,7 +115,7 @@ class ObjectStorage:
         """LIST with the delimiter `/`, all pages."""
         import obstore
 
-        place = inside(folder) or None
+        place = require_inside_table(folder) or None
         found = self._send_idempotent("LIST", folder, lambda: obstore.list_with_delimiter(self._store, place))
         objects = (meta["path"].rpartition("/")[2] for meta in found["objects"])
         folders = (f"{prefix.rstrip('/').rpartition('/')[2]}/" for prefix in found["common_prefixes"])
@@ -124,7 +126,9 @@ class ObjectStorage:
         import obstore
 
         try:
-            self._send_idempotent("PUT", path, lambda: obstore.put(self._store, inside(path), data, use_multipart=False))
+            self._send_idempotent(
+                "PUT", path, lambda: obstore.put(self._store, require_inside_table(path), data, use_multipart=False)
+            )
         except FileNotFoundError as error:
             raise _translate_error("PUT", path, error) from error
 
@@ -151,12 +155,12 @@ class ObjectStorage:
         import obstore
 
         with suppress(FileNotFoundError):
-            self._send_idempotent("DELETE", path, lambda: obstore.delete(self._store, inside(path)))
+            self._send_idempotent("DELETE", path, lambda: obstore.delete(self._store, require_inside_table(path)))
 
     def _whole(self, path: str) -> bytes:
         import obstore
 
-        return self._send_idempotent("GET", path, lambda: bytes(obstore.get(self._store, inside(path)).bytes()))
+        return self._send_idempotent("GET", path, lambda: bytes(obstore.get(self._store, require_inside_table(path)).bytes()))
 
     def range(self, path: str, start: int, end: int) -> bytes:
         """The bytes from `start` to `end`, exclusive, which must be within the object."""
@@ -165,7 +169,7 @@ class ObjectStorage:
         if start >= end:
             return b""
         return self._send_idempotent(
-            "GET", path, lambda: bytes(obstore.get_range(self._store, inside(path), start=start, end=end))
+            "GET", path, lambda: bytes(obstore.get_range(self._store, require_inside_table(path), start=start, end=end))
         )
 
     def _send_idempotent(self, what: str, path: str, send: Callable[[], Answer]) -> Answer:
@@ -193,7 +197,9 @@ class ObjectStorage:
         mark, is_out = f"{self._writer}-{self._marks}", False
         for is_last in self._retries.tries():
             try:
-                obstore.put(self._store, inside(path), data, mode=mode, attributes={MARK: mark}, use_multipart=False)
+                obstore.put(
+                    self._store, require_inside_table(path), data, mode=mode, attributes={MARK: mark}, use_multipart=False
+                )
             except _errors(FileNotFoundError) as error:
                 is_out = is_out or not isinstance(error, _refusals())
                 fault = _outcome_unknown(path, error) if is_out else _translate_error("PUT", path, error)
@@ -215,7 +221,9 @@ class ObjectStorage:
         import obstore
 
         try:
-            found = self._send_idempotent("HEAD", path, lambda: obstore.get(self._store, inside(path), options={"head": True}))
+            found = self._send_idempotent(
+                "HEAD", path, lambda: obstore.get(self._store, require_inside_table(path), options={"head": True})
+            )
         except FileNotFoundError:
             return None, None
         except StorageFault as error:

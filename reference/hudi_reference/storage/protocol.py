@@ -66,7 +66,7 @@ def is_below(path: str, folder: str) -> bool:
     return not folder or path.startswith(folder + "/")
 
 
-def inside(path: str) -> str:
+def require_inside_table(path: str) -> str:
     """`path`, if it is inside the table.
 
     Raises PathOutsideTable for absolute paths and for `.` or `..` steps, so that malicious names in the metadata of a table

@@ -8,7 +8,7 @@ from hudi_reference.storage.protocol import ObjectInfo, Storage
 
 
 @dataclass(frozen=True)
-class Below:
+class FolderStorage:
     """The objects below a folder as a storage."""
 
     storage: Storage
@@ -57,7 +57,7 @@ class Below:
 
 
 @dataclass(frozen=True)
-class Ahead(Below):
+class StorageWithPendingObject(FolderStorage):
     """A read-only view of a storage with one additional object."""
 
     path: str = ""

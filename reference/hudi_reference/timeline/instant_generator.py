@@ -13,7 +13,7 @@ from typing import Protocol
 from hudi_reference.clock import Clock
 from hudi_reference.errors import ClockBehindTimeline, Misuse
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.locks import Lock, held, lock_for, new_owner
+from hudi_reference.locks import Lock, hold_lock, lock_for, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage, storage_of
 from hudi_reference.timeline.active import Timeline
@@ -93,7 +93,7 @@ class TimeGenerator:
 
         The time is the one that was read before the wait. Raises ClockBehindTimeline, LockNotObtained.
         """
-        with held(self.lock, owner or new_owner("times")):
+        with hold_lock(self.lock, owner or new_owner("times")):
             time = self._read_later_than(max(known, self._last))
             self.clock.sleep(self.skew + _RESOLUTION)
             self._last = time

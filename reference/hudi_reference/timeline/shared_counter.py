@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, tzinfo
 
 from hudi_reference.errors import MalformedInstantTime
-from hudi_reference.locks import Lock, held, new_owner
+from hudi_reference.locks import Lock, hold_lock, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectChanged, ObjectExists, Storage
 
@@ -56,5 +56,5 @@ class SharedCounter:
     @contextmanager
     def drawn(self, known: str = "", owner: str | None = None) -> Iterator[str]:
         """A new time; the lock of the table is held during the block."""
-        with held(self.lock, owner or new_owner("times")):
+        with hold_lock(self.lock, owner or new_owner("times")):
             yield self.requested(known)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from hudi_reference.errors import IllegalTransition, InstantExists, Misuse, UnsupportedTableFeature, WriteConflict
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.locks import held, new_owner
+from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectExists, Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
@@ -60,7 +60,7 @@ class Transitions:
         if requested is not None:
             return self._create(Instant(requested, action, State.REQUESTED), content, owner)
         owner = new_owner(f"request {action}")
-        with held(self.times.lock, owner):
+        with hold_lock(self.times.lock, owner):
             known = latest_time(load_timeline(self.storage, self.properties))
             with self.times.drawn(known, owner) as time:
                 if announce is not None:
@@ -85,7 +85,7 @@ class Transitions:
             check_migrated(self.storage, self.properties)
             return self._create(inflight, content)
         owner = new_owner(f"start {instant.action} {instant.requested}") if ACTIONS[instant.action].planned else None
-        with nullcontext() if owner is None else held(self.times.lock, owner):  # no process can remove the plan meanwhile
+        with nullcontext() if owner is None else hold_lock(self.times.lock, owner):  # no process can remove the plan meanwhile
             self._check_exists(instant)
             return self._create(inflight, content, owner)
 
@@ -105,7 +105,7 @@ class Transitions:
         """
         _check_move(instant.action, "complete", instant.state)
         owner = new_owner(f"complete {instant.action} {instant.requested}")
-        with held(self.times.lock, owner):
+        with hold_lock(self.times.lock, owner):
             timeline = load_timeline(self.storage, self.properties)
             if instant not in timeline.instants:
                 raise _state_changed(instant)

@@ -28,7 +28,7 @@ from hudi_reference.write.concurrency.conflict_resolution import (
     ConflictChecker,
     WriteKind,
     check_schema,
-    concurrent,
+    concurrent_actions,
     write_kinds,
 )
 from hudi_reference.write.concurrency.heartbeats import Heartbeats, heartbeat_path
@@ -167,7 +167,7 @@ class Commit:
         checker = ConflictChecker(settings.mode, self.base_timeline, self._same_group)
         plans = settings.mode is Mode.OPTIMISTIC or any(kind is not WriteKind.APPENDS for kind in mine.values())
         keys = keys_written(storage, self.stats, self.requested) if settings.compares_keys else frozenset()
-        for other in concurrent(storage, properties, self.base_timeline, timeline, plans=plans):
+        for other in concurrent_actions(storage, properties, self.base_timeline, timeline, plans=plans):
             checker.check(mine, other)
             if settings.compares_schemas:
                 check_schema(schema, other)

@@ -7,7 +7,7 @@ from typing import Any, get_args
 from hudi_reference.clock import Clock
 from hudi_reference.errors import Misuse, TableExists
 from hudi_reference.layout.merge_config import MergeMode
-from hudi_reference.layout.merge_settings import MergeSettings, configured
+from hudi_reference.layout.merge_settings import MergeSettings, configure_merging
 from hudi_reference.layout.properties import (
     META_FOLDER,
     PROPERTIES_PATH,
@@ -65,7 +65,7 @@ def key_entries(
 def merging_entries(mode: MergeMode | None, settings: Mapping[str, str], ordering: Sequence[str]) -> dict[str, str]:
     """The properties that say how the table merges: as the mode and the settings on merging decide. Raises Misuse."""
     _check_mode(mode)
-    merging = configured(mode, MergeSettings.of(settings), ordering)
+    merging = configure_merging(mode, MergeSettings.of(settings), ordering)
     return {
         "hoodie.record.merge.mode": merging.mode,
         "hoodie.record.merge.strategy.id": merging.strategy,

@@ -16,7 +16,7 @@ import pyarrow as pa
 from hudi_reference.query.table import Table
 from hudi_reference.records.keys.record_keys import KeyGenerator, with_settings
 from hudi_reference.requirement import implements
-from hudi_reference.storage import inside
+from hudi_reference.storage import require_inside_table
 from hudi_reference.timeline.contents.metadata import DELETE_PARTITION
 from hudi_reference.write.write import begin_write, run_with_retries
 
@@ -27,7 +27,7 @@ def delete_partitions(table: Table, paths: Iterable[str]) -> str:
 
     Raises UnsupportedTableFeature, PathOutsideTable, InstantExists and WriteConflict, as writes do.
     """
-    chosen = sorted({inside(path) for path in paths})
+    chosen = sorted({require_inside_table(path) for path in paths})
 
     def attempt() -> str:
         view = table.view()

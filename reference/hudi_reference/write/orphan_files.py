@@ -21,7 +21,7 @@ Judge = Callable[[str, str], bool]
 
 
 @implements("BF-007", "LF-007")
-def lost(named: Mapping[str, Collection[str]]) -> Judge:
+def unnamed_files(named: Mapping[str, Collection[str]]) -> Judge:
     """Finds files that the metadata of their action does not name.
 
     `named` are the files that the metadata names, by the requested time of each completed action that is examined.
@@ -30,7 +30,7 @@ def lost(named: Mapping[str, Collection[str]]) -> Judge:
 
 
 @implements("ARC-004")
-def uncommitted(timeline: Timeline, before: str) -> Judge:
+def uncommitted_files(timeline: Timeline, before: str) -> Judge:
     """Finds files whose action was requested before that time and did not complete.
 
     If the active timeline began at `before`, they would count as files of archived actions. No action may be pending there.
@@ -60,7 +60,7 @@ def leftover_files(storage: Storage, groups: FileGroups) -> tuple[str, ...]:
 
     Only actions of the active timeline are examined, because only their metadata is loaded.
     """
-    return orphan_files(storage, lost(groups.written_files))
+    return orphan_files(storage, unnamed_files(groups.written_files))
 
 
 def _is_of_its_action(storage: Storage, path: str, name: LogFileName) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from hudi_reference.errors import UnsupportedTableFeature
-from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, dropped_by
+from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, partitions_to_drop
 from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties, read_properties
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -64,7 +64,7 @@ def check_indexes_maintained(table: Table) -> None:
 def check_maintained(table: Table, partitions: Iterable[str]) -> None:
     """Raises UnsupportedTableFeature for partitions of the metadata table that the hooks neither maintain nor drop."""
     listed = tuple(partitions)
-    dropped = dropped_by(table.options, listed) if table.hooks.maintained_indexes else ()
+    dropped = partitions_to_drop(table.options, listed) if table.hooks.maintained_indexes else ()
     if others := table.hooks.unmaintained(set(listed) - set(dropped)):
         raise UnsupportedTableFeature(
             "the table has indexes that are not maintained here", rule="PROP-001", path=PROPERTIES_PATH,

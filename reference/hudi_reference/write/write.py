@@ -28,7 +28,7 @@ from hudi_reference.write.placement.bucket_layout import check_placement
 from hudi_reference.write.placement.consistent_buckets import ConsistentLookup
 from hudi_reference.write.placement.global_index import GlobalLookup
 from hudi_reference.write.placement.locate import BucketLookup, Located, locate
-from hudi_reference.write.placement.rows import Incoming, combine
+from hudi_reference.write.placement.rows import Incoming, merge_duplicates
 from hudi_reference.write.preconditions import check_writable
 from hudi_reference.write.write_context import (
     DEFAULTS,
@@ -155,17 +155,17 @@ def _locate(
     is_partial = operation == PARTIAL_UPDATE
     buckets = None if is_partial else BucketLookup.of(table)
     if buckets is not None:
-        return buckets.locate(combine(incoming, context.reader.merging), context.view.groups, replaced or ())
+        return buckets.locate(merge_duplicates(incoming, context.reader.merging), context.view.groups, replaced or ())
     if ranges is not None and not is_partial:
-        combined = combine(incoming, context.reader.merging)
+        combined = merge_duplicates(incoming, context.reader.merging)
         return ranges.locate(combined, context.view.groups, replaced or (), context.view.timeline)
     # ER-058: insert and bulk insert append without a lookup, as deployed.
     if operation in _WITHOUT_LOOKUP:
         return Located((), list(incoming.by_partition()))
     if (lookup := GlobalLookup.of(table, context.view, context.reader, context.properties)) is not None:
-        combined = combine(incoming, context.reader.merging, whole_table=True)
+        combined = merge_duplicates(incoming, context.reader.merging, whole_table=True)
         return lookup.locate(combined, only_change=is_partial or operation == "DELETE")
-    return locate(combine(incoming, context.reader.merging), context.view, context.reader, living=is_partial)
+    return locate(merge_duplicates(incoming, context.reader.merging), context.view, context.reader, living=is_partial)
 
 
 def ranges_of(table: Table) -> ConsistentLookup | None:

@@ -16,7 +16,7 @@ from hudi_reference.records.keys.record_keys import with_settings
 from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
-from hudi_reference.schema.reconcile import reconciled
+from hudi_reference.schema.reconcile import reconcile_schema
 from hudi_reference.write.placement.global_index import is_global
 from hudi_reference.write.placement.rows import NULL_FOR_MISSING, RECONCILE, Intake, Needs
 from hudi_reference.write.preconditions import check_format, check_populated
@@ -45,7 +45,7 @@ class WriteContext:
         # ER-109: a write extends the schema only with this setting.
         grows = options.get(RECONCILE) == "true"
         if grows and operation != "DELETE":
-            view = replace(view, schema=reconciled(view.schema, rows))
+            view = replace(view, schema=reconcile_schema(view.schema, rows))
         lenient = grows or options.get(NULL_FOR_MISSING) == "true" or operation == PARTIAL_UPDATE
         keys: Needs = "key" if is_global(options) else "identity"
         needs: Needs = keys if operation == "DELETE" else "ordering" if lenient else "all"

@@ -19,15 +19,15 @@ from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
 from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.slice_reader import SliceReader
-from hudi_reference.records.changes import KEY, Changes, deleted, without_deletes
+from hudi_reference.records.changes import KEY, Changes, delete_flags, without_deletes
 from hudi_reference.records.merge import default_of, orderings_of, type_of
 from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import AvroSchema, only
+from hudi_reference.schema.avro import AvroSchema, select_fields
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.write.cdc_writer import logging_mode, write_change_log
 from hudi_reference.write.commit import Commit
-from hudi_reference.write.placement.rows import FILE_NAME, PARTITION, in_file, stamp, stored
+from hudi_reference.write.placement.rows import FILE_NAME, PARTITION, fill_meta_columns, stored_rows, with_file_name
 from hudi_reference.write.write_context import DEFAULTS, LogOptions
 
 #: Rows in one new base file at most.
@@ -106,7 +106,7 @@ class Writer:
 
     def _store_new(self, name: BaseFileName, partition: str, rows: pa.Table) -> None:
         """Store rows in the first base file of a file group."""
-        stamped = stamp(rows, self.commit.requested, self.number, str(name))
+        stamped = fill_meta_columns(rows, self.commit.requested, self.number, str(name))
         self._add_base_file(name, partition, stamped, inserts=rows.num_rows)
 
     @implements("BF-003", "BF-009", "TYP-002", "TL-006", "META-005")
@@ -123,11 +123,11 @@ class Writer:
         reader = self.reader
         base = reader.keyed(reader.read(file_slice, reader.schema.names))
         name = self._base_file_name(file_slice.file_id)
-        stamped = stamp(changes, self.commit.requested, self.number, str(name))
+        stamped = fill_meta_columns(changes, self.commit.requested, self.number, str(name))
         partial = {} if self.partial_columns is None else {0: self.partial_columns}
         deletes = [Delete(key, None, None) for key in removed.column(KEY).to_pylist()]
         merged = merge_changes(base, Changes([stamped, deletes], base.schema, partial), reader.merging)
-        rows = in_file(merged, str(name))
+        rows = with_file_name(merged, str(name))
         written = pc.sum(pc.equal(rows.column("_hoodie_commit_time"), self.commit.requested)).as_py() or 0
         changes = write_change_log(self.commit, self.schema, name, file_slice.partition, base, rows)
         counts = {"updates": written, "deletes": base.num_rows - rows.num_rows, "changes": changes}
@@ -139,7 +139,7 @@ class Writer:
         number, token = self.number, self.token()
         places = self._row_positions(file_slice, pa.chunked_array([*changes.column(KEY).chunks, *removed.column(KEY).chunks]))
         # ER-026: rows in log blocks have the file id as _hoodie_file_name.
-        stamped = stamp(_sort_by_position(changes, places), self.commit.requested, number, file_slice.file_id)
+        stamped = fill_meta_columns(_sort_by_position(changes, places), self.commit.requested, number, file_slice.file_id)
         rows, deletes = self._split_deletes(stamped)
         deletes += _deletes(_sort_by_position(removed, places), ())
         blocks = list(self._blocks(rows, deletes, file_slice.base_file_instant, places))
@@ -185,13 +185,13 @@ class Writer:
         """The blocks of one append, in file order; with positions if the `places` of the keys are known."""
         writer = BlockWriter(self.commit.requested, self.schema, base_instant)
         partial = self.partial_columns
-        of_rows = writer if partial is None else replace(writer, schema=only(self.schema, partial), partial=True)
+        of_rows = writer if partial is None else replace(writer, schema=select_fields(self.schema, partial), partial=True)
 
         step = max(1, rows.num_rows * self.logs.max_block_size // max(1, rows.nbytes))
         for start in range(0, rows.num_rows, step):
             part = rows.slice(start, step)
             columns = part if partial is None else part.select([name for name in part.column_names if name in partial])
-            kept = stored(columns, self.commit.table.properties)
+            kept = stored_rows(columns, self.commit.table.properties)
             rows_changed = None if places is None else [places[key] for key in part.column(KEY).to_pylist()]
             yield EncodedBlock(of_rows.rows(self.logs.block_format, kept, rows_changed), rows=part.num_rows)
         if deletes:
@@ -206,7 +206,7 @@ class Writer:
     @implements("BLK-009", "BLK-013")
     def _split_deletes(self, rows: pa.Table) -> tuple[pa.Table, list[Delete]]:
         """The rows to store, and the deletes with ordering value of the flagged rows."""
-        flags = deleted(rows, self.reader.merging.marker)
+        flags = delete_flags(rows, self.reader.merging.marker)
         if flags is None:
             return rows, []
         return rows.filter(pc.invert(flags)), _deletes(rows.filter(flags), self._ordering)
@@ -214,7 +214,7 @@ class Writer:
     def _add_base_file(
         self, name: BaseFileName, partition: str, rows: pa.Table, *, previous: FileSlice | None = None, **counts: Any
     ) -> None:
-        kept = stored(rows, self.commit.table.properties, FILE_NAME)
+        kept = stored_rows(rows, self.commit.table.properties, FILE_NAME)
         data = encode_base_file(kept, self.schema, name.extension, settings=self.commit.table.options)
         stat = WriteStat(
             name.file_id, partition, join_path(partition, str(name)),

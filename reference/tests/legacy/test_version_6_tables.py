@@ -24,7 +24,7 @@ from hudi_reference.files.log.writer import BlockWriter
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.legacy.archived_log import ArchivedLog, read_archived_log
 from hudi_reference.schema.avro import arrow_schema, with_meta_columns
-from hudi_reference.services.migration.properties import migrated_properties
+from hudi_reference.services.migration.properties import migrate_properties
 from hudi_reference.services.migration.timeline import completion_times
 from hudi_reference.storage import MemoryStorage, ObjectInfo
 from hudi_reference.timeline.contents.actions import read_action
@@ -280,7 +280,7 @@ def test_completion_times_keep_slices_apart(writes: list[tuple[int, int, set[str
 )
 def test_a_migrated_table_merges_as_before(given: dict[str, str], mode: str) -> None:
     """MRG-020, PROP-006: the mode by which the rows were read is stored; the version at creation stays known."""
-    found = migrated_properties(TableProperties({**PROPERTIES, **given, "hoodie.table.metadata.partitions": "files"}))
+    found = migrate_properties(TableProperties({**PROPERTIES, **given, "hoodie.table.metadata.partitions": "files"}))
     assert found["hoodie.record.merge.mode"] == mode
     assert (found["hoodie.table.version"], found["hoodie.table.initial.version"]) == ("8", "6")
     assert "hoodie.table.metadata.partitions" not in found

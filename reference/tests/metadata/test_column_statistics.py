@@ -18,7 +18,7 @@ from hudi_reference.metadata.indexes.all import index_of
 from hudi_reference.metadata.keys import column_stats_key, partition_stats_key
 from hudi_reference.metadata.records import Bound, ColumnStats, PartitionStats
 from hudi_reference.metadata.statistics.bounds import bounds_of
-from hudi_reference.metadata.statistics.columns import indexable
+from hudi_reference.metadata.statistics.columns import indexable_columns
 from hudi_reference.metadata.statistics.files import statistics_of
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.storage import MemoryStorage
@@ -277,7 +277,7 @@ def test_only_some_columns_can_have_statistics() -> None:
         "n": "int",
     }
     schema = {**SCHEMA, "fields": [{"name": name, "type": ["null", kind]} for name, kind in fields.items()]}
-    assert list(indexable(schema)) == ["decimal", "struct.a", "n"]
+    assert list(indexable_columns(schema)) == ["decimal", "struct.a", "n"]
 
 
 def test_false_bounds_of_deployed_writers_are_not_aggregated() -> None:

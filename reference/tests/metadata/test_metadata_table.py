@@ -11,19 +11,19 @@ from hudi_reference.errors import ConcurrentChange, UnsupportedTableFeature
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import read_properties
-from hudi_reference.locks import held, new_owner
+from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.metadata.indexes.record_index import RECORD_INDEX
 from hudi_reference.metadata.keys import ALL_PARTITIONS, column_stats_key
-from hudi_reference.metadata.record_merge import merged
+from hudi_reference.metadata.record_merge import merge_payloads
 from hudi_reference.metadata.records import Bound, ColumnStats, FileInfo, FileList, PartitionList, RecordLocation
 from hudi_reference.metadata.table import MetadataTable
-from hudi_reference.metadata.writer import Entries, seed
+from hudi_reference.metadata.writer import Entries, first_log_file
 from hudi_reference.services.indexing import indexing
 from hudi_reference.services.metadata_table.metadata_sync import MetadataSync
 from hudi_reference.services.planning.index_plan import plan_record
-from hudi_reference.services.planning.plan_execution import planning
+from hudi_reference.services.planning.plan_execution import hold_for_planning
 from hudi_reference.storage import LocalStorage, MemoryStorage
-from hudi_reference.storage.wrapped import Ahead, Below
+from hudi_reference.storage.wrapped import FolderStorage, StorageWithPendingObject
 from hudi_reference.write.commit import transitions_of
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "layout" / "with-metadata-table" / "table"
@@ -90,7 +90,7 @@ def test_statistics_are_widened_unless_they_are_tight(
     old: ColumnStats, new: ColumnStats, least: int, greatest: int, count: int
 ) -> None:
     """MDT-014: minimum of minima, maximum of maxima, nulls ignored; counts add up."""
-    found = merged(old, new)
+    found = merge_payloads(old, new)
     assert isinstance(found, ColumnStats) and found.least is not None and found.greatest is not None
     assert (found.least.value, found.greatest.value, found.value_count) == (least, greatest, count)
 
@@ -107,8 +107,8 @@ def test_statistics_are_widened_unless_they_are_tight(
 )
 def test_file_listings_are_merged(old: dict[str, FileInfo], new: dict[str, FileInfo], left: dict[str, FileInfo]) -> None:
     """MDT-006: a delete removes a file, and is kept if the file is not listed yet; the greater size counts."""
-    assert merged(FileList(old), FileList(new)) == FileList(left)
-    assert merged(PartitionList(old), PartitionList(new)) == PartitionList(left)
+    assert merge_payloads(FileList(old), FileList(new)) == FileList(left)
+    assert merge_payloads(PartitionList(old), PartitionList(new)) == PartitionList(left)
 
 
 def test_first_log_block_equals_that_of_apache_hudi() -> None:
@@ -117,7 +117,7 @@ def test_first_log_block_equals_that_of_apache_hudi() -> None:
         "234855444923 0000000000000042 00000001 00000001 00000001 00000000 00000011 3030303030303030303030303030303030"
         "0000000000000009 00000003 00000001 00 00000000 0000000000000048"
     )
-    assert seed("0" * 17) == bytes.fromhex(deployed)
+    assert first_log_file("0" * 17) == bytes.fromhex(deployed)
 
 
 def test_entries_go_to_the_file_group_of_their_key() -> None:
@@ -146,7 +146,7 @@ def test_completed_index_is_published_after_crash(monkeypatch: pytest.MonkeyPatc
     """INX-014, PROP-012: the indexer crashed after its completion; the next one publishes the index, and builds nothing."""
     table = listed_table()
     with monkeypatch.context() as crashing:
-        crashing.setattr(indexing, "offer", lambda table, requested: None)
+        crashing.setattr(indexing, "publish_indexes", lambda table, requested: None)
         assert index(table, WANTED) is not None
     opened(table).insert(trips(trip("c", p="x")))
     assert read_properties(table.storage).fields(INFLIGHT) == ("record_index",)
@@ -157,7 +157,7 @@ def test_completed_index_is_published_after_crash(monkeypatch: pytest.MonkeyPatc
 def test_unlisted_build_is_dropped() -> None:
     """INX-013: the scheduler crashed before the partition was listed, so that writers do not add to it: no index is published."""
     table = listed_table()
-    with planning(table) as publish:
+    with hold_for_planning(table) as publish:
         publish("indexing", plan_record([RECORD_INDEX], table.timeline.commits[-1].requested))
     opened(table).insert(trips(trip("c", p="x")))
     with pytest.raises(ConcurrentChange):
@@ -181,7 +181,7 @@ def test_unmaintained_indexes_do_not_become_stale() -> None:
     """OCC-020, PROP-001: an index was added during a write; the write does not complete without maintaining it."""
     table = listed_table()
     owner = new_owner("another engine")
-    with held(transitions_of(table).times.lock, owner):
+    with hold_lock(transitions_of(table).times.lock, owner):
         sync = MetadataSync.of(table, transitions_of(table).times, owner)
         sync.store_lists(("files", "other_index"), ())
     before = table.timeline.commits
@@ -201,16 +201,16 @@ def test_records_of_a_table_without_partitions() -> None:
     assert isinstance(location, RecordLocation) and location.partition == ""
 
 
-def _below(storage: MemoryStorage) -> Below:
-    return Below(storage, "in/here")
+def _below(storage: MemoryStorage) -> FolderStorage:
+    return FolderStorage(storage, "in/here")
 
 
-def _ahead(storage: MemoryStorage) -> Below:
-    return Ahead(storage, "in/here", "t/new", b"to come")
+def _ahead(storage: MemoryStorage) -> FolderStorage:
+    return StorageWithPendingObject(storage, "in/here", "t/new", b"to come")
 
 
 @pytest.mark.parametrize("make", [_below, _ahead])
-def test_a_folder_is_a_storage(make: Callable[[MemoryStorage], Below]) -> None:
+def test_a_folder_is_a_storage(make: Callable[[MemoryStorage], FolderStorage]) -> None:
     """Objects below a folder by their paths in it; objects outside are not visible, and announced ones are."""
     storage = MemoryStorage()
     storage.put("in/there/x", b"outside")
@@ -223,8 +223,8 @@ def test_a_folder_is_a_storage(make: Callable[[MemoryStorage], Below]) -> None:
     assert (found.get("t/a", 1, 2), found.open("t/a").read()) == (b"78", b"67890")
     assert [info.path for info in found.list()] == ["b", "t/a"]
     assert [info.path for info in found.list(skip="t")] == ["b"]
-    assert found.names("t") == (("a", "new") if isinstance(found, Ahead) else ("a",))
+    assert found.names("t") == (("a", "new") if isinstance(found, StorageWithPendingObject) else ("a",))
     found.delete("b")
     assert found.head("b") is None and storage.get("in/here/t/a") == b"67890"
-    if isinstance(found, Ahead):
+    if isinstance(found, StorageWithPendingObject):
         assert (found.get("t/new"), found.get("t/new", 3, 2)) == (b"to come", b"co")

@@ -16,7 +16,7 @@ from reference_samples import bounded
 from hudi_reference import create_table
 from hudi_reference.errors import InvalidProperty, Misuse, UnknownMerger, UnsupportedMergeStrategy
 from hudi_reference.files.log.content import Delete
-from hudi_reference.layout.merge_settings import MergeSettings, configured
+from hudi_reference.layout.merge_settings import MergeSettings, configure_merging
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.mergers.merger import BufferedRecord, Merging, RecordContext, RecordMerger
@@ -164,7 +164,7 @@ def test_incomplete_delete_marker_is_an_error() -> None:
 
 def test_settings_are_those_of_a_writer() -> None:
     """MRG-036: the configuration that follows from a strategy id is a custom mode."""
-    found = configured(
+    found = configure_merging(
         None, MergeSettings.of({"hoodie.datasource.write.record.merger.strategy": SAMPLE_MERGERS[0].strategy_id}), ()
     )
     assert (found.mode, found.strategy) == ("CUSTOM", SAMPLE_MERGERS[0].strategy_id)

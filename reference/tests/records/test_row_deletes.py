@@ -5,7 +5,7 @@ import pytest
 
 from hudi_reference.errors import InvalidProperty
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.changes import DeleteMarker, deleted, kinds_of, without_deletes
+from hudi_reference.records.changes import DeleteMarker, delete_flags, kinds_of, without_deletes
 from hudi_reference.records.merge import Kind
 
 
@@ -22,7 +22,7 @@ from hudi_reference.records.merge import Kind
 def test_delete_marker(column, value, marker, expected):
     """MRG-014: case counts, a null is not a delete, and without a marker the column has no effect."""
     rows = pa.table({"op": column})
-    found = deleted(rows, DeleteMarker("op", value) if marker else None)
+    found = delete_flags(rows, DeleteMarker("op", value) if marker else None)
     assert (None if found is None else found.to_pylist()) == expected
 
 
@@ -42,7 +42,7 @@ def test_each_kind_of_delete_row():
 
 def test_a_marker_of_a_column_that_is_not_there_marks_nothing():
     """MRG-014: a table may name a column that only later rows have."""
-    assert deleted(pa.table({"a": [1]}), DeleteMarker("op", "D")) is None
+    assert delete_flags(pa.table({"a": [1]}), DeleteMarker("op", "D")) is None
 
 
 @pytest.mark.parametrize("given", [{"hoodie.payload.delete.field": "op"}, {"hoodie.payload.delete.marker": "D"}])

@@ -14,8 +14,8 @@ from hudi_reference.errors import InvalidRows, MalformedLogBlock, Misuse, Unsupp
 from hudi_reference.records.mergers.merger import BufferedRecord, RecordContext, RecordMerger
 from hudi_reference.schema.avro import arrow_schema, parse_schema
 from hudi_reference.schema.evolution import conform
-from hudi_reference.schema.promotion import BY_ID, BY_NAME, conversion, kind_of, promotes
-from hudi_reference.schema.reconcile import reconciled
+from hudi_reference.schema.promotion import BY_ID, BY_NAME, can_promote, conversion, kind_of
+from hudi_reference.schema.reconcile import reconcile_schema
 from hudi_reference.storage import MemoryStorage
 
 POINT = {"type": "record", "name": "point", "fields": [{"name": "x", "type": "int"}]}
@@ -39,12 +39,12 @@ FLAT = {**SCHEMA, "fields": SCHEMA["fields"][:4]}
 
 def grown(**columns: pa.DataType) -> pa.Schema:
     """The Arrow schema of the table after a write with these columns."""
-    return arrow_schema(reconciled(SCHEMA, pa.schema(columns.items())))
+    return arrow_schema(reconcile_schema(SCHEMA, pa.schema(columns.items())))
 
 
 def test_compatible_columns_do_not_change_the_schema():
     """LF-038: narrower and missing columns change nothing."""
-    assert reconciled(SCHEMA, pa.schema([("id", pa.string()), ("ts", pa.int32()), ("n", pa.int8())])) is SCHEMA
+    assert reconcile_schema(SCHEMA, pa.schema([("id", pa.string()), ("ts", pa.int32()), ("n", pa.int8())])) is SCHEMA
 
 
 def test_new_columns_are_appended():
@@ -55,7 +55,7 @@ def test_new_columns_are_appended():
     found = grown(**{f"c{number}": kind for number, kind in enumerate(kinds)})
     assert found.names[:7] == [field["name"] for field in SCHEMA["fields"]]
     assert [kind_of(one) for one in found.types[7:]] == [kind_of(one) for one in kinds] or found.types[7:] == kinds
-    avro = reconciled(SCHEMA, pa.schema([("c", pa.bool_())]))
+    avro = reconcile_schema(SCHEMA, pa.schema([("c", pa.bool_())]))
     assert avro["fields"][-1] == {"name": "c", "type": ["null", "boolean"], "default": None}
 
 
@@ -80,8 +80,8 @@ def test_other_types_are_refused(column, kind):
 def test_writers_take_fewer_steps_than_readers():
     """Every step that a write may take is one that every reader takes."""
     assert all(set(wider) <= set(BY_ID[kind]) for kind, wider in BY_NAME.items())
-    assert promotes(pa.int32(), pa.string())
-    assert not promotes(pa.int64(), pa.int32())
+    assert can_promote(pa.int32(), pa.string())
+    assert not can_promote(pa.int64(), pa.int32())
 
 
 @pytest.mark.parametrize(
@@ -215,5 +215,7 @@ def test_a_partial_block_in_a_table_without_meta_columns_is_an_error():
 
 def test_the_schema_of_a_write_is_sound():
     """LF-038: what is stored can be parsed again."""
-    grown_schema = reconciled(SCHEMA, pa.schema([("d", pa.decimal128(10, 2)), ("s", pa.struct([("d", pa.decimal128(4, 2))]))]))
+    grown_schema = reconcile_schema(
+        SCHEMA, pa.schema([("d", pa.decimal128(10, 2)), ("s", pa.struct([("d", pa.decimal128(4, 2))]))])
+    )
     assert parse_schema(grown_schema, "again") == grown_schema

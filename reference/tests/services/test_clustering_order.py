@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
-from hudi_reference.services.clustering.order import Numbers, hilbert, interleaved, ordered, ranks, scaled
+from hudi_reference.services.clustering.order import Numbers, hilbert_positions, interleave_bits, ranks, scale_ranks, sort_rows
 
 #: Dimensions and bits a side of grids that are small enough to look at every point.
 GRIDS = [(1, 4), (2, 1), (2, 3), (2, 5), (3, 1), (3, 3), (4, 2), (5, 2), (6, 1)]
@@ -24,7 +24,7 @@ def grid(dimensions: int, bits: int) -> list[Numbers]:
 
 
 @pytest.mark.parametrize(("dimensions", "bits"), GRIDS)
-@pytest.mark.parametrize("curve", [hilbert, interleaved])
+@pytest.mark.parametrize("curve", [hilbert_positions, interleave_bits])
 def test_a_curve_visits_every_point_once(curve: Any, dimensions: int, bits: int) -> None:
     """The positions of the points of a grid are the numbers from 0 on, each once."""
     points = grid(dimensions, bits)
@@ -35,7 +35,7 @@ def test_a_curve_visits_every_point_once(curve: Any, dimensions: int, bits: int)
 def test_neighbours_on_hilberts_curve_are_one_step_apart(dimensions: int, bits: int) -> None:
     """From each point to the next exactly one coordinate changes, by one."""
     points = np.stack(grid(dimensions, bits)).astype(int)
-    along = points[:, np.argsort(hilbert(grid(dimensions, bits), bits))]
+    along = points[:, np.argsort(hilbert_positions(grid(dimensions, bits), bits))]
     assert (np.abs(np.diff(along, axis=1)).sum(axis=0) == 1).all()
 
 
@@ -43,7 +43,7 @@ def test_neighbours_on_hilberts_curve_are_one_step_apart(dimensions: int, bits: 
 def test_a_z_order_position_interleaves_the_bits_of_the_coordinates(dimensions: int, bits: int) -> None:
     """The position has one bit of each coordinate in turn, the first coordinate first."""
     points = grid(dimensions, bits)
-    for *coordinates, position in zip(*(axis.tolist() for axis in points), interleaved(points, bits).tolist(), strict=True):
+    for *coordinates, position in zip(*(axis.tolist() for axis in points), interleave_bits(points, bits).tolist(), strict=True):
         texts = [f"{coordinate:0{bits}b}" for coordinate in coordinates]
         assert f"{position:0{bits * dimensions}b}" == "".join(text[bit] for bit in range(bits) for text in texts)
 
@@ -62,7 +62,7 @@ Z_ORDER: list[tuple[int, list[tuple[int, ...]], list[int]]] = [
 ]
 
 
-@pytest.mark.parametrize(("curve", "vectors"), [(hilbert, HILBERT), (interleaved, Z_ORDER)])
+@pytest.mark.parametrize(("curve", "vectors"), [(hilbert_positions, HILBERT), (interleave_bits, Z_ORDER)])
 def test_positions_are_those_of_deployed_classes(
     curve: Any, vectors: list[tuple[int, list[tuple[int, ...]], list[int]]]
 ) -> None:
@@ -99,7 +99,7 @@ def test_values_of_every_type_are_ordered(kind: pa.DataType, values: list[list[A
     flat = [(place, value) for place, equal in enumerate(values) for value in equal]
     mixed = [*flat[1::2], *flat[::2]]
     rows = pa.table({"place": [p for p, _ in mixed], "v": pa.array([v for _, v in mixed], kind)})
-    assert ordered(rows, ["v"], layout).column("place").to_pylist() == [place for place, _ in flat]
+    assert sort_rows(rows, ["v"], layout).column("place").to_pylist() == [place for place, _ in flat]
     if None not in values[0]:
         return
     without = ranks(pa.chunked_array([pa.array([v for _, v in flat[1:]], kind)]))
@@ -109,19 +109,19 @@ def test_values_of_every_type_are_ordered(kind: pa.DataType, values: list[list[A
 def test_rows_that_are_equal_keep_their_order() -> None:
     """Rows are sorted by the first column, then by the second; rows that are equal in both keep their order."""
     rows = pa.table({"a": [2, 1, 2, 1, None], "b": ["x", "y", "x", "x", "z"], "n": range(5)})
-    assert ordered(rows, ["a", "b"]).column("n").to_pylist() == [4, 3, 1, 0, 2]
-    assert ordered(rows, []).column("n").to_pylist() == [0, 1, 2, 3, 4]
+    assert sort_rows(rows, ["a", "b"]).column("n").to_pylist() == [4, 3, 1, 0, 2]
+    assert sort_rows(rows, []).column("n").to_pylist() == [0, 1, 2, 3, 4]
 
 
 def test_fields_of_structs_are_columns() -> None:
     """`a.b` is field b of struct a; a null struct counts as a null."""
     rows = pa.table({"a": pa.array([{"b": 2}, None, {"b": 1}], pa.struct([("b", pa.int64())])), "n": range(3)})
-    assert ordered(rows, ["a.b"]).column("n").to_pylist() == [1, 2, 0]
+    assert sort_rows(rows, ["a.b"]).column("n").to_pylist() == [1, 2, 0]
 
 
 def test_coordinates_are_spread_over_the_whole_grid() -> None:
     """Coordinates are spread over the whole grid, whatever the number of values, and keep their order."""
-    (many, few), bits = scaled([np.arange(1024, dtype=np.uint64), np.arange(1024, dtype=np.uint64) // np.uint64(512)])
+    (many, few), bits = scale_ranks([np.arange(1024, dtype=np.uint64), np.arange(1024, dtype=np.uint64) // np.uint64(512)])
     assert bits == 10
     assert many.tolist() == list(range(1024))
     assert sorted(set(few.tolist())) == [0, 512]
@@ -131,7 +131,7 @@ def test_many_columns_get_one_bit_each() -> None:
     """Of forty columns one bit each counts on the curve; rows that are equal there are ordered by the columns."""
     rows = pa.table({f"c{n}": [3, 0, 1, 2] for n in range(40)})
     for layout in ("ZORDER", "HILBERT"):
-        assert ordered(rows, rows.column_names, layout).column("c0").to_pylist() == [0, 1, 2, 3]
+        assert sort_rows(rows, rows.column_names, layout).column("c0").to_pylist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -150,4 +150,4 @@ def test_invalid_sort_columns_and_layouts_are_refused(columns: list[str], layout
     """Missing columns, values without an order, unknown layouts, and more columns than bits are refused."""
     rows = pa.table({"v": [1], "list": [[1]], "s": [{"b": 1}]})
     with pytest.raises(error):
-        ordered(rows, columns, layout)
+        sort_rows(rows, columns, layout)

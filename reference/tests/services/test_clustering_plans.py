@@ -16,9 +16,9 @@ from hudi_reference.errors import MalformedMetadata, MissingDataFile, Misuse, Pa
 from hudi_reference.files.base.column_ranges import column_ranges
 from hudi_reference.ids import SeededIds
 from hudi_reference.query.file_groups import FileSlice
-from hudi_reference.services.clustering.groups import STRATEGIES, Candidate, grouped
+from hudi_reference.services.clustering.groups import STRATEGIES, Candidate, group_slices
 from hudi_reference.services.clustering.plan import plan_clustering, schedule_clustering
-from hudi_reference.services.clustering.plan_record import clustering_in, plan_record
+from hudi_reference.services.clustering.plan_record import parse_clustering_plan, plan_record
 from hudi_reference.services.clustering.settings import SETTINGS, ClusteringSettings
 from hudi_reference.storage import MemoryStorage
 
@@ -75,7 +75,7 @@ def test_every_file_is_in_one_group_within_the_limit(files, limit, name):
     settings = ClusteringSettings.of({f"{PLAN}max.bytes.per.group": str(limit), f"{PLAN}sort.columns": "c"})
     candidates = [Candidate(FileSlice("", str(n), f"{n:03}", "f"), size) for n, (size, _) in enumerate(files)]
     ranges = {str(n): found for n, (_, found) in enumerate(files)}
-    groups = [group for group, _ in grouped(candidates, STRATEGIES[name], settings, Known(ranges))]
+    groups = [group for group, _ in group_slices(candidates, STRATEGIES[name], settings, Known(ranges))]
     assert sorted(one.file_slice.file_id for group in groups for one in group) == sorted(ranges)
     assert all(len(group) == 1 or sum(one.size for one in group) <= limit for group in groups)
     if name.startswith("Overlap"):
@@ -153,12 +153,12 @@ def test_a_plan_is_equal_after_writing_and_reading():
     table = by_hours()
     plan = plan_clustering(table, {f"{PLAN}sort.columns": "name,ts", f"{PLAN}target.file.max.bytes": "7700000"})
     record = plan_record(table, plan)
-    assert clustering_in(record) == plan
+    assert parse_clustering_plan(record) == plan
     assert (plan.sort_columns, plan.target_size) == (("name", "ts"), 7700000)
     record["clusteringPlan"]["inputGroups"][0]["slices"][0]["dataFilePath"] = (
         "s3://elsewhere/a/" + plan.groups[0].slices[0].base_file
     )
-    assert clustering_in(record) == plan
+    assert parse_clustering_plan(record) == plan
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_invalid_plans_are_refused(error, change):
     record = plan_record(table, plan_clustering(table))
     change(record)
     with pytest.raises(error):
-        clustering_in(record)
+        parse_clustering_plan(record)
 
 
 def spanning(groups):

@@ -10,7 +10,7 @@ from hudi_reference.errors import (
 )
 from hudi_reference.services.clean.clean import execute_clean, files_of_clean
 from hudi_reference.services.compaction.compaction import schedule_compaction
-from hudi_reference.services.planning.plan_execution import pending_of, planning
+from hudi_reference.services.planning.plan_execution import hold_for_planning, pending_of
 
 
 def foreign_clean(table, files, earliest=None):
@@ -30,7 +30,7 @@ def foreign_clean(table, files, earliest=None):
         "partitionsToBeDeleted": [],
         "extraMetadata": {},
     }
-    with planning(table) as publish:
+    with hold_for_planning(table) as publish:
         return publish("clean", record)
 
 

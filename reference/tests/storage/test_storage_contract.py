@@ -16,8 +16,8 @@ from hudi_reference.storage import (
     ObjectChanged,
     ObjectExists,
     Storage,
-    inside,
     is_below,
+    require_inside_table,
     storage_of,
 )
 from hudi_reference.storage.uris import canonical_uri
@@ -308,7 +308,7 @@ def test_folders_are_compared_by_whole_steps() -> None:
     assert is_below("a", "")
     assert not is_below("ab", "a")
     assert not is_below("a", "a")
-    assert inside("a/b/") == "a/b"
+    assert require_inside_table("a/b/") == "a/b"
 
 
 #: The places of a link, and of an object that is reached through it.

@@ -8,7 +8,7 @@ import pytest
 
 from hudi_reference.clock import ManualClock, SystemClock
 from hudi_reference.errors import ClockBehindTimeline, LockNotHeld, LockNotObtained
-from hudi_reference.locks import InProcessLock, held, lock_of
+from hudi_reference.locks import InProcessLock, hold_lock, lock_of
 from hudi_reference.storage import LocalStorage, MemoryStorage
 from hudi_reference.timeline.instant_generator import TimeGenerator
 from hudi_reference.timeline.shared_counter import FIRST, SharedCounter
@@ -43,12 +43,12 @@ def test_waiting_for_a_repeated_hour_is_limited() -> None:
 def test_a_lock_has_one_owner() -> None:
     """TT-007: another owner times out, the owner itself acquires the lock again, and no other owner can release it."""
     lock = InProcessLock(timeout=0.01)
-    with held(lock, "a"), held(lock, "a"):
+    with hold_lock(lock, "a"), hold_lock(lock, "a"):
         with pytest.raises(LockNotObtained):
             lock.acquire("b")
         with pytest.raises(LockNotHeld):
             lock.release("b")
-    with held(lock, "b"):
+    with hold_lock(lock, "b"):
         pass
 
 

@@ -10,7 +10,7 @@ from hudi_reference.files.log.block import Block, BlockType, HeaderKey, encode_b
 from hudi_reference.files.log.content import decode_rows
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import require_log_file_name, split_path
-from hudi_reference.query.log_scanner import of_one_attempt
+from hudi_reference.query.log_scanner import drop_failed_attempts
 from hudi_reference.write.write_context import LogOptions
 
 MOR: Any = {"table_type": "MERGE_ON_READ", "ordering": ("ts",)}
@@ -97,21 +97,21 @@ def block(identifier: str | None, instant: str = "1") -> Block:
 )
 def test_one_attempt_of_an_instant_counts(identifiers: list[str | None], stay: list[str | None]) -> None:
     """LF-044: the one with the most blocks, the last of equals by number; blocks without identifier always."""
-    found = of_one_attempt([block(identifier) for identifier in identifiers])
+    found = drop_failed_attempts([block(identifier) for identifier in identifiers])
     assert [entry.header.get(HeaderKey.BLOCK_IDENTIFIER) for entry in found] == stay
 
 
 def test_attempts_of_different_instants_are_independent() -> None:
     """LF-044: for each instant one attempt counts."""
     queue = [block("0,0", "1"), block("1,0", "2"), block("0,1", "1"), block("2,0", "2")]
-    assert of_one_attempt(queue) == [queue[0], queue[2], queue[3]]
+    assert drop_failed_attempts(queue) == [queue[0], queue[2], queue[3]]
 
 
 @pytest.mark.parametrize("text", ["", "0", "0,", ",0", "0,0,0", "a,b", "-1,0", "\u0661,0"])
 def test_an_identifier_of_another_form_is_an_error(text: str) -> None:
     """LF-044: it is then unknown whether the block is a copy of another one."""
     with pytest.raises(MalformedLogBlock, match="LF-044"):
-        of_one_attempt([block(text)])
+        drop_failed_attempts([block(text)])
 
 
 def test_shared_log_files_are_not_left_over_files() -> None:

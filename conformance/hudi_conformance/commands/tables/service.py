@@ -14,7 +14,7 @@ from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.clean.clean import clean, files_of_clean
 from hudi_reference.services.clustering.clustering import cluster
 from hudi_reference.services.clustering.plan import plan_clustering
-from hudi_reference.services.clustering.plan_record import InputGroup, clustering_in
+from hudi_reference.services.clustering.plan_record import InputGroup, parse_clustering_plan
 from hudi_reference.services.compaction.compaction import compact, plan_compaction
 from hudi_reference.services.compaction.log_compaction import log_compact, plan_log_compaction
 from hudi_reference.services.indexing.indexing import index, indexes_to_build
@@ -70,7 +70,7 @@ def _steps(verb: str, operations: Iterable[Operation]) -> list[tuple[str, str]]:
 
 def _clustering_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
     pending = pending_of(table.timeline, "clustering")
-    plans = [clustering_in(read_plan(table, "clustering", found.requested)) for found in pending]
+    plans = [parse_clustering_plan(read_plan(table, "clustering", found.requested)) for found in pending]
     groups = [group for plan in (*plans, plan_clustering(table, options)) for group in plan.groups]
     return [("rewrite", _rewriting(group)) for group in groups]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from hudi_reference.files.base.column_ranges import Range
 from hudi_reference.query.file_groups import FileSlice
-from hudi_reference.services.clustering.groups import Candidate, grouped, limited, strategy_of
+from hudi_reference.services.clustering.groups import Candidate, group_slices, limit_groups, strategy_of
 from hudi_reference.services.clustering.partitions import partitions_to_cluster
 from hudi_reference.services.clustering.settings import ClusteringSettings
 
@@ -41,10 +41,10 @@ def clustering_groups(files: Sequence[Mapping[str, Json]], settings: Mapping[str
     """
     meant = ClusteringSettings.of(settings)
     candidates = [Candidate(FileSlice("", file["id"], file["instant"], file["id"]), file["size"]) for file in files]
-    found = grouped(candidates, strategy_of(meant), meant, _Given({file["id"]: file for file in files}))
+    found = group_slices(candidates, strategy_of(meant), meant, _Given({file["id"]: file for file in files}))
     return [
         {"files": sorted(candidate.file_slice.file_id for candidate in row), "outputs": outputs}
-        for row, outputs in limited(found, meant.most_groups)
+        for row, outputs in limit_groups(found, meant.most_groups)
     ]
 
 

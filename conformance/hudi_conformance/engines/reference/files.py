@@ -17,7 +17,7 @@ from hudi_reference.files.bloom.bloom import decode_filter
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import HFile, open_hfile
 from hudi_reference.files.inspection.base_file import FOOTER_KEYS, inspect_base
-from hudi_reference.files.inspection.file_type import KnownFile, identify, locate, said_by
+from hudi_reference.files.inspection.file_type import KnownFile, format_of_name, identify, locate
 from hudi_reference.files.inspection.log import InspectedBlock, inspect_log
 from hudi_reference.files.inspection.records import Records
 from hudi_reference.files.log.block import BlockType, CorruptBlock, HeaderKey
@@ -64,7 +64,7 @@ def inspect_file(uri: str, *, keys: Sequence[str] | None = None, prefix: str | N
     if (instant := parse_instant_name(path)) is not None:
         return instant_file(storage, path, instant)
     file = identify(storage, path)
-    kind = said_by(file.name) or file.format
+    kind = format_of_name(file.name) or file.format
     if kind == "log":
         return log_file(inspect_log(file.storage, file.path))
     if kind == "hfile":

@@ -22,7 +22,7 @@ from hudi_reference.files.log.positions import decode_positions, encode_position
 from hudi_reference.layout.names import in_merge_order, require_base_file_name, require_log_file_name
 from hudi_reference.layout.partitions import escape, unescape
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.metadata.availability import after
+from hudi_reference.metadata.availability import lists_after
 from hudi_reference.metadata.indexes.index_functions import values_of
 from hudi_reference.metadata.keys import bloom_filters_key, column_stats_key, file_group_of, partition_stats_key
 from hudi_reference.metadata.locations import location_of
@@ -182,7 +182,7 @@ def _positions(bitmap: str) -> list[str]:
 def _partitions_after(step: Any, partition: str, partitions: Sequence[str], inflight: Sequence[str]) -> Json:
     if step not in ("begin", "complete", "drop"):
         raise EngineError(f"no step {step!r}")
-    ready, building = after(step, partition, partitions, inflight)
+    ready, building = lists_after(step, partition, partitions, inflight)
     return {"partitions": ready, "inflight": building}
 
 

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from hudi_reference.errors import LockNotHeld, LockNotObtained
 from hudi_reference.storage import MemoryStorage, ObjectChanged, ObjectExists, ObjectInfo, Storage, is_below
-from hudi_reference.storage import inside as inside_of_storage
+from hudi_reference.storage import require_inside_table as inside_of_storage
 
 #: The path itself if it stays inside the table; cached, since few paths are asked for, and often.
-inside = cache(inside_of_storage)
+_require_inside = cache(inside_of_storage)
 #: Default start of simulated time: 2026-01-01, in milliseconds since the epoch.
 START = 1_767_225_600_000
 #: Length of a stall in milliseconds: longer than any heartbeat or lease lasts.
@@ -162,7 +162,7 @@ class FrozenStorage(MemoryStorage):
 
 
 def _get(simulated: SimulatedStore, state: State, request: Request) -> Any:
-    found = state.objects.get(inside(request.path))
+    found = state.objects.get(_require_inside(request.path))
     if found is None:
         return failed(FileNotFoundError(request.path))
     if request.detail is None:
@@ -172,7 +172,7 @@ def _get(simulated: SimulatedStore, state: State, request: Request) -> Any:
 
 
 def _head(simulated: SimulatedStore, state: State, request: Request) -> Any:
-    found = state.objects.get(inside(request.path))
+    found = state.objects.get(_require_inside(request.path))
     return None if found is None else _info(request.path, found)
 
 
@@ -204,7 +204,7 @@ class Listing(tuple[Any, ...]):
 
 
 def _list(simulated: SimulatedStore, state: State, request: Request) -> tuple[ObjectInfo, ...]:
-    folder, skip = inside(request.path), request.detail
+    folder, skip = _require_inside(request.path), request.detail
     listed = [
         _info(path, stored)
         for path, stored in state.objects.items()
@@ -214,7 +214,7 @@ def _list(simulated: SimulatedStore, state: State, request: Request) -> tuple[Ob
 
 
 def _names(simulated: SimulatedStore, state: State, request: Request) -> tuple[str, ...]:
-    start = len(prefix := f"{inside(request.path)}/".lstrip("/"))
+    start = len(prefix := f"{_require_inside(request.path)}/".lstrip("/"))
     found = set()
     for path, stored in state.objects.items():
         if path.startswith(prefix) and _is_listed(simulated, state, stored):
@@ -246,7 +246,7 @@ def _stored(simulated: SimulatedStore, state: State, process: str, number: int, 
     Only objects whose modification time is read have the current one: otherwise changes would not commute with sleeps.
     """
     modified = state.time if simulated.list_delay or path.startswith(TIMED) else simulated.state.time
-    return state.with_object(inside(path), Stored(bytes(body), modified, f"{process}#{number}"))
+    return state.with_object(_require_inside(path), Stored(bytes(body), modified, f"{process}#{number}"))
 
 
 def _put(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
@@ -254,14 +254,14 @@ def _put(simulated: SimulatedStore, state: State, process: str, number: int, req
 
 
 def _create(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
-    if inside(request.path) in state.objects:
+    if _require_inside(request.path) in state.objects:
         return state, failed(ObjectExists(request.path))
     return _stored(simulated, state, process, number, request.path, request.detail), None
 
 
 def _replace(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
     body, version = request.detail
-    found = state.objects.get(inside(request.path))
+    found = state.objects.get(_require_inside(request.path))
     if found is None or found.version != version:
         return state, failed(ObjectChanged(request.path))
     return _stored(simulated, state, process, number, request.path, body), None
@@ -270,13 +270,13 @@ def _replace(simulated: SimulatedStore, state: State, process: str, number: int,
 def _rename(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
     """Move an object to `path`, unless there is one. Only rename-based file systems have this."""
     source = state.objects.get(request.detail)
-    if source is None or inside(request.path) in state.objects:
+    if source is None or _require_inside(request.path) in state.objects:
         return state, failed(ObjectExists(request.path) if source else FileNotFoundError(request.detail))
-    return state.without_object(request.detail).with_object(inside(request.path), source), None
+    return state.without_object(request.detail).with_object(_require_inside(request.path), source), None
 
 
 def _delete(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
-    path = inside(request.path)
+    path = _require_inside(request.path)
     if path not in state.objects:
         return state, None
     return state.without_object(path), None

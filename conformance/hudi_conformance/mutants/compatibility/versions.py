@@ -40,4 +40,4 @@ def version_8_only(patch: Patch) -> None:
 def archived_actions_not_migrated(patch: Patch) -> None:
     """Migrates the active timeline and loses the archived actions."""
     archived = "for a in read_archived_log(storage, properties.history_folder) if"
-    patch.edit(timeline.migrated_timeline, archived, "for a in () if")
+    patch.edit(timeline.migrate_timeline, archived, "for a in () if")

@@ -25,7 +25,7 @@ _HERE = f"__import__({__name__!r}, fromlist=['here'])"
 @mutant(breaks="OCC-002")
 def table_lock_not_taken(patch: Patch) -> None:
     """Runs every critical section without the table lock."""
-    patch.edit(lock.held, _HELD, "    yield\n")
+    patch.edit(lock.hold_lock, _HELD, "    yield\n")
     patch.edit(Transitions._create, "if owner is not None:", "if False:")
 
 
@@ -57,11 +57,11 @@ def files_uploaded_after_completion(patch: Patch) -> None:
 
 def afterwards(commit: Commit, instant: Instant, content: bytes) -> None:
     """Update the metadata table under a second acquisition of the lock."""
-    from hudi_reference.locks import held
+    from hudi_reference.locks import hold_lock
     from hudi_reference.write.commit import before_completion, transitions_of
 
     transitions = transitions_of(commit.table)
-    with held(transitions.times.lock, "late"):
+    with hold_lock(transitions.times.lock, "late"):
         before_completion(commit.table, instant, content, transitions.times, "late")
 
 
@@ -77,8 +77,8 @@ def completion_time_generated_before_lock(patch: Patch) -> None:
     """A writer generates its completion time, then waits for the lock; later completions may have earlier times."""
     patch.edit(
         Transitions.complete,
-        "    with held(self.times.lock, owner):\n",
-        "    early = self.times.requested(instant.requested)\n    with held(self.times.lock, owner):\n",
+        "    with hold_lock(self.times.lock, owner):\n",
+        "    early = self.times.requested(instant.requested)\n    with hold_lock(self.times.lock, owner):\n",
     )
     patch.edit(
         Transitions._create,

@@ -12,7 +12,7 @@ _REPLACE = "self._storage.replace(self.name, data, version)"
 @mutant(breaks="LOCK-001")
 def lock_released_twice(patch: Patch) -> None:
     """Releases the lock, and again when closing; by then another writer may hold it."""
-    patch.edit(lock.held, "        raise\n    lock.release(owner)\n", "        raise\n" + 2 * "    lock.release(owner)\n")
+    patch.edit(lock.hold_lock, "        raise\n    lock.release(owner)\n", "        raise\n" + 2 * "    lock.release(owner)\n")
 
 
 @mutant(breaks="LOCK-001")

@@ -16,5 +16,5 @@ def old_delete_blocks_read_as_avro(patch: Patch) -> None:
 @mutant(breaks=("BLK-012", "MRG-014"))
 def delete_by_key_ordering_compared(patch: Patch) -> None:
     """Compares the ordering value of a delete that has none as 0."""
-    by_ordering = decisions_of(merge_tables.by_ordering(Kind.ROW, Kind.KEY_DELETE))
+    by_ordering = decisions_of(merge_tables.cells_by_ordering(Kind.ROW, Kind.KEY_DELETE))
     patch.item(merge.DECISIONS["EVENT_TIME_ORDERING"], (Kind.ROW, Kind.KEY_DELETE), by_ordering[Kind.ROW, Kind.KEY_DELETE])

@@ -15,5 +15,5 @@ def float_widening_by_value(patch: Patch) -> None:
 @mutant(breaks="LF-038")
 def column_types_narrowed(patch: Patch) -> None:
     """Gives a column the type of the latest rows, whatever its type was."""
-    patch.edit(reconcile._type, "if promotes(wanted, found):", "if True:")
+    patch.edit(reconcile._type, "if can_promote(wanted, found):", "if True:")
     patch.edit(rows._check_types, "if not fits(found.type, wanted) or", "if False and")

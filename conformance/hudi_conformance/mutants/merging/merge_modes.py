@@ -20,4 +20,4 @@ def unknown_merge_mode_as_event_time(patch: Patch) -> None:
 def event_time_without_ordering_by_default(patch: Patch) -> None:
     """Gives a table without ordering fields event-time mode."""
     patch.edit(merge_config.infer, '"EVENT_TIME_ORDERING" if is_ordered else "COMMIT_TIME_ORDERING"', '"EVENT_TIME_ORDERING"')
-    patch.edit(merge_settings.configured, "and not ordering", "and False")
+    patch.edit(merge_settings.configure_merging, "and not ordering", "and False")

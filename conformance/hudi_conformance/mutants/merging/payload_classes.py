@@ -13,7 +13,7 @@ from hudi_reference.records.payloads.tables import PACKAGE
 @mutant(breaks="PAY-001")
 def payload_class_by_default(patch: Patch) -> None:
     """Gives a new table a payload class if none is configured."""
-    patch.edit(merge_settings.configured, "settings.payload, is_ordered",
+    patch.edit(merge_settings.configure_merging, "settings.payload, is_ordered",
              'settings.payload or (None if mode or settings.mode or settings.strategy else '
              f'"{PACKAGE}PartialUpdateAvroPayload"), is_ordered')  # fmt: skip
 
@@ -108,7 +108,7 @@ def debezium_changes_ordered_by_arrival(patch: Patch) -> None:
 def binlog_positions_compared_as_text(patch: Patch) -> None:
     """Compares positions in a binary log as texts."""
     name = f"{PACKAGE}debezium.MySqlDebeziumAvroPayload"
-    patch.item(PAYLOADS, name, replace(PAYLOADS[name], position=payload_module.itself))  # type: ignore[arg-type]
+    patch.item(PAYLOADS, name, replace(PAYLOADS[name], position=payload_module.no_conversion))  # type: ignore[arg-type]
 
 
 @mutant(breaks="PAY-023")

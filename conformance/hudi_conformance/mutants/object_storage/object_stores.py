@@ -3,7 +3,7 @@
 from typing import Any
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
-from hudi_reference.storage import ObjectExists, ObjectStorage, inside
+from hudi_reference.storage import ObjectExists, ObjectStorage, require_inside_table
 
 
 def create_by_renaming(storage: Any, path: str, data: bytes) -> None:
@@ -12,9 +12,9 @@ def create_by_renaming(storage: Any, path: str, data: bytes) -> None:
 
     if storage.head(path) is not None:
         raise ObjectExists(path)
-    beside = inside(f"{path}.new")
+    beside = require_inside_table(f"{path}.new")
     obstore.put(storage._store, beside, data)
-    obstore.copy(storage._store, beside, inside(path))
+    obstore.copy(storage._store, beside, require_inside_table(path))
     obstore.delete(storage._store, beside)
 
 

@@ -34,7 +34,7 @@ def compaction_stamps_rows(patch: Patch) -> None:
     """Stamps the rows that a compaction rewrites with its own time."""
     stamp = "__import__('hudi_reference.write.placement.rows', fromlist=['stamp']).stamp"
     stamped = f"{stamp}(merged, self.requested, number, str(name))"
-    patch.edit(compaction.Compactor.merge, "in_file(merged, str(name))", f"in_file({stamped}, str(name))")
+    patch.edit(compaction.Compactor.merge, "with_file_name(merged, str(name))", f"with_file_name({stamped}, str(name))")
 
 
 @mutant(breaks="TYP-012")

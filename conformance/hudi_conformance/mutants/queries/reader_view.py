@@ -13,7 +13,7 @@ def reader_takes_table_lock(patch: Patch) -> None:
         table.Table.view,
         "earlier = None",
         "from hudi_reference.locks import held, lock_of\n"
-        "    with held(lock_of(self.storage), 'a reader'):\n"
+        "    with hold_lock(lock_of(self.storage), 'a reader'):\n"
         "        pass\n"
         "    earlier = None",
     )

@@ -9,7 +9,7 @@ from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.errors import Misuse
 from hudi_reference.services.clustering import clustering
 from hudi_reference.services.clustering.clustering import Rewriting
-from hudi_reference.services.clustering.order import ordered
+from hudi_reference.services.clustering.order import sort_rows
 from hudi_reference.services.clustering.plan_record import InputGroup
 
 _HERE = f"__import__({__name__!r}, fromlist=['here'])"
@@ -32,13 +32,13 @@ def clustering_mixes_groups(patch: Patch) -> None:
 
 def in_chunks(rows: pa.Table, columns: Sequence[str], layout: str) -> pa.Table:
     """The rows, sorted within chunks of three."""
-    return pa.concat_tables([ordered(rows.slice(start, 3), columns, layout) for start in range(0, max(1, rows.num_rows), 3)])
+    return pa.concat_tables([sort_rows(rows.slice(start, 3), columns, layout) for start in range(0, max(1, rows.num_rows), 3)])
 
 
 @mutant(breaks="CLU-008")
 def clustering_sorts_in_chunks(patch: Patch) -> None:
     """An executor sorts three rows at a time."""
-    patch.set(clustering, "ordered", in_chunks)
+    patch.set(clustering, "sort_rows", in_chunks)
 
 
 def refused() -> NoReturn:

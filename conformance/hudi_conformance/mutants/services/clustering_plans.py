@@ -112,7 +112,7 @@ def clustering_plan_version_is_table_version(patch: Patch) -> None:
         '"version": PLAN_VERSION,\n            "preserve',
         '"version": 8,\n            "preserve',
     )
-    patch.edit(plan_record.clustering_in, "(None, PLAN_VERSION)", "(None, PLAN_VERSION, 8)")
+    patch.edit(plan_record.parse_clustering_plan, "(None, PLAN_VERSION)", "(None, PLAN_VERSION, 8)")
 
 
 def pruned(rows: pa.Table, metrics: Mapping[str, float]) -> pa.Table:

@@ -32,7 +32,7 @@ def compaction_ignores_deletes(patch: Patch) -> None:
 @mutant(breaks="LCP-001")
 def log_compaction_completes_after_compaction(patch: Patch) -> None:
     """A log compaction completes although a later compaction has merged its inputs, and a reader applies it again."""
-    patch.set(log_compaction, "overtaken_by", lambda *_: None)
+    patch.set(log_compaction, "find_later_compaction", lambda *_: None)
     patch.edit(
         log_scanner._replace_inputs,
         "default=None)",

@@ -23,8 +23,8 @@ def rollback_planned_before_lock(patch: Patch) -> None:
     """
     patch.edit(
         rollback.schedule_rollback,
-        "    with planning(table) as publish:\n        plan = plan_rollback(table, instant, failed=failed)\n",
-        "    plan = plan_rollback(table, instant, failed=failed)\n    with planning(table) as publish:\n",
+        "    with hold_for_planning(table) as publish:\n        plan = plan_rollback(table, instant, failed=failed)\n",
+        "    plan = plan_rollback(table, instant, failed=failed)\n    with hold_for_planning(table) as publish:\n",
     )
     patch.set(rollback, "_drop_if_overtaken", lambda *_: None)
 

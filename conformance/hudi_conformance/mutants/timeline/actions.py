@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.services.clean import clean
 from hudi_reference.services.clustering import clustering
-from hudi_reference.services.clustering.order import ordered
+from hudi_reference.services.clustering.order import sort_rows
 from hudi_reference.timeline.contents import metadata
 from hudi_reference.timeline.instants import instant, states
 from hudi_reference.timeline.instants.states import ACTIONS, Content, State
@@ -25,13 +25,13 @@ def without_nulls(rows: pa.Table, columns: Sequence[str], layout: str) -> pa.Tab
     """The rows that have a value in each column, sorted."""
     for column in columns:
         rows = rows.filter(pc.is_valid(rows.column(column)))
-    return ordered(rows, columns, layout)
+    return sort_rows(rows, columns, layout)
 
 
 @mutant(breaks="TL-011")
 def clustering_drops_null_sort_values(patch: Patch) -> None:
     """An executor drops rows that have a null in a sort column."""
-    patch.set(clustering, "ordered", without_nulls)
+    patch.set(clustering, "sort_rows", without_nulls)
 
 
 def holds(patch: Patch, action: str, state: State, content: Content) -> None:

@@ -97,7 +97,7 @@ def requested_state_skipped(patch: Patch) -> None:
 def clean_plan_in_memory(patch: Patch) -> None:
     """Keeps the files of a clean plan in the memory of the planner: another process finds nothing to delete."""
     patch.edit(
-        plan_execution.planning,
+        plan_execution.hold_for_planning,
         "            return time",
         "            transitions_of.__dict__.setdefault('made', set()).add((id(table), time))\n            return time",
     )

@@ -20,7 +20,7 @@ from hudi_conformance.suite.support.tables.written_tables import folder_of
 from hudi_reference import create_table
 from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.writer import BlockWriter
-from hudi_reference.schema.avro import META_COLUMNS, only, with_meta_columns
+from hudi_reference.schema.avro import META_COLUMNS, select_fields, with_meta_columns
 from hudi_reference.timeline.contents.metadata import WriteStat, write_commit_metadata
 
 Mode = Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"]
@@ -150,7 +150,7 @@ def encode(block: Block, instant: str, instants: Sequence[str], file: int, place
         return BlockWriter(instant, with_meta_columns(SCHEMA)).delete(deletes, [pa.int64()])
     found = [version(key, block, file, place) for key in block.keys]
     held = {*META_COLUMNS, *TYPES} if block.does == "rows" else {*META_COLUMNS, "id", "ts", block.does}
-    schema = only(with_meta_columns(SCHEMA), held)
+    schema = select_fields(with_meta_columns(SCHEMA), held)
     meta = {"_hoodie_commit_time": instant, "_hoodie_commit_seqno": "0", "_hoodie_partition_path": "", "_hoodie_file_name": "f"}
     rows = [{**meta, **row, "_hoodie_record_key": row["id"]} for row in found]
     kinds = {**dict.fromkeys(META_COLUMNS, pa.string()), **{field.name: field.type for field in ARROW}}

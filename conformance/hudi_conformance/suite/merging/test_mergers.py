@@ -18,7 +18,14 @@ from hudi_reference.errors import MergerFault, Misuse, UnknownMerger
 from hudi_reference.files.log.content import Delete
 from hudi_reference.ids import SeededIds
 from hudi_reference.records.changes import KEY, Changes
-from hudi_reference.records.mergers.merger import BufferedRecord, Merging, Operation, RecordContext, RecordMerger, merged
+from hudi_reference.records.mergers.merger import (
+    BufferedRecord,
+    Merging,
+    Operation,
+    RecordContext,
+    RecordMerger,
+    merge_and_check,
+)
 from hudi_reference.records.mergers.sample_mergers import FillNulls, GreatestOfEach
 from hudi_reference.records.mergers.standard_mergers import CommitTimeMerger, EventTimeMerger
 from hudi_reference.records.merging.merge_slice import merge_changes
@@ -340,8 +347,8 @@ def test_merging_is_associative(merger: RecordMerger, versions: list[BufferedRec
     """API-021: any three versions give the same result in either grouping: so a compaction may run at any time."""
     merging = Merging("CUSTOM", ("ts",), merger=merger)
     for a, b, c in product(versions, repeat=3):
-        early = merged(merging, merged(merging, a, b, CONTEXT), c, CONTEXT)
-        late = merged(merging, a, merged(merging, b, c, CONTEXT), CONTEXT)
+        early = merge_and_check(merging, merge_and_check(merging, a, b, CONTEXT), c, CONTEXT)
+        late = merge_and_check(merging, a, merge_and_check(merging, b, c, CONTEXT), CONTEXT)
         assert seen(early) == seen(late), (a, b, c)
 
 
@@ -352,7 +359,7 @@ def test_merging_is_commutative_for_distinct_ordering_values(merger: RecordMerge
     merging = Merging("CUSTOM", ("ts",), merger=merger)
     for a, b in permutations([*DATA, *DELETES], 2):
         if a.ordering != b.ordering:
-            assert seen(merged(merging, a, b, CONTEXT)) == seen(merged(merging, b, a, CONTEXT)), (a, b)
+            assert seen(merge_and_check(merging, a, b, CONTEXT)) == seen(merge_and_check(merging, b, a, CONTEXT)), (a, b)
 
 
 @pytest.mark.requirements("MRG-004")
@@ -363,6 +370,6 @@ def test_merging_is_idempotent(merger: RecordMerger) -> None:
     """MRG-004: a repeated version, and a repeated block of a log, change nothing."""
     merging = Merging("CUSTOM", ("ts",), merger=merger)
     for version in [*DATA, *DELETES]:
-        assert seen(merged(merging, version, version, CONTEXT)) == seen(version)
+        assert seen(merge_and_check(merging, version, version, CONTEXT)) == seen(version)
     once, twice = merge(merger, [row(1, "p")], row(2, "q")), merge(merger, [row(1, "p")], row(2, "q"), row(2, "q"))
     assert once == twice

@@ -28,7 +28,7 @@ from hudi_conformance.suite.support.programs.write_programs import (
     row,
 )
 from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_of, folder_of
-from hudi_reference.locks import held, lock_of
+from hudi_reference.locks import hold_lock, lock_of
 from hudi_reference.storage import storage_of
 
 WRITES = ("create", "write.upsert", "write.delete", "read.snapshot", "read.projection", "delete.flag", "partition.plain")
@@ -283,6 +283,6 @@ def test_queries_do_not_wait_for_the_lock(engine: Client, new_uri: Callable[[], 
     The lock is that of this process: an engine in another process does not use it.
     """
     history = run_program(Program(type, "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
-    with held(lock_of(storage_of(history.uri)), "another writer"):
+    with hold_lock(lock_of(storage_of(history.uri)), "another writer"):
         for query in _queries(history.states, engine.hello.features):
             assert engine.read(history.uri, query).num_rows > 0, query.kind

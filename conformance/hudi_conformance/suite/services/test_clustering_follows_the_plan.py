@@ -27,7 +27,7 @@ from hudi_reference import open_table
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.clean.clean import clean
 from hudi_reference.services.clustering.plan import schedule_clustering
-from hudi_reference.services.clustering.plan_record import clustering_in
+from hudi_reference.services.clustering.plan_record import parse_clustering_plan
 from hudi_reference.timeline.history.archived import plan_of
 
 CLUSTERS = pytest.mark.needs(*FILES, "read.snapshot", "read.projection")
@@ -87,7 +87,7 @@ def test_a_plan_without_a_target_size_uses_one_gibibyte(engine: Client, new_uri:
     table = SmallFiles(engine, new_uri())
     table.filled(10, 20)
     found = table.plan()
-    assert clustering_in(found.record).target_size == 1073741824
+    assert parse_clustering_plan(found.record).target_size == 1073741824
     assert [group.outputs for group in found.groups] == [1]
 
 

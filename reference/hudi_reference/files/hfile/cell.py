@@ -40,7 +40,7 @@ def encode_key(row: bytes) -> bytes:
     return struct.pack(">H", len(row)) + row + SUFFIX
 
 
-def made_up_key(before: bytes, row: bytes) -> bytes:
+def separator_key(before: bytes, row: bytes) -> bytes:
     """The shortest key, as made by HBase, that is greater than the row `before` and not greater than `row`, for an index."""
     pairs = enumerate(zip(before, row, strict=False))
     common = next((at for at, (a, b) in pairs if a != b), min(len(before), len(row)))

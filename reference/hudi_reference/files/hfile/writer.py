@@ -16,7 +16,7 @@ from hudi_reference.files.hfile.block import (
     checksum_size,
     encode_block,
 )
-from hudi_reference.files.hfile.cell import LONGEST_ROW, Entry, encode_entry, encode_key, made_up_key, text_of
+from hudi_reference.files.hfile.cell import LONGEST_ROW, Entry, encode_entry, encode_key, separator_key, text_of
 from hudi_reference.files.hfile.checksum import ChecksumType
 from hudi_reference.files.hfile.index import IndexEntry, encode_index
 from hudi_reference.files.hfile.index_writer import IndexWriter
@@ -132,7 +132,7 @@ class _Writer:
 
     def index_key(self, before: bytes | None, row: bytes) -> bytes:
         """The key in the index of a block that begins with `row`, after a block that ends with `before`."""
-        return encode_key(row) if before is None or not self.layout.short_index_keys else made_up_key(before, row)
+        return encode_key(row) if before is None or not self.layout.short_index_keys else separator_key(before, row)
 
     def count(self, row: bytes, value: bytes) -> None:
         """Count an entry. Raises InvalidRows if it must not follow the one before."""

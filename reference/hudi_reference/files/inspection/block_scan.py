@@ -34,7 +34,7 @@ class Piece:
         return self.offset + self.size
 
 
-def outline(data: memoryview) -> Iterator[Piece]:
+def scan_blocks(data: memoryview) -> Iterator[Piece]:
     """The pieces of a file from its first byte to its last."""
     tail = max(0, len(data) - TRAILER_SIZE)
     has_trailer = bytes(data[tail : tail + 8]) == TRAILER_MAGIC

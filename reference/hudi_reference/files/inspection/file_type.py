@@ -26,7 +26,7 @@ class KnownFile:
     @property
     def contradiction(self) -> str | None:
         """The contradiction between name and content; None if they agree or the name does not imply a format."""
-        said = said_by(self.name)
+        said = format_of_name(self.name)
         if said is None or said == self.format:
             return None
         return f"named like {WORDS[said]}, but its bytes are those of {WORDS[self.format]}"
@@ -58,7 +58,7 @@ def identify(storage: Storage, path: str) -> KnownFile:
         raise missing_data_file(path)
     head, tail = storage.get(path, 0, HEAD), storage.get(path, max(0, info.size - END), END)
     name = parse_data_file_name(path.rpartition("/")[2])
-    found = format_of(head, tail) or said_by(name)
+    found = format_of(head, tail) or format_of_name(name)
     if found is None:
         raise UnsupportedFileFormat(
             "no file of the format", rule="BF-010", path=path, offset=0,
@@ -69,7 +69,7 @@ def identify(storage: Storage, path: str) -> KnownFile:
     return KnownFile(storage, path, info.size, found, name)
 
 
-def said_by(name: BaseFileName | LogFileName | None) -> Format | None:
+def format_of_name(name: BaseFileName | LogFileName | None) -> Format | None:
     """The format that a name implies."""
     if name is None:
         return None

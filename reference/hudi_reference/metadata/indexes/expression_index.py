@@ -25,7 +25,7 @@ from hudi_reference.layout.names import BaseFileName, parse_data_file_name, spli
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.file_values import values_in_file
-from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, group_count, touched
+from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, changed_groups, group_count
 from hudi_reference.metadata.indexes.index_functions import check_function, values_of
 from hudi_reference.metadata.indexes.secondary_index import column_type
 from hudi_reference.metadata.keys import (
@@ -35,7 +35,7 @@ from hudi_reference.metadata.keys import (
     partition_identifier,
 )
 from hudi_reference.metadata.partitions import BuiltIn
-from hudi_reference.metadata.record_merge import widened
+from hudi_reference.metadata.record_merge import widen_statistics
 from hudi_reference.metadata.records import (
     BloomFilter,
     Bound,
@@ -115,7 +115,7 @@ class _Entries:
         found = dict(self._entries_of_files(change.after, reader, [(stat.path, stat.size) for stat in change.commit.stats]))
         if self.definition.kind == BuiltIn.BLOOM_FILTERS or not change.after.properties.partition_fields:
             return Entries(list(found.values()), removed)
-        partitions = sorted({partition for partition, _ in touched(change.commit)})
+        partitions = sorted({partition for partition, _ in changed_groups(change.commit)})
         living = [path for one in view.groups.latest_slices if one.partition in partitions for path in paths_of(one)]
         present = self._stored_entries(change.before, reader, [path for path in living if path not in found])
         present |= {path: found[path] for path in living if path in found}
@@ -157,10 +157,10 @@ class _Entries:
         """The statistics of each of these partitions: those of its files together."""
         for partition in partitions:
             files = [record.payload for path, record in found.items() if split_path(path)[0] == partition]
-            known = [as_partition(one, partition) for one in files if isinstance(one, ColumnStats)]
+            known = [as_partition_statistics(one, partition) for one in files if isinstance(one, ColumnStats)]
             if known:
                 key = expression_partition_stats_key(self.column, partition)
-                yield MetadataRecord(key, replace(reduce(widened, known), is_tight=True))
+                yield MetadataRecord(key, replace(reduce(widen_statistics, known), is_tight=True))
 
     def _key(self, partition: str, name: str) -> str:
         if self.definition.kind == BuiltIn.BLOOM_FILTERS:
@@ -200,7 +200,7 @@ def paths_of(file_slice: FileSlice) -> list[str]:
     return [file_slice.path(name) for name in (file_slice.base_file, *file_slice.log_files) if name]
 
 
-def as_partition(stats: ColumnStats, partition: str) -> PartitionStats:
+def as_partition_statistics(stats: ColumnStats, partition: str) -> PartitionStats:
     """The statistics of a file as those of its partition."""
     values = {one.name: getattr(stats, one.name) for one in fields(Statistics)}
     return PartitionStats(**values, partition=partition_identifier(partition))

@@ -81,7 +81,7 @@ class Change:
         return {one.path(name): stats for one, files in found for name, stats in files.items() if one.path(name) in paths}
 
 
-def touched(commit: CommitMetadata) -> frozenset[GroupId]:
+def changed_groups(commit: CommitMetadata) -> frozenset[GroupId]:
     """The file groups that a write changes or replaces."""
     replaced = ((partition, file_id) for partition, ids in commit.replaced.items() for file_id in ids)
     return frozenset((stat.partition, stat.file_id) for stat in commit.stats) | frozenset(replaced)

@@ -14,7 +14,7 @@ from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, group_c
 from hudi_reference.metadata.keys import column_stats_key, partition_stats_key
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.records import ColumnStats, MetadataRecord
-from hudi_reference.metadata.statistics.columns import indexable, indexed_columns
+from hudi_reference.metadata.statistics.columns import indexable_columns, indexed_columns
 from hudi_reference.metadata.statistics.partitions import partition_statistics
 from hudi_reference.metadata.statistics.slices import slice_statistics
 from hudi_reference.metadata.writer import Entries
@@ -41,7 +41,7 @@ def _group_by_partition(slices: Collection[FileSlice]) -> Iterator[tuple[str, li
 
 
 def _records(partition: str, columns: Sequence[str], schema: AvroSchema, files: Files) -> Iterator[MetadataRecord]:
-    kinds = indexable(schema)
+    kinds = indexable_columns(schema)
     for column in columns:
         kind = pa.string() if column in META_COLUMNS else kinds.get(column)
         parts = [found[column] for found in files.values() if column in found]

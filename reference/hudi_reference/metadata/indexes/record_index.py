@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Set
 
-from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, groups_for_keys, touched
+from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, changed_groups, groups_for_keys
 from hudi_reference.metadata.locations import location_of
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.records import MetadataRecord, RecordLocation
@@ -33,8 +33,8 @@ def _changed_locations(change: Change) -> Entries:
     commit = change.commit
     if commit is None or commit.operation in ("COMPACT", "LOG_COMPACT"):
         return Entries()
-    old = _locations_of_rows(change.before, change.views[0], touched(commit))
-    new = _locations_of_rows(change.after, change.views[1], touched(commit))
+    old = _locations_of_rows(change.before, change.views[0], changed_groups(commit))
+    new = _locations_of_rows(change.after, change.views[1], changed_groups(commit))
     moved = [_location_record(key, group, change.instant) for key, group in new.items() if old.get(key) != group]
     return Entries(moved, [key for key in old if key not in new])
 

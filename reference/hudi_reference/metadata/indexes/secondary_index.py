@@ -17,7 +17,7 @@ from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.java_text import texts_of
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.metadata.definitions import IndexDefinition
-from hudi_reference.metadata.indexes.index import Change, Index, groups_for_keys, touched
+from hudi_reference.metadata.indexes.index import Change, Index, changed_groups, groups_for_keys
 from hudi_reference.metadata.records import MetadataRecord, SecondaryEntry
 from hudi_reference.metadata.secondary_keys import secondary_key
 from hudi_reference.metadata.writer import Entries
@@ -55,8 +55,8 @@ def _changed_entries(column: str, change: Change) -> Entries:
     commit = change.commit
     if commit is None or commit.operation in ("COMPACT", "LOG_COMPACT"):
         return Entries()
-    old = _keys_in(column, change.before, change.views[0], touched(commit))
-    new = _keys_in(column, change.after, change.views[1], touched(commit))
+    old = _keys_in(column, change.before, change.views[0], changed_groups(commit))
+    new = _keys_in(column, change.after, change.views[1], changed_groups(commit))
     return Entries([MetadataRecord(key, SecondaryEntry()) for key in sorted(new - old)], sorted(old - new))
 
 

@@ -24,7 +24,7 @@ _WITHOUT_ZONE = frozenset({"identity", "lower", "upper", "trim", "ltrim", "rtrim
 
 
 @implements("IDX-032", "IDX-033", "IDX-035")
-def expressions(
+def indexes_for_filter(
     known: Iterable[IndexDefinition], snapshot: IndexSnapshot, query: Filter
 ) -> Iterator[tuple[IndexDefinition, pa.DataType, Comparison]]:
     """The indexes that decide a comparison of the filter: the type of the results, and what the results have to satisfy."""

@@ -18,7 +18,7 @@ from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.metadata.availability import usable_partitions
 from hudi_reference.metadata.codec import decode_entries
 from hudi_reference.metadata.keys import file_group_of
-from hudi_reference.metadata.record_merge import merged
+from hudi_reference.metadata.record_merge import merge_payloads
 from hudi_reference.metadata.records import MetadataRecord
 from hudi_reference.metadata.table import FIRST, MetadataTable
 from hudi_reference.query.file_groups import FileSlice, load_file_groups
@@ -148,7 +148,9 @@ class IndexSnapshot:
                     schema = parse_schema(block.header[HeaderKey.SCHEMA], block.path)
                     for new in decode_entries(select(file), schema, block.path):
                         old = records.get(new.key)
-                        records[new.key] = new if old is None else MetadataRecord(new.key, merged(old.payload, new.payload))
+                        records[new.key] = (
+                            new if old is None else MetadataRecord(new.key, merge_payloads(old.payload, new.payload))
+                        )
         yield from records.items()
 
 

@@ -27,7 +27,7 @@ _GLOBAL = re.compile(r"record-index-\d{4}(-0)?")
 
 
 @implements("IDX-012")
-def keys_asked(where: Iterable[Comparison], properties: TableProperties, schema: pa.Schema) -> set[str] | None:
+def keys_of_filter(where: Iterable[Comparison], properties: TableProperties, schema: pa.Schema) -> set[str] | None:
     """The record keys that rows must have to satisfy the comparisons; None if these do not decide the key."""
     fields = {KEY, *_key_field(properties)}
     found: set[str] | None = None
@@ -71,7 +71,7 @@ def groups_of(snapshot: IndexSnapshot, keys: Collection[str]) -> dict[str, Group
 
 
 @implements("IDX-004", "IDX-008", "IDX-012")
-def without_keys(snapshot: IndexSnapshot, slices: Sequence[FileSlice], keys: Collection[str]) -> set[FileSlice]:
+def drop_slices_without_keys(snapshot: IndexSnapshot, slices: Sequence[FileSlice], keys: Collection[str]) -> set[FileSlice]:
     """Those of the slices whose bloom filter shows that they have none of the keys.
 
     A slice with log files may have keys that are in no base file, so that its filter decides nothing.

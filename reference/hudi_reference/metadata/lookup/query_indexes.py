@@ -19,9 +19,9 @@ from hudi_reference.metadata.availability import read_definitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.keys import ALL_PARTITIONS, BASE_PATH, column_stats_key, partition_identifier, partition_stats_key
 from hudi_reference.metadata.lookup.column_bounds import is_mergeable, may_hold
-from hudi_reference.metadata.lookup.expression_lookup import expressions
+from hudi_reference.metadata.lookup.expression_lookup import indexes_for_filter
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot, open_snapshot
-from hudi_reference.metadata.lookup.key_lookup import groups_of, keys_asked, without_keys
+from hudi_reference.metadata.lookup.key_lookup import drop_slices_without_keys, groups_of, keys_of_filter
 from hudi_reference.metadata.lookup.secondary_lookup import groups_with_values
 from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.metadata.records import ColumnStats, FileList, MetadataRecord, PartitionList, PartitionStats, Statistics
@@ -106,7 +106,7 @@ class QueryIndexes:
         """
         if query.computes_values or not query.is_latest:
             return slices
-        keys = keys_asked(query.where, self.table.properties, query.schema)
+        keys = keys_of_filter(query.where, self.table.properties, query.schema)
         if keys is None:
             return slices
         if query.logs and self._is_available(BuiltIn.RECORD_INDEX):
@@ -114,7 +114,7 @@ class QueryIndexes:
             if groups is not None:
                 return [one for one in slices if one.group in groups.values()]
         if self._is_available(BuiltIn.BLOOM_FILTERS):
-            absent = without_keys(self.snapshot, slices, keys)
+            absent = drop_slices_without_keys(self.snapshot, slices, keys)
             return [one for one in slices if one not in absent]
         return slices
 
@@ -170,7 +170,7 @@ class QueryIndexes:
     @implements("IDX-035")
     def _select_by_expressions(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
         """Without the slices of which no file may have a value with the function's result for the constant."""
-        for one, kind, comparison in expressions(self._definitions, self.snapshot, query):
+        for one, kind, comparison in indexes_for_filter(self._definitions, self.snapshot, query):
             slices = self._select_by_values(one.partition, slices, query, kind, comparison)
         return slices
 

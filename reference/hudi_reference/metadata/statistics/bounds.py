@@ -83,7 +83,7 @@ _WRAPPERS: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
 )
 
 
-def as_column(bound: Bound, kind: pa.DataType) -> Bound | None:
+def convert_bound(bound: Bound, kind: pa.DataType) -> Bound | None:
     """The bound of a file as one of the column's present type, which may be wider; None if it says nothing about that type."""
     wrapper = wrapper_of(kind)
     if bound.wrapper == wrapper:

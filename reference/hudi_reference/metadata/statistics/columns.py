@@ -48,7 +48,7 @@ def indexed_columns(table: Table, schema: AvroSchema, earlier: Callable[[], Avro
     free = max(0, limit - len([name for name in known if name not in META_COLUMNS]))
     if not possible or not free:
         return known
-    before = indexable(earlier())
+    before = indexable_columns(earlier())
     return (*known, *[name for name in possible if name not in before][:free])
 
 
@@ -69,7 +69,7 @@ def has_other_columns(table: Table) -> bool:
     if LIST_KEY not in table.options:
         return False
     known, schema = defined_columns(table), table.view().schema
-    return {name for name in known if name in indexable(schema)} != set(_choose_columns(table.options, schema))
+    return {name for name in known if name in indexable_columns(schema)} != set(_choose_columns(table.options, schema))
 
 
 def _meta(table: Table) -> tuple[str, ...]:
@@ -83,14 +83,14 @@ def _choose_columns(options: Mapping[str, str], schema: AvroSchema) -> tuple[str
 
 def _candidates(options: Mapping[str, str], schema: AvroSchema) -> list[str]:
     """The columns that the options list; without a list, all columns that are not nested."""
-    possible = indexable(schema)
+    possible = indexable_columns(schema)
     if LIST_KEY in options:
         return [name for text in options[LIST_KEY].split(",") if (name := text.strip()) in possible]
     return [name for name in possible if "." not in name]
 
 
 @implements("MDT-014")
-def indexable(schema: AvroSchema) -> dict[str, pa.DataType]:
+def indexable_columns(schema: AvroSchema) -> dict[str, pa.DataType]:
     """The data columns that can have statistics and their types, in the order of the schema; nested ones after their struct.
 
     Not lists, maps and enumerations, fixed bytes, nor decimals with more digits than the wrapper holds.

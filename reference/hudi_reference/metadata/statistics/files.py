@@ -23,7 +23,7 @@ from hudi_reference.files.log.block import Block, BlockType
 from hudi_reference.files.log.content import decode_rows
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import LogFileName, parse_data_file_name, split_path
-from hudi_reference.metadata.record_merge import merged
+from hudi_reference.metadata.record_merge import merge_payloads
 from hudi_reference.metadata.records import ColumnStats
 from hudi_reference.metadata.statistics.bounds import Bounds, bounds_in_footer, bounds_of, wrapper_of
 from hudi_reference.requirement import implements
@@ -87,7 +87,7 @@ def _statistics_in_footer(file: pq.ParquetFile, name: str, columns: Sequence[str
             chunks = [metadata.row_group(group).column(places[column]) for group in range(metadata.num_row_groups)]
             parts = [_statistics_of_chunk(name, column, kind, chunk) for chunk in chunks]
             whole = any(one.least is None and one.null_count != one.value_count for one in parts)
-            found = reduce(together, parts, _unknown_statistics(name, column))
+            found = reduce(combine_statistics, parts, _unknown_statistics(name, column))
             yield replace(found, least=None, greatest=None, null_count=_UNKNOWN) if whole else found
 
 
@@ -127,7 +127,9 @@ def _statistics_of_blocks(name: str, blocks: Iterable[Block], columns: Sequence[
     tops = sorted({column.partition(".")[0] for column in columns})
     parts = [{one.column: one for one in _statistics_of_rows(name, decode_rows(block, tops), columns)} for block in blocks]
     found = {
-        column: reduce(together, (part[column] for part in parts if column in part), _unknown_statistics(name, column))
+        column: reduce(
+            combine_statistics, (part[column] for part in parts if column in part), _unknown_statistics(name, column)
+        )
         for column in columns
         if not parts or any(column in part for part in parts)
     }
@@ -156,8 +158,8 @@ def _unknown_statistics(name: str, column: str) -> ColumnStats:
     return _make_statistics(name, column, None, 0, 0, (0, 0))
 
 
-def together(one: ColumnStats, other: ColumnStats) -> ColumnStats:
+def combine_statistics(one: ColumnStats, other: ColumnStats) -> ColumnStats:
     """The statistics of the values of both, with the file name of the second."""
-    found = merged(one, other)
+    found = merge_payloads(one, other)
     assert isinstance(found, ColumnStats)
     return found

@@ -10,9 +10,9 @@ from functools import reduce
 
 import pyarrow as pa
 
-from hudi_reference.metadata.record_merge import merged
+from hudi_reference.metadata.record_merge import merge_payloads
 from hudi_reference.metadata.records import Bound, ColumnStats, PartitionStats
-from hudi_reference.metadata.statistics.bounds import as_column
+from hudi_reference.metadata.statistics.bounds import convert_bound
 from hudi_reference.requirement import implements
 
 
@@ -24,7 +24,7 @@ def partition_statistics(partition: str, kind: pa.DataType, files: Iterable[Colu
     """
     parts = []
     for one in files:
-        bounds = [None if bound is None else as_column(bound, kind) for bound in (one.least, one.greatest)]
+        bounds = [None if bound is None else convert_bound(bound, kind) for bound in (one.least, one.greatest)]
         if one.least is not None and None in bounds:
             return None
         parts.append(_statistics_of_file(partition, one, *bounds))
@@ -37,6 +37,6 @@ def _statistics_of_file(partition: str, one: ColumnStats, least: Bound | None, g
 
 
 def _combine(one: PartitionStats, other: PartitionStats) -> PartitionStats:
-    found = merged(one, other)
+    found = merge_payloads(one, other)
     assert isinstance(found, PartitionStats)
     return found

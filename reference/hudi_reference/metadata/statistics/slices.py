@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hudi_reference.metadata.records import ColumnStats
-from hudi_reference.metadata.statistics.files import statistics_of, together
+from hudi_reference.metadata.statistics.files import combine_statistics, statistics_of
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
@@ -23,15 +23,18 @@ def slice_statistics(storage: Storage, found: FileSlice, columns: Sequence[str])
     for name in (found.base_file, *found.log_files):
         if name is not None and name not in found.missing:
             own = statistics_of(storage, found.path(name), columns)
-            result[name] = filled(own.columns, own.partial, known, name) if own.is_log else own.columns
-            known |= {column: together(known[column], one) if column in known else one for column, one in result[name].items()}
+            result[name] = fill_missing_columns(own.columns, own.partial, known, name) if own.is_log else own.columns
+            known |= {
+                column: combine_statistics(known[column], one) if column in known else one
+                for column, one in result[name].items()
+            }
     return result
 
 
-def filled(
+def fill_missing_columns(
     whole: Mapping[str, ColumnStats], partial: Mapping[str, ColumnStats], earlier: Mapping[str, ColumnStats], name: str
 ) -> dict[str, ColumnStats]:
     """The statistics of a log file, in which columns that some rows lack have the statistics of earlier files added."""
     added = {column: replace(one, file_name=name) for column, one in earlier.items() if column not in whole}
-    mixed = {column: together(added[column], one) if column in added else one for column, one in partial.items()}
+    mixed = {column: combine_statistics(added[column], one) if column in added else one for column, one in partial.items()}
     return {**added, **mixed, **whole}

@@ -125,7 +125,9 @@ def partition_filter(where: Sequence[Comparison], properties: TableProperties, s
 
 
 @implements("LAY-008", "MRG-015")
-def pruned(slices: Iterable[Slice], where: Sequence[Comparison], properties: TableProperties, schema: pa.Schema) -> list[Slice]:
+def prune_partitions(
+    slices: Iterable[Slice], where: Sequence[Comparison], properties: TableProperties, schema: pa.Schema
+) -> list[Slice]:
     """The slices whose partition may hold rows for which all comparisons hold. Raises InvalidQuery as comparing rows does."""
     found, wanted = list(slices), partition_filter(where, properties, schema)
     if wanted is None:

@@ -74,7 +74,7 @@ LETTERS: dict[str, Letter] = {
 }
 
 
-def written(moment: datetime, pattern: str) -> str:
+def format_datetime(moment: datetime, pattern: str) -> str:
     """Format a time. Raises UnsupportedKeyGenerator for unknown letters."""
     return "".join(
         text if letter is None else LETTERS[letter].text(moment, len(text)) for letter, text in _letter_runs(pattern)

@@ -100,7 +100,9 @@ class TimestampPaths:
                               found=repr(value))  # fmt: skip
         else:
             moment = self._time_of_number(_truncate(value))
-        return joda_format.written(moment if self.write_zone is None else moment.astimezone(self.write_zone), self.output)
+        return joda_format.format_datetime(
+            moment if self.write_zone is None else moment.astimezone(self.write_zone), self.output
+        )
 
     def _known_inputs(self, value: str) -> tuple[str, ...]:
         if not self.inputs:

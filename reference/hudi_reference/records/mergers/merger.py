@@ -1,7 +1,7 @@
 """How a table merges, and the interface of mergers, spec "Record Merger".
 
 A merger gets two versions of one record, the older one first, and returns the merged version. It is found by the strategy id in
-the properties of the table. `merged` checks every result, because mergers are user code.
+the properties of the table. `merge_and_check` checks every result, because mergers are user code.
 """
 
 from abc import ABC, abstractmethod
@@ -214,18 +214,18 @@ class Merging:
 
 
 @implements("API-001", "API-005", "API-012")
-def merged(merging: Merging, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
+def merge_and_check(merging: Merging, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
     """The checked result of the merger. Raises MergerFault."""
     merger = merging.merger
     assert merger is not None
     if older.is_partial or newer.is_partial:
-        return checked(merger, merger.partial_merge(older, newer, context.schema, context), (older, newer), context)
+        return check_result(merger, merger.partial_merge(older, newer, context.schema, context), (older, newer), context)
     merge = merger.merge_in_batch if merging.in_batch else merger.merge
-    return checked(merger, merge(older, newer, context), (older, newer), context)
+    return check_result(merger, merge(older, newer, context), (older, newer), context)
 
 
 @implements("API-009", "API-010", "API-011", "API-014", "API-015", "API-016")
-def checked(
+def check_result(
     merger: RecordMerger, result: Any, inputs: tuple[BufferedRecord, BufferedRecord], context: RecordContext
 ) -> BufferedRecord:
     """Check the result of a merge. Raises MergerFault for a result that would silently lose or change rows."""

@@ -12,22 +12,22 @@ import pyarrow.compute as pc
 
 from hudi_reference.errors import UnsupportedMergeStrategy
 from hudi_reference.files.log.content import Delete
-from hudi_reference.records.changes import IS_DELETED, KEY, OPERATION, Changes, Identity, deleted
+from hudi_reference.records.changes import IS_DELETED, KEY, OPERATION, Changes, Identity, delete_flags
 from hudi_reference.records.merge import orderings_of
-from hudi_reference.records.mergers.merger import BufferedRecord, Merging, Operation, RecordContext, merged
+from hudi_reference.records.mergers.merger import BufferedRecord, Merging, Operation, RecordContext, merge_and_check
 from hudi_reference.records.row import Row, table_of
 from hudi_reference.requirement import implements
 
 
 @implements("API-005", "API-010", "MRG-032")
 def merge_by_merger(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
-    """The merged rows of a slice, in any order; the merger of `merging` decides. Raises what `merged` raises."""
-    kept, results = merged_records(base, changes, merging)
+    """The merged rows of a slice, in any order; the merger of `merging` decides. Raises what `merge_and_check` raises."""
+    kept, results = merge_records(base, changes, merging)
     rows = [found.row for found in results if not found.is_delete and found.row is not None]
     return pa.concat_tables([base.take(pa.array(kept, pa.int64())), table_of(rows, base.schema)])
 
 
-def merged_records(base: pa.Table, changes: Changes, merging: Merging) -> tuple[list[int], list[BufferedRecord]]:
+def merge_records(base: pa.Table, changes: Changes, merging: Merging) -> tuple[list[int], list[BufferedRecord]]:
     """The rows of `base` without changes, and the merged version of every other record, deletes included."""
     context = RecordContext(changes.schema, merging.ordering, merging.defaults)
     histories: dict[Identity, list[BufferedRecord]] = {}
@@ -36,7 +36,7 @@ def merged_records(base: pa.Table, changes: Changes, merging: Merging) -> tuple[
             histories.setdefault(identity, []).append(version)
 
     def fold(history: list[BufferedRecord]) -> BufferedRecord:
-        return reduce(lambda older, newer: merged(merging, older, newer, context), history)
+        return reduce(lambda older, newer: merge_and_check(merging, older, newer, context), history)
 
     kept: list[int] = []
     results: list[BufferedRecord] = []
@@ -53,12 +53,12 @@ def merged_records(base: pa.Table, changes: Changes, merging: Merging) -> tuple[
 
 
 @implements("MRG-011", "MRG-026")
-def combined_by_merger(rows: pa.Table, merging: Merging) -> pa.Table:
+def combine_by_merger(rows: pa.Table, merging: Merging) -> pa.Table:
     """The rows of one partition and one write, merged to one row for each key; deletes are rows that are marked as such."""
-    _, results = merged_records(rows.schema.empty_table(), Changes([rows], rows.schema), merging.of_batch())
+    _, results = merge_records(rows.schema.empty_table(), Changes([rows], rows.schema), merging.of_batch())
     last = {key: place for place, key in enumerate(rows.column(KEY).to_pylist())}
     found = table_of([rows.slice(last[r.key], 1).to_pylist()[0] if r.row is None else r.row for r in results], rows.schema)
-    marks = deleted(found, merging.marker)
+    marks = delete_flags(found, merging.marker)
     gone = pa.array([record.is_delete for record in results], pa.bool_())
     if not pc.any(gone).as_py() or (marks is not None and pc.all(pc.or_(marks, pc.invert(gone))).as_py()):
         return found
@@ -90,7 +90,7 @@ class _Rows:
         self._columns = dict(zip(rows.column_names, rows.columns, strict=True))
         self._keys = rows.column(KEY)
         self._orderings = orderings_of(rows, merging.ordering)
-        flags = deleted(rows, merging.marker)
+        flags = delete_flags(rows, merging.marker)
         self._flags = None if flags is None else flags.to_pylist()
         self._number = 0 if number is None else number + 1
         self._is_partial = is_partial

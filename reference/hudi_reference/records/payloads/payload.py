@@ -23,7 +23,7 @@ from hudi_reference.schema.avro import META_COLUMNS
 UNAVAILABLE = "__debezium_unavailable_value"
 
 
-def itself(ordering: Ordering | None) -> Ordering | None:
+def no_conversion(ordering: Ordering | None) -> Ordering | None:
     """Ordering values that are compared without conversion."""
     return ordering
 
@@ -39,7 +39,7 @@ class Payload:
     table: DecisionTable
     ordering: tuple[str, ...] = ()
     marker: DeleteMarker | None = None
-    position: Callable[[Ordering | None], Ordering | None] = itself
+    position: Callable[[Ordering | None], Ordering | None] = no_conversion
 
     @cached_property
     def _stored_decisions(self) -> Decisions:
@@ -73,11 +73,11 @@ class Payload:
         stays, other = (newer, older) if cell.result is Result.NEWER else (older, newer)
         if cell.fill is Fill.NOTHING or cell.fill is Fill.LACKING or stays.row is None or other.row is None:
             return stays
-        return context.updated(stays, filled(stays.row, other.row, newer.row or {}, cell.fill, context))
+        return context.updated(stays, fill_row(stays.row, other.row, newer.row or {}, cell.fill, context))
 
 
 @implements("PAY-015", "PAY-016", "PAY-018")
-def filled(
+def fill_row(
     row: Mapping[str, Any], other: Mapping[str, Any], incoming: Mapping[str, Any], fill: Fill, context: RecordContext
 ) -> Row:
     """The row, with those columns of the other row that `fill` names; the meta columns are those of the incoming row."""

@@ -15,7 +15,7 @@ from hudi_reference.records.merge_tables import (
     Kind,
     Order,
     Result,
-    by_ordering,
+    cells_by_ordering,
 )
 
 PACKAGE = "org.apache.hudi.common.model."
@@ -50,11 +50,11 @@ def _cells_of_ordering(*, ties_to_older: bool = False, fill: Fill = Fill.NOTHING
     """The record with the greater ordering value wins, deletes included."""
     return (
         *_cells_of_first_version(),
-        *by_ordering(_ROW, _ROW, fill, ties_to_older=ties_to_older),
+        *cells_by_ordering(_ROW, _ROW, fill, ties_to_older=ties_to_older),
         *(
             cell
             for older, newer in ((_ROW, _DELETE), (_DELETE, _ROW), (_DELETE, _DELETE))
-            for cell in by_ordering(older, newer, ties_to_older=ties_to_older)
+            for cell in cells_by_ordering(older, newer, ties_to_older=ties_to_older)
         ),
         *_cells_of_deletes_by_key(),
     )
@@ -79,8 +79,8 @@ def _cells_of_partial_update() -> tuple[Cell, ...]:
         *(Cell(_ROW, _ROW, order, Result.NEWER, Fill.NULL) for order in orders),
         Cell(_ROW, _ROW, Order.INCOMPARABLE, Result.REFUSED),
         Cell(_ROW, _DELETE, None, Result.NEWER, note="a late delete too"),
-        *by_ordering(_DELETE, _ROW),
-        *by_ordering(_DELETE, _DELETE),
+        *cells_by_ordering(_DELETE, _ROW),
+        *cells_by_ordering(_DELETE, _DELETE),
         *_cells_of_deletes_by_key(),
     )
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from hudi_reference.clock import Clock
 from hudi_reference.errors import MalformedTable, UnsupportedTableFeature, WriteConflict
 from hudi_reference.layout.properties import META_FOLDER, TableProperties, check_writable
-from hudi_reference.locks import held, new_owner
+from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.query.file_groups import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -35,7 +35,7 @@ from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.concurrency.markers import folder_of
-from hudi_reference.write.orphan_files import lost, orphan_files, uncommitted
+from hudi_reference.write.orphan_files import orphan_files, uncommitted_files, unnamed_files
 
 #: Action -> the states whose file may contain its plan; the first file with content counts. Other actions have no plan. An
 #: overwrite of a partition stores its workload profile there (ER-088).
@@ -104,7 +104,7 @@ def archive_timeline(table: Table, timeline: Timeline) -> None:
 def _archive(table: Table, limits: ArchiveLimits, *, dry_run: bool = False, needed: Bound | None = None) -> ArchivePlan:
     storage, properties = table.storage, table.properties
     _check_archivable(properties, needed)
-    with held(transitions_of(table).times.lock, new_owner("archive")):
+    with hold_lock(transitions_of(table).times.lock, new_owner("archive")):
         if not dry_run:
             _finish_earlier_runs(storage, properties)
         timeline = load_timeline(storage, properties)
@@ -179,7 +179,7 @@ def _files_to_delete(situation: Situation, going: Collection[Instant]) -> tuple[
     writes = (instant for instant in going if instant.action in COMMITS)
     named = {instant.requested: load_commit(storage, situation.properties, instant).paths for instant in writes}
     markers = (info.path for instant in sorted(requested) for info in storage.list(folder_of(instant)))
-    return (*orphan_files(storage, lost(named), uncommitted(timeline, start)), *markers)
+    return (*orphan_files(storage, unnamed_files(named), uncommitted_files(timeline, start)), *markers)
 
 
 @implements("ARC-002")

@@ -32,9 +32,9 @@ from hudi_reference.services.planning.plan_execution import (
     by_partition,
     carry_out,
     groups_in_plans,
-    location,
+    hold_for_planning,
+    location_in_plan,
     pending_of,
-    planning,
     read_plan,
     rolls_back_completed_write,
 )
@@ -87,7 +87,7 @@ def files_of_clean(table: Table, options: Mapping[str, str] | None = None) -> tu
 @implements("TL-014", "SVC-004", "SVC-006")
 def schedule_clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
     """Publish a plan; its requested time. None if there is nothing to delete, or a plan or a rollback is pending."""
-    with planning(table) as publish:
+    with hold_for_planning(table) as publish:
         if pending_of(table.timeline, "clean") or rolls_back_completed_write(table, table.timeline):
             return None
         plan = plan_clean(table, options)
@@ -122,7 +122,8 @@ def plan_clean(table: Table, options: Mapping[str, str] | None = None) -> dict[s
         "version": 2,
         "filePathsToBeDeletedPerPartition": {
             partition: [
-                {"filePath": location(table, join_path(partition, name)), "isBootstrapBaseFile": False} for name in names
+                {"filePath": location_in_plan(table, join_path(partition, name)), "isBootstrapBaseFile": False}
+                for name in names
             ]
             for partition, names in by_partition(files).items()
         },

@@ -31,14 +31,20 @@ from hudi_reference.query.file_groups import FileSlice, GroupId, load_commit
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, with_meta_columns
-from hudi_reference.services.clustering.order import check_layout, ordered
+from hudi_reference.services.clustering.order import check_layout, sort_rows
 from hudi_reference.services.clustering.plan import schedule_clustering
-from hudi_reference.services.clustering.plan_record import LAYOUT_KEY, TARGET_KEY, ClusteringPlan, InputGroup, clustering_in
+from hudi_reference.services.clustering.plan_record import (
+    LAYOUT_KEY,
+    TARGET_KEY,
+    ClusteringPlan,
+    InputGroup,
+    parse_clustering_plan,
+)
 from hudi_reference.services.clustering.settings import NAMES, ClusteringSettings
 from hudi_reference.services.compaction.compaction import check_stored
-from hudi_reference.services.planning.compaction_plan import remove_strays, store
+from hudi_reference.services.planning.compaction_plan import remove_strays, store_planned_file
 from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, pending_of, read_plan
-from hudi_reference.services.rollback.rollback import execute_rollback, withdraw
+from hudi_reference.services.rollback.rollback import execute_rollback, withdraw_clustering
 from hudi_reference.storage import ObjectExists
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat, commit_record, ids_by_partition
@@ -46,9 +52,9 @@ from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.pending_rollbacks import check_not_rolled_back
 from hudi_reference.write.concurrency.config import Concurrency
-from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker, WriteKind, check_schema, concurrent
+from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker, WriteKind, check_schema, concurrent_actions
 from hudi_reference.write.concurrency.markers import mark_file, remove_markers
-from hudi_reference.write.placement.rows import in_file
+from hudi_reference.write.placement.rows import with_file_name
 from hudi_reference.write.preconditions import check_writable
 
 Options = Mapping[str, str]
@@ -101,7 +107,7 @@ def execute_clustering(table: Table, requested: str) -> str:
     try:
         carry_out(execution)
     except ConcurrentChange:
-        withdraw(table, requested)
+        withdraw_clustering(table, requested)
         execution.delete_unused_files()
         raise
     except WriteConflict:
@@ -126,7 +132,7 @@ class ClusteringExecution(PlanExecution):
     def work(self, record: Plan) -> Plan:
         """Store the new file groups. They depend on the plan and the table alone."""
         self._check_planned()
-        plan, view = clustering_in(record), self.table.view()
+        plan, view = parse_clustering_plan(record), self.table.view()
         self.groups, self.base_timeline, self.schema = plan.groups, view.timeline, view.schema
         check_unchanged(view, plan.groups)
         rewriting = Rewriting(self.table, view, plan, self.requested)
@@ -150,7 +156,7 @@ class ClusteringExecution(PlanExecution):
         mark_partition(self.table.storage, stat.partition, self.requested)
         with suppress(ObjectExists):
             mark_file(self.table.storage, self.requested, stat.path.rpartition("/")[2], stat)
-        store(self.table, stat.path, data)
+        store_planned_file(self.table, stat.path, data)
         return stat
 
     @implements("SVC-009", "OCC-016")
@@ -164,7 +170,7 @@ class ClusteringExecution(PlanExecution):
         storage, properties = self.table.storage, self.table.properties
         mine = {identity: WriteKind.CLUSTERS for group in self.groups for identity in group.members}
         checker = ConflictChecker(None, self.base_timeline)
-        for other in concurrent(storage, properties, base=self.base_timeline, now=timeline, plans=False):
+        for other in concurrent_actions(storage, properties, base=self.base_timeline, now=timeline, plans=False):
             checker.check(mine, other)
             check_schema(self.schema, other)
         check_stored(self.table, self.stats)
@@ -238,7 +244,7 @@ class Rewriting:
         reader = self.view.reader(self.table)
         slices = [self.view.groups.groups[identity].latest for identity in group.members]
         parts = [reader.read(found, reader.schema.names) for found in slices if found is not None]
-        rows = ordered(pa.concat_tables(parts), self.plan.sort_columns, self.plan.parameters.get(LAYOUT_KEY, "LINEAR"))
+        rows = sort_rows(pa.concat_tables(parts), self.plan.sort_columns, self.plan.parameters.get(LAYOUT_KEY, "LINEAR"))
         if not rows.num_rows:
             return []
         encode = partial(self._output, place, group, rows)
@@ -272,7 +278,7 @@ class Rewriting:
         named = "/".join((self.requested, *(file_id for _, file_id in group.members), str(start), str(start + part.num_rows)))
         extension = self.table.properties.base_file_extension
         name = BaseFileName(f"{uuid5(NAMESPACE_OID, named)}-{count}", f"{place}-0-0", self.requested, extension)
-        rows, schema = in_file(part, str(name)), with_meta_columns(self.view.schema)
+        rows, schema = with_file_name(part, str(name)), with_meta_columns(self.view.schema)
         data = encode_base_file(rows, schema, extension, settings=self.table.options)
         path = join_path(group.partition, str(name))
         count_of = {"writes": part.num_rows, "inserts": part.num_rows, "size": len(data)}

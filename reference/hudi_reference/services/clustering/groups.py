@@ -50,7 +50,7 @@ class Strategy:
 
 
 @implements("CLU-003", "CLU-005", "CLU-014", "CLU-016", "CLU-019")
-def grouped(
+def group_slices(
     candidates: Sequence[Candidate], strategy: Strategy, settings: ClusteringSettings, statistics: Statistics
 ) -> list[tuple[Row, int]]:
     """The groups of one partition, each with the number of its outputs: its bytes over the target size, rounded up."""
@@ -77,7 +77,7 @@ def _split_row(row: Row, limit: int) -> list[Row]:
 
 
 @implements("CLU-023")
-def limited(groups: Iterable[tuple[Row, int]], most: int) -> list[tuple[Row, int]]:
+def limit_groups(groups: Iterable[tuple[Row, int]], most: int) -> list[tuple[Row, int]]:
     """The groups of one plan, at most `most`: groups that reduce the number of files most come first, otherwise in their order.
 
     Groups that have been clustered reduce the number no further, so that later plans select other groups.

@@ -29,7 +29,7 @@ LAYOUTS = {"LINEAR": "LINEAR", "ZORDER": "ZORDER", "Z-ORDER": "ZORDER", "HILBERT
 
 
 @implements("CLU-008", "CLU-038", "TL-011")
-def ordered(rows: pa.Table, columns: Sequence[str], layout: str = "LINEAR") -> pa.Table:
+def sort_rows(rows: pa.Table, columns: Sequence[str], layout: str = "LINEAR") -> pa.Table:
     """The rows in the order of a layout over these columns; unchanged without columns.
 
     `a.b` is field b of struct a. Raises Misuse for a column that the rows lack or whose values have no order,
@@ -41,7 +41,7 @@ def ordered(rows: pa.Table, columns: Sequence[str], layout: str = "LINEAR") -> p
     if not keys or not rows.num_rows:
         return rows
     if name != "LINEAR":
-        keys.insert(0, curve(keys, name))
+        keys.insert(0, curve_positions(keys, name))
     return rows.take(pa.array(np.lexsort(keys[::-1])))
 
 
@@ -72,13 +72,13 @@ def ranks(column: pa.ChunkedArray, name: str = "") -> Numbers:
     return np.where(column.is_null().to_numpy(), 0, places).astype(np.uint64)
 
 
-def curve(keys: Sequence[Numbers], name: str) -> Numbers:
+def curve_positions(keys: Sequence[Numbers], name: str) -> Numbers:
     """The position of each row on the curve of that name through the grid of its ranks."""
-    points, bits = scaled(keys)
-    return interleaved(points, bits) if name == "ZORDER" else hilbert(points, bits)
+    points, bits = scale_ranks(keys)
+    return interleave_bits(points, bits) if name == "ZORDER" else hilbert_positions(points, bits)
 
 
-def scaled(keys: Sequence[Numbers]) -> tuple[list[Numbers], int]:
+def scale_ranks(keys: Sequence[Numbers]) -> tuple[list[Numbers], int]:
     """Ranks as coordinates, and the number of bits of each: scaled to the whole grid, coarser if there are too many ranks.
 
     Raises Misuse for more columns than a position has bits.
@@ -90,7 +90,7 @@ def scaled(keys: Sequence[Numbers]) -> tuple[list[Numbers], int]:
     return [(key << np.uint64(bits)) // np.uint64(int(key.max()) + 1) for key in keys], bits
 
 
-def interleaved(points: Sequence[Numbers], bits: int) -> Numbers:
+def interleave_bits(points: Sequence[Numbers], bits: int) -> Numbers:
     """The interleaved bits of all coordinates, from the highest of the first column to the lowest of the last one."""
     position = np.zeros_like(points[0])
     for bit in range(bits - 1, -1, -1):
@@ -99,7 +99,7 @@ def interleaved(points: Sequence[Numbers], bits: int) -> Numbers:
     return position
 
 
-def hilbert(points: Sequence[Numbers], bits: int) -> Numbers:
+def hilbert_positions(points: Sequence[Numbers], bits: int) -> Numbers:
     """The position on Hilbert's curve through a grid of `bits` bits a side, in any number of dimensions.
 
     After J. Skilling, "Programming the Hilbert curve", 2004: from the largest cube to the smallest, reverse the
@@ -118,4 +118,4 @@ def hilbert(points: Sequence[Numbers], bits: int) -> Numbers:
     flipped = np.zeros_like(coded[0])
     for side in sides:
         flipped ^= np.where((coded[-1] & side) != 0, side - np.uint64(1), 0)
-    return interleaved(list(coded ^ flipped), bits)
+    return interleave_bits(list(coded ^ flipped), bits)

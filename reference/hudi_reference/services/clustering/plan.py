@@ -16,14 +16,14 @@ from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
-from hudi_reference.services.clustering.groups import Candidate, Row, grouped, limited, strategy_of
+from hudi_reference.services.clustering.groups import Candidate, Row, group_slices, limit_groups, strategy_of
 from hudi_reference.services.clustering.partitions import partitions_to_cluster
 from hudi_reference.services.clustering.plan_record import PARAMETERS, ClusteringPlan, InputGroup, plan_record
 from hudi_reference.services.clustering.settings import ClusteringSettings
 from hudi_reference.services.planning.compaction_plan import slice_metrics
 from hudi_reference.services.planning.plan_execution import (
     groups_in_plans,
-    planning,
+    hold_for_planning,
     rolls_back_completed_write,
 )
 from hudi_reference.storage import Storage
@@ -43,7 +43,7 @@ def schedule_clustering(
 
     Writers are not blocked. `options` are settings by Hudi's names: see `settings`. `extra_metadata` is stored in the plan.
     """
-    with planning(table) as publish:
+    with hold_for_planning(table) as publish:
         if rolls_back_completed_write(table, table.timeline):
             return None
         plan = plan_clustering(table, options, extra_metadata=extra_metadata)
@@ -98,8 +98,8 @@ class Planner:
         strategy, known = strategy_of(self.settings), FooterStatistics(self.table.storage)
         everywhere = {found.partition for found in self.view.groups.latest_slices}
         chosen = partitions_to_cluster(everywhere, self.settings, strategy.mode or self.settings.mode, self._hour())
-        found = [group for p in chosen for group in grouped(partitions.get(p, ()), strategy, self.settings, known)]
-        return [self._input_group(row, outputs) for row, outputs in limited(found, self.settings.most_groups)]
+        found = [group for p in chosen for group in group_slices(partitions.get(p, ()), strategy, self.settings, known)]
+        return [self._input_group(row, outputs) for row, outputs in limit_groups(found, self.settings.most_groups)]
 
     @implements("CLU-004", "CLU-011", "CLU-012", "CLU-013")
     def candidates(self) -> list[Candidate]:

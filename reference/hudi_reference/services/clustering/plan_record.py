@@ -21,7 +21,7 @@ from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.planning.plan_execution import Plan, location, planned_slice
+from hudi_reference.services.planning.plan_execution import Plan, location_in_plan, planned_slice
 
 #: The only version of plans, groups and slices.
 PLAN_VERSION = 1
@@ -114,8 +114,8 @@ def _group_record(table: Table, group: InputGroup) -> dict[str, Any]:
 
 def _slice_record(table: Table, file_slice: FileSlice) -> dict[str, Any]:
     return {
-        "dataFilePath": "" if file_slice.base_file is None else location(table, file_slice.path(file_slice.base_file)),
-        "deltaFilePaths": [location(table, file_slice.path(name)) for name in file_slice.log_files],
+        "dataFilePath": "" if file_slice.base_file is None else location_in_plan(table, file_slice.path(file_slice.base_file)),
+        "deltaFilePaths": [location_in_plan(table, file_slice.path(name)) for name in file_slice.log_files],
         "fileId": file_slice.file_id,
         "partitionPath": file_slice.partition,
         "bootstrapFilePath": "",
@@ -124,7 +124,7 @@ def _slice_record(table: Table, file_slice: FileSlice) -> dict[str, Any]:
 
 
 @implements("TL-012", "TL-029", "CLU-024", "CLU-025", "CLU-026", "CLU-027", "CLU-033", "CLU-034")
-def clustering_in(record: Plan) -> ClusteringPlan:
+def parse_clustering_plan(record: Plan) -> ClusteringPlan:
     """A stored plan of any engine. Raises MalformedMetadata, and UnsupportedTableFeature for a plan of another version.
 
     A record may have no groups. Metrics are kept, but not used.

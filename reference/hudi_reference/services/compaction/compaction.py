@@ -31,22 +31,22 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.services.planning.compaction_plan import (
     Operation,
-    chosen,
+    choose_operations,
     completed_record,
-    eligible,
+    eligible_operations,
     operations_in,
     plan_record,
-    present,
+    present_slice,
     remove_strays,
-    store,
+    store_planned_file,
 )
 from hudi_reference.services.planning.plan_execution import (
     Plan,
     PlanExecution,
     carry_out,
     groups_in_plans,
+    hold_for_planning,
     pending_of,
-    planning,
     rolls_back_completed_write,
 )
 from hudi_reference.timeline.active import Timeline
@@ -54,7 +54,7 @@ from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.commit import transitions_of
-from hudi_reference.write.placement.rows import in_file
+from hudi_reference.write.placement.rows import with_file_name
 from hudi_reference.write.preconditions import check_indexes_maintained, check_writable
 
 Options = Mapping[str, str]
@@ -96,7 +96,7 @@ def schedule_compaction(table: Table, options: Options | None = None) -> str | N
 
     Writers are not blocked.
     """
-    with planning(table) as publish:
+    with hold_for_planning(table) as publish:
         operations = [] if rolls_back_completed_write(table, table.timeline) else plan_compaction(table, options)
         return publish("compaction", plan_record(operations)) if operations else None
 
@@ -116,7 +116,7 @@ def plan_compaction(table: Table, options: Options | None = None) -> list[Operat
     if not is_due(view.timeline, settings, table.clock.now(), zone):
         return []
     taken = groups_in_plans(table, view.timeline, ("compaction", "clustering"))
-    return chosen(eligible(table, view, taken), settings)
+    return choose_operations(eligible_operations(table, view, taken), settings)
 
 
 def check_trigger(options: Mapping[str, str]) -> None:
@@ -204,17 +204,17 @@ class Compactor:
 
         Rows keep commit time and number.
         """
-        file_slice, reader = present(self.table, operation), self.reader
+        file_slice, reader = present_slice(self.table, operation), self.reader
         extension = self.table.properties.base_file_extension
         name = BaseFileName(file_slice.file_id, f"{number}-0-0", self.requested, extension)
         merged = reader.read(file_slice, reader.schema.names)
         path = join_path(file_slice.partition, str(name))
-        rows, schema = in_file(merged, str(name)), with_meta_columns(self.view.schema)
+        rows, schema = with_file_name(merged, str(name)), with_meta_columns(self.view.schema)
         data = encode_base_file(rows, schema, extension, settings=self.table.options)
         mark_partition(self.table.storage, file_slice.partition, self.requested)
         return WriteStat(
             file_slice.file_id, file_slice.partition, path, previous_instant=file_slice.base_file_instant or "null",
-            previous_base_file=file_slice.base_file, writes=merged.num_rows, size=store(self.table, path, data),
+            previous_base_file=file_slice.base_file, writes=merged.num_rows, size=store_planned_file(self.table, path, data),
             **_counts(reader.base_keys(file_slice), reader.keyed(merged), file_slice.base_file),
         )  # fmt: skip
 
@@ -238,7 +238,7 @@ def check_inline_compaction(properties: TableProperties, options: Options) -> No
     """Raises Misuse and UnsupportedTableFeature for invalid settings of inline compaction."""
     if options.get(INLINE_KEY) == "true":
         check_trigger(options)
-        chosen((), options)
+        choose_operations((), options)
 
 
 @implements("OCC-024", "SVC-007", "SVC-013", "SVC-014")

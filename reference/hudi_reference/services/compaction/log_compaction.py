@@ -30,21 +30,21 @@ from hudi_reference.services.compaction.compaction import check_stored
 from hudi_reference.services.planning.compaction_plan import (
     Operation,
     completed_record,
-    eligible,
+    eligible_operations,
     files_of_instant,
     operations_in,
     plan_record,
-    present,
+    present_slice,
     remove_strays,
-    store,
+    store_planned_file,
 )
 from hudi_reference.services.planning.plan_execution import (
     Plan,
     PlanExecution,
     carry_out,
     groups_in_plans,
+    hold_for_planning,
     pending_of,
-    planning,
     read_plan,
     rolls_back_completed_write,
 )
@@ -54,7 +54,7 @@ from hudi_reference.timeline.history.history import END_OF_TIME
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS
 from hudi_reference.write.commit import transitions_of
-from hudi_reference.write.placement.rows import stored
+from hudi_reference.write.placement.rows import stored_rows
 from hudi_reference.write.preconditions import check_format, check_indexes_maintained, check_writable
 from hudi_reference.write.write_context import LogOptions
 
@@ -80,10 +80,10 @@ def log_compact(table: Table, options: Mapping[str, str] | None = None) -> str |
     check_indexes_maintained(table)
     done = []
     for pending in pending_of(table.timeline, "logcompaction"):
-        if overtaken_by(table, table.timeline, pending.requested) is None:
+        if find_later_compaction(table, table.timeline, pending.requested) is None:
             done.append(execute_log_compaction(table, pending.requested))
         else:
-            drop(table, pending)
+            drop_plan(table, pending)
     requested = schedule_log_compaction(table, options)
     if requested is not None:
         done.append(execute_log_compaction(table, requested))
@@ -93,7 +93,7 @@ def log_compact(table: Table, options: Mapping[str, str] | None = None) -> str |
 @implements("SVC-004", "TL-016", "TL-017")
 def schedule_log_compaction(table: Table, options: Mapping[str, str] | None = None) -> str | None:
     """Publish a plan; its requested time. None if there is nothing to compact, or a completed write is being rolled back."""
-    with planning(table) as publish:
+    with hold_for_planning(table) as publish:
         operations = [] if rolls_back_completed_write(table, table.timeline) else plan_log_compaction(table, options)
         return publish("logcompaction", plan_record(operations, EXECUTOR, keeps_times=True)) if operations else None
 
@@ -114,7 +114,7 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
     if reader.merging.merger is not None:
         return []
     found = []
-    for operation in eligible(table, view, groups_in_plans(table, view.timeline)):
+    for operation in eligible_operations(table, view, groups_in_plans(table, view.timeline)):
         older = _before_pending(operation.file_slice, view.timeline)
         blocks = reader.scanner.blocks(older)
         several = len({block.instant for block in blocks}) > 1 and len(blocks) >= least
@@ -157,7 +157,7 @@ def execute_log_compaction(table: Table, requested: str) -> str:
             try:
                 _check_not_overtaken(table, table.timeline, requested)
             except WriteConflict:
-                drop(table, pending)
+                drop_plan(table, pending)
                 raise
     return carry_out(LogCompactionExecution(table, requested))
 
@@ -186,7 +186,7 @@ class LogCompactionExecution(PlanExecution):
 
 
 def _check_not_overtaken(table: Table, timeline: Timeline, requested: str) -> None:
-    other = overtaken_by(table, timeline, requested)
+    other = find_later_compaction(table, timeline, requested)
     if other is not None:
         raise WriteConflict(
             "a compaction of the same file groups was planned later", rule="LCP-001", path=other.file_name,
@@ -195,7 +195,7 @@ def _check_not_overtaken(table: Table, timeline: Timeline, requested: str) -> No
 
 
 @implements("LCP-001", "SVC-004")
-def overtaken_by(table: Table, timeline: Timeline, requested: str) -> Instant | None:
+def find_later_compaction(table: Table, timeline: Timeline, requested: str) -> Instant | None:
     """A compaction, pending or completed, of the planned file groups that was requested after this plan.
 
     It has merged the same blocks; compacted blocks that complete after it would be merged again on top of its base file.
@@ -215,7 +215,7 @@ def overtaken_by(table: Table, timeline: Timeline, requested: str) -> Instant | 
     return None
 
 
-def drop(table: Table, pending: Instant) -> None:
+def drop_plan(table: Table, pending: Instant) -> None:
     """Drop a plan, with the files that executions of it stored. The log files that it names are unchanged."""
     for path in files_of_instant(table, pending.requested):
         table.storage.delete(path)
@@ -233,7 +233,7 @@ class LogCompactor:
 
     def merge(self, number: int, operation: Operation) -> WriteStat | None:
         """Store one log file with the merged content of the planned ones; None if they are empty."""
-        file_slice = present(self.table, operation)
+        file_slice = present_slice(self.table, operation)
         small, changes = self.reader.changes_by_key(file_slice)
         joined = merge_log_blocks(changes, self.reader.merging, file_slice.partition)
         blocks = list(self._blocks(joined, self._writer(small)))
@@ -241,7 +241,7 @@ class LogCompactor:
             return None
         name = LogFileName(file_slice.file_id, self.requested, 1, f"{number}-0-0")
         path, writes = join_path(file_slice.partition, str(name)), joined.rows.num_rows
-        size = store(self.table, path, b"".join(block.data for block in blocks))
+        size = store_planned_file(self.table, path, b"".join(block.data for block in blocks))
         return WriteStat(
             file_slice.file_id, file_slice.partition, path, self.requested, writes=writes, updates=writes,
             deletes=sum(block.deletes for block in blocks), size=size, is_log=True,
@@ -260,7 +260,7 @@ class LogCompactor:
         if joined.rows.num_rows:
             block_format = LogOptions.of(self.table.options).block_format
             check_format(block_format, self.table.properties)
-            rows = stored(joined.rows, self.table.properties)
+            rows = stored_rows(joined.rows, self.table.properties)
             yield EncodedBlock(writer.rows(block_format, rows), rows=rows.num_rows)
         if joined.deletes:
             yield self._deletes(joined.deletes, writer)

@@ -18,7 +18,7 @@ from hudi_reference.errors import ConcurrentChange, Misuse, UnsupportedTableFeat
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
-from hudi_reference.locks import held, new_owner
+from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.metadata.availability import usable_partitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.all import indexes_wanted
@@ -27,7 +27,7 @@ from hudi_reference.metadata.indexes.files import FILES
 from hudi_reference.metadata.indexes.index import Index
 from hudi_reference.metadata.indexes.record_index import RECORD_INDEX
 from hudi_reference.metadata.table import MetadataTable
-from hudi_reference.metadata.writer import Deltacommit, forget
+from hudi_reference.metadata.writer import Deltacommit, remove_deltacommit
 from hudi_reference.query.file_groups import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -41,14 +41,14 @@ from hudi_reference.services.indexing.named_indexes import (
     drop_index,
     store_definition,
 )
-from hudi_reference.services.metadata_table.metadata_sync import MetadataSync, clear
+from hudi_reference.services.metadata_table.metadata_sync import MetadataSync, delete_partition_files
 from hudi_reference.services.planning.index_plan import base_groups, completed_record, indexes_in, plan_record
 from hudi_reference.services.planning.plan_execution import (
     Plan,
     PlanExecution,
     carry_out,
+    hold_for_planning,
     pending_of,
-    planning,
     read_plan,
 )
 from hudi_reference.timeline.active import Timeline
@@ -83,7 +83,7 @@ def index(table: Table, options: Options | None = None) -> str | None:
         return None
     if read_properties(table.storage).fields(INFLIGHT):
         for done in (found for found in table.timeline.completed if found.action == "indexing"):
-            offer(table, done.requested)  # a crash left the index unpublished
+            publish_indexes(table, done.requested)  # a crash left the index unpublished
     built = [execute_indexing(table, pending.requested) for pending in pending_of(table.timeline, "indexing")]
     requested = schedule_indexing(table, options)
     if requested is not None:
@@ -156,7 +156,7 @@ def schedule_indexing(table: Table, options: Options | None = None, definition: 
     owner, times = new_owner("plan an index"), transitions_of(table).times
     definition = definition or definition_in(options or {})
     size = _Size.of(table, {**table.options, **(options or {})}, definition)  # read before the lock is taken
-    with planning(table, owner) as publish:
+    with hold_for_planning(table, owner) as publish:
         timeline, sync = table.timeline, MetadataSync.of(table, times, owner)
         wanted = [one for one in indexes_wanted(table, options or {}) if one.partition not in sync.usable]
         if definition is not None and definition.partition not in sync.usable:
@@ -169,7 +169,7 @@ def schedule_indexing(table: Table, options: Options | None = None, definition: 
         requested = publish("indexing", plan_record(wanted, timeline.latest.requested))
         commit = Deltacommit(metadata, requested, "BULK_INSERT")
         for one in wanted:
-            clear(metadata, one.partition)
+            delete_partition_files(metadata, one.partition)
             commit.seeds(one.partition, one.groups(size.settings, size.rows))
         if definition is not None and definition.partition not in sync.usable:
             store_definition(sync, definition)
@@ -221,9 +221,9 @@ def execute_indexing(table: Table, requested: str) -> str:
     try:
         carry_out(IndexingExecution(table, requested))
     except ConcurrentChange:
-        give_up(table, requested)
+        abandon_build(table, requested)
         raise
-    offer(table, requested)
+    publish_indexes(table, requested)
     return requested
 
 
@@ -245,7 +245,7 @@ class IndexingExecution(PlanExecution):
             groups = metadata.groups(one.partition)
             commit.seeds(one.partition, len(groups))
             commit.base_files(one.partition, groups, one.whole(table, then))
-        with held(transitions.times.lock, owner):
+        with hold_lock(transitions.times.lock, owner):
             commit.begin()  # not before: deployed writers roll back what they find pending in the metadata table
             MetadataSync.of(table, transitions.times, owner).complete(metadata, commit)
         return completed_record(plan)
@@ -297,28 +297,28 @@ def _index_incomplete(path: str, found: str) -> ConcurrentChange:
 
 
 @implements("INX-013")
-def give_up(table: Table, requested: str) -> None:
+def abandon_build(table: Table, requested: str) -> None:
     """Remove a build that cannot be completed: its partitions, its entries in the properties, and its plan."""
     transitions, owner = transitions_of(table), new_owner(f"give up {requested}")
-    with held(transitions.times.lock, owner):
+    with hold_lock(transitions.times.lock, owner):
         names = [one.partition for one in indexes_in(table, read_plan(table, "indexing", requested))]
         sync = MetadataSync.of(table, transitions.times, owner)
         sync.store_lists(sync.usable, set(sync.building) - set(names))
         drop_definitions(sync, set(names) - set(sync.usable))
         if sync.metadata is not None:
-            forget(sync.metadata, requested, names)
+            remove_deltacommit(sync.metadata, requested, names)
             for name in set(names) - set(sync.usable):
-                clear(sync.metadata, name)
+                delete_partition_files(sync.metadata, name)
         for pending in pending_of(table.timeline, "indexing"):
             if pending.requested == requested:
                 transitions.remove(pending)
 
 
 @implements("INX-014", "PROP-012")
-def offer(table: Table, requested: str) -> None:
+def publish_indexes(table: Table, requested: str) -> None:
     """Publish the indexes of a completed plan in the table's properties; nothing if they are published."""
     transitions, owner = transitions_of(table), new_owner(f"offer {requested}")
-    with held(transitions.times.lock, owner):
+    with hold_lock(transitions.times.lock, owner):
         names = {one.partition for one in indexes_in(table, read_plan(table, "indexing", requested))}
         sync = MetadataSync.of(table, transitions.times, owner)
         if built := names & set(sync.building):

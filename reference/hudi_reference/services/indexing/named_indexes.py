@@ -17,7 +17,7 @@ from typing import Literal
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.properties import read_properties
-from hudi_reference.locks import held, new_owner
+from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.metadata.availability import METADATA_FOLDER, read_definitions, write_definitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.all import named_index
@@ -162,7 +162,7 @@ def drop_index(table: Table, name: str) -> bool:
         Misuse: the index is being built, or secondary indexes depend on it.
     """
     transitions, owner = transitions_of(table), new_owner(f"drop the index {name}")
-    with held(transitions.times.lock, owner):
+    with hold_lock(transitions.times.lock, owner):
         dropped = plan_drop(table, name).partitions
         sync = MetadataSync.of(table, transitions.times, owner, dropping=dropped)
         if BuiltIn.FILES in dropped:

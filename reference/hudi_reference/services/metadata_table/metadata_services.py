@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.metadata.schema import SCHEMA
 from hudi_reference.metadata.table import MetadataTable
-from hudi_reference.metadata.writer import base_file
+from hudi_reference.metadata.writer import encode_base_records
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import without_meta_columns
@@ -21,12 +21,12 @@ from hudi_reference.services.compaction.compaction import COMMITS_KEY, is_due
 from hudi_reference.services.planning.compaction_plan import (
     Operation,
     completed_record,
-    eligible,
+    eligible_operations,
     operations_in,
     plan_record,
-    store,
+    store_planned_file,
 )
-from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, pending_of, planning
+from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, hold_for_planning, pending_of
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
 
@@ -52,8 +52,8 @@ def maintain(metadata: MetadataTable, data: Table, usable: Collection[str]) -> N
         return
     for pending in pending_of(timeline, "compaction"):  # an execution that did not complete
         _execute(metadata, pending.requested, usable)
-    with planning(table) as publish:
-        operations = eligible(table, table.view(), (), usable)
+    with hold_for_planning(table) as publish:
+        operations = eligible_operations(table, table.view(), (), usable)
         requested = publish("compaction", plan_record(operations)) if operations else None
     if requested is not None:
         _execute(metadata, requested, usable)
@@ -88,10 +88,10 @@ class MetadataCompactionExecution(PlanExecution):
 
 
 def _compact(metadata: MetadataTable, requested: str, operation: Operation) -> WriteStat:
-    file_slice, records = operation.file_slice, metadata.merged(operation.file_slice)
+    file_slice, records = operation.file_slice, metadata.records_of_slice(operation.file_slice)
     name = BaseFileName(file_slice.file_id, "0-0-0", requested, "hfile")
     path = join_path(file_slice.partition, str(name))
-    size = store(metadata.as_table, path, base_file(records.values()))
+    size = store_planned_file(metadata.as_table, path, encode_base_records(records.values()))
     return WriteStat(
         file_slice.file_id, file_slice.partition, path, file_slice.base_instant, file_slice.base_file, len(records), size=size
     )

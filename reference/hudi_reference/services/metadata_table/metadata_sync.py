@@ -21,7 +21,7 @@ without file groups, as interrupted writers left them, is created again.
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, dropped_by, is_disabled
+from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, is_disabled, partitions_to_drop
 from hudi_reference.layout.names import join_path
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.layout.properties_update import update_properties
@@ -35,12 +35,12 @@ from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.records import FileList, MetadataRecord
 from hudi_reference.metadata.statistics.columns import has_other_columns
 from hudi_reference.metadata.table import FIRST, MetadataTable
-from hudi_reference.metadata.writer import Deltacommit, forget
+from hudi_reference.metadata.writer import Deltacommit, remove_deltacommit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.metadata_table.metadata_services import maintain
 from hudi_reference.services.planning.plan_execution import Plan, path_in, pending_of
-from hudi_reference.storage.wrapped import Ahead
+from hudi_reference.storage.wrapped import StorageWithPendingObject
 from hudi_reference.timeline.contents.actions import read_action
 from hudi_reference.timeline.contents.metadata import commit_metadata_of
 from hudi_reference.timeline.instant_generator import Times, latest_time
@@ -110,7 +110,7 @@ class MetadataSync:
 
     def ready(self) -> MetadataTable:
         """The metadata table with all indexes of the writer's settings; missing ones are created."""
-        for name in dropped_by(self.table.options, (*self.usable, *self.building)):
+        for name in partitions_to_drop(self.table.options, (*self.usable, *self.building)):
             self.drop_partition(name)
         metadata = self.metadata
         if metadata is None:
@@ -163,7 +163,7 @@ class MetadataSync:
     def _initialise(self, metadata: MetadataTable, index: Index) -> None:
         """Create a partition with all entries of the present table."""
         partition, view = index.partition, self.table.view()
-        clear(metadata, partition)
+        delete_partition_files(metadata, partition)
         if index.definition is not None:
             self.define(index.definition(self.table, view.schema, None))
         table = self.table
@@ -178,7 +178,7 @@ class MetadataSync:
 
     def _commit(self, metadata: MetadataTable, change: Change) -> None:
         partitions = (*self.usable, *self.building)
-        forget(metadata, change.instant, partitions)
+        remove_deltacommit(metadata, change.instant, partitions)
         commit = Deltacommit(metadata, change.instant)
         commit.begin()
         for name in partitions:
@@ -200,7 +200,7 @@ class MetadataSync:
         action = ACTIONS[instant.action].completes_as
         completed = Instant(instant.requested, action, State.COMPLETED, LATER)
         path = f"{self.table.properties.timeline_folder}/{completed.file_name}"
-        after = replace(self.table, storage=Ahead(self.table.storage, "", path, content))
+        after = replace(self.table, storage=StorageWithPendingObject(self.table.storage, "", path, content))
         commit = None if record is None else commit_metadata_of(record, path)
         return Change(instant.requested, self.table, after, commit, deleted, self._find)
 
@@ -230,7 +230,7 @@ class MetadataSync:
             made += [n.rpartition("_")[2].removesuffix(".hfile") for n in metadata.files(partition) if n.endswith(".hfile")]
         for target in record.get("commitsRollback") or ():
             completion = metadata.timeline.completion_of(target)
-            forget(metadata, target, (*self.usable, *self.building))
+            remove_deltacommit(metadata, target, (*self.usable, *self.building))
             if completion is not None and completion < max(made, default=""):
                 return self.rebuild()
         listed = metadata.records(BuiltIn.FILES, self.table.timeline)
@@ -254,7 +254,7 @@ class MetadataSync:
 LATER = "9" * 17
 
 
-def clear(metadata: MetadataTable, partition: str) -> None:
+def delete_partition_files(metadata: MetadataTable, partition: str) -> None:
     """Delete the files of a partition that is not in use."""
     for name in metadata.files(partition):
         metadata.storage.delete(join_path(partition, name))

@@ -38,8 +38,8 @@ from hudi_reference.records.payloads.merger_resolution import merging_of
 from hudi_reference.requirement import implements
 from hudi_reference.services.compaction.compaction import compact
 from hudi_reference.services.default_hooks import STANDARD_HOOKS
-from hudi_reference.services.migration.properties import migrated_properties
-from hudi_reference.services.migration.timeline import MigratedTimeline, OldFile, migrated_timeline, read_old_files
+from hudi_reference.services.migration.properties import migrate_properties
+from hudi_reference.services.migration.timeline import MigratedTimeline, OldFile, migrate_timeline, read_old_files
 from hudi_reference.storage import ObjectChanged, ObjectInfo, Storage, storage_of
 from hudi_reference.storage.uris import canonical_uri
 from hudi_reference.timeline.active import load_timeline
@@ -110,8 +110,8 @@ def _migrate(table: Table, *, dry_run: bool) -> Migration:
     listed = list_legacy_files(storage)
     _check_migratable(storage, properties, listed)
     old = read_old_files(listed, storage, properties)
-    new = migrated_timeline(storage, properties, old, table.ids)
-    entries = migrated_properties(properties)
+    new = migrate_timeline(storage, properties, old, table.ids)
+    entries = migrate_properties(properties)
     target = TableProperties(entries)
     earlier = _files_of_earlier_run(storage, target, old, new)
     rest, groups = _obsolete_files(storage, properties, listed), _groups_with_logs(table, target)

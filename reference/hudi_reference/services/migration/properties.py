@@ -24,7 +24,7 @@ _DROPPED = (
 
 
 @implements("PROP-006", "PROP-010", "MRG-020", "COMPAT-006")
-def migrated_properties(properties: TableProperties) -> dict[str, str]:
+def migrate_properties(properties: TableProperties) -> dict[str, str]:
     """The entries of the table at version 8. The merge mode stays the same (ER-084)."""
     kept = {key: value for key, value in properties.entries.items() if key not in _DROPPED}
     return {

@@ -118,7 +118,7 @@ class MigratedTimeline:
 
 
 @implements("COMPAT-006", "TL-002", "TL-007", "TL-009", "TL-031", "LSM-002", "LSM-020")
-def migrated_timeline(storage: Storage, properties: TableProperties, old: Iterable[OldFile], ids: Ids) -> MigratedTimeline:
+def migrate_timeline(storage: Storage, properties: TableProperties, old: Iterable[OldFile], ids: Ids) -> MigratedTimeline:
     """The content of the new timeline, with the archived instants. Raises MalformedTable."""
     old = tuple(old)
     active = {file.instant.identity for file in old}

@@ -55,7 +55,7 @@ class Operation:
 
 
 @implements("CMP-004", "SVC-004")
-def eligible(
+def eligible_operations(
     table: Table, view: View, taken: Collection[GroupId], partitions: Collection[str] | None = None
 ) -> list[Operation]:
     """The latest slice of each file group with log files, except groups in `taken`, which are in pending plans.
@@ -116,7 +116,7 @@ def operations_in(plan: Plan) -> tuple[Operation, ...]:
         raise MalformedMetadata("the record is not a compaction plan", rule="TL-015", found=str(error)) from error
 
 
-def present(table: Table, operation: Operation) -> FileSlice:
+def present_slice(table: Table, operation: Operation) -> FileSlice:
     """The slice of a planned operation, with the names of its files that do not exist any more."""
     file_slice = operation.file_slice
     names = (*((file_slice.base_file,) if file_slice.base_file else ()), *file_slice.log_files)
@@ -124,7 +124,7 @@ def present(table: Table, operation: Operation) -> FileSlice:
 
 
 @implements("SVC-005", "TL-029")
-def store(table: Table, path: str, data: bytes) -> int:
+def store_planned_file(table: Table, path: str, data: bytes) -> int:
     """Store a file of a plan; its size. An earlier execution may have stored the file, with the same rows."""
     try:
         table.storage.create(path, data)
@@ -189,7 +189,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 _STRATEGY, _PACKAGE = "hoodie.compaction.strategy", "org.apache.hudi.table.action.compact.strategy."
 
 
-def chosen(operations: Sequence[Operation], options: Mapping[str, str]) -> list[Operation]:
+def choose_operations(operations: Sequence[Operation], options: Mapping[str, str]) -> list[Operation]:
     """The operations that the configured strategy selects for one plan. Raises UnsupportedTableFeature."""
     name = options.get(_STRATEGY, "LogFileSizeBasedCompactionStrategy").removeprefix(_PACKAGE)
     if name not in STRATEGIES:

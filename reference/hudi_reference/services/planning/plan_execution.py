@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
 from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedTableFeature
-from hudi_reference.layout.names import join_path, parse_data_file_name, split_path, tells_changes
-from hudi_reference.locks import held, new_owner
+from hudi_reference.layout.names import is_change_file, join_path, parse_data_file_name, split_path
+from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.storage import inside
+from hudi_reference.storage import require_inside_table
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.actions import read_action, write_action
 from hudi_reference.timeline.contents.metadata import groups_of_clustering
@@ -38,7 +38,7 @@ PLANNED = ("compaction", "logcompaction", "clustering")
 
 @contextmanager
 @implements("SVC-002", "SVC-004")
-def planning(table: Table, owner: str | None = None) -> Iterator[Publish]:
+def hold_for_planning(table: Table, owner: str | None = None) -> Iterator[Publish]:
     """Hold the lock of the table while a plan is made and published: no action is published in between.
 
     `owner` is the name of the lock's holder. The block gets the function that publishes a plan.
@@ -51,7 +51,7 @@ def planning(table: Table, owner: str | None = None) -> Iterator[Publish]:
             transitions.request(action, write_action(requested, plan, table.ids.sync_marker()), time, owner)
             return time
 
-    with held(transitions.times.lock, owner):
+    with hold_lock(transitions.times.lock, owner):
         yield publish
 
 
@@ -175,7 +175,7 @@ def rolls_back_completed_write(table: Table, timeline: Timeline) -> bool:
     return any(commit.requested in targets for commit in timeline.commits)
 
 
-def location(table: Table, path: str) -> str:
+def location_in_plan(table: Table, path: str) -> str:
     """The name of a file in plans, as deployed writers write it: with the table's base path and scheme, unescaped."""
     parts = urlsplit(table.uri)
     base = f"file:{unquote(parts.path)}" if parts.scheme == "file" else table.uri
@@ -187,7 +187,7 @@ def path_in(partition: str, text: str) -> str:
 
     Only partition and name are used, because the table may have been moved since.
     """
-    return inside(join_path(inside(partition), text.rstrip("/").rpartition("/")[2]))
+    return require_inside_table(join_path(require_inside_table(partition), text.rstrip("/").rpartition("/")[2]))
 
 
 def planned_slice(record: Plan, base_instant: str | None = None) -> FileSlice:
@@ -202,7 +202,7 @@ def planned_slice(record: Plan, base_instant: str | None = None) -> FileSlice:
         )
     base = split_path(path_in(partition, record["dataFilePath"]))[1] if record["dataFilePath"] else None
     names = [split_path(path_in(partition, path))[1] for path in record["deltaFilePaths"] or ()]
-    logs = tuple(name for name in names if not tells_changes(name))
+    logs = tuple(name for name in names if not is_change_file(name))
     if base_instant is None:
         first = parse_data_file_name(base or next(iter(logs), ""))
         base_instant = first.instant if first else ""

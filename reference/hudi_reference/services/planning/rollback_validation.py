@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hudi_reference.errors import CannotUndo
 from hudi_reference.query.file_groups import load_file_groups
-from hudi_reference.query.retention import lost_file
+from hudi_reference.query.retention import find_missing_file
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.clean_plan import paths_of, planned_files
@@ -29,7 +29,7 @@ def check_state_complete(table: Table, timeline: Timeline, removed: Sequence[Ins
     rest = replace(timeline, instants=tuple(known for known in timeline.instants if known not in removed))
     groups = load_file_groups(table.storage, table.properties, rest)
     gone = [found.path(name) for found in groups.latest_slices for name in sorted(found.missing)]
-    path = gone[0] if gone else lost_file(table.storage, table.properties, list(removed), groups)
+    path = gone[0] if gone else find_missing_file(table.storage, table.properties, list(removed), groups)
     to_be_deleted = files_of_pending_cleans(table, timeline)
     path = path or next((file for found in groups.latest_slices for file in paths_of(found) if file in to_be_deleted), None)
     if path is not None:

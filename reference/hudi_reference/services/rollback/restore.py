@@ -23,8 +23,8 @@ from hudi_reference.services.planning.plan_execution import (
     Plan,
     PlanExecution,
     carry_out,
+    hold_for_planning,
     pending_of,
-    planning,
     read_plan,
 )
 from hudi_reference.services.planning.rollback_validation import check_state_complete
@@ -70,7 +70,7 @@ def restore(table: Table, instant: str) -> str | None:
 
 def schedule_restore(table: Table, instant: str) -> str | None:
     """Publish a plan, unless one is pending; its requested time, None if there is nothing to roll back."""
-    with planning(table) as publish:
+    with hold_for_planning(table) as publish:
         plan = plan_restore(table, instant)
         if plan.requested is not None or not plan.writes:
             return plan.requested

@@ -18,7 +18,7 @@ from typing import Any
 from hudi_reference.errors import CannotUndo, UnsupportedTableFeature
 from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
-from hudi_reference.locks import held, new_owner
+from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.query.file_groups import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -28,10 +28,10 @@ from hudi_reference.services.planning.plan_execution import (
     PlanExecution,
     by_partition,
     carry_out,
-    location,
+    hold_for_planning,
+    location_in_plan,
     path_in,
     pending_of,
-    planning,
     read_plan,
 )
 from hudi_reference.services.planning.rollback_validation import check_state_complete
@@ -83,7 +83,7 @@ def revert_attempt(table: Table, pending: Instant) -> str:
     """
     check_indexes_maintained(table)
     transitions = transitions_of(table)
-    with held(transitions.times.lock, new_owner(f"revert {pending.requested}")):
+    with hold_lock(transitions.times.lock, new_owner(f"revert {pending.requested}")):
         if pending in table.timeline.pending:
             for path in files_of(table, pending):
                 table.storage.delete(path)
@@ -92,11 +92,11 @@ def revert_attempt(table: Table, pending: Instant) -> str:
 
 
 @implements("TL-050", "SVC-009")
-def withdraw(table: Table, requested: str) -> None:
+def withdraw_clustering(table: Table, requested: str) -> None:
     """Remove the plan of a clustering from the timeline, with the files that executions of it stored; nothing if it is not
     pending.
     """
-    with planning(table) as publish:
+    with hold_for_planning(table) as publish:
         if not any(found.requested == requested for found in pending_of(table.timeline, "clustering")):
             return
         plan = plan_rollback(table, requested)
@@ -109,7 +109,7 @@ def schedule_rollback(table: Table, instant: str, *, failed: bool = False) -> st
 
     With `failed` the caller has found an expired heartbeat: the write is not rolled back if it has completed since.
     """
-    with planning(table) as publish:
+    with hold_for_planning(table) as publish:
         plan = plan_rollback(table, instant, failed=failed)
         return plan.requested or publish("rollback", _plan_record(table, plan))
 
@@ -180,7 +180,7 @@ def remove_action(table: Table, target: str, files: Iterable[str]) -> None:
     what the other one has removed.
     """
     transitions, owner = transitions_of(table), new_owner(f"remove {target}")
-    with held(transitions.times.lock, owner):
+    with hold_lock(transitions.times.lock, owner):
         found = next((write for write in table.timeline.writes if write.requested == target), None)
         if found is not None and found.state is State.COMPLETED:
             found = transitions.withdraw(found)
@@ -189,7 +189,7 @@ def remove_action(table: Table, target: str, files: Iterable[str]) -> None:
     remove_markers(table.storage, target)
     heartbeats_of(table).delete(target)
     if found is not None:
-        with held(transitions.times.lock, owner):
+        with hold_lock(transitions.times.lock, owner):
             transitions.remove(found)
 
 
@@ -285,7 +285,7 @@ def _plan_record(table: Table, plan: RollbackPlan) -> dict[str, Any]:
             "partitionPath": split_path(path)[0],
             "fileId": "",
             "latestBaseInstant": "",
-            "filesToBeDeleted": [location(table, path)],
+            "filesToBeDeleted": [location_in_plan(table, path)],
             "logBlocksToBeDeleted": {},
         }
         for path in plan.files
@@ -310,7 +310,7 @@ def rollback_record(table: Table, plan: RollbackPlan, milliseconds: int) -> dict
         "partitionMetadata": {
             partition: {
                 "partitionPath": partition,
-                "successDeleteFiles": [location(table, join_path(partition, name)) for name in names],
+                "successDeleteFiles": [location_in_plan(table, join_path(partition, name)) for name in names],
                 "failedDeleteFiles": [],
                 "rollbackLogFiles": {},
                 "logFilesFromFailedCommit": {},

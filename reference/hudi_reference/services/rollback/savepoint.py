@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from hudi_reference.errors import CannotProtect
 from hudi_reference.query.file_groups import load_file_groups
-from hudi_reference.query.retention import lost_file
+from hudi_reference.query.retention import find_missing_file
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.clean_plan import paths_of
@@ -63,7 +63,7 @@ def savepoint_files(table: Table, instant: str) -> tuple[str, ...]:
         raise CannotProtect("there is a savepoint of this commit already", rule="TL-021", found=instant)
     groups = load_file_groups(table.storage, table.properties, timeline.until(instant))
     later = [found for found in timeline.commits if found.requested > instant]
-    lost = lost_file(table.storage, table.properties, later, groups)
+    lost = find_missing_file(table.storage, table.properties, later, groups)
     files = (*(path for found in groups.latest_slices for path in paths_of(found)), *([lost] if lost else ()))
     _check_kept(table, timeline, instant, files)
     return files

@@ -11,7 +11,7 @@ from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, PathOutsideTable
 from hudi_reference.requirement import implements
-from hudi_reference.storage import inside
+from hudi_reference.storage import require_inside_table
 from hudi_reference.timeline.contents.avro_container import read_record, write_record
 from hudi_reference.timeline.contents.schemas import schema_of
 from hudi_reference.timeline.instants.version_6 import read_json_record
@@ -156,8 +156,8 @@ def commit_metadata_of(record: Mapping[str, Any], path: str) -> CommitMetadata:
 
 
 def _stat(partition: str, stat: Mapping[str, Any]) -> WriteStat:
-    file_id, path = stat["fileId"] or "", inside(stat["path"] or "")
-    inside(partition)
+    file_id, path = stat["fileId"] or "", require_inside_table(stat["path"] or "")
+    require_inside_table(partition)
     if "/" in file_id:
         raise PathOutsideTable("the file id is a path", rule="LAY-020", expected="a name without /", found=repr(file_id))
     return WriteStat(
@@ -174,7 +174,7 @@ def _stat(partition: str, stat: Mapping[str, Any]) -> WriteStat:
         is_log=bool(stat.get("logFiles")),
         log_version=stat.get("logVersion") or 1,
         log_offset=stat.get("logOffset") or 0,
-        changes={inside(name): int(size) for name, size in (stat.get("cdcStats") or {}).items()},
+        changes={require_inside_table(name): int(size) for name, size in (stat.get("cdcStats") or {}).items()},
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from hudi_reference.errors import MalformedHistory, PathOutsideTable
 from hudi_reference.requirement import implements
-from hudi_reference.storage import Storage, inside
+from hudi_reference.storage import Storage, require_inside_table
 
 VERSION_FILE = "_version_"
 _VERSION = re.compile(r"\d{1,18}", re.ASCII)
@@ -133,7 +133,7 @@ def read_manifest(storage: Storage, folder: str, number: int) -> Manifest:
 
 
 def _level_file(entry: dict[str, Any], path: str) -> LevelFile:
-    name, length = inside(entry["fileName"]), entry["fileLen"]
+    name, length = require_inside_table(entry["fileName"]), entry["fileLen"]
     if not isinstance(length, int) or isinstance(length, bool):
         raise TypeError(f"the length of {name} is {length!r}")
     parts = parse_level_file_name(name)

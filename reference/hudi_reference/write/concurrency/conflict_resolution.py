@@ -135,7 +135,7 @@ def completed_since(base: Timeline, now: Timeline) -> list[Instant]:
 
 
 @implements("OCC-012", "OCC-015")
-def concurrent(
+def concurrent_actions(
     storage: Storage, properties: TableProperties, base: Timeline, now: Timeline, *, plans: bool
 ) -> Iterator[ConcurrentAction]:
     """The actions that completed between two loads of the timeline, and with `plans` the compactions that are pending now.

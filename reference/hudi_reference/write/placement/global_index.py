@@ -18,7 +18,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_reference.layout.metadata_settings import USABLE, dropped_by
+from hudi_reference.layout.metadata_settings import USABLE, partitions_to_drop
 from hudi_reference.layout.properties import TableProperties, read_properties
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.slice_reader import SliceReader
@@ -52,7 +52,7 @@ def _find_by_record_index(table: Table, view: View, keys: Collection[str]) -> Ma
 
 def has_record_index(table: Table) -> bool:
     """Whether the table, with its present properties, has a record index that the writer does not disable."""
-    return _RECORD_INDEX in table.properties.fields(USABLE) and not dropped_by(table.options, (_RECORD_INDEX,))
+    return _RECORD_INDEX in table.properties.fields(USABLE) and not partitions_to_drop(table.options, (_RECORD_INDEX,))
 
 
 def is_global(options: Mapping[str, str]) -> bool:

@@ -13,7 +13,7 @@ from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import KEY, Changes, DeleteMarker, delete_columns, without_deletes
 from hudi_reference.records.keys.record_keys import KeyGenerator, record_keys
 from hudi_reference.records.mergers.merger import Merging
-from hudi_reference.records.merging.custom_merge import combined_by_merger
+from hudi_reference.records.merging.custom_merge import combine_by_merger
 from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
@@ -129,7 +129,7 @@ def _stores_without_loss(found: pa.ChunkedArray, wanted: pa.DataType) -> bool:
 class Intake:
     """The requirements of a write on its rows. It is small, so that it can be sent to the tasks of a write.
 
-    `stored` and `schema` are the columns of the stored table, with and without the meta columns; `partial_columns` those
+    `stored_rows` and `schema` are the columns of the stored table, with and without the meta columns; `partial_columns` those
     that the rows of a partial update have, None for whole rows.
     """
 
@@ -161,7 +161,7 @@ class Intake:
 
 
 @implements("MRG-011", "MRG-026")
-def combine(incoming: Incoming, merging: Merging, *, whole_table: bool = False) -> Incoming:
+def merge_duplicates(incoming: Incoming, merging: Merging, *, whole_table: bool = False) -> Incoming:
     """One row for each key and partition: the rows of the batch are merged by the merge mode, deletes included.
 
     With `whole_table` one row for each key, as keys identify records in the whole table.
@@ -174,7 +174,7 @@ def combine(incoming: Incoming, merging: Merging, *, whole_table: bool = False) 
         return incoming
     if merging.merger is not None:
         groups = [rows] if whole_table else [part for _, part in incoming.by_partition()]
-        parts = [combined_by_merger(part, merging) for part in groups]
+        parts = [combine_by_merger(part, merging) for part in groups]
         return Incoming(pa.concat_tables(parts))
     names = rows.column_names
     marked = rows.set_column(names.index(KEY), KEY, identity).append_column("__position", positions)
@@ -186,7 +186,7 @@ def combine(incoming: Incoming, merging: Merging, *, whole_table: bool = False) 
 
 
 @implements("META-003", "META-005", "META-007", "META-010", "META-011")
-def stamp(rows: pa.Table, instant: str, task: int, file_name: str) -> pa.Table:
+def fill_meta_columns(rows: pa.Table, instant: str, task: int, file_name: str) -> pa.Table:
     """Fill the meta columns commit time, sequence number and file name; rows without a key get the sequence number as key."""
     count = rows.num_rows
     numbers = pa.array(np.arange(count)).cast(pa.string())
@@ -203,7 +203,7 @@ def stamp(rows: pa.Table, instant: str, task: int, file_name: str) -> pa.Table:
 
 
 @implements("META-008", "META-012")
-def stored(rows: pa.Table, properties: TableProperties, *kept: str) -> pa.Table:
+def stored_rows(rows: pa.Table, properties: TableProperties, *kept: str) -> pa.Table:
     """The rows as files store them: if the table leaves its meta columns empty, they are null except for those in `kept`.
 
     During merging rows always have keys; the key of such a table is computed from its key fields.
@@ -218,7 +218,7 @@ def stored(rows: pa.Table, properties: TableProperties, *kept: str) -> pa.Table:
 
 
 @implements("META-004", "META-010")
-def in_file(rows: pa.Table, file_name: str) -> pa.Table:
+def with_file_name(rows: pa.Table, file_name: str) -> pa.Table:
     """Rows that are copied into another file: only their file name changes."""
     place = rows.column_names.index("_hoodie_file_name")
     return rows.set_column(place, rows.schema.field(place), pa.repeat(pa.scalar(file_name), rows.num_rows))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference_samples import bounded
 
 from hudi_reference.files.hfile.block import BlockType, Compression
-from hudi_reference.files.hfile.cell import MADE_UP_SUFFIX, SUFFIX, Entry, made_up_key
+from hudi_reference.files.hfile.cell import MADE_UP_SUFFIX, SUFFIX, Entry, separator_key
 from hudi_reference.files.hfile.reader import HFile, hfile_of, open_hfile
 from hudi_reference.files.hfile.trailer import SIZE
 from hudi_reference.files.hfile.writer import Layout, encode_hfile
@@ -95,7 +95,7 @@ def test_middle_key_of_the_root() -> None:
 )
 def test_shortened_index_keys_equal_those_of_hbase(before: bytes, row: bytes, between: bytes) -> None:
     """BF-002: the first three and the fourth occur in files of Apache Hudi and HBase."""
-    assert made_up_key(before, row) == len(between).to_bytes(2, "big") + between + MADE_UP_SUFFIX
+    assert separator_key(before, row) == len(between).to_bytes(2, "big") + between + MADE_UP_SUFFIX
     assert len(MADE_UP_SUFFIX) == len(SUFFIX)
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from hudi_conformance.contract import EngineError
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
-from hudi_reference.schema.avro import AvroSchema, arrow_schema, only, parse_schema
+from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema, select_fields
 from hudi_reference.schema.avro_codec import codec_schema, encode_datum, to_avro
 
 
@@ -35,7 +35,7 @@ def schema_of(rows: pa.Table, known: AvroSchema) -> AvroSchema:
     unknown = set(rows.column_names) - {field["name"] for field in known["fields"]}
     if unknown:
         raise EngineError(f"the table has no column {', '.join(sorted(unknown))}")
-    return only(known, rows.column_names)
+    return select_fields(known, rows.column_names)
 
 
 def from_records(bridge: JavaBridge, records: Iterable[Any], schema: str) -> pa.Table:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_reference.errors import UnsupportedSchema
-from hudi_reference.files.log.fast.vectorized_decoder import Cursors, Data, Longs, Unclear, check, record_places
+from hudi_reference.files.log.fast.vectorized_decoder import Cursors, Data, Longs, Unclear, record_places, require
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema
 from hudi_reference.schema.avro_codec import codec_schema
@@ -64,7 +64,7 @@ def _decode_batch(data: memoryview | bytes, starts: Longs, ends: Longs, read: Re
     shift = part.first - first
     cursors = Cursors(part, starts + shift, ends + shift)
     rows = read(cursors)
-    check((cursors.places == cursors.ends).all(), "records whose ends differ from their lengths")
+    require((cursors.places == cursors.ends).all(), "records whose ends differ from their lengths")
     return pa.RecordBatch.from_struct_array(rows)
 
 
@@ -77,14 +77,14 @@ def _reader(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
         return _reader(known[name], kind, known)
     if isinstance(avro, Mapping) and "name" in avro:
         known[avro["name"]] = avro
-    check(name in _READERS, f"the type {name}")
+    require(name in _READERS, f"the type {name}")
     return _READERS[name](avro, kind, known)
 
 
 def _union(avro: list[Any], kind: pa.DataType, known: dict[str, Any]) -> Reader:
     """A union of a type and null: the first byte is twice the index of the branch."""
     types = [branch for branch in avro if branch != "null"]
-    check(len(avro) <= 2 and len(types) == 1, "a union other than of a type and null")
+    require(len(avro) <= 2 and len(types) == 1, "a union other than of a type and null")
     inner, of_value = _reader(types[0], kind, known), 2 * avro.index(types[0])
     of_null = 2 * avro.index("null") if "null" in avro else of_value
 
@@ -93,7 +93,7 @@ def _union(avro: list[Any], kind: pa.DataType, known: dict[str, Any]) -> Reader:
         valid = branch == of_value
         if valid.all():
             return inner(cursors)
-        check((valid | (branch == of_null)).all(), "an invalid branch")
+        require((valid | (branch == of_null)).all(), "an invalid branch")
         if not valid.any():
             return pa.nulls(len(valid), kind)
         some = cursors.of(valid)
@@ -106,7 +106,7 @@ def _union(avro: list[Any], kind: pa.DataType, known: dict[str, Any]) -> Reader:
 
 def _record(avro: Mapping[str, Any], kind: pa.StructType, known: dict[str, Any]) -> Reader:
     readers = [_reader(field["type"], part.type, known) for field, part in zip(avro["fields"], kind, strict=True)]
-    check(readers, "a record without fields")
+    require(readers, "a record without fields")
     return lambda cursors: pa.StructArray.from_arrays([read(cursors) for read in readers], fields=list(kind))
 
 
@@ -135,7 +135,7 @@ def _check_different(keys: pa.Array, counts: Longs) -> None:
     """Raises Unclear for a map with a duplicate key, which the plain code decodes: the later value counts."""
     codes = keys.dictionary_encode()
     rows = np.repeat(np.arange(len(counts)), counts)
-    check(len(np.unique(rows * len(codes.dictionary) + codes.indices.to_numpy())) == len(keys), "a duplicate key")
+    require(len(np.unique(rows * len(codes.dictionary) + codes.indices.to_numpy())) == len(keys), "a duplicate key")
 
 
 def _offsets(counts: Longs) -> pa.Array:
@@ -150,7 +150,7 @@ def _elements(*readers: Reader, width: int | None = None) -> Callable[[Cursors],
 
     def read(cursors: Cursors) -> tuple[Longs, list[pa.Array]]:
         counts = cursors.number()
-        check((counts >= 0).all() and (counts <= cursors.ends - cursors.places).all(), "more elements than bytes")
+        require((counts >= 0).all() and (counts <= cursors.ends - cursors.places).all(), "more elements than bytes")
         which = np.flatnonzero(counts)
         some = cursors.of(which)
         found = (
@@ -158,7 +158,7 @@ def _elements(*readers: Reader, width: int | None = None) -> Callable[[Cursors],
             if width
             else _read_in_rounds(some, counts[which], readers)
         )
-        check(not some.byte().any(), "elements in several blocks")
+        require(not some.byte().any(), "elements in several blocks")
         cursors.follow(which, some)
         return counts, found
 
@@ -204,7 +204,7 @@ def _int(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
     def read(cursors: Cursors) -> pa.Array:
         numbers = cursors.number()
         narrow = numbers.astype(np.int32)
-        check((narrow == numbers).all(), "a number of more than 32 bits")
+        require((narrow == numbers).all(), "a number of more than 32 bits")
         return _array_of_values(kind, narrow)
 
     return _check_time_of_day(read, kind)
@@ -222,7 +222,7 @@ def _check_time_of_day(read: Reader, kind: pa.DataType) -> Reader:
 def _boolean(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
     def read(cursors: Cursors) -> pa.Array:
         found = cursors.byte()
-        check(found.max(initial=0) <= 1, "an invalid boolean")
+        require(found.max(initial=0) <= 1, "an invalid boolean")
         return pa.array(found.view(np.bool_))
 
     return read
@@ -233,7 +233,7 @@ def _enum(avro: Mapping[str, Any], kind: pa.DataType, known: dict[str, Any]) -> 
 
     def read(cursors: Cursors) -> pa.Array:
         indexes = cursors.number()
-        check(((indexes >= 0) & (indexes < len(symbols))).all(), "an invalid symbol")
+        require(((indexes >= 0) & (indexes < len(symbols))).all(), "an invalid symbol")
         return symbols.take(pa.array(indexes))
 
     return read
@@ -241,7 +241,7 @@ def _enum(avro: Mapping[str, Any], kind: pa.DataType, known: dict[str, Any]) -> 
 
 def _fixed(avro: Mapping[str, Any], kind: pa.DataType, known: dict[str, Any]) -> Reader:
     size = int(avro["size"])  # JSON and Python accept true as a number
-    check(size, "values of no bytes")
+    require(size, "values of no bytes")
     if pt.is_decimal(kind):
         return lambda cursors: _decimals(cursors, np.full(len(cursors), size), kind)
     return lambda cursors: _array_of_values(kind, cursors.pieces(size))
@@ -283,7 +283,7 @@ def _is_ascii(values: pa.Array) -> bool:
 
 def _decimals(cursors: Cursors, lengths: Longs, kind: pa.DataType) -> pa.Array:
     """Integers of 16 bytes and less in two's complement, the high bytes first."""
-    check(((lengths > 0) & (lengths <= 16)).all(), "a decimal of no bytes, or many")
+    require(((lengths > 0) & (lengths <= 16)).all(), "a decimal of no bytes, or many")
     cursors.skip(lengths)
     halves = cursors.data.pieces_at(cursors.places - 16, 16).view(">i8").reshape(-1, 2).astype(np.int64)
     high, low = halves[:, 0], halves[:, 1]

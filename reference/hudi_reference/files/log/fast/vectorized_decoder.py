@@ -36,7 +36,7 @@ class Unclear(Exception):
     """The data is left to the plain code: it is damaged, or stored in a form that writers do not use."""
 
 
-def check(holds: object, what: str) -> None:
+def require(holds: object, what: str) -> None:
     """Raises Unclear unless the condition holds."""
     if not holds:
         raise Unclear(what)
@@ -44,7 +44,7 @@ def check(holds: object, what: str) -> None:
 
 def record_places(data: memoryview | bytes, count: int) -> tuple[Longs, Longs]:
     """The offsets of the beginning and the end of each record; each follows its length of four bytes, and all fill the data."""
-    check(0 < 4 * count <= len(data), "no records, or more than there is room for")
+    require(0 < 4 * count <= len(data), "no records, or more than there is room for")
     lengths = _walk_in_parallel(data, count) if count >= MANY_RECORDS else None
     lengths = _walk_sequentially(data, count) if lengths is None else lengths
     return lengths + 4, np.append(lengths[1:], len(data))
@@ -57,7 +57,7 @@ def _walk_sequentially(data: memoryview | bytes, count: int) -> Longs:
         ends = array("q", [place := place + 4 + length_at(data, place)[0] for _ in range(count)])
     except (struct.error, OverflowError):
         raise Unclear("records beyond the data") from None
-    check(place == len(data), "data after the last record")
+    require(place == len(data), "data after the last record")
     return np.append(0, np.frombuffer(ends, np.int64)[:-1])
 
 
@@ -102,7 +102,7 @@ class Data:
     """Bytes with a margin, for reading at many offsets at once. An offset beyond them reads arbitrary bytes."""
 
     def __init__(self, data: memoryview | bytes) -> None:
-        check(len(data) < _MOST, "more bytes than Arrow counts")
+        require(len(data) < _MOST, "more bytes than Arrow counts")
         margin = np.zeros(_MARGIN, np.uint8)
         self._bytes = np.concatenate([margin, np.frombuffer(data, np.uint8), margin])
         self.buffer = pa.py_buffer(self._bytes)
@@ -112,7 +112,7 @@ class Data:
     def spend(self, rounds: int) -> None:
         """Count rounds of reading elements. Raises Unclear if there are too many."""
         self._rounds -= rounds
-        check(self._rounds >= 0, "long lists in few records")
+        require(self._rounds >= 0, "long lists in few records")
 
     def bytes_at(self, places: Longs) -> Bytes:
         """One byte at each offset."""
@@ -120,7 +120,7 @@ class Data:
 
     def pieces_at(self, places: Longs, width: int) -> npt.NDArray[np.void]:
         """`width` bytes at each offset."""
-        check(width <= len(self._bytes), "values longer than the data")
+        require(width <= len(self._bytes), "values longer than the data")
         every = np.ndarray(len(self._bytes) - width + 1, f"V{width}", self._bytes, strides=(1,))
         return every[np.minimum(places, len(every) - 1)]
 
@@ -163,7 +163,7 @@ class Cursors:
     def skip(self, lengths: Longs) -> Longs:
         """Skip these lengths; the offsets of the skipped bytes. Raises Unclear if they exceed the record."""
         starts = self.places
-        check((lengths >= 0).all() and (lengths <= self.ends - starts).all(), "a length beyond the end of the record")
+        require((lengths >= 0).all() and (lengths <= self.ends - starts).all(), "a length beyond the end of the record")
         self.places = starts + lengths
         return starts
 
@@ -186,7 +186,7 @@ def _varints(data: Data, places: Longs) -> tuple[Words, Bytes]:
     last &= -last
     inside = (last << np.uint64(1)) - np.uint64(1)  # all eight bytes where the number does not end in them
     words &= inside
-    check((words >= last >> np.uint64(7) & ~np.uint64(1)).all(), "a number with an unnecessary byte")
+    require((words >= last >> np.uint64(7) & ~np.uint64(1)).all(), "a number with an unnecessary byte")
     numbers, sizes = _join_groups_of_seven_bits(words & ~_MORE), np.bitwise_count(inside) >> 3
     if not last.all():
         _add_high_bytes(data, places, np.flatnonzero(last == 0), numbers, sizes)
@@ -205,6 +205,6 @@ def _add_high_bytes(data: Data, places: Longs, which: Longs, numbers: Words, siz
     """Add the ninth and tenth byte of the numbers that have them."""
     ninth, tenth = (data.bytes_at(places[which] + behind).astype(np.uint64) for behind in (8, 9))
     ten = ninth >= 0x80
-    check(np.where(ten, tenth == 1, ninth > 0).all(), "a number of more than 64 bits")
+    require(np.where(ten, tenth == 1, ninth > 0).all(), "a number of more than 64 bits")
     numbers[which] |= (ninth & np.uint64(0x7F)) << np.uint64(56) | np.where(ten, tenth << np.uint64(63), np.uint64(0))
     sizes[which] = 9 + ten

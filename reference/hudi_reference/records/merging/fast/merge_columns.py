@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from hudi_reference.records.changes import KEY, Changes, DeleteMarker, deleted, keys_of
+from hudi_reference.records.changes import KEY, Changes, DeleteMarker, delete_flags, keys_of
 from hudi_reference.records.merge import stored_values
 from hudi_reference.records.mergers.merger import Merging
 
@@ -86,7 +86,7 @@ def _positions(changes: Changes, marker: DeleteMarker | None) -> Integers:
             parts.append(np.full(len(batch), -1, np.int64))
             continue
         positions = np.arange(height, height + batch.num_rows)
-        flags = deleted(batch, marker)
+        flags = delete_flags(batch, marker)
         if flags is not None:
             positions = np.where(flags.to_numpy(), -1, positions)
         parts.append(positions)
