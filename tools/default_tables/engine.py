@@ -108,7 +108,8 @@ def main() -> None:
         try:
             answer = {"value": getattr(hudi, request["do"])(**request["with"])}
         except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}"[:2000]}
+            causes = [line for line in str(error).splitlines() if line.startswith("Caused by")]
+            answer = {"error": "; ".join([f"{type(error).__name__}: {error}"[:300], *causes])[:3000]}
         print(json.dumps(answer), file=out, flush=True)
 
 
