@@ -11,8 +11,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tools.default_tables.kinds import COLUMNS
-
 from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.support.environments import to_stderr
@@ -50,17 +48,12 @@ class Hudi:
         writer.option("hoodie.datasource.write.operation", operation).mode(mode).save(path)
 
     def run_sql(
-        self,
-        path: str,
-        type: str,
-        partition: str,
-        settings: Json,
-        views: Mapping[str, Sequence[str]],
+        self, path: str, type: str, partition: str, settings: Json, columns: str, views: Mapping[str, Sequence[str]],
         statements: Sequence[str],
-    ) -> None:
-        """Create a table with the columns of `COLUMNS`, and run statements on it and on views of the given rows."""
+    ) -> None:  # fmt: skip
+        """Create a table with the columns of the DDL `columns`, and run statements on it and on views of the given rows."""
         for name, rows in views.items():
-            self._frame(rows, COLUMNS).createOrReplaceTempView(name)
+            self._frame(rows, columns).createOrReplaceTempView(name)
         table = path.rpartition("/")[2].replace("-", "_")
         properties = {
             "primaryKey": "id",
@@ -71,7 +64,7 @@ class Hudi:
         given = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
         parted = f"PARTITIONED BY ({partition})" if partition else ""
         self.spark.sql(f"DROP TABLE IF EXISTS {table}")
-        self.spark.sql(f"CREATE TABLE {table} ({COLUMNS}) USING hudi {parted} TBLPROPERTIES ({given}) LOCATION '{path}'")
+        self.spark.sql(f"CREATE TABLE {table} ({columns}) USING hudi {parted} TBLPROPERTIES ({given}) LOCATION '{path}'")
         names = ", ".join(self.spark.table(table).drop(*_meta_columns(self.spark.table(table))).columns)
         for statement in statements:
             self.spark.sql(statement.format(table=table, columns=names))
