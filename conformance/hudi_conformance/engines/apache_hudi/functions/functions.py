@@ -193,9 +193,10 @@ def _index_values(session: Session, function: str, options: Mapping[str, str], t
         "date": "date_from_unix_date(int(v))", "timestamp": "timestamp_micros(v)",
     }.get(type, "v")  # fmt: skip
     rows = rows.selectExpr(f"{column} AS v")
-    index = session.hudi.index.expression.HoodieSparkExpressionIndex(
-        "i", function, session.list_of(["v"]), {"expr": function, **options}
-    )
+    definition = session.hudi.common.model.HoodieIndexDefinition.newBuilder().withIndexName("i").withIndexType("column_stats")
+    definition = definition.withIndexFunction(function).withSourceFields(session.list_of(["v"]))
+    definition = definition.withIndexOptions({"expr": function, **options}).build()
+    index = session.hudi.index.expression.HoodieSparkExpressionIndex(definition)
     result = rows.select(Column(index.apply(session.list_of([rows["v"]._jc]))).alias("v"))
     kind = result.schema["v"].dataType
     if isinstance(kind, DateType):
