@@ -53,6 +53,7 @@ _SHIPPED = (
     _apache_hudi_java("1.0.2"),
     _apache_hudi_java("1.2.0"),
     EngineInfo("hudi-rs", "hudi-rs 0.5.0", argv=("-m", "hudi_conformance.engines.hudi_rs"), extra="hudi-rs"),
+    EngineInfo("hudi-rs@0.6", "hudi-rs 0.6.0-rc.1, which also writes", package="hudi_rs_native", commit_seconds=0.05),
 )
 
 #: Engines that have no adapter here, and why: what `doctor`, `engines` and an attempt to run them print.

@@ -15,7 +15,7 @@ from rich.table import Column, Table
 from hudi_conformance.engines import registry
 from hudi_conformance.engines.apache_hudi.jvm.bundle import cached_bundle
 from hudi_conformance.engines.apache_hudi_java.jars import client
-from hudi_conformance.engines.support import environments
+from hudi_conformance.engines.support import environments, rust_programs
 from hudi_conformance.engines.support.info import EngineInfo
 
 
@@ -49,7 +49,7 @@ class Diagnosis:
 def doctor(
     make: Annotated[
         list[str] | None,
-        typer.Option(help="Install the requirements of this engine (environment, Java, jar). Repeatable; or 'all'."),
+        typer.Option(help="Install the requirements of this engine (environment, program, Java, jar). Repeatable; or 'all'."),
     ] = None,
     store: Annotated[bool, typer.Option(help="Start the emulated object store and test it.")] = True,
 ) -> None:
@@ -79,6 +79,10 @@ def diagnose(info: EngineInfo) -> Diagnosis:
     if info.extra is not None:
         python = environments.ready_python(info.extra)
         pieces.append(Piece("environment", python is not None, str(python.parents[1].name) if python else "not made yet"))
+    if info.package is not None:
+        program = rust_programs.program_path(info.package)
+        pieces.append(Piece("cargo", rust_programs.cargo() is not None or program.exists(), rust_programs.cargo() or "none"))
+        pieces.append(Piece("program", program.exists(), program.name if program.exists() else "not compiled yet"))
     pieces += [Piece("jar", jar.exists(), jar.name if jar.exists() else "not fetched yet") for jar in _jars(info)]
     return Diagnosis(info, tuple(pieces))
 
@@ -129,7 +133,7 @@ def _java(extra: str) -> Piece:
 
 def _chosen(names: Sequence[str]) -> list[str]:
     """The engines to install, by name; an unknown name is a usage error."""
-    known = [info.name for info in registry.shipped() if info.extra is not None]
+    known = [info.name for info in registry.shipped() if info.installed_on_demand]
     unknown = [name for name in names if name not in known and name != "all"]
     if unknown:
         raise typer.BadParameter(f"{', '.join(unknown)}: engines that can be installed are {', '.join(known)}, or all")

@@ -68,6 +68,8 @@ def _start(info: EngineInfo) -> str:
         return "in this process"
     if (remedy := diagnose(info).remedy) is not None:
         return f"not installed; {remedy}"
+    if info.package is not None:
+        return f"the program of the Cargo package {info.package}"
     command = " ".join(("python", *info.argv)) if info.extra else " ".join(info.argv)
     return f"{command} (environment {info.extra})" if info.extra else command
 

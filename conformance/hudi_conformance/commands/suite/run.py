@@ -180,12 +180,12 @@ class _Catcher:
 
 
 def _prepare(console: Console, name: str) -> str | None:
-    """Create the environment of an engine that has its own, with progress; the error, or None."""
+    """Create the environment or the program of an engine that has its own, with progress; the error, or None."""
     info = registry.find(name)
-    if info.extra is None:
+    if not info.installed_on_demand:
         return None
     try:
-        with console.status(f"{name}: looking for its environment") as status:
+        with console.status(f"{name}: looking for what it needs") as status:
             info.command(lambda line: status.update(f"{name}: {line}"))
     except Exception as error:
         return f"{name} cannot run here: {error}\nhudi-conformance doctor shows what is missing"

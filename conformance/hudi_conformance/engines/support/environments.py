@@ -24,8 +24,9 @@ Progress = Callable[[str], None]
 #: Extras whose engine runs on a Java virtual machine.
 JAVA_EXTRAS = frozenset({"spark", "apache-hudi"})
 _STAMP = ".complete"
-#: Output of uv and pip if the package index cannot be reached.
-_OFFLINE = ("dns error", "failed to fetch", "connection refused", "network is unreachable", "error sending request")
+#: Output of uv, pip and cargo if the package index cannot be reached.
+_OFFLINE = ("dns error", "failed to fetch", "connection refused", "network is unreachable", "error sending request",
+            "could not resolve host", "couldn't connect to server")  # fmt: skip
 
 
 class EnvironmentFailure(Exception):
@@ -140,7 +141,7 @@ def _make(extra: str, progress: Progress) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     progress(f"creating the environment of {extra} in {folder} (once; up to a minute)")
     for command, variables in _recipe(_extras(extra), folder):
-        _run(command, variables, extra, progress)
+        run_installer(command, variables, f"the environment of {extra}", progress)
     (folder / _STAMP).touch()
     progress(f"created the environment of {extra}")
     return _python(folder)
@@ -166,8 +167,11 @@ def _recipe(extras: list[str], folder: Path) -> list[tuple[list[str], dict[str, 
     ]
 
 
-def _run(command: list[str], variables: dict[str, str], extra: str, progress: Progress) -> None:
-    """Run one uv command with its output as progress; raise with its last lines if it fails."""
+def run_installer(command: list[str], variables: dict[str, str], what: str, progress: Progress) -> None:
+    """Run one command of uv or cargo, which installs `what`, with its output as progress.
+
+    Raises Offline or EnvironmentFailure with its last lines if it fails.
+    """
     inherited = {k: v for k, v in os.environ.items() if k != "VIRTUAL_ENV"}
     environment = inherited | {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1"} | variables
     said: list[str] = []
@@ -182,10 +186,9 @@ def _run(command: list[str], variables: dict[str, str], extra: str, progress: Pr
         text = "\n".join(said[-15:])
         if any(sign in text.lower() for sign in _OFFLINE):
             raise Offline(
-                f"the environment of {extra} does not exist and the package index cannot be reached; "
-                f"when online run: {command_for('all')}\n{text}"
+                f"{what} does not exist and the package index cannot be reached; when online run: {command_for('all')}\n{text}"
             )
-        raise EnvironmentFailure(f"the environment of {extra} could not be created ({' '.join(command[:2])}):\n{text}")
+        raise EnvironmentFailure(f"{what} could not be created ({' '.join(command[:2])}):\n{text}")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from hudi_conformance.contract.client import Transport
 from hudi_conformance.contract.engine import Engine
 from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.contract.process import ProcessTransport
-from hudi_conformance.engines.support import environments
+from hudi_conformance.engines.support import environments, rust_programs
 
 #: Receives one line for each step before an engine answers for the first time.
 Progress = Callable[[str], None]
@@ -29,6 +29,7 @@ class EngineInfo:
         factory: creates the engine in this process; takes precedence over `argv`.
         argv: the command of a process.
         extra: the extra whose environment runs the command; it is created on first use.
+        package: the Cargo package whose program is the command; it is compiled on first use.
         start_timeout: time limit of `hello`, in seconds.
         message_timeout: time limit of other messages, in seconds.
         commit_seconds: the approximate time of one small commit, None if unknown.
@@ -39,9 +40,15 @@ class EngineInfo:
     factory: Callable[[], Engine] | None = None
     argv: tuple[str, ...] = ()
     extra: str | None = None
+    package: str | None = None
     start_timeout: float = 30.0
     message_timeout: float = 120.0
     commit_seconds: float | None = None
+
+    @property
+    def installed_on_demand(self) -> bool:
+        """Whether the engine has an environment or a program that `doctor --make` creates."""
+        return self.extra is not None or self.package is not None
 
     def affordable(self, many: int, few: int) -> int:
         """How many random programs of writes a test runs with this engine.
@@ -65,9 +72,11 @@ class EngineInfo:
         return lambda: InProcessTransport(factory)
 
     def command(self, progress: Progress) -> tuple[str, ...]:
-        """The command line of the engine's process; creates its environment if it does not exist."""
+        """The command line of the engine's process; creates its environment or program if it does not exist."""
         if self.factory is not None:
             return (sys.executable, *self.argv)
+        if self.package is not None:
+            return (str(rust_programs.program_for(self.package, progress=progress)), *self.argv)
         if self.extra is None:
             return self.argv
         return (str(environments.python_for(self.extra, progress=progress)), *self.argv)
