@@ -3,6 +3,9 @@
 //! This file speaks the protocol. `reading.rs` and `writing.rs` call hudi-core, which does the work: filters, projections, merging,
 //! keys of inserted rows, and the timeline.
 
+// The futures of hudi-core's writes are nested deeper than the default permits.
+#![recursion_limit = "256"]
+
 mod reading;
 mod writing;
 
