@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from tools.default_tables.kinds import CHANGED, TEN, Kind, Write, without_struct
+from tools.default_tables.kinds import CHANGED, TEN, Kind, Row, Write
 
 from hudi_reference import Table, WritableTable, clean, cluster, compact, open_table
 from hudi_reference.metadata.indexes.all import index_of
@@ -67,15 +67,19 @@ class Round:
     def create_by_sql(self) -> None:
         """Create the table and write it with SQL statements."""
         kind = self.kind
-        rows = list if "s struct" in kind.columns else lambda given: [*map(without_struct, given)]
         self.ask("run_sql", path=str(self.path), type=kind.type, partition=kind.partition, settings=kind.settings,
-                 columns=kind.columns, views={"ten": rows(TEN), "changed": rows(CHANGED)},
+                 columns=", ".join(kind.columns), views={"ten": self._rows(TEN), "changed": self._rows(CHANGED)},
                  statements=kind.statements)  # fmt: skip
+
+    def _rows(self, rows: Sequence[Row]) -> list[str]:
+        """Rows with the columns of the table, as SQL."""
+        return [f"({', '.join(row[: len(self.kind.columns)])})" for row in rows]
 
     def hudi(self, writes: Sequence[Write]) -> None:
         """Writes of Apache Hudi."""
+        columns, options = ", ".join(self.kind.columns), self.kind.options()
         for one in writes:
-            self.ask("write", path=str(self.path), rows=one.rows, columns=self.kind.columns, options=self.kind.options(),
+            self.ask("write", path=str(self.path), rows=self._rows(one.rows), columns=columns, options=options,
                      operation=one.operation, mode=one.mode)  # fmt: skip
 
     def _writes(self) -> Sequence[Callable[[WritableTable], object]]:
