@@ -193,7 +193,9 @@ def _index_values(session: Session, function: str, options: Mapping[str, str], t
         "date": "date_from_unix_date(int(v))", "timestamp": "timestamp_micros(v)",
     }.get(type, "v")  # fmt: skip
     rows = rows.selectExpr(f"{column} AS v")
-    definition = session.hudi.common.model.HoodieIndexDefinition.newBuilder().withIndexName("i").withIndexType("column_stats")
+    definition = (
+        session.hudi.common.model.HoodieIndexDefinition.newBuilder().withIndexName("expr_index_i").withIndexType("column_stats")
+    )
     definition = definition.withIndexFunction(function).withSourceFields(session.list_of(["v"]))
     definition = definition.withIndexOptions({"expr": function, **options}).build()
     index = session.hudi.index.expression.HoodieSparkExpressionIndex(definition)
