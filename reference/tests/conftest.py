@@ -1,6 +1,7 @@
 """Storages that the tests run on."""
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -17,7 +18,15 @@ share_compiled_modules()  # before test modules are imported, and before any pro
 def s3_bucket() -> Iterator[str]:
     """The URI of a bucket on moto's server, which listens on this machine only, on a port that was free."""
     import boto3
+    from moto.s3.responses import S3Response
     from moto.server import ThreadedMotoServer
+
+    put, one_at_a_time = S3Response.put_object, threading.Lock()
+
+    def put_alone(self: S3Response) -> object:
+        """moto checks the condition of a PUT and stores the object in two steps, in a thread for each request."""
+        with one_at_a_time:
+            return put(self)
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
@@ -25,6 +34,7 @@ def s3_bucket() -> Iterator[str]:
     with pytest.MonkeyPatch.context() as environment:
         for name in [name for name in os.environ if name.startswith("AWS_")]:
             environment.delenv(name)
+        environment.setattr(S3Response, "put_object", put_alone)
         environment.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
         environment.setenv("AWS_ACCESS_KEY_ID", "test")
         environment.setenv("AWS_SECRET_ACCESS_KEY", "test")
