@@ -8,7 +8,7 @@ from pathlib import Path
 import apache_hudi_samples as samples
 import pytest
 from apache_hudi_samples import plain
-from test_hudi_rs import NOW, SCHEMA, filled, rows, started
+from hudi_rs_samples import NOW, SCHEMA, filled, rows, started
 
 from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
 from hudi_conformance.contract.client import Client
