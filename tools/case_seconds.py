@@ -5,30 +5,36 @@ python -m tools.case_seconds DIR
 """
 
 import json
-import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import defaultdict
 from pathlib import Path
 from statistics import mean
 
-from hudi_conformance.report.saved_run import read
-from hudi_conformance.runner.progress.forecast import FILE, LEAST, OTHERS, group_of
+from hudi_conformance.report.saved_run import read_report
+from hudi_conformance.runner.progress.forecast import FILE, LEAST, OTHERS, timing_group
 
 #: Seconds that pytest takes for each case, which the report does not count.
 OVERHEAD = 0.01
 
 
-def seconds_of(folder: Path) -> dict[str, float]:
+def mean_seconds(folder: Path) -> dict[str, float]:
     """The mean seconds of a case by group; groups whose cases take less than `LEAST` share one entry."""
     groups: dict[str, list[float]] = defaultdict(list)
-    for result in read(folder)[1]:
+    for result in read_report(folder)[1]:
         if result.engine == "reference":
-            groups[group_of(result.node)].append(result.seconds + OVERHEAD)
+            groups[timing_group(result.node)].append(result.seconds + OVERHEAD)
     slow = {name: round(mean(found), 2) for name, found in sorted(groups.items()) if mean(found) >= LEAST}
     return {OTHERS: round(mean(s for name, found in groups.items() if name not in slow for s in found), 4), **slow}
 
 
 def main() -> None:
-    FILE.write_text(json.dumps(seconds_of(Path(sys.argv[1])), indent=1) + "\n", encoding="utf-8")
+    """Read the report that is named on the command line, and write the seconds."""
+    parser = ArgumentParser(
+        prog="python -m tools.case_seconds", description=__doc__, formatter_class=RawDescriptionHelpFormatter
+    )
+    parser.add_argument("report", metavar="DIR", type=Path, help="folder of the report of a run of the reference")
+    arguments = parser.parse_args()
+    FILE.write_text(json.dumps(mean_seconds(arguments.report), indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,9 +15,9 @@ from collections import Counter
 from pathlib import Path
 
 from hudi_conformance.cases import case as cases
-from hudi_conformance.cases.verdict import Outcome, Result, judge, lacking
+from hudi_conformance.cases.verdict import Outcome, Result, describe_missing_features, judge_answer
 from hudi_conformance.engines.registry import connect
-from hudi_conformance.runner.golden_cases import ask
+from hudi_conformance.runner.golden_cases import ask_engine
 from hudi_conformance.templates import TEMPLATES, Template
 
 #: Outcomes of a correct template. An open case has no agreed answer.
@@ -32,17 +32,18 @@ def copy_on_write_snapshots() -> list[cases.Case]:
     return [case for case in cases.find_cases() if {"read.snapshot", "copy-on-write"} <= {*case.needs}]
 
 
-def judged(command: str) -> list[Result]:
+def judge_adapter(command: str) -> list[Result]:
     """The results of these cases on an adapter; cases that need undeclared features are not asked."""
     with connect(command) as engine:
         hello = engine.hello
         answers = (
-            (case, ask(engine, case) if lacking(case.needs, hello) is None else None) for case in copy_on_write_snapshots()
+            (case, ask_engine(engine, case) if describe_missing_features(case.needs, hello) is None else None)
+            for case in copy_on_write_snapshots()
         )
-        return [judge(case, command, hello, answer) for case, answer in answers]
+        return [judge_answer(case, command, hello, answer) for case, answer in answers]
 
 
-def write(template: Template, folder: Path) -> None:
+def write_template(template: Template, folder: Path) -> None:
     """Write the files as `new-engine` does, but replace older ones; unchanged files keep their time of change."""
     for name in template.files:
         path = folder / name
@@ -51,9 +52,9 @@ def write(template: Template, folder: Path) -> None:
             path.write_text(template.text(name), encoding="utf-8")
 
 
-def check(template: Template, folder: Path) -> bool:
+def check_template(template: Template, folder: Path) -> bool:
     """Whether the template can be built and is correct; prints what was found."""
-    write(template, folder)
+    write_template(template, folder)
     os.chdir(folder)
     start = time.monotonic()
     if template.language not in INSTALLED and subprocess.run(template.build, shell=True, check=False).returncode:
@@ -61,12 +62,12 @@ def check(template: Template, folder: Path) -> bool:
         return False
     seconds = time.monotonic() - start
     smoke = subprocess.run(["hudi-conformance", "smoke", template.adapter], check=False)
-    results = judged(template.adapter)
+    results = judge_adapter(template.adapter)
     wrong = [result for result in results if result.outcome not in CORRECT]
     for result in wrong:
-        print(f"{template.language}: {result.outcome.words}: {result.case}: {result.message}")
+        print(f"{template.language}: {result.outcome.label}: {result.case}: {result.message}")
     lines = len(template.text(template.files[0]).splitlines())
-    counts = Counter(result.outcome.words for result in results)
+    counts = Counter(result.outcome.label for result in results)
     print(f"{template.language}: {lines} lines, built in {seconds:.0f} s, smoke {smoke.returncode}, {dict(counts)}", flush=True)
     return not wrong and not smoke.returncode and counts["pass"] > len(results) / 2
 
@@ -78,7 +79,7 @@ def main() -> int:
     parser.add_argument("languages", nargs="*", default=list(TEMPLATES), choices=[*TEMPLATES, []], metavar="LANGUAGE")
     given = parser.parse_args()
     builds = given.builds.resolve()
-    correct = [check(TEMPLATES[language], builds / language) for language in given.languages]
+    correct = [check_template(TEMPLATES[language], builds / language) for language in given.languages]
     return 0 if all(correct) else 1
 
 

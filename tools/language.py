@@ -79,13 +79,13 @@ class Rules:
     def _phrase(self) -> re.Pattern[str]:
         return re.compile(r"\b(" + "|".join(phrase.replace(" ", GAP) for phrase in self.phrases) + r")\b", re.IGNORECASE)
 
-    def rule_of(self, word: str) -> str | None:
+    def find_rule(self, word: str) -> str | None:
         """The entry of the table that a word in lower case matches."""
         if word in self.words:
             return word
         return next((f"{prefix}*" for prefix in self._prefixes if word.startswith(prefix)), None)
 
-    def uses(self, path: str, text: str) -> Iterator[Use]:
+    def find_uses(self, path: str, text: str) -> Iterator[Use]:
         """All uses in a file in the order of lines, including quotations."""
         found = [*self._word_uses(path, text), *self._phrase_uses(path, text)]
         return iter(sorted(found, key=lambda use: use.line))
@@ -93,7 +93,7 @@ class Rules:
     def _word_uses(self, path: str, text: str) -> Iterator[Use]:
         for number, line in enumerate(text.splitlines(), 1):
             for match in WORD.finditer(NAMES.sub("Z", line)):
-                if rule := self.rule_of(match[0].lower()):
+                if rule := self.find_rule(match[0].lower()):
                     yield Use(path, number, rule, self.words[rule])
 
     def _phrase_uses(self, path: str, text: str) -> Iterator[Use]:
@@ -101,11 +101,11 @@ class Rules:
             phrase = re.sub(GAP, " ", match[0]).lower()
             yield Use(path, text.count("\n", 0, match.start()) + 1, phrase, self.phrases[phrase])
 
-    def wrong(self, path: str, text: str) -> Iterator[Use]:
+    def find_wrong_uses(self, path: str, text: str) -> Iterator[Use]:
         """All uses in a file that are not quotations."""
         for one in self.allowed:
             text = one.mask(path, text)
-        return self.uses(path, text)
+        return self.find_uses(path, text)
 
 
 def checked_files(root: Path, below: Sequence[str] = ()) -> Iterator[str]:
@@ -116,18 +116,18 @@ def checked_files(root: Path, below: Sequence[str] = ()) -> Iterator[str]:
             yield path
 
 
-def texts(root: Path, below: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+def read_texts(root: Path, below: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
     """Path and text of each file that is checked."""
     for path in checked_files(root, below):
         yield path, (root / path).read_text("utf-8")
 
 
-def counts(rules: Rules, root: Path, below: Sequence[str] = ()) -> Iterator[str]:
+def count_words(rules: Rules, root: Path, below: Sequence[str] = ()) -> Iterator[str]:
     """A line for each word that is used: how many lines of .py, .md, .toml and .j2 files, and uses in golden cases."""
     source: Counter[str] = Counter()
     cases: Counter[str] = Counter()
-    for path, text in texts(root, below):
-        found = {(use.word, use.line) for use in rules.uses(path, text) if path != "tools/language.toml"}
+    for path, text in read_texts(root, below):
+        found = {(use.word, use.line) for use in rules.find_uses(path, text) if path != "tools/language.toml"}
         (cases if path.endswith(".json") else source).update(word for word, _ in found)
     for word in (*rules.words, *rules.phrases):
         if source[word] or cases[word]:
@@ -144,9 +144,9 @@ def main() -> int:
     asked = parser.parse_args()
     rules = Rules.load()
     if asked.counts:
-        print(f"{'word':18} {'lines':>6} {'cases':>6}", *counts(rules, asked.root, asked.paths), sep="\n")
+        print(f"{'word':18} {'lines':>6} {'cases':>6}", *count_words(rules, asked.root, asked.paths), sep="\n")
         return 0
-    found = [use for path, text in texts(asked.root, asked.paths) for use in rules.wrong(path, text)]
+    found = [use for path, text in read_texts(asked.root, asked.paths) for use in rules.find_wrong_uses(path, text)]
     print(*found, sep="\n", end="\n" if found else "")
     return int(bool(found))
 

@@ -28,18 +28,18 @@ COUNTERS = {"deaths": "crashes", "s3_gate_milliseconds": "s3_proxy_milliseconds"
 WORST_FIRST = ("fail", "crash", "timeout", "error", "refused", "pass", "open", "unsupported")
 
 
-def rewritten() -> Iterator[tuple[Path, str]]:
+def rewrite_files() -> Iterator[tuple[Path, str]]:
     """Each file that contains ids, with its content in current ids."""
     for path in sorted(RESULTS.glob("*.json")):
-        yield path, _dump(verdicts(_load(path)))
-    yield score.FILE, _dump(kills(_load(score.FILE)))
+        yield path, _dump(rename_in_verdicts(_load(path)))
+    yield score.FILE, _dump(rename_in_kills(_load(score.FILE)))
     yield schedules.FILE, _dump(dict(sorted((current_mutant(k), v) for k, v in _load(schedules.FILE).items())))
     for path in sorted(LISTS.glob("*.toml")):
-        yield path, expected_failures(path.read_text(encoding="utf-8"))
-    yield errata.FILE, in_text(errata.FILE.read_text(encoding="utf-8"))
+        yield path, rename_in_expected_failures(path.read_text(encoding="utf-8"))
+    yield errata.FILE, rename_in_text(errata.FILE.read_text(encoding="utf-8"))
 
 
-def verdicts(stored: dict[str, Any]) -> dict[str, Any]:
+def rename_in_verdicts(stored: dict[str, Any]) -> dict[str, Any]:
     """Outcomes and counts of one engine. If two former ids are one case now, the worse of the two outcomes is kept."""
     outcomes: dict[str, str] = {}
     for case, outcome in stored["cases"].items():
@@ -55,7 +55,7 @@ def _renamed(stored: dict[str, Any]) -> dict[str, Any]:
     return dict(sorted((current_case(case), value) for case, value in stored.items()))
 
 
-def kills(stored: dict[str, list[str]]) -> dict[str, list[str]]:
+def rename_in_kills(stored: dict[str, list[str]]) -> dict[str, list[str]]:
     """Mutants with the cases that kill them."""
     return {
         mutant: sorted(set(map(current_case, cases)))
@@ -63,7 +63,7 @@ def kills(stored: dict[str, list[str]]) -> dict[str, list[str]]:
     }
 
 
-def expected_failures(text: str) -> str:
+def rename_in_expected_failures(text: str) -> str:
     """A list of expected failures, with its entries sorted by id."""
     head, *entries = re.split(r"(?m)^(?=\[\[failure\]\]$)", text)
     renamed = [re.sub(r"(?m)^case = (.+)$", lambda m: f"case = {_quoted(current_case(json.loads(m[1])))}", e) for e in entries]
@@ -75,7 +75,7 @@ def _quoted(case: str) -> str:
     return json.dumps(case, ensure_ascii=False)
 
 
-def in_text(text: str) -> str:
+def rename_in_text(text: str) -> str:
     """A text in which ids of Python cases are replaced."""
     return re.sub(r"\btest_\w+::test_\w+(\[[^\]\n]*\])?", lambda m: current_case(m[0]), text)
 
@@ -94,7 +94,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.rename_stored_ids", description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if something would change")
     asked = parser.parse_args(arguments)
-    changed = [(path, text) for path, text in rewritten() if path.read_text(encoding="utf-8") != text]
+    changed = [(path, text) for path, text in rewrite_files() if path.read_text(encoding="utf-8") != text]
     for path, text in changed:
         print(f"{'stale' if asked.check else 'rewritten'}  {path.relative_to(ROOT)}")
         if not asked.check:

@@ -1,12 +1,10 @@
-"""Count the files and functions of the reference that six core operations call, on a table of three writes.
-
-python -m tools.trace_paths [--names]
-"""
+"""Count the files and functions of the reference that six core operations call, on a table of three writes."""
 
 import json
 import sys
 import tempfile
 import threading
+from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -21,7 +19,7 @@ from hudi_reference.timeline.history.history import read_history
 ROOT = str(Path(hudi_reference.__file__).parent)
 
 
-def passed(call: Callable[[], Any]) -> set[tuple[str, str]]:
+def trace_functions(call: Callable[[], Any]) -> set[tuple[str, str]]:
     """(file, function) of all functions of the reference that a call executes."""
     found: set[tuple[str, str]] = set()
 
@@ -40,7 +38,7 @@ def passed(call: Callable[[], Any]) -> set[tuple[str, str]]:
     return found
 
 
-def rows(start: int, ts: int) -> pa.Table:
+def make_rows(start: int, ts: int) -> pa.Table:
     """Four rows, two of them with keys of the previous rows."""
     ids = [f"k{n}" for n in range(start, start + 4)]
     return pa.table({"id": ids, "name": [f"n{ts}"] * 4, "ts": [ts] * 4})
@@ -54,22 +52,22 @@ def table_of_three_writes(folder: str) -> str:
     table = create_table(
         uri, name="trips", schema=json.dumps(schema), record_key=("id",), table_type="MERGE_ON_READ", ordering=("ts",)
     )
-    table.insert(rows(0, 1))
-    table.upsert(rows(2, 2))
-    table.upsert(rows(0, 3))
+    table.insert(make_rows(0, 1))
+    table.upsert(make_rows(2, 2))
+    table.upsert(make_rows(0, 3))
     return uri
 
 
-def paths(uri: str) -> dict[str, set[tuple[str, str]]]:
+def trace_operations(uri: str) -> dict[str, set[tuple[str, str]]]:
     """The functions of each operation. Decoding and merging are the functions of a snapshot in their packages."""
-    snapshot = passed(lambda: open_table(uri).snapshot())
-    upsert = passed(lambda: open_table(uri).upsert(rows(1, 4)))
-    compaction = passed(lambda: compact(open_table(uri)))
+    snapshot = trace_functions(lambda: open_table(uri).snapshot())
+    upsert = trace_functions(lambda: open_table(uri).upsert(make_rows(1, 4)))
+    compaction = trace_functions(lambda: compact(open_table(uri)))
     archive(
         open_table(uri), {"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2", "hoodie.clean.commits.retained": "1"}
     )
     storage = open_table(uri).storage
-    history = passed(lambda: read_history(storage, ".hoodie/timeline/history"))
+    history = trace_functions(lambda: read_history(storage, ".hoodie/timeline/history"))
     return {
         "snapshot of a merge-on-read table": snapshot,
         "  of that, log blocks": {f for f in snapshot if f[0].startswith("files/log")},
@@ -81,8 +79,11 @@ def paths(uri: str) -> dict[str, set[tuple[str, str]]]:
 
 
 if __name__ == "__main__":
+    parser = ArgumentParser(prog="python -m tools.trace_paths", description=__doc__)
+    parser.add_argument("--names", action="store_true", help="print the names of the functions too")
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for name, found in paths(table_of_three_writes(folder)).items():
+        for name, found in trace_operations(table_of_three_writes(folder)).items():
             print(f"{name:36} {len({file for file, _ in found}):3} files {len(found):4} functions")
-            if "--names" in sys.argv:
+            if arguments.names:
                 print("".join(f"    {file}: {function}\n" for file, function in sorted(found)), end="")

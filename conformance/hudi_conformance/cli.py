@@ -20,17 +20,24 @@ COMMANDS = {
         "tables.inspect:inspect",
         "Show the timeline and the file slices of a table, or the contents of one of its files.",
     ),
-    "migrate": ("tables.migrate:migrate", "Migrate a table from version 6 to version 8."),
+    "validate": (
+        "tables.validate:command",
+        "Check a stored table against the rules: what is wrong, its effect, and how to repair it.",
+    ),
+    "migrate": ("tables.migrate:migrate", "Migrate a table to version 8 or 9; show what would change."),
     "service": (
         "tables.service:service",
-        "Run a table service after a preview: clean, compaction, clustering, archive, rollback, savepoint, restore.",
+        "Run a table service after a preview, such as clean, compaction, clustering, index, archive, rollback or restore.",
     ),
     "explore": (
         "suite.explore:explore",
         "Run writers and services request by request, in every order, and check every invariant.",
     ),
     "fixtures": ("suite.fixtures:app", "List, verify, index, export and regenerate the golden cases."),
-    "coverage": ("suite.coverage:coverage", "Show the coverage of the specification; writes spec_coverage.md."),
+    "coverage": (
+        "suite.coverage:coverage",
+        "Write spec_coverage.md: for each rule its code, cases and mutants, and the verdicts of the engines.",
+    ),
     "site": (
         "suite.site:site",
         "Write a static site from the published results: matrix, rules, cases, badges.",
@@ -107,4 +114,4 @@ def main(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
     ] = False,
 ) -> None:
-    """The executable specification of the Apache Hudi table format, version 8."""
+    """The executable specification of the Apache Hudi table format, table versions 8 and 9."""

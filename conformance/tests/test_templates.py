@@ -6,7 +6,7 @@ import sys
 from importlib.resources import files
 
 import pytest
-from tools.check_templates import CORRECT, judged
+from tools.check_templates import CORRECT, judge_adapter
 from typer import Typer
 from typer.testing import CliRunner
 
@@ -107,6 +107,7 @@ def test_the_python_template_passes_smoke(tmp_path):
 def test_the_python_template_is_never_wrong(tmp_path):
     """On every golden snapshot of a copy-on-write table it is right or refuses, damaged tables included."""
     run(new_engine, "python", "-o", str(tmp_path))
-    results = judged(f"{sys.executable} {tmp_path}/adapter.py")
+    results = judge_adapter(f"{sys.executable} {tmp_path}/adapter.py")
     assert [(result.case, result.message) for result in results if result.outcome not in CORRECT] == []
-    assert sum(result.outcome is Outcome.PASS for result in results) > len(results) / 2
+    asked = [result for result in results if result.outcome is not Outcome.UNSUPPORTED]
+    assert sum(result.outcome is Outcome.PASS for result in asked) > len(asked) / 2

@@ -1,4 +1,4 @@
-"""A reference implementation of the Apache Hudi table format, version 8, to be read beside the specification.
+"""A reference implementation of the Apache Hudi table format, table versions 8 and 9, to be read beside the specification.
 
     read      open_table -> properties -> timeline -> file groups -> slices at a read time -> merged rows
     write     rows -> keys -> lookup -> data files -> conflict check, metadata table -> completed instant
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from hudi_reference.services.default_hooks import STANDARD_HOOKS
     from hudi_reference.services.indexing.indexing import create_index, index
     from hudi_reference.services.indexing.named_indexes import drop_index
-    from hudi_reference.services.migration.migrate import Migration, migrate
+    from hudi_reference.services.migration.changes import Migration
+    from hudi_reference.services.migration.migrate import migrate
     from hudi_reference.services.rollback.restore import restore
     from hudi_reference.services.rollback.rollback import rollback
     from hudi_reference.services.rollback.savepoint import delete_savepoint, savepoint
@@ -70,7 +71,7 @@ __all__ = [
 
 #: The modules of the names above. A module is imported when one of its names is used, because Arrow takes most of the time.
 _MODULES = {
-    "Migration": "hudi_reference.services.migration.migrate",
+    "Migration": "hudi_reference.services.migration.changes",
     "NO_HOOKS": "hudi_reference.query.write_hooks",
     "STANDARD_HOOKS": "hudi_reference.services.default_hooks",
     "Table": "hudi_reference.query.table",

@@ -10,7 +10,7 @@ from hudi_reference.errors import TableNotFound
 from hudi_reference.ids import Ids, RandomIds
 from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.layout.merge_settings import check_unchanged
-from hudi_reference.layout.properties import TableProperties, read_properties
+from hudi_reference.layout.properties import TABLE_VERSION, TableProperties, read_properties
 from hudi_reference.locks import PROVIDER_KEY, Lock, lock_for
 from hudi_reference.metadata.lookup.query_indexes import open_indexes
 from hudi_reference.query.table import Table
@@ -23,7 +23,14 @@ from hudi_reference.services.default_hooks import STANDARD_HOOKS
 from hudi_reference.storage import Storage, storage_of
 from hudi_reference.storage.uris import canonical_uri, no_table
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE
-from hudi_reference.write.create import check_fields, identity_entries, key_entries, merging_entries, store_new_table
+from hudi_reference.write.create import (
+    check_fields,
+    further_entries,
+    identity_entries,
+    key_entries,
+    merging_entries,
+    store_new_table,
+)
 from hudi_reference.write.insert_overwrite import delete_partitions
 from hudi_reference.write.orphan_files import leftover_files, remove_leftover_files
 from hudi_reference.write.write import write
@@ -113,7 +120,7 @@ def open_table(
     Raises:
         TableNotFound: there is no table.
         MalformedProperties: the properties file is damaged.
-        UnsupportedTableVersion: the table has another version than 6 or 8.
+        UnsupportedTableVersion: the table has another version than 6, 8 or 9.
     """
     store, settings = storage_of(uri) if storage is None else storage, options or {}
     base = canonical_uri(uri) if storage is None else uri
@@ -122,7 +129,7 @@ def open_table(
     except TableNotFound as error:
         raise (error if storage is not None else no_table(uri)) from None
     if settings:
-        check_unchanged(properties.merging, settings)
+        check_unchanged(properties, settings)
     time = clock or SystemClock()
     if lock is None and PROVIDER_KEY in settings:  # a table keeps one lock, because sessions of lock services are expensive
         lock = lock_for(store, properties.require("hoodie.table.name"), settings, time)
@@ -141,6 +148,7 @@ def create_table(
     record_key: Sequence[str],
     partition: Sequence[str] = (),
     table_type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE",
+    version: int = TABLE_VERSION,
     ordering: Sequence[str] = (),
     merge_mode: MergeMode | None = None,
     hive_style: bool = False,
@@ -155,7 +163,7 @@ def create_table(
     lock: Lock | None = None,
     hooks: WriteHooks[Table] = STANDARD_HOOKS,
 ) -> WritableTable:
-    """Create an empty table at version 8.
+    """Create an empty table.
 
     Args:
         uri: the base path of the table.
@@ -164,7 +172,8 @@ def create_table(
         record_key: the fields of the record key; without any, writers generate a key for each row.
         partition: the partition fields.
         table_type: copy-on-write or merge-on-read.
-        ordering: the ordering fields.
+        version: the table version.
+        ordering: the ordering fields; a payload class that version 9 replaces may name others.
         merge_mode: None is the mode that the settings on merging imply. For mode CUSTOM the options or properties name a
             strategy id that one of `mergers` has, or a payload class.
         hive_style: whether partition paths are of the form `field=value`.
@@ -182,14 +191,15 @@ def create_table(
     store, time, settings = storage_of(uri) if storage is None else storage, clock or SystemClock(), options or {}
     base = canonical_uri(uri) if storage is None else uri
     avro = without_meta_columns(parse_schema(schema, "schema"))
-    check_fields(avro, [*record_key, *partition, *(field.partition(".")[0] for field in ordering)])
     entries = {
-        **identity_entries(name, database, table_type, avro),
-        **key_entries(record_key, partition, ordering, hive_style=hive_style, url_encode=url_encode),
-        **merging_entries(merge_mode, {**settings, **(properties or {})}, ordering),
-        **(properties or {}),
+        **identity_entries(name, database, table_type, avro, version),
+        **key_entries(record_key, partition, hive_style=hive_style, url_encode=url_encode),
+        **merging_entries(merge_mode, {**settings, **(properties or {})}, ordering, version),
+        **further_entries(properties or {}, version),
     }
-    merging_of(TableProperties(entries), mergers)  # refused before anything is stored
+    known = TableProperties(entries)
+    check_fields(avro, [*record_key, *partition, *(field.partition(".")[0] for field in known.ordering_fields)])
+    merging_of(known, mergers)  # refused before anything is stored
     created = store_new_table(store, entries, time)
     if lock is None and PROVIDER_KEY in settings:
         lock = lock_for(store, name, settings, time)

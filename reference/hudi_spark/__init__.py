@@ -6,6 +6,7 @@ by Spark's own Parquet reader.
 
 * `read`: snapshot, read-optimized and as-of queries as a DataFrame
 * `bulk_insert`, `insert`, `upsert`, `partial_update`, `delete`: a DataFrame as one commit
+* `validate`: what the conformance suite finds wrong with a table
 * `data_source.HudiReference`: the format `hudi-reference` for `spark.read.format(...)` and SQL
 * `errors.errors_of_executors`: errors of executors as exceptions of the reference
 
@@ -17,6 +18,7 @@ What may be changed here: how work is distributed; never a rule of the format, w
 
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import read
+from hudi_spark.validation import validate
 from hudi_spark.write import bulk_insert, delete, insert, partial_update, upsert
 
-__all__ = ["bulk_insert", "delete", "errors_of_executors", "insert", "partial_update", "read", "upsert"]
+__all__ = ["bulk_insert", "delete", "errors_of_executors", "insert", "partial_update", "read", "upsert", "validate"]

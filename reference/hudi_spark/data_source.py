@@ -108,7 +108,7 @@ class _Appender(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark is not 
         table = open_shared(uri)
         check_write(table)
         check_placing(table)
-        context = WriteContext.of(table, operation, incoming)
+        context = WriteContext.for_operation(table, operation, incoming)
         check_placement(table, context.view.groups)
         intake, self.schema = context.intake(), context.view.schema
         intake.prepare(incoming.empty_table())

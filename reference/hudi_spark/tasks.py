@@ -59,7 +59,8 @@ def freeze_imported_modules() -> None:
     gc.freeze()
 
 
-def _unpickle_slices(given: Batches) -> Iterator[Any]:
+def unpickled(given: Batches) -> Iterator[Any]:
+    """The parts that a task is given by a DataFrame of `frame_of`."""
     freeze_imported_modules()
     for batch in given:
         yield from chain.from_iterable(map(pickle.loads, batch.column(0).to_pylist()))
@@ -74,7 +75,7 @@ class MergeTask:
 
     def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
         """The rows of the slices, in `schema`."""
-        for found in _unpickle_slices(given):
+        for found in unpickled(given):
             yield from batches(self.query(found), self.schema)
 
 
@@ -106,7 +107,7 @@ class IndexTask:
 
     def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
         """The keys of the pickled slices."""
-        for found in _unpickle_slices(given):
+        for found in unpickled(given):
             keys = (self.reader.current_keys(found) if self.living else self.reader.all_keys(found)).unique()
             number = pa.repeat(pa.scalar(self.slices.index(found), pa.int32()), len(keys))
             rows = pa.table([pa.repeat(found.partition, len(keys)), keys, number], schema=self.schema)

@@ -85,10 +85,10 @@ def _run_write(df: DataFrame, uri: str, operation: str, options: Options, carry_
     Raises the errors of the reference for invalid rows, settings and tables.
     """
     table = replace(open_shared(uri), options=dict(options or {}))
-    check_unchanged(table.properties.merging, table.options)
+    check_unchanged(table.properties, table.options)
     _check_no_speculation(df)
     check_placing(table)
-    return run_with_retries(table, lambda: carry_out(_Write.of(df, table, operation)))
+    return run_with_retries(table, lambda: carry_out(_Write.for_operation(df, table, operation)))
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,11 @@ class _Write:
     logs: LogOptions
 
     @classmethod
-    def of(cls, df: DataFrame, table: Table, operation: str) -> "_Write":
+    def for_operation(cls, df: DataFrame, table: Table, operation: str) -> "_Write":
         """An attempt at a write of `df`, based on the table as it is now."""
         logs = log_options(table)
         empty = arrow_schema_of(df.schema).empty_table()
-        context = WriteContext.of(table, operation, empty.schema)
+        context = WriteContext.for_operation(table, operation, empty.schema)
         check_placement(table, context.view.groups)
         intake = context.intake(columns_of_update(context, df.columns) if operation == PARTIAL_UPDATE else None)
         intake.prepare(empty)
@@ -227,7 +227,7 @@ def check_placing(table: Table) -> None:
             "tables without record key fields are not written on Spark", rule="PROP-007", found="no record key fields",
             remedy="write with the reference itself",
         )  # fmt: skip
-    by_lookup = Concurrency.of(table.options).index is None and not is_global(table.options)
+    by_lookup = Concurrency.from_options(table.options).index is None and not is_global(table.options)
     if not by_lookup or table.options.get(MOVES_KEY) == "true":
         raise UnsupportedTableFeature(
             "bucket indexes, global indexes and moved updates are not supported on Spark", rule="NBC-004",

@@ -37,18 +37,18 @@ class Tables:
     def __init__(self, folder: Path, kept: Path, rows: int) -> None:
         self.folder, self.kept, self.rows = folder, kept, rows
         self.changes = folder / "changes.parquet"
-        pq.write_table(tables.updates(rows, 0.10, 9), self.changes)
+        pq.write_table(tables.make_updates(rows, 0.10, 9), self.changes)
 
-    def of(self, kind: str) -> Path:
+    def folder_of_kind(self, kind: str) -> Path:
         """The table of one kind."""
         folder = self.kept / kind.replace(" ", "-")
         if not folder.exists():
-            tables.make(folder, kind, self.rows)
+            tables.make_table(folder, kind, self.rows)
         return folder
 
     def message(self, task: Task, worker: Worker) -> dict[str, Any]:
         """The task as a message for a worker; a write gets a new copy of its table."""
-        table = self.of(task.kind)
+        table = self.folder_of_kind(task.kind)
         if task.writes:
             table = Path(shutil.copytree(table, self._copy(worker)))
         return {
@@ -62,7 +62,7 @@ class Tables:
         return copy
 
 
-def digests(found: Tables, workers: Sequence[Worker], task: Task) -> dict[str, Any]:
+def compare_digests(found: Tables, workers: Sequence[Worker], task: Task) -> dict[str, Any]:
     """The answer of each engine; for a write, what each engine reads from the tables of the others.
 
     The engine `arrow` merges nothing, and is left out for tables with log files.
@@ -70,26 +70,26 @@ def digests(found: Tables, workers: Sequence[Worker], task: Task) -> dict[str, A
     if not task.writes:
         merging = task.do == "read" and task.kind in tables.MERGE_ON_READ
         asked = [worker for worker in workers if not (merging and worker.name == "arrow")]
-        return {worker.name: worker.do(found.message(task, worker))["digest"] for worker in asked}
+        return {worker.name: worker.run_task(found.message(task, worker))["digest"] for worker in asked}
     answers: dict[str, Any] = {}
     for writer in workers:
         message = found.message(task, writer)
-        writer.do(message)
+        writer.run_task(message)
         read = {**message, "do": "read", "columns": ALL_COLUMNS, "compare": True}
         others = [worker for worker in workers if worker is not writer]
-        answers |= {f"{writer.name}, read by {reader.name}": reader.do(read)["digest"] for reader in others}
+        answers |= {f"{writer.name}, read by {reader.name}": reader.run_task(read)["digest"] for reader in others}
     return answers
 
 
-def measure(found: Tables, workers: Sequence[Worker], task: Task, rounds: int) -> None:
+def measure_task(found: Tables, workers: Sequence[Worker], task: Task, rounds: int) -> None:
     """Compare the answers, then run `rounds` rounds in which the engines take turns."""
-    answers = digests(found, workers, task)
+    answers = compare_digests(found, workers, task)
     if len({json.dumps(answer, sort_keys=True) for answer in answers.values()}) > 1:
         console.print(f"[red]{task.title}: the rows are not the same[/red]", answers)
         raise typer.Exit(1)
     for _ in range(rounds):
         for worker in workers:
-            cost = worker.do({**found.message(task, worker), "compare": False})
+            cost = worker.run_task({**found.message(task, worker), "compare": False})
             worker.costs.setdefault(task.title, []).append(cost)
     shown = (f"{w.name} {median(c['cpu'] for c in w.costs[task.title]):.2f}" for w in workers)
     console.print(f"{task.title}: CPU s {', '.join(shown)}; system load {os.getloadavg()[0]:.0f}")
@@ -99,14 +99,14 @@ def peak_memory(found: Tables) -> dict[str, float]:
     """Peak resident size of a new process that reads a merge-on-read snapshot, and the size of its result, in bytes."""
     worker = Worker.start("reference")
     task = next(task for task in READS if task.kind in tables.MERGE_ON_READ)
-    cost = worker.do({**found.message(task, worker), "columns": None, "compare": False})
+    cost = worker.run_task({**found.message(task, worker), "columns": None, "compare": False})
     worker.stop()
     ratio = cost["peak"] / cost["bytes"]
     console.print(f"peak memory of a merge-on-read snapshot: {ratio:.2f} x the result (goal {MEMORY_GOAL})")
     return {"bytes": cost["peak"], "result_bytes": cost["bytes"], "ratio": ratio}
 
 
-def report(workers: Sequence[Worker], tasks: Sequence[Task]) -> dict[str, Any]:
+def print_report(workers: Sequence[Worker], tasks: Sequence[Task]) -> dict[str, Any]:
     """Print medians and ratios; return them."""
     shown = RichTable(title="medians: CPU s / wall s, and the reference's CPU as a ratio of the peer's")
     for column in ("task", *(w.name for w in workers), "ratios", "goal"):
@@ -142,8 +142,8 @@ def main(
         for worker in workers:
             stack.callback(worker.stop)
         for task in tasks:
-            measure(found, [w for w in workers if w.name == "reference" or w.name.startswith(task.peers)], task, rounds)
-        figures = report(workers, tasks)
+            measure_task(found, [w for w in workers if w.name == "reference" or w.name.startswith(task.peers)], task, rounds)
+        figures = print_report(workers, tasks)
         if parts is None or "reads" in parts:
             figures["peak memory"] = peak_memory(found)
         if output is not None:

@@ -11,7 +11,7 @@ from hudi_conformance.engines.support.environments import ensure_java, python_fo
 VERSION = "1.0.2"
 
 
-def run(*arguments: str, program: str = "ApacheHudi") -> dict[str, Any]:
+def run_program(*arguments: str, program: str = "ApacheHudi") -> dict[str, Any]:
     """The output of the program: medians of CPU seconds of its thread after a warm-up."""
     ensure_java()
     (jars,) = python_for("apache-hudi").parents[1].glob("lib/python*/site-packages/pyspark/jars")

@@ -23,7 +23,7 @@ def measure(console: Console, folder: Path, rows: int, rounds: int) -> dict[str,
     found = {}
     for kind in FilterType:
         ours = _ours(keys, kind, rounds)
-        theirs = apache_hudi.run("bloom", str(folder / "keys"), kind, str(rounds))
+        theirs = apache_hudi.run_program("bloom", str(folder / "keys"), kind, str(rounds))
         if theirs["held"] != len(keys):
             raise ValueError(f"{theirs['held']} of {len(keys)} keys are held")
         found[kind.value] = {"reference": ours, "apache-hudi": theirs}

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from tools.bench import tables
 from tools.bench.workers import Worker
-from tools.corpus.avro_bytes import long
+from tools.corpus.avro_bytes import encode_long
 
 from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.content import encode_rows
@@ -32,7 +32,7 @@ def measure(console: Console, folder: Path, rows: int, rounds: int) -> dict[str,
     _write(folder, rows)
     decoded = _in_turn(("reference", *PEERS), {**task, "columns": None}, rounds)
     _show(console, f"{rows:,} rows of Avro log blocks", decoded)
-    table = tables.make(folder / "table", "logs", rows).uri
+    table = tables.make_table(folder / "table", "logs", rows).uri
     columns = [f["name"] for f in tables.SCHEMA["fields"]]
     slices = _in_turn(("reference", "hudi-rs"), {"do": "read", "table": table, "columns": columns}, rounds)
     _show(console, "snapshot of slices whose every row is in a log file", slices)
@@ -54,13 +54,13 @@ def _write(folder: Path, rows: int) -> None:
     with (folder / LOG).open("wb") as log, (folder / "records.avro").open("wb") as container:
         container.write(_container_head(schema))
         for part in np.array_split(np.arange(rows), BLOCKS):
-            content = encode_rows(with_meta(tables.rows(part, part + 1000, 3), schema), schema)
+            content = encode_rows(add_meta_columns(tables.make_rows(part, part + 1000, 3), schema), schema)
             log.write(encode_block(BlockType.AVRO_DATA, header, content))
             body = _without_lengths(content)
-            container.write(long(len(part)) + long(len(body)) + body + bytes(16))
+            container.write(encode_long(len(part)) + encode_long(len(body)) + body + bytes(16))
 
 
-def with_meta(rows: pa.Table, schema: AvroSchema) -> pa.Table:
+def add_meta_columns(rows: pa.Table, schema: AvroSchema) -> pa.Table:
     """The rows with meta columns as a writer fills them."""
     count = rows.num_rows
     keys = rows.column("id")
@@ -85,18 +85,18 @@ def _without_lengths(content: bytes) -> bytes:
 
 def _container_head(schema: AvroSchema) -> bytes:
     entries = (b"avro.schema", json.dumps(schema).encode(), b"avro.codec", b"null")
-    return b"Obj\x01" + long(2) + b"".join(long(len(text)) + text for text in entries) + b"\0" + bytes(16)
+    return b"Obj\x01" + encode_long(2) + b"".join(encode_long(len(text)) + text for text in entries) + b"\0" + bytes(16)
 
 
 def _in_turn(engines: tuple[str, ...], task: dict[str, Any], rounds: int) -> dict[str, float]:
     """Compare the digests, then run one warm-up and `rounds` rounds in turns; return medians of CPU seconds."""
     workers = [Worker.start(name) for name in engines]
-    digests = {w.name: w.do({**task, "compare": True})["digest"] for w in workers}
+    digests = {w.name: w.run_task({**task, "compare": True})["digest"] for w in workers}
     if len({json.dumps(found, sort_keys=True) for found in digests.values()}) > 1:
         raise ValueError(f"the decoders find different rows: {digests}")
     for _ in range(rounds):
         for worker in workers:
-            worker.costs.setdefault("task", []).append(worker.do({**task, "compare": False}))
+            worker.costs.setdefault("task", []).append(worker.run_task({**task, "compare": False}))
     for worker in workers:
         worker.stop()
     return {w.name: median(cost["cpu"] for cost in w.costs["task"]) for w in workers}

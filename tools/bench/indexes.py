@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table as RichTable
 from tools.bench import tables
-from tools.bench.skipping import SCHEMA, STATISTICS, cpu, make, plan_by_footers, plan_by_statistics
+from tools.bench.skipping import SCHEMA, STATISTICS, make_table, median_cpu_seconds, plan_by_footers, plan_by_statistics
 
 from hudi_reference import create_index, open_table
 from hudi_reference.layout.names import BaseFileName, join_path
@@ -41,7 +41,7 @@ SHARE = 0.02
 
 def many_files(folder: Path, files: int) -> WritableTable:
     """A table with this many file groups of one row, and statistics of one column."""
-    table = make(folder, SOURCES // 2, {"hoodie.metadata.enable": "false"})
+    table = make_table(folder, SOURCES // 2, {"hoodie.metadata.enable": "false"})
     sources = [one for one in table.file_groups().latest_slices if one.base_file]
     commit = begin(table, "INSERT")
     for number in range(files - len(sources)):
@@ -63,15 +63,15 @@ def sources_row(table: WritableTable) -> object:
     return table.snapshot(["id", "ts", "p", "n"], [("p", "=", "p00000")]).slice(0, 1)
 
 
-def plan(files: int) -> None:
+def compare_plans(files: int) -> None:
     """Compare the plan of a filter by statistics of columns with that by footers."""
     with tempfile.TemporaryDirectory() as work:
         table = many_files(Path(work, "many"), files)
         left = plan_by_statistics(table)
         if left != plan_by_footers(table):
             raise ValueError("the plans differ")
-        indexed, footers = (cpu(lambda by=by: by(table)) for by in (plan_by_statistics, plan_by_footers))
-        listed = cpu(lambda: open_table(table.uri).view(where=[]))
+        indexed, footers = (median_cpu_seconds(lambda by=by: by(table)) for by in (plan_by_statistics, plan_by_footers))
+        listed = median_cpu_seconds(lambda: open_table(table.uri).view(where=[]))
     shown = RichTable("plan of a filter", "CPU s", "ratio", title=f"{files:,} files, of which {left:,} are left")
     shown.add_row("by column_stats", f"{indexed:.2f}", "1.0")
     shown.add_row("by footers", f"{footers:.2f}", f"{footers / indexed:.1f}")
@@ -79,17 +79,17 @@ def plan(files: int) -> None:
     Console().print(shown)
 
 
-def writes(rows: int) -> None:
+def compare_writes(rows: int) -> None:
     """Compare an upsert of a fiftieth of the rows with each index."""
-    changes = tables.updates(rows, SHARE, 9)
+    changes = tables.make_updates(rows, SHARE, 9)
     shown = RichTable("indexes of the table", "CPU s", "ratio", title=f"upsert of {changes.num_rows:,} of {rows:,} rows")
     first = 0.0
     with tempfile.TemporaryDirectory() as work:
         made, once = Path(work, "made"), Path(work, "once")
         for name, options in INDEXES.items():
             shutil.rmtree(made, ignore_errors=True)
-            table = replace(tables.make(made, "copy-on-write", rows), options=options)
-            table.upsert(tables.updates(rows, 0.001, 7))  # creates the metadata table
+            table = replace(tables.make_table(made, "copy-on-write", rows), options=options)
+            table.upsert(tables.make_updates(rows, 0.001, 7))  # creates the metadata table
             if "secondary" in name:
                 create_index(open_table(table.uri, options=options), "by_rider", "rider")
 
@@ -100,7 +100,7 @@ def writes(rows: int) -> None:
             for _ in range(3):
                 shutil.rmtree(once, ignore_errors=True)
                 shutil.copytree(made, once)
-                costs.append(cpu(write, 1))
+                costs.append(median_cpu_seconds(write, 1))
             cost = sorted(costs)[1]
             first = first or cost
             shown.add_row(name, f"{cost:.2f}", f"{cost / first:.2f}")
@@ -115,9 +115,9 @@ def main() -> None:
     arguments.add_argument("--rows", type=int, default=200_000)
     asked = arguments.parse_args()
     if "plan" in asked.what:
-        plan(asked.files)
+        compare_plans(asked.files)
     if "writes" in asked.what:
-        writes(asked.rows)
+        compare_writes(asked.rows)
 
 
 if __name__ == "__main__":

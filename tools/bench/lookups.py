@@ -35,7 +35,7 @@ WIDE_VALUE = 1000
 WIDE = Layout(Compression.NONE, 1 << 10, index_block_size=4 << 10)
 
 
-class Counting(LocalStorage):
+class CountingStorage(LocalStorage):
     """Storage of a folder that counts requests and the bytes that are read."""
 
     def __init__(self, root: Path) -> None:
@@ -88,7 +88,7 @@ def _of_file(folder: Path, rows: int, block: int, rounds: int) -> dict[str, Any]
 
 def _look_up(folder: Path, numbers: Sequence[int]) -> dict[str, float]:
     """Open the file and look up these keys; return the bytes, the requests and the CPU seconds."""
-    storage, started = Counting(folder), time.process_time()
+    storage, started = CountingStorage(folder), time.process_time()
     found = list(open_hfile(storage, "f.hfile").get(*(f"key-{number:09}" for number in numbers)))
     cost = time.process_time() - started
     if len(found) != len(set(numbers)):
@@ -110,7 +110,7 @@ def _against_apache_hudi(console: Console, folder: Path, rows: int, rounds: int)
     """CPU time of random lookups in the last file, which is in memory, by Apache Hudi's native reader and by the reference."""
     keys = sorted(f"key-{number:09}" for number in Random(7).sample(range(rows), rows // SHARE))
     (folder / "keys").write_text("\n".join(keys))
-    theirs = apache_hudi.run("look-up", str(folder / "f.hfile"), str(folder / "keys"), str(rounds))
+    theirs = apache_hudi.run_program("look-up", str(folder / "f.hfile"), str(folder / "keys"), str(rounds))
     data = (folder / "f.hfile").read_bytes()
     costs = []
     for _ in range(rounds):

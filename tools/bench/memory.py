@@ -46,7 +46,7 @@ def _write(path: Path) -> int:
     schema = with_meta_columns(tables.SCHEMA)
     header = {HeaderKey.INSTANT_TIME: "20260101000000000", HeaderKey.SCHEMA: json.dumps(schema)}
     numbers = np.arange(BLOCK_ROWS)
-    content = encode_rows(decoding.with_meta(tables.rows(numbers, numbers, 1), schema), schema)
+    content = encode_rows(decoding.add_meta_columns(tables.make_rows(numbers, numbers, 1), schema), schema)
     block = encode_block(BlockType.AVRO_DATA, header, content)
     with path.open("wb") as file:
         for _ in range(-(-SIZE // len(block))):
@@ -54,17 +54,17 @@ def _write(path: Path) -> int:
     return len(content)
 
 
-class Watch:
+class MemoryWatch:
     """The peak of anonymous memory of this process, sampled every few milliseconds."""
 
     def __init__(self) -> None:
-        self.peak, self.running = anonymous(), True
+        self.peak, self.running = anonymous_memory(), True
         self.thread = threading.Thread(target=self._look, daemon=True)
         self.thread.start()
 
     def _look(self) -> None:
         while self.running:
-            self.peak = max(self.peak, anonymous())
+            self.peak = max(self.peak, anonymous_memory())
             time.sleep(0.002)
 
     def stop(self) -> int:
@@ -74,21 +74,21 @@ class Watch:
         return self.peak
 
 
-def anonymous() -> int:
+def anonymous_memory() -> int:
     """Anonymous resident memory of this process, in bytes."""
     status = Path("/proc/self/status").read_text()
     start = status.index("RssAnon:") + len("RssAnon:")
     return int(status[start : status.index("kB", start)]) << 10
 
 
-def read(task: str, path: Path) -> dict[str, Any]:
+def read_file(task: str, path: Path) -> dict[str, Any]:
     """Read the file; return its costs."""
     from hudi_reference.files.log.content import decode_rows
     from hudi_reference.files.log.reader import read_log_file
     from hudi_reference.storage import storage_of
 
     storage, blocks, rows = storage_of(str(path.parent)), 0, 0
-    before, started, watch = anonymous(), time.process_time(), Watch()
+    before, started, watch = anonymous_memory(), time.process_time(), MemoryWatch()
     for block in read_log_file(storage, path.name):
         blocks += 1
         rows += decode_rows(block).num_rows if task == "rows" else 0
@@ -96,4 +96,4 @@ def read(task: str, path: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(read(sys.argv[1], Path(sys.argv[2]))))
+    print(json.dumps(read_file(sys.argv[1], Path(sys.argv[2]))))

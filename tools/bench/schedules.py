@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
-from hudi_conformance.explorer.search.explore import Explored, exhaustive, priorities
+from hudi_conformance.explorer.search.explore import Explored, explore_exhaustively, explore_with_priorities
 from hudi_conformance.explorer.simulation.actor import Actor, Process
 from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 from hudi_conformance.report.evidence import figures
@@ -30,13 +30,13 @@ SCENARIO = "two-writers-of-one-group"
 ON_TWO_CORES = {"one by one": "every order, one by one", "drawn": "drawn orders"}
 
 
-def notes(actor: Actor) -> None:
+def write_six_notes(actor: Actor) -> None:
     """A program of six steps without effect, so that only the scheduler is measured."""
     for number in range(6):
-        actor.note("", number)
+        actor.record_note("", number)
 
 
-def cost(task: Callable[[], Explored], rounds: int) -> tuple[float, Explored]:
+def measure_cost(task: Callable[[], Explored], rounds: int) -> tuple[float, Explored]:
     """Median CPU seconds of a task after one warm-up round, and the number of runs."""
     costs, found = [], task()
     for _ in range(rounds):
@@ -49,29 +49,31 @@ def cost(task: Callable[[], Explored], rounds: int) -> tuple[float, Explored]:
 
 def step_cost(rounds: int) -> dict[str, float]:
     """CPU microseconds per step, for all orders of two programs of six steps each."""
-    simulated = SimulatedStore.of(MemoryStorage())
-    processes = [Process(name, notes) for name in "ab"]
+    simulated = SimulatedStore.from_storage(MemoryStorage())
+    processes = [Process(name, write_six_notes) for name in "ab"]
     # A round takes 20 ms; many rounds reduce the effect of other load on the median.
-    seconds, found = cost(lambda: exhaustive(lambda: simulated, processes, preemptions=12, merge=False), 40 * rounds)
+    seconds, found = measure_cost(
+        lambda: explore_exhaustively(lambda: simulated, processes, preemptions=12, merge=False), 40 * rounds
+    )
     return {"steps": found.steps, "orders": found.runs, "microseconds": seconds / found.steps * 1e6}
 
 
-def writers(rounds: int, runs: int) -> dict[str, dict[str, float]]:
+def measure_writers(rounds: int, runs: int) -> dict[str, dict[str, float]]:
     """Orders per CPU second of two writers of one file group, without memoized steps at the start, for five searches."""
-    scenario = SCENARIOS[SCENARIO].scenario(SCENARIO)
+    scenario = SCENARIOS[SCENARIO].make_scenario(SCENARIO)
     simulated, processes = scenario.make_store(), scenario.processes()
 
     def look(**how: Any) -> Callable[[], Explored]:
-        return lambda: exhaustive(lambda: simulated, processes, **how)
+        return lambda: explore_exhaustively(lambda: simulated, processes, **how)
 
     ways: dict[str, Callable[[], Explored]] = {
         "every order, one by one": look(preemptions=3, merge=False, most_runs=runs),
-        "drawn orders": lambda: priorities(lambda: simulated, processes, seed=1, runs=runs),
+        "drawn orders": lambda: explore_with_priorities(lambda: simulated, processes, seed=1, runs=runs),
         "one order of each class": look(),
         "every order, each point once": look(reduce=False),
         "the same, all invariants checked": look(reduce=False, check=scenario.check),
     }
-    return {name: _figures(*cost(way, rounds)) for name, way in ways.items()}
+    return {name: _figures(*measure_cost(way, rounds)) for name, way in ways.items()}
 
 
 def _figures(seconds: float, found: Explored) -> dict[str, float]:
@@ -88,7 +90,7 @@ def main(
     record: Annotated[bool, typer.Option("--record", help="store the figures for reports")] = False,
 ) -> None:
     """Measure, and print medians and goals."""
-    step, found = step_cost(rounds), writers(rounds, runs)
+    step, found = step_cost(rounds), measure_writers(rounds, runs)
     micro = step["microseconds"]
     console.print(
         f"scheduler alone: {micro:.2f} µs CPU a step (goal {'<=' if micro <= STEP_GOAL else '>'} {STEP_GOAL}), "
@@ -107,9 +109,9 @@ def main(
     told = ", ".join(f"{rate:,} orders/s {how}" for how, rate in rates.items())
     console.print(f"in two processes, a core for each: {told} (goal {verdict} {ORDERS_GOAL:,})")
     if record:
-        figures.keep(
+        figures.record_figures(
             "schedules",
-            figures.stamp(f"python -m tools.bench.schedules --rounds {rounds} --runs {runs}")
+            figures.measurement_details(f"python -m tools.bench.schedules --rounds {rounds} --runs {runs}")
             | {"microseconds": micro, "per_second": rates},
         )
     if output is not None:

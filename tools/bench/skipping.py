@@ -41,7 +41,7 @@ for options in (HudiReadOptions(filters=[("p", "=", "p00007")], projection=["id"
 """
 
 
-def make(path: Path, partitions: int, options: dict[str, str]) -> WritableTable:
+def make_table(path: Path, partitions: int, options: dict[str, str]) -> WritableTable:
     """A copy-on-write table with two file groups of one row in each partition; `n` grows with the partition."""
     table = create_table(
         str(path), name="wide", schema=SCHEMA, record_key=("id",), partition=("p",), ordering=("ts",), hive_style=True,
@@ -56,7 +56,7 @@ def make(path: Path, partitions: int, options: dict[str, str]) -> WritableTable:
     return table
 
 
-def cpu(act: Callable[[], object], rounds: int = 3) -> float:
+def median_cpu_seconds(act: Callable[[], object], rounds: int = 3) -> float:
     """The median of the CPU seconds of a call."""
     costs = []
     for _ in range(rounds):
@@ -97,19 +97,21 @@ def main() -> None:
         "CPU s", "reference", "compared with", title=f"{asked.partitions:,} partitions, {2 * asked.partitions:,} files"
     )
     with tempfile.TemporaryDirectory() as work:
-        plain = make(Path(work, "plain"), asked.partitions, {"hoodie.metadata.enable": "false"})
+        plain = make_table(Path(work, "plain"), asked.partitions, {"hoodie.metadata.enable": "false"})
         theirs = ["", ""]
         if asked.hudi_rs:
             done = subprocess.run([asked.hudi_rs, "-c", HUDI_RS, plain.uri], capture_output=True, text=True, check=True)
             theirs = [f"hudi-rs {float(line.split()[1]):.2f}" for line in done.stdout.splitlines()]
-        one = cpu(lambda: open_table(plain.uri).snapshot(["id", "n"], [("p", "=", "p00007")]))
+        one = median_cpu_seconds(lambda: open_table(plain.uri).snapshot(["id", "n"], [("p", "=", "p00007")]))
         shown.add_row("one partition", f"{one:.2f}", theirs[0])
-        shown.add_row("full snapshot", f"{cpu(lambda: open_table(plain.uri).snapshot()):.2f}", theirs[1])
-        indexed = make(Path(work, "indexed"), asked.partitions, STATISTICS)
+        shown.add_row("full snapshot", f"{median_cpu_seconds(lambda: open_table(plain.uri).snapshot()):.2f}", theirs[1])
+        indexed = make_table(Path(work, "indexed"), asked.partitions, STATISTICS)
         if plan_by_statistics(indexed) != plan_by_footers(indexed):
             raise ValueError("the plans differ")
-        by_footers = cpu(lambda: plan_by_footers(indexed))
-        shown.add_row("plan of a filter", f"{cpu(lambda: plan_by_statistics(indexed)):.2f}", f"footers {by_footers:.2f}")
+        by_footers = median_cpu_seconds(lambda: plan_by_footers(indexed))
+        shown.add_row(
+            "plan of a filter", f"{median_cpu_seconds(lambda: plan_by_statistics(indexed)):.2f}", f"footers {by_footers:.2f}"
+        )
     Console().print(shown)
 
 

@@ -32,20 +32,20 @@ WARM_UP = 1
 
 def made_once(folder: Path, kind: str, rows: int) -> str:
     """The URI of the table in a folder; the table is created if it does not exist."""
-    return folder.as_uri() if folder.exists() else tables.make(folder, kind, rows).uri
+    return folder.as_uri() if folder.exists() else tables.make_table(folder, kind, rows).uri
 
 
 def take_turns(title: str, table: str, peers: dict[str, Worker], rounds: int) -> dict[str, Any]:
     """Compare the rows of all readers, then let them read in turns; return medians of CPU and wall seconds, and ratios."""
     tasks = {name: {"by": name.partition("@")[0], "table": table, "columns": COLUMNS} for name in peers}
-    sums = {name: peers[name].do({**task, "compare": True})["checksum"] for name, task in tasks.items()}
+    sums = {name: peers[name].run_task({**task, "compare": True})["checksum"] for name, task in tasks.items()}
     if len(set(map(tuple, sums.values()))) > 1:
         console.print(f"[red]{title}: the engines answer different rows[/red]", sums)
         raise typer.Exit(1)
     costs: dict[str, list[dict[str, Any]]] = {name: [] for name in peers}
     for turn in range(WARM_UP + rounds):
         for name, task in tasks.items():
-            cost = peers[name].do({**task, "compare": False})
+            cost = peers[name].run_task({**task, "compare": False})
             if turn >= WARM_UP:
                 costs[name].append(cost)
     cpu, wall = ({name: median(c[kind] for c in found) for name, found in costs.items()} for kind in ("cpu", "wall"))
@@ -72,7 +72,7 @@ def measure(folder: Path, rows: int, rounds: int, names: Sequence[str], only: st
     return found
 
 
-def report(figures: dict[str, Any]) -> None:
+def print_report(figures: dict[str, Any]) -> None:
     """Print medians and ratios."""
     shown = RichTable("table", "CPU s / wall s", "our CPU, of the peer's", title="the Spark engine, medians")
     for kind, found in figures.items():
@@ -96,7 +96,7 @@ def main(
     folder = Path(tempfile.mkdtemp(prefix="hudi-bench-"))
     try:
         figures = measure(kept or folder, rows, rounds, [name for name in peers.split(",") if name], only)
-        report(figures)
+        print_report(figures)
         if output is not None:
             output.write_text(json.dumps(figures, indent=2) + "\n")
     finally:

@@ -36,7 +36,7 @@ ASKED_BY_HUDI = {
 }
 
 
-def session(**further: str) -> SparkSession:
+def make_session(**further: str) -> SparkSession:
     """A session on two cores with the common settings and further ones."""
     ensure_java()
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -48,14 +48,14 @@ def session(**further: str) -> SparkSession:
     return spark
 
 
-def with_hudi(version: str) -> SparkSession:
+def make_session_with_hudi(version: str) -> SparkSession:
     """A session with the bundle of a release of Apache Hudi."""
     from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle
 
-    return session(**ASKED_BY_HUDI, **{"spark.jars": str(bundle(version))})
+    return make_session(**ASKED_BY_HUDI, **{"spark.jars": str(bundle(version))})
 
 
-def frame_of(spark: SparkSession, task: Task) -> DataFrame:
+def make_frame(spark: SparkSession, task: Task) -> DataFrame:
     """The DataFrame of a task, read by the reference on Spark, by Apache Hudi, or by Spark's Parquet reader."""
     if task["by"] == "apache-hudi":
         return spark.read.format("hudi").load(task["table"]).select(*task["columns"])
@@ -87,14 +87,14 @@ def main() -> None:
     """Serve one engine until standard input ends."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    spark = with_hudi(sys.argv[2]) if sys.argv[1] == "apache-hudi" else session()
+    spark = make_session_with_hudi(sys.argv[2]) if sys.argv[1] == "apache-hudi" else make_session()
     for line in sys.stdin:
         task = json.loads(line)
         answer = {}
         if task["compare"]:
-            answer["checksum"] = checksum(frame_of(spark, task))
+            answer["checksum"] = checksum(make_frame(spark, task))
         else:
-            frame_of(spark, task).write.format("noop").mode("overwrite").save()
+            make_frame(spark, task).write.format("noop").mode("overwrite").save()
         print(json.dumps(answer), file=out, flush=True)
     spark.stop()
 

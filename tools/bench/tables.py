@@ -33,7 +33,7 @@ SCHEMA = {
 }
 
 
-def rows(numbers: np.ndarray, ts: np.ndarray, seed: int) -> pa.Table:
+def make_rows(numbers: np.ndarray, ts: np.ndarray, seed: int) -> pa.Table:
     """The rows with these record numbers and ordering values."""
     random = np.random.default_rng(seed)
     count = len(numbers)
@@ -56,7 +56,7 @@ def rows(numbers: np.ndarray, ts: np.ndarray, seed: int) -> pa.Table:
     )
 
 
-def make(folder: Path, kind: str, count: int) -> WritableTable:
+def make_table(folder: Path, kind: str, count: int) -> WritableTable:
     """Create the table of one kind (of KINDS, or `logs`) with `count` rows.
 
     In `logs` every row was updated, so that log files hold as many rows as base files.
@@ -74,12 +74,12 @@ def make(folder: Path, kind: str, count: int) -> WritableTable:
         table_type="COPY_ON_WRITE" if kind == "copy-on-write" else "MERGE_ON_READ",
     )
     numbers = np.arange(count)
-    table.bulk_insert(rows(numbers, np.full(count, 1000), 0))
+    table.bulk_insert(make_rows(numbers, np.full(count, 1000), 0))
     if kind in MERGE_ON_READ:
         for round_number in range(3):
             _update_and_delete(table, count, round_number)
     if kind == "logs":
-        table.upsert(rows(numbers, np.full(count, 2000), 1))
+        table.upsert(make_rows(numbers, np.full(count, 2000), 1))
     return table
 
 
@@ -88,16 +88,16 @@ def make(folder: Path, kind: str, count: int) -> WritableTable:
 DELETED = 75
 
 
-def updates(count: int, share: float, seed: int) -> pa.Table:
+def make_updates(count: int, share: float, seed: int) -> pa.Table:
     """Changes of a share of the records; a quarter of the changes are late."""
     random = np.random.default_rng(seed)
     living = np.arange(count)[np.arange(count) % DELETED != 0]
     numbers = np.sort(random.choice(living, int(count * share), replace=False))
     late = random.random(len(numbers)) < 0.25
-    return rows(numbers, np.where(late, 500, 1000 + seed * 10 + random.integers(0, 10, len(numbers))), seed)
+    return make_rows(numbers, np.where(late, 500, 1000 + seed * 10 + random.integers(0, 10, len(numbers))), seed)
 
 
 def _update_and_delete(table: WritableTable, count: int, round_number: int) -> None:
-    table.upsert(updates(count, 0.10, round_number + 1))
+    table.upsert(make_updates(count, 0.10, round_number + 1))
     gone = np.arange(round_number * DELETED, count, 3 * DELETED)
-    table.delete(rows(gone, np.zeros(len(gone), np.int64), 0).select(["id", "city"]))
+    table.delete(make_rows(gone, np.zeros(len(gone), np.int64), 0).select(["id", "city"]))

@@ -29,7 +29,7 @@ GOALS = {
 }
 
 
-def measured(task: str, table: Path, rounds: int) -> dict[str, Any]:
+def measure_readers(task: str, table: Path, rounds: int) -> dict[str, Any]:
     """Medians of CPU seconds of each reader, from a new process."""
     argv = [sys.executable, "-m", "tools.bench.timeline_worker", task, str(table), str(rounds)]
     found: dict[str, Any] = json.loads(subprocess.run(argv, stdout=subprocess.PIPE, check=True).stdout)
@@ -39,7 +39,7 @@ def measured(task: str, table: Path, rounds: int) -> dict[str, Any]:
 def against_apache_hudi(task: str, table: Path, rounds: int, count: int) -> float:
     """The median of CPU seconds of Apache Hudi; its answer must have the same number of instants."""
     kind = {"active": "active", "history": "archived"}[task]
-    found = apache_hudi.run(kind, table.as_uri(), str(rounds), program="ApacheHudiTimeline")
+    found = apache_hudi.run_program(kind, table.as_uri(), str(rounds), program="ApacheHudiTimeline")
     if found["found"] != count:
         raise ValueError(f"Apache Hudi finds {found['found']} instants, and not {count}")
     return float(found["cpu"])
@@ -48,9 +48,9 @@ def against_apache_hudi(task: str, table: Path, rounds: int, count: int) -> floa
 def measure(folder: Path, rounds: int) -> dict[str, Any]:
     """Measure an active and an archived timeline of 2,000 actions."""
     figures: dict[str, Any] = {}
-    for task, make in (("active", timeline_tables.active), ("history", timeline_tables.archived)):
+    for task, make in (("active", timeline_tables.make_active_timeline), ("history", timeline_tables.make_history)):
         table = make(folder / task, INSTANTS)
-        found = measured(task, table, rounds)
+        found = measure_readers(task, table, rounds)
         found["cpu"][f"apache-hudi@{apache_hudi.VERSION}"] = against_apache_hudi(task, table, rounds, INSTANTS)
         figures[task] = found | {"ratio": {peer: found["cpu"]["reference"] / found["cpu"][peer] for peer in GOALS[task]}}
     return figures
@@ -58,12 +58,15 @@ def measure(folder: Path, rounds: int) -> dict[str, Any]:
 
 def measure_large(folder: Path, count: int, rounds: int) -> dict[str, Any]:
     """Measure large timelines with the reference only."""
-    history = timeline_tables.archived(folder / "large-history", count)
-    active = timeline_tables.active(folder / "large-active", count)
-    return {"history": measured("parts", history, rounds), "active": measured("active", active, max(1, rounds // 5))}
+    history = timeline_tables.make_history(folder / "large-history", count)
+    active = timeline_tables.make_active_timeline(folder / "large-active", count)
+    return {
+        "history": measure_readers("parts", history, rounds),
+        "active": measure_readers("active", active, max(1, rounds // 5)),
+    }
 
 
-def show(figures: dict[str, Any]) -> None:
+def print_figures(figures: dict[str, Any]) -> None:
     """Print milliseconds and ratios."""
     shown = RichTable("task", "reference", "peers", "ratios", title="medians, CPU milliseconds")
     for task, goals in GOALS.items():
@@ -86,7 +89,7 @@ def main(
     """Create the tables, compare the answers, measure, print ratios."""
     with tempfile.TemporaryDirectory(prefix="hudi-bench-") as name:
         figures = measure(Path(name), rounds)
-        show(figures)
+        print_figures(figures)
         if large:
             figures["large"] = measure_large(Path(name), large, rounds)
             console.print_json(json.dumps(figures["large"]))

@@ -28,14 +28,14 @@ def instants(count: int) -> Iterator[Instant]:
         yield Instant(requested, "commit", State.COMPLETED, completion)
 
 
-def content(instant: Instant) -> bytes:
+def commit_content(instant: Instant) -> bytes:
     """Completion metadata of a commit that wrote two files."""
     names = (f"00000000-0000-4000-8000-00000000000{n}-0_0-1-{n}_{instant.requested}.parquet" for n in range(2))
     stats = [WriteStat(name.partition("_")[0], "", name, size=400_000, writes=1000) for name in names]
     return write_commit_metadata("UPSERT", stats, SCHEMA, b"sync marker 16 b")
 
 
-def active(folder: Path, count: int) -> Path:
+def make_active_timeline(folder: Path, count: int) -> Path:
     """A table with this number of completed commits on its active timeline, three files each."""
     create_table(str(folder), name="bench", schema=SCHEMA, record_key=("id",))
     timeline = folder / ".hoodie" / "timeline"
@@ -47,12 +47,15 @@ def active(folder: Path, count: int) -> Path:
     return folder
 
 
-def archived(folder: Path, count: int) -> Path:
+def make_history(folder: Path, count: int) -> Path:
     """A table with this number of commits in the history, in files as merging leaves them: large ones first."""
     create_table(str(folder), name="bench", schema=SCHEMA, record_key=("id",))
     storage, files = LocalStorage(folder), []
     first = next(instants(1))
-    pattern, time = content(first), first.requested.encode()  # all times have the same length and can be replaced in place
+    pattern, time = (
+        commit_content(first),
+        first.requested.encode(),
+    )  # all times have the same length and can be replaced in place
     rest = [ArchivedAction(instant, pattern.replace(time, instant.requested.encode())) for instant in instants(count)]
     for level, size in _shape(count):
         part, rest = rest[:size], rest[size:]

@@ -30,7 +30,7 @@ def _hash(column: pa.ChunkedArray) -> str:
     return hashlib.sha256(b"".join(texts.buffers()[1:])).hexdigest()
 
 
-def reference(task: Task) -> Any:
+def read_with_reference(task: Task) -> Any:
     """The reference, on plain Python and Arrow."""
     from hudi_reference import open_table
     from hudi_reference.services.compaction.compaction import compact
@@ -59,21 +59,21 @@ def _decoded(path: str) -> pa.Table:
     return pa.concat_tables([decode_rows(block) for block in read_log_file(storage_of(folder), name)])
 
 
-def polars(task: Task) -> Any:
+def read_with_polars(task: Task) -> Any:
     """Read the same records from an Avro container with polars."""
     import polars as pl
 
     return pl.read_avro(task["container"]).to_arrow()
 
 
-def datafusion(task: Task) -> Any:
+def read_with_datafusion(task: Task) -> Any:
     """Read the same records from an Avro container with DataFusion."""
     from datafusion import SessionContext
 
     return pa.Table.from_batches(SessionContext().read_avro(task["container"]).collect())
 
 
-def fastavro(task: Task) -> Any:
+def read_with_fastavro(task: Task) -> Any:
     """Read the same records from an Avro container with fastavro, as Python dictionaries."""
     import fastavro
 
@@ -82,7 +82,7 @@ def fastavro(task: Task) -> Any:
     return pa.Table.from_pylist(records) if task["compare"] else records
 
 
-def arrow(task: Task) -> Any:
+def read_with_arrow(task: Task) -> Any:
     """Read the base files of the table as an Arrow dataset, without merging: a lower limit."""
     from hudi_reference import open_table
 
@@ -91,7 +91,7 @@ def arrow(task: Task) -> Any:
     return ds.dataset([str(file) for file in files], format="parquet").to_table(columns=task["columns"])
 
 
-def hudi_rs(task: Task) -> Any:
+def read_with_hudi_rs(task: Task) -> Any:
     """hudi-rs through its Python package."""
     from hudi import HudiReadOptions, HudiTableBuilder
 
@@ -150,12 +150,12 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     engines: dict[str, Callable[[], Callable[[Task], Any]]] = {
-        "reference": lambda: reference,
-        "arrow": lambda: arrow,
-        "hudi-rs": lambda: hudi_rs,
-        "polars": lambda: polars,
-        "datafusion": lambda: datafusion,
-        "fastavro": lambda: fastavro,
+        "reference": lambda: read_with_reference,
+        "arrow": lambda: read_with_arrow,
+        "hudi-rs": lambda: read_with_hudi_rs,
+        "polars": lambda: read_with_polars,
+        "datafusion": lambda: read_with_datafusion,
+        "fastavro": lambda: read_with_fastavro,
         "apache-hudi": lambda: ApacheHudi(sys.argv[2]),
     }
     engine = engines[name]()

@@ -31,19 +31,19 @@ class Worker:
         argv = [*_python(engine), "-m", module, engine, *([version] if version else [])]
         return cls(name, subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
 
-    def do(self, task: dict[str, Any]) -> dict[str, Any]:
+    def run_task(self, task: dict[str, Any]) -> dict[str, Any]:
         """Send one task and wait; return the answer, with the wall and CPU seconds of the worker and all its children."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        cpu, wall = self.cpu(), time.perf_counter()
+        cpu, wall = self.cpu_seconds(), time.perf_counter()
         self.process.stdin.write(json.dumps(task) + "\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         if not line:
             raise EOFError(f"{self.name} ended")
-        return {**json.loads(line), "wall": time.perf_counter() - wall, "cpu": self.cpu() - cpu}
+        return {**json.loads(line), "wall": time.perf_counter() - wall, "cpu": self.cpu_seconds() - cpu}
 
-    def cpu(self) -> float:
+    def cpu_seconds(self) -> float:
         """CPU seconds of the worker so far, including all processes that it started, also those that have ended."""
         process = psutil.Process(self.process.pid)
         times = [p.cpu_times() for p in (process, *process.children(recursive=True))]

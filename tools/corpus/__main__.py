@@ -14,7 +14,7 @@ import sys
 from tools.corpus import registry, writing
 
 
-def arguments() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     """The arguments of the command line."""
     parser = argparse.ArgumentParser(prog="tools.corpus", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", default="*", help="pattern of case ids, such as 'hfile.*'")
@@ -25,18 +25,18 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     """Return 0 if all cases are as committed or were written, 1 if --check found a difference."""
-    asked = arguments()
-    made = registry.everything(asked.only)
+    asked = parse_arguments()
+    made = registry.find_cases(asked.only)
     if asked.list:
         print(*(f"{one.case.id}: {one.case.says}" for one in made), sep="\n")
         return 0
-    differing = [(one, found) for one in made if (found := list(writing.differences(one)))]
+    differing = [(one, found) for one in made if (found := list(writing.find_differences(one)))]
     for one, found in differing:
         kept = asked.check or not writing.can_be_written(one)
         print(f"{'DIFFERS' if kept else 'written'}  {one.case.id}", *(f"    {line}" for line in found), sep="\n")
         if not kept:
-            writing.write(one)
-    forgotten = [] if asked.only != "*" else (writing.orphans if asked.check else writing.prune)(made)
+            writing.write_case(one)
+    forgotten = [] if asked.only != "*" else (writing.find_orphans if asked.check else writing.remove_orphans)(made)
     for folder in forgotten:
         print(f"{'NO SOURCE' if asked.check else 'removed'}  {folder.parent.name}.{folder.name}")
     print(f"{len(made)} cases, {len(differing)} {'differ' if asked.check else 'written'}")

@@ -14,7 +14,7 @@ from hudi_conformance.engines.support.columns import META_COLUMNS
 Schema = Mapping[str, Any]
 
 
-def long(number: int) -> bytes:
+def encode_long(number: int) -> bytes:
     """An int or long: zigzag, then seven bits a byte, low bits first."""
     zigzag, out = number << 1 if number >= 0 else ~(number << 1), bytearray()
     while zigzag > 0x7F:
@@ -23,42 +23,42 @@ def long(number: int) -> bytes:
     return bytes([*out, zigzag])
 
 
-def text(value: str) -> bytes:
+def encode_string(value: str) -> bytes:
     """A string."""
-    return binary(value.encode())
+    return encode_bytes(value.encode())
 
 
-def binary(value: bytes) -> bytes:
+def encode_bytes(value: bytes) -> bytes:
     """A value of type bytes."""
-    return long(len(value)) + value
+    return encode_long(len(value)) + value
 
 
-def optional(value: str | None) -> bytes:
+def encode_optional_string(value: str | None) -> bytes:
     """A value of union[null, string]."""
-    return long(0) if value is None else long(1) + text(value)
+    return encode_long(0) if value is None else encode_long(1) + encode_string(value)
 
 
-def double(value: float) -> bytes:
+def encode_double(value: float) -> bytes:
     """A double: eight bytes, little-endian."""
     return struct.pack("<d", value)
 
 
-def single(value: float) -> bytes:
+def encode_float(value: float) -> bytes:
     """A float: four bytes, little-endian."""
     return struct.pack("<f", value)
 
 
-def record(name: str, *fields: tuple[str, Any], namespace: str = "corpus") -> Schema:
+def record_schema(name: str, *fields: tuple[str, Any], namespace: str = "corpus") -> Schema:
     """A record schema of these fields."""
     return {"type": "record", "name": name, "namespace": namespace, "fields": [_field(*field) for field in fields]}
 
 
-def stored(*fields: tuple[str, Any], name: str = "row") -> Schema:
+def stored_schema(*fields: tuple[str, Any], name: str = "row") -> Schema:
     """The schema of stored rows: the five meta columns, then these fields."""
-    return record(name, *((column, ["null", "string"]) for column in META_COLUMNS), *fields)
+    return record_schema(name, *((column, ["null", "string"]) for column in META_COLUMNS), *fields)
 
 
-def datum(schema: Schema, value: Mapping[str, Any]) -> bytes:
+def encode_datum(schema: Schema, value: Mapping[str, Any]) -> bytes:
     """A value in binary form, without container and schema; values of logical types are given as stored numbers."""
     out = io.BytesIO()
     fastavro.schemaless_writer(out, _parsed(json.dumps(_physical(schema))), value)
@@ -79,7 +79,7 @@ def schema_text(schema: Schema) -> str:
     return json.dumps(schema, separators=(",", ":"), ensure_ascii=False)
 
 
-def plain(schema: Schema, values: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def canonical_rows(schema: Schema, values: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The canonical form of rows of texts, booleans, ints and longs; rows of other types are written out in the cases."""
     longs = {field["name"] for field in schema["fields"] if "long" in (field["type"], *_branches(field["type"]))}
     return [{k: str(v) if k in longs and v is not None else v for k, v in value.items()} for value in values]

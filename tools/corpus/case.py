@@ -16,7 +16,7 @@ class Case:
     """The fields that every case has, with the names of `case.json`.
 
     `says` is the description: one sentence that states the guarantee. `needs` are features of the contract. `producer` is the
-    engine that wrote the bytes; the default is by hand.
+    engine that wrote the bytes; the default is by hand. `versions` are the table versions, if it is not about all.
     """
 
     area: str
@@ -27,6 +27,7 @@ class Case:
     needs: Sequence[str]
     flags: Sequence[str] = ()
     errata: Sequence[str] = ()
+    versions: Sequence[int] = ()
     producer: Mapping[str, str] = field(default_factory=lambda: {"engine": "hand"})
 
     @property
@@ -42,7 +43,7 @@ class Case:
         raise NotImplementedError
 
     def _case_json(self, source: str, own: Mapping[str, Json], expected: Mapping[str, Json]) -> bytes:
-        optional = {"flags": list(self.flags), "errata": list(self.errata)}
+        optional = {"versions": list(self.versions), "flags": list(self.flags), "errata": list(self.errata)}
         return to_json(
             {
                 "id": self.id,
@@ -86,18 +87,18 @@ class Variant:
             found["or_error"] = True
         return found | ({"says": self.says} if self.says else {})
 
-    def of(self, data: bytes) -> bytes:
+    def apply_to(self, data: bytes) -> bytes:
         """The bytes of the variant of this file."""
         for at, remove, new in reversed(self.patches):
             data = data[:at] + new + data[at + remove :]
         return data if self.cut is None else data[: self.cut]
 
 
-def distinct(variants: Iterable[Variant], data: bytes) -> list[Variant]:
+def distinct_variants(variants: Iterable[Variant], data: bytes) -> list[Variant]:
     """The variants of a file, without those whose bytes equal an earlier one."""
     by_bytes: dict[bytes, Variant] = {}
     for variant in variants:
-        by_bytes.setdefault(variant.of(data), variant)
+        by_bytes.setdefault(variant.apply_to(data), variant)
     return list(by_bytes.values())
 
 
@@ -135,7 +136,7 @@ class FileCase(Case):
 
     def _answers(self) -> dict[str, bytes]:
         if self.variants:
-            return {"variants": lines([variant.to_json() for variant in self.variants])}
+            return {"variants": json_lines([variant.to_json() for variant in self.variants])}
         if self.inspect is None:
             return {}
         further = {f"also-right-{n}": to_json(one) for n, one in enumerate(self.accept, 1)}
@@ -180,6 +181,6 @@ def to_json(content: Json) -> bytes:
     return (text + "\n").encode()
 
 
-def lines(items: Sequence[Json]) -> bytes:
+def json_lines(items: Sequence[Json]) -> bytes:
     """A JSON list with one item per line."""
     return ("[\n" + ",\n".join(json.dumps(item, ensure_ascii=False) for item in items) + "\n]\n").encode()

@@ -26,7 +26,7 @@ class Made:
         return self.case.files(self.source)
 
 
-def everything(pattern: str = "*") -> list[Made]:
+def find_cases(pattern: str = "*") -> list[Made]:
     """The cases whose id matches, sorted by id. Raises ValueError if two modules use the same id."""
     found = sorted(_all(), key=lambda made: made.case.id)
     if twice := [name for name, count in Counter(made.case.id for made in found).items() if count > 1]:

@@ -13,19 +13,19 @@ Containers = Mapping[int, "Container"]
 Container = tuple[int, bytes, bool]
 
 
-def array(*values: int) -> Container:
+def array_container(*values: int) -> Container:
     """A sorted list of values of 16 bits."""
     return len(values), struct.pack(f"<{len(values)}H", *values), False
 
 
-def runs(*spans: tuple[int, int]) -> Container:
+def run_container(*spans: tuple[int, int]) -> Container:
     """First and last value of each run."""
     ends = [number for first, last in spans for number in (first, last - first)]
     size = sum(last - first + 1 for first, last in spans)
     return size, struct.pack(f"<{1 + len(ends)}H", len(spans), *ends), True
 
 
-def bits(values: Sequence[int]) -> Container:
+def bitmap_container(values: Sequence[int]) -> Container:
     """A bitmap of 8192 bytes, for more than 4096 values."""
     data = bytearray(8192)
     for value in values:
@@ -33,7 +33,7 @@ def bits(values: Sequence[int]) -> Container:
     return len(values), bytes(data), False
 
 
-def bitmap32(containers: Containers) -> bytes:
+def encode_bitmap32(containers: Containers) -> bytes:
     """A 32-bit bitmap; its header has another form if a container has runs."""
     count, with_runs = len(containers), any(run for _, _, run in containers.values())
     keys = b"".join(struct.pack("<HH", key, size - 1) for key, (size, _, _) in containers.items())
@@ -49,7 +49,7 @@ def bitmap32(containers: Containers) -> bytes:
     return head + keys + places + b"".join(data for _, data, _ in containers.values())
 
 
-def bitmap64(buckets: Mapping[int, Containers]) -> bytes:
+def encode_bitmap64(buckets: Mapping[int, Containers]) -> bytes:
     """A 64-bit bitmap: a 32-bit one for each high word."""
-    parts = (struct.pack("<I", high) + bitmap32(containers) for high, containers in buckets.items())
+    parts = (struct.pack("<I", high) + encode_bitmap32(containers) for high, containers in buckets.items())
     return struct.pack("<Q", len(buckets)) + b"".join(parts)

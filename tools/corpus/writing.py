@@ -10,14 +10,14 @@ from tools.corpus.registry import Made
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
 
-def folder_of(made: Made) -> Path:
+def case_folder(made: Made) -> Path:
     """The folder of the case."""
     return FIXTURES / made.case.area / made.case.name
 
 
-def differences(made: Made) -> Iterator[str]:
+def find_differences(made: Made) -> Iterator[str]:
     """The files of the case that are missing, differ, or should not exist."""
-    folder, files = folder_of(made), made.files()
+    folder, files = case_folder(made), made.files()
     for path, content in files.items():
         if not (folder / path).is_file():
             yield f"{path} is missing"
@@ -29,12 +29,12 @@ def differences(made: Made) -> Iterator[str]:
 
 def can_be_written(made: Made) -> bool:
     """Whether the files that are kept as committed exist, without which the case cannot be written."""
-    return all((folder_of(made) / path).is_file() for path, content in made.files().items() if content is None)
+    return all((case_folder(made) / path).is_file() for path, content in made.files().items() if content is None)
 
 
-def write(made: Made) -> None:
+def write_case(made: Made) -> None:
     """Write the folder of the case; files that are kept as committed are not changed."""
-    folder, files = folder_of(made), made.files()
+    folder, files = case_folder(made), made.files()
     for old in [path for path in folder.rglob("*") if path.is_file()]:
         if old.relative_to(folder).as_posix() not in files:
             old.unlink()
@@ -44,15 +44,15 @@ def write(made: Made) -> None:
             (folder / path).write_bytes(content)
 
 
-def orphans(everything: Sequence[Made]) -> list[Path]:
+def find_orphans(everything: Sequence[Made]) -> list[Path]:
     """Folders of cases of this package that no module generates any more."""
-    made = {folder_of(one) for one in everything}
+    made = {case_folder(one) for one in everything}
     return [file.parent for file in sorted(FIXTURES.glob("*/*/case.json")) if file.parent not in made and _is_ours(file)]
 
 
-def prune(everything: Sequence[Made]) -> list[Path]:
+def remove_orphans(everything: Sequence[Made]) -> list[Path]:
     """Remove cases that no module generates any more; return the removed folders."""
-    found = orphans(everything)
+    found = find_orphans(everything)
     for folder in found:
         shutil.rmtree(folder)
     return found

@@ -1,4 +1,5 @@
-"""Run the rounds: `python -m tools.default_tables [--version VERSION]… [--only KIND]… [FOLDER]`.
+"""Run the rounds: `python -m tools.default_tables [--version VERSION]… [--table-version 8|9] [--only KIND]…
+[--filters N] [FOLDER]`.
 
 Apache Hudi makes each table with its default settings; then the reference and Apache Hudi take turns in writing it. After each
 step both must read the same rows, with every filter, with and without data skipping, and the statistics must have the entries
@@ -22,11 +23,13 @@ from tools.default_tables.rounds import Round
 from hudi_conformance.engines.support.environments import python_for, to_stderr
 
 ROOT = Path(__file__).parents[2]
+#: For each table version the releases of Apache Hudi that make it.
+MAKERS = {"8": ["1.0.2", "1.2.0"], "9": ["1.2.0"]}
 
 
-def engine(version: str) -> Callable[..., Any]:
+def start_engine(version: str, table_version: str) -> Callable[..., Any]:
     """Start Apache Hudi; the function that sends it a request and returns its answer."""
-    command = [python_for("apache-hudi", to_stderr), "-m", "tools.default_tables.engine", version]
+    command = [python_for("apache-hudi", to_stderr), "-m", "tools.default_tables.engine", version, table_version]
     process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                stderr=subprocess.DEVNULL)  # fmt: skip
 
@@ -47,16 +50,21 @@ def main() -> int:
     """Run the rounds of all tables, and print what differs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path)
-    parser.add_argument("--version", action="append", choices=["1.0.2", "1.2.0"])
+    parser.add_argument("--version", action="append", choices=MAKERS["8"])
+    parser.add_argument("--table-version", default="8", choices=MAKERS)
     parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--filters", type=int, help="compare with the first N filters only, to save time")
     chosen = parser.parse_args()
+    versions = chosen.version or MAKERS[chosen.table_version]
+    if not set(versions) <= set(MAKERS[chosen.table_version]):
+        parser.error(f"tables of version {chosen.table_version} are made by {', '.join(MAKERS[chosen.table_version])}")
     home, failed = chosen.folder or Path(tempfile.mkdtemp(prefix="default-tables-")), 0
-    for version in chosen.version or ["1.0.2", "1.2.0"]:
-        ask = engine(version)
+    for version in versions:
+        ask = start_engine(version, chosen.table_version)
         for kind in (one for one in KINDS if not chosen.only or one.name in chosen.only):
-            started, one = time.monotonic(), Round(ask, kind, home / version)
+            started, one = time.monotonic(), Round(ask, kind, home / version, chosen.filters)
             try:
-                one.run()
+                one.run_all_steps()
             except Exception:
                 one.found.append(traceback.format_exc(limit=-4))
             took = f"{time.monotonic() - started:.0f} s"

@@ -1,6 +1,6 @@
 """One process with Apache Hudi on Spark, with its default settings; `python -m tools.default_tables` starts it.
 
-    PYTHON -m tools.default_tables.engine VERSION
+    PYTHON -m tools.default_tables.engine VERSION TABLE_VERSION
 
 Requests and answers are JSON, one a line. Rows travel as JSON too: only texts, numbers and nulls are compared.
 """
@@ -11,12 +11,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pyspark.sql.functions import expr, struct, to_json
+
 from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.support.environments import to_stderr
 
-#: Version 8 is not the default of 1.2.0; everything else is.
-VERSION_8 = {"hoodie.write.table.version": "8", "hoodie.write.auto.upgrade": "false"}
+#: The settings for a table version, by its number. Version 8 is not the default of 1.2.0; everything else is.
+VERSIONS = {"8": {"hoodie.write.table.version": "8", "hoodie.write.auto.upgrade": "false"}, "9": {}}
 SKIPPING = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "true"}
 LISTING = {"hoodie.metadata.enable": "false", "hoodie.enable.data.skipping": "false"}
 
@@ -26,13 +28,14 @@ Json = Mapping[str, Any]
 class Hudi:
     """The operations of the process, one method for each."""
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, version: str, table_version: str) -> None:
+        self.settings = VERSIONS[table_version]
         # In the class path and not only in `spark.jars`: delete blocks of several entries are read in threads of the common
         # pool of Java, which have the class loader of the application.
         os.environ["PYSPARK_SUBMIT_ARGS"] = f"--driver-class-path {bundle(version, to_stderr)} pyspark-shell"
         self.session = Session(version)
         self.spark = self.session.spark
-        for name, value in VERSION_8.items():
+        for name, value in self.settings.items():
             self.spark.conf.set(name, value)
 
     def _frame(self, rows: Sequence[str], columns: str) -> Any:
@@ -44,7 +47,7 @@ class Hudi:
 
     def write(self, path: str, rows: Sequence[str], columns: str, options: Json, operation: str, mode: str) -> None:
         """One write of the data source."""
-        writer = self._frame(rows, columns).write.format("hudi").options(**{**VERSION_8, **options})
+        writer = self._frame(rows, columns).write.format("hudi").options(**{**self.settings, **options})
         writer.option("hoodie.datasource.write.operation", operation).mode(mode).save(path)
 
     def run_sql(
@@ -59,6 +62,7 @@ class Hudi:
             "primaryKey": "id",
             "preCombineField": "ts",
             "type": "cow" if type == "COPY_ON_WRITE" else "mor",
+            **self.settings,
             **settings,
         }
         given = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
@@ -77,15 +81,22 @@ class Hudi:
         return [str(row.asDict()) for row in found]
 
     def read(self, path: str, filters: Sequence[str]) -> list[list[list[str]]]:
-        """For each filter the rows that it selects: with data skipping, and with a listing of the storage."""
-        self.spark.catalog.clearCache()
+        """For each filter the rows that it selects: with data skipping, and of all rows, from a listing of the storage."""
         frames = [self.spark.read.format("hudi").options(**options).load(path) for options in (SKIPPING, LISTING)]
-        return [[self._rows(frame.filter(found) if found else frame) for frame in frames] for found in filters]
+        skipped = [self._rows(frames[0].filter(found) if found else frames[0]) for found in filters]
+        # One job answers all filters as columns: none of them is passed on to Hudi.
+        texts = frames[1].select(_row(frames[1]).alias("row"), *[expr(found or "true") for found in filters]).collect()
+        listed = [sorted(row["row"] for row in texts if row[place]) for place in range(1, len(filters) + 1)]
+        return [list(pair) for pair in zip(skipped, listed, strict=True)]
 
     @staticmethod
     def _rows(frame: Any) -> list[str]:
-        names = [name for name in frame.columns if name not in _meta_columns(frame)]
-        return sorted(row[0] for row in frame.selectExpr(f"to_json(struct({', '.join(names)}))").collect())
+        return sorted(row[0] for row in frame.select(_row(frame)).collect())
+
+
+def _row(frame: Any) -> Any:
+    """A row as JSON, without the meta columns."""
+    return to_json(struct(*[name for name in frame.columns if name not in _meta_columns(frame)]))
 
 
 def _meta_columns(frame: Any) -> list[str]:
@@ -94,7 +105,7 @@ def _meta_columns(frame: Any) -> list[str]:
 
 def main() -> None:
     """Answer requests until the input ends."""
-    hudi = Hudi(sys.argv[1])
+    hudi = Hudi(*sys.argv[1:])
     out, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         request = json.loads(line)

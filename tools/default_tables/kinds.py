@@ -25,7 +25,7 @@ class Write:
     mode: str = "append"
 
 
-def row(key: str, n: int, p: str, *, null: bool = False) -> Row:
+def make_row(key: str, n: int, p: str, *, null: bool = False) -> Row:
     """A row of `COLUMNS`; every column except the key and the partition has the number `n`."""
     start = (f"'{key}'", str(n), f"'{p}'")
     if null:
@@ -34,19 +34,19 @@ def row(key: str, n: int, p: str, *, null: bool = False) -> Row:
     return (*start, f"'w-{n}'", str(n), str(-n * 1.5), day, f"{n * 1.01:.2f}", f"named_struct('a', {n})")
 
 
-TEN = [row(f"k{n}", n, "xy"[n % 2]) for n in range(1, 11)]
-CHANGED = [row("k1", 21, "y"), row("k2", 22, "x"), row("new", 60, "x"), row("none", 61, "z", null=True)]
+TEN = [make_row(f"k{n}", n, "xy"[n % 2]) for n in range(1, 11)]
+CHANGED = [make_row("k1", 21, "y"), make_row("k2", 22, "x"), make_row("new", 60, "x"), make_row("none", 61, "z", null=True)]
 FIRST = Write("insert", TEN, "overwrite")
 MADE: Sequence[Write] = (
     FIRST,
     Write("upsert", CHANGED),
-    Write("delete", [row("k5", 99, "y")]),
-    Write("upsert", [row("k9", 70, "y")]),
+    Write("delete", [make_row("k5", 99, "y")]),
+    Write("upsert", [make_row("k9", 70, "y")]),
 )
 #: The rounds in which Apache Hudi writes on after the reference.
 WRITTEN_ON: Sequence[Write] = (
-    Write("upsert", [row("k3", 90, "y"), row("later", 91, "z")]),
-    Write("delete", [row("k4", 99, "x")]),
+    Write("upsert", [make_row("k3", 90, "y"), make_row("later", 91, "z")]),
+    Write("delete", [make_row("k4", 99, "x")]),
 )
 SQL_ROWS: Sequence[str] = (
     "INSERT INTO {table} SELECT {columns} FROM ten",
@@ -106,17 +106,23 @@ BY_MONTH = {
     "hoodie.keygen.timebased.output.dateformat": "yyyy-MM",
 }
 #: Several writes, so that the cleaner and the archival have work.
-MANY = (*MADE, *(Write("upsert", [row("k8", 71 + n, "x")]) for n in range(4)))
+MANY = (*MADE, *(Write("upsert", [make_row("k8", 71 + n, "x")]) for n in range(4)))
 OVERWRITTEN = (
     *MADE,
-    Write("insert_overwrite", [row("k2", 80, "x"), row("over", 81, "x")]),
-    Write("upsert", [row("over", 82, "x")]),
+    Write("insert_overwrite", [make_row("k2", 80, "x"), make_row("over", 81, "x")]),
+    Write("upsert", [make_row("over", 82, "x")]),
 )
-PARTITION_DELETED = (*MADE, Write("delete_partition", [row("any", 80, "y")]), Write("upsert", [row("k1", 83, "y")]))
+PARTITION_DELETED = (*MADE, Write("delete_partition", [make_row("any", 80, "y")]), Write("upsert", [make_row("k1", 83, "y")]))
 #: Without a record key there is nothing to update or to delete by.
-KEYLESS = (FIRST, *(Write("insert", [row(f"a{n}", 20 + n, "xyz"[n % 3])]) for n in range(3)))
-KEYLESS_ON = (Write("insert", [row("later", 91, "z")]), Write("insert", [row("last", 92, "x")]))
-INDEX_OF_NAMES = "CREATE INDEX by_name ON {table} (name)"
+KEYLESS = (FIRST, *(Write("insert", [make_row(f"a{n}", 20 + n, "xyz"[n % 3])]) for n in range(3)))
+KEYLESS_ON = (Write("insert", [make_row("later", 91, "z")]), Write("insert", [make_row("last", 92, "x")]))
+LOCK = "hoodie.write.lock.provider"
+#: Hudi 1.2.0 creates an index only with a lock provider.
+INDEX_OF_NAMES: Sequence[str] = (
+    f"SET {LOCK}=org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+    "CREATE INDEX by_name ON {table} (name)",
+    f"RESET {LOCK}",
+)
 NESTED_ROWS = tuple(replace(one, rows=[(*given, "array('a', 'b')", "map('m', 1)") for given in one.rows]) for one in MADE)
 NESTED_ON = tuple(replace(one, rows=[(*given, "array('c')", "map('o', 2)") for given in one.rows]) for one in WRITTEN_ON)
 #: Hudi reads the ordering column as the text of the partition path if it is the partition column too.
@@ -141,12 +147,12 @@ KINDS = (
     Kind("merge-on-read-keyless", MOR, made=KEYLESS, written_on=KEYLESS_ON, key=""),
     Kind("copy-on-write-record-index", COW, settings=RECORD_INDEX),
     Kind("merge-on-read-record-index", MOR, settings=RECORD_INDEX, **WITHOUT_STRUCT),
-    Kind("copy-on-write-secondary-index", COW, settings=RECORD_INDEX, statements=(*SQL_ROWS, INDEX_OF_NAMES)),
+    Kind("copy-on-write-secondary-index", COW, settings=RECORD_INDEX, statements=(*SQL_ROWS, *INDEX_OF_NAMES)),
     Kind(
         "merge-on-read-secondary-index",
         MOR,
         settings=RECORD_INDEX,
-        statements=(*SQL_ROWS, INDEX_OF_NAMES),
+        statements=(*SQL_ROWS, *INDEX_OF_NAMES),
         **WITHOUT_DECIMAL,
     ),
     Kind("copy-on-write-buckets", COW, settings=BUCKETS, clustered=False),

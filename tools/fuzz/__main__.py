@@ -21,7 +21,7 @@ _EDGES = re.compile(r"cov: (\d+)")
 _INPUTS = re.compile(r"stat::number_of_executed_units: *(\d+)|#(\d+)\s")
 
 
-def fuzz(target: str, folder: Path, seconds: int, seed: int) -> Figures:
+def run_target(target: str, folder: Path, seconds: int, seed: int) -> Figures:
     """Run one target for this number of seconds; start it again if an input ends the process."""
     figures, until = Figures(), time.monotonic() + seconds
     while (left := int(until - time.monotonic())) > 0:
@@ -60,7 +60,7 @@ def _cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def found_in(folder: Path) -> list[str]:
+def read_findings(folder: Path) -> list[str]:
     """The first line of each finding."""
     return [path.read_text().splitlines()[0] for path in sorted((folder / "findings").glob("*.txt"))]
 
@@ -83,9 +83,9 @@ def main(
     folder = corpus or Path(platformdirs.user_cache_dir("hudi-conformance")) / "fuzz"
     any_found = False
     for name in targets or list(known):
-        figures = fuzz(name, folder / name, seconds, seed)
+        figures = run_target(name, folder / name, seconds, seed)
         Figures.add_to(folder / "figures.json", name, figures)
-        found = found_in(folder / name)
+        found = read_findings(folder / name)
         any_found |= bool(found)
         console.print(f"{name:<14} {figures}", *(f"\n    {line}" for line in found), highlight=False)
     _show(folder / "figures.json")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from tools.corpus.avro_bytes import long
+from tools.corpus.avro_bytes import encode_long
 from tools.fuzz.structure_aware.parts import Explode, json_text
 
 #: Numbers that often make decoders fail.
@@ -88,7 +88,7 @@ def _overwrite(data: bytes, random: Random) -> bytes:
     width = random.choice("bhiq")
     size = struct.calcsize(width)
     wrapped = (number + (1 << 8 * size - 1)) % (1 << 8 * size) - (1 << 8 * size - 1)
-    new = random.choice((struct.pack(">" + width, wrapped), struct.pack("<" + width, wrapped), long(number)))
+    new = random.choice((struct.pack(">" + width, wrapped), struct.pack("<" + width, wrapped), encode_long(number)))
     return data[:at] + new + data[at + len(new) :]
 
 

@@ -42,7 +42,7 @@ def require(holds: object, what: str) -> None:
         raise Broken(what)
 
 
-def guarded(decode: Callable[[bytes], object], data: bytes, limits: Limits) -> None:
+def decode_within_limits(decode: Callable[[bytes], object], data: bytes, limits: Limits) -> None:
     """Decode, and raise Broken if memory or time exceed the limits, or if an error does not name rule and file.
 
     Exceptions other than HudiError are not caught.
@@ -59,14 +59,14 @@ def guarded(decode: Callable[[bytes], object], data: bytes, limits: Limits) -> N
     require(grown <= limits.memory(len(data)), f"{grown} bytes of memory for {len(data)} bytes of input")
 
 
-def forgets_peaks() -> bool:
+def reset_peak_memory() -> bool:
     """Whether the kernel can reset the peak of memory, so that each input is measured on its own."""
     return _CLEAR.exists()
 
 
 def _reset_peak() -> int:
     """Reset the peak of resident memory; return the peak after that, in bytes."""
-    if forgets_peaks():
+    if reset_peak_memory():
         _CLEAR.write_text("5")
     return _peak()
 

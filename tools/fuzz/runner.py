@@ -76,7 +76,7 @@ class Findings:
             self._keep(data, error)
 
     def _keep(self, data: bytes, error: BaseException) -> None:
-        place = signature(error)
+        place = failure_signature(error)
         if place in self.seen:
             return
         self.seen.add(place)
@@ -88,7 +88,7 @@ class Findings:
         path.with_suffix(".txt").write_text(f"{place}\n\n{''.join(traceback.format_exception(error))}", errors="replace")
 
 
-def signature(error: BaseException) -> str:
+def failure_signature(error: BaseException) -> str:
     """The kind of the failure and the place where it was raised; failures with the same signature are one finding."""
     frames = [
         f for f in traceback.extract_tb(error.__traceback__) if "hudi_reference" in f.filename or "tools/fuzz" in f.filename

@@ -10,12 +10,12 @@ FIXTURES = ROOT / "fixtures"
 KEPT = Path(__file__).with_name("seeds")
 
 
-def kept(target: str) -> list[bytes]:
+def inputs_of_findings(target: str) -> list[bytes]:
     """Inputs on which a decoder once failed."""
     return [path.read_bytes() for path in sorted((KEPT / target).glob("*"))]
 
 
-def golden(*patterns: str, longest: int = 1 << 14, most: int = 60) -> list[bytes]:
+def golden_contents(*patterns: str, longest: int = 1 << 14, most: int = 60) -> list[bytes]:
     """Distinct contents of the files below `fixtures/` that match, short ones first, and none longer than `longest`."""
     paths = {path for pattern in patterns for path in FIXTURES.rglob(pattern) if path.is_file()}
     sized = sorted((path.stat().st_size, str(path)) for path in paths)
@@ -23,16 +23,16 @@ def golden(*patterns: str, longest: int = 1 << 14, most: int = 60) -> list[bytes
     for size, path in sized:
         if 0 < size <= longest:
             found.setdefault(Path(path).read_bytes())
-    return spread(list(found), most)
+    return choose_evenly(list(found), most)
 
 
-def names(*patterns: str) -> Iterator[bytes]:
+def golden_file_names(*patterns: str) -> Iterator[bytes]:
     """Distinct names of files below `fixtures/`."""
     found = {path.name for pattern in patterns for path in FIXTURES.rglob(pattern)}
-    return (name.encode() for name in spread(sorted(found), 200))
+    return (name.encode() for name in choose_evenly(sorted(found), 200))
 
 
-def spread(values: list[T], most: int) -> list[T]:
+def choose_evenly(values: list[T], most: int) -> list[T]:
     """At most this number of the values, evenly distributed."""
     step = max(1, -(-len(values) // most))
     return values[::step]

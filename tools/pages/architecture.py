@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.cases.verdict import judge
+from hudi_conformance.cases.verdict import judge_answer
 from hudi_conformance.contract.client import Client
-from hudi_conformance.runner.golden_cases import ask
-from hudi_conformance.runner.results import settle
-from hudi_conformance.runner.run_report import finish
+from hudi_conformance.runner.golden_cases import ask_engine
+from hudi_conformance.runner.results import compare_with_list
+from hudi_conformance.runner.run_report import finish_run
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.query.file_groups import FileGroups, load_file_groups
 from hudi_reference.query.log_scanner import LogScanner
@@ -96,11 +96,13 @@ SERVICE = (
     Step("completion", "Check, update the metadata table, and complete, as for a write.", Transitions),
 )
 CASE = (
-    Step("question", "Copy the table or file of the case; send the query to the engine.", ask),
+    Step("question", "Copy the table or file of the case; send the query to the engine.", ask_engine),
     Step("engine", "Send the message over the contract; check answer and time limit.", Client),
-    Step("verdict", "Compare values with the expected answer: pass, wrong, refused, open, error, crash or timeout.", judge),
-    Step("expected failures", "Compare the verdict with the engine's list of expected failures.", settle),
-    Step("report", "Print the matrix and the failures; write HTML, JSON lines and JUnit.", finish),
+    Step(
+        "verdict", "Compare values with the expected answer: pass, wrong, refused, open, error, crash or timeout.", judge_answer
+    ),
+    Step("expected failures", "Compare the verdict with the engine's list of expected failures.", compare_with_list),
+    Step("report", "Print the matrix and the failures; write HTML, JSON lines and JUnit.", finish_run),
 )
 
 HOOKS = {
@@ -214,7 +216,7 @@ def _hooks(hooks: WriteHooks[Any]) -> Iterator[str]:
             if callable(hook):
                 yield f"| {HOOKS[field.name]} | {_code(hook)} | {_first_sentence(hook.__doc__)} |"
     indexes = ", ".join(f"`{name}`" for name in sorted(hooks.maintained_indexes))
-    yield f"\nPartitions of the metadata table that a write updates: {indexes}."
+    yield f"\nPartitions of the metadata table that a write updates, by name or prefix: {indexes}."
 
 
 def _code(function: Callable[..., Any]) -> str:

@@ -29,7 +29,7 @@ This page describes how a write is checked for conflicts, which actions conflict
 
 A write is based on the actions that had completed when it read the table. It writes its data files without a lock. Then it
 acquires the lock of the table, reads the timeline again, and checks each action whose completion time is later than the latest
-one that it had read. If both modified a file group, the later committer aborts.
+one that it had read. If the two conflict, as the table below defines, the write aborts.
 The check, the completion time and the completed file happen under one acquisition of the lock.
 
 ```mermaid

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
-from tools.pages.contract_types import table
+from tools.pages.contract_types import type_table
 
 from hudi_conformance.contract.features import features, functions
 from hudi_conformance.contract.messages import PROTOCOL
@@ -47,7 +47,7 @@ def contract_page() -> str:
         messages={op: "\n".join(_lines_of(op)) for op in ANSWERS},
         answers={kind: "\n".join(_message(f"{kind}.answer")) for kind in ANSWER_ORDER},
         file_inspections="\n".join(_json(example) for example in schemas()["file-inspection"]["examples"]),
-        types="\n".join(table()),
+        types="\n".join(type_table()),
         features={heading: "\n".join(lines) for heading, lines in _features()},
         functions=functions(),
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hudi_conformance.cases.values import from_arrow, from_json
+from hudi_conformance.cases.values import canonical_from_arrow, canonical_from_json
 from hudi_reference.schema.avro import arrow_schema, parse_schema
 
 RECORD = {"type": "record", "name": "point", "fields": [{"name": "x", "type": "int"}, {"name": "y", "type": ["null", "int"]}]}
@@ -138,12 +138,12 @@ _PLAIN: dict[str, pa.DataType] = {
 }
 
 
-def accepted(row: AvroType) -> Iterator[str]:
+def accepted_types(row: AvroType) -> Iterator[str]:
     """The names of the Arrow types whose values the comparison takes for values of the type."""
-    right = from_json(row.expected, row.avro)
+    right = canonical_from_json(row.expected, row.avro)
     for name, kind in _PLAIN.items():
         value = _converted(row, kind)
-        if value is not None and from_arrow(value, row.avro) == right:
+        if value is not None and canonical_from_arrow(value, row.avro) == right:
             yield name
 
 
@@ -160,14 +160,14 @@ def _converted(row: AvroType, kind: pa.DataType) -> pa.Scalar | None:
         return None
 
 
-def table() -> list[str]:
+def type_table() -> list[str]:
     """The lines of the table."""
     lines = [
         "| Avro type | the suite sends | an answer may have | expected rows have | values are compared |",
         "|---|---|---|---|---|",
     ]
     for row in TYPES:
-        names = ", ".join(f"`{name}`" for name in _folded(list(accepted(row))))
+        names = ", ".join(f"`{name}`" for name in _folded(list(accepted_types(row))))
         expected = json.dumps(row.expected)
         lines.append(f"| {row.title} | `{row.sent}` | {names} | `{expected}` | {row.compared} |")
     return lines

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from hudi_conformance.report.evidence.evidence import CitedCase, gather
-from hudi_conformance.report.site.known_failures import Difference, Failures, by_outcome, overview
+from hudi_conformance.report.evidence.evidence import CitedCase, gather_evidence
+from hudi_conformance.report.site.known_failures import Difference, Failures, list_overviews, sections_by_outcome
 from hudi_conformance.requirements import errata
 from hudi_conformance.runner import expected_failures
 
@@ -21,18 +21,18 @@ explains a case, and `hudi-conformance run ENGINE --only CASE` runs it.
 
 def engines_page() -> str:
     """The page's text."""
-    loaded = [expected_failures.load(path.stem, path) for path in sorted(expected_failures.root().glob("*.toml"))]
+    loaded = [expected_failures.load_list(path.stem, path) for path in sorted(expected_failures.lists_folder().glob("*.toml"))]
     failures = {known.engine: tuple(known.entries.values()) for known in loaded if known.entries}
-    cases = {case.id: case for case in gather().cases}
+    cases = {case.id: case for case in gather_evidence().cases}
     parts = [HEAD, _overview(failures)]
-    for _, title, found in by_outcome(failures):
+    for _, title, found in sections_by_outcome(failures):
         parts.append(f"\n## {title}\n\n" + _table(found, list(failures), cases))
     return "".join(parts)
 
 
 def _overview(failures: Failures) -> str:
     lines = ["", "| engine | differences | cases | wrong answers |", "|---|---|---|---|"]
-    lines += (f"| `{one.engine}` | {one.differences} | {one.cases} | {one.wrong} |" for one in overview(failures))
+    lines += (f"| `{one.engine}` | {one.differences} | {one.cases} | {one.wrong} |" for one in list_overviews(failures))
     return "\n".join(lines) + "\n"
 
 

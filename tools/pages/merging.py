@@ -5,8 +5,10 @@ from itertools import product
 
 from hudi_conformance.requirements import errata
 from hudi_reference.layout.merge_config import MergeMode
+from hudi_reference.layout.stored_merging import REPLACED_PAYLOADS
 from hudi_reference.records.merge import Version, fold, merger_of
 from hudi_reference.records.merge_tables import TABLES, Cell, Decisions, DecisionTable, Fill, Kind, Order, Result, decisions_of
+from hudi_reference.records.mergers.standard_mergers import PARTIAL_UPDATE_MODES
 from hudi_reference.records.payloads.tables import PAYLOAD_TABLES
 
 _HEAD = """# Merging: which version of a record is right
@@ -38,8 +40,8 @@ with its first log entry. If the result is a delete, the record has no row. The 
 log file belongs to the file slice: it wins over late rows. A compaction, or a write to a copy-on-write table, keeps the
 resulting rows and drops the deletes.
 
-Deployed readers merge all log entries first and then merge the result with the base row. The results differ only after a
-delete by key:
+Deployed readers merge all log entries first and then merge the result with the base row. In the two standard modes the results
+differ only after a delete by key, and with a partial update mode also after late rows:
 
 ```
 versions          base row 20     delete by key     row 5
@@ -89,6 +91,7 @@ def _lines() -> Iterator[str]:
     for name, table in TABLES.items():
         yield from _table(f"`{name}`", table)
     yield from _partial()
+    yield from _version_9()
     yield "## Payload classes\n"
     yield "The merge of tables with mode `CUSTOM` and without a custom merger, by `hoodie.compaction.payload.class`."
     yield "*In one input* is the merge of two records of the same write, where it differs.\n"
@@ -171,6 +174,28 @@ def _partial() -> Iterator[str]:
     yield ""
 
 
+def _version_9() -> Iterator[str]:
+    """What tables of version 9 add, from the tables of the reference."""
+    yield "## Tables of version 9\n"
+    yield "The merge mode is mandatory and decides alone. With a partial update mode (`hoodie.table.partial.update.mode`) the"
+    yield "columns of the row that wins are filled from the row that loses, whichever of the two is the newer. It does not"
+    yield "apply if one of them is a delete or a partial row.\n"
+    yield "| partial update mode | columns taken from the other row |"
+    yield "|---|---|"
+    for name, fill in PARTIAL_UPDATE_MODES.items():
+        yield f"| `{name}` | {fill.value} |"
+    yield "\nProperties for merging are stored with the prefix `hoodie.record.merge.property.`, such as the delete marker and"
+    yield "the unavailable value. A new table stores the following instead of a payload class; other classes stay, with"
+    yield "`CUSTOM`.\n"
+    yield "| payload class | merge mode | partial update mode | ordering fields | merge properties |"
+    yield "|---|---|---|---|---|"
+    for name, stored in REPLACED_PAYLOADS.items():
+        entries = "<br>".join(f"`{key}` = `{value}`" for key, value in stored.properties.items())
+        cells = (name.rpartition(".")[2], f"`{stored.mode}`", stored.partial_update or "", ", ".join(stored.ordering), entries)
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
 #: The versions on which the properties are checked: `d2` is a row with ordering value 2, `x2` a delete, `x0` a delete by key.
 _DOMAINS = {
     "rows": ("d1", "d2", "d3"),
@@ -199,7 +224,7 @@ def _properties() -> Iterator[str]:
     yield "PartialUpdateAvroPayload gives `p` from the left and `q` from the right, so that a compaction changes the result.\n"
 
 
-def left_of(mode: MergeMode, names: Sequence[str]) -> str:
+def merged_result(mode: MergeMode, names: Sequence[str]) -> str:
     """The result of merging these versions, oldest first: the name of a row, or nothing."""
     found = fold(_versions(names), merger_of(mode))
     return names[found.position] if found is not None and found.kind is Kind.ROW else "nothing"
@@ -234,14 +259,14 @@ def _grouping(mode: MergeMode, domain: Sequence[str]) -> str | None:
 
 def _again(mode: MergeMode, domain: Sequence[str]) -> str | None:
     for names in product(domain, repeat=2):
-        if left_of(mode, names) != left_of(mode, (*names, names[-1])):
+        if merged_result(mode, names) != merged_result(mode, (*names, names[-1])):
             return f"no: {', '.join(names)}"
     return None
 
 
 def _order(mode: MergeMode, domain: Sequence[str]) -> str | None:
     for one, other in product(domain, repeat=2):
-        there, back = left_of(mode, (one, other)), left_of(mode, (other, one))
+        there, back = merged_result(mode, (one, other)), merged_result(mode, (other, one))
         if one[1:] != other[1:] and there != back:
             return f"no: {one} ⊕ {other} is {there}, {other} ⊕ {one} is {back}"
     return None
@@ -250,10 +275,10 @@ def _order(mode: MergeMode, domain: Sequence[str]) -> str | None:
 def _compaction(mode: MergeMode, domain: Sequence[str]) -> str | None:
     """Merge a base row and two log entries: all at once, and with a compaction between the two entries, which drops deletes."""
     for names in product([name for name in domain if name[0] == "d"], domain, domain):
-        kept = left_of(mode, names[:2])
-        compacted = left_of(mode, (*(() if kept == "nothing" else (kept,)), names[2]))
-        if left_of(mode, names) != compacted:
-            return f"no: {', '.join(names)} is {left_of(mode, names)}, with a compaction before the last one {compacted}"
+        kept = merged_result(mode, names[:2])
+        compacted = merged_result(mode, (*(() if kept == "nothing" else (kept,)), names[2]))
+        if merged_result(mode, names) != compacted:
+            return f"no: {', '.join(names)} is {merged_result(mode, names)}, with a compaction before the last one {compacted}"
     return None
 
 

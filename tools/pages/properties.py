@@ -35,10 +35,11 @@ def _merging() -> str:
     lines += [f"| `{mode}` | `{strategy}` | `{payload}` |" for mode, (strategy, payload) in MERGE_CONFIGURATION.items()]
     lines += [f"| `CUSTOM` | any other; `{PAYLOAD_STRATEGY}` where only a class is given | any other |", ""]
     lines += [
-        "The mode follows from the strategy id if it is known; then from the payload class; then from the stored mode; then",
-        "from whether the table has an ordering field.",
+        "In a table of version 8 the mode follows from the strategy id if it is known; then from the payload class; then from",
+        "the stored mode; then from whether the table has an ordering field. In a table of version 9 the stored mode is",
+        "mandatory and decides alone ([merging.md](merging.md#tables-of-version-9)).",
     ]
-    lines += ["Properties that contradict this are refused. Classes that imply a mode:", ""]
+    lines += ["", "Properties that contradict this are refused. Classes that imply a mode:", ""]
     lines += [f"* `{payload}`: `{mode}`" for payload, mode in MODE_OF_PAYLOAD.items()]
     lines += ["", f"Strategies that imply a mode: {', '.join(f'`{one}`' for one in MODE_OF_STRATEGY)}.", ""]
     return "\n".join(lines)

@@ -15,6 +15,8 @@ from hudi_conformance.engines.support.columns import META_COLUMNS
 
 #: Steps that write delete blocks to log files of a merge-on-read table.
 DELETING = {"delete", "sql_delete"}
+#: The oldest table version of the suite, which needs no feature.
+OLDEST = 8
 LOG_FORMATS = {"parquet": "log.parquet", "hfile": "log.hfile"}
 
 
@@ -66,6 +68,7 @@ def case_json(recipe: Recipe, check: Check, producer: Producer, instants: Sequen
         "description": check.says,
         "producer": producer_json(recipe, producer),
         "needs": sorted(needs(recipe, check)),
+        **({} if recipe.table.version == OLDEST else {"versions": [recipe.table.version]}),
         **{key: value for key, value in optional.items() if value},
         "table": "table" if name == home else f"../{home}/table",
         **({} if check.timeline or check.windows else {"query": query_json(check, instants)}),
@@ -120,8 +123,9 @@ def needs(recipe: Recipe, check: Check) -> set[str]:
     """The features that the query needs."""
     table = recipe.table
     if check.timeline:
-        return {"inspect.table", *check.needs}
+        return {"inspect.table", *check.needs, *_version_needs(table, check)}
     found = {f"read.{check.kind}", *recipe.needs, *check.needs, *_partition_needs(table), *_type_needs(table)}
+    found |= _version_needs(table, check)
     found.add("copy-on-write" if table.type == COW else "merge-on-read")
     if table.type == MOR and check.kind != "read-optimized" and check.refused is None and check.error is None:
         found |= _log_needs(recipe)
@@ -132,6 +136,11 @@ def needs(recipe: Recipe, check: Check) -> set[str]:
     if len(table.record_key) > 1:
         found.add("key.complex")
     return found
+
+
+def _version_needs(table: Table, check: Check) -> set[str]:
+    """The feature of a version after the oldest one; a table that is refused for its version is refused by every engine."""
+    return set() if table.version == OLDEST or check.refused == "table-version" else {f"table-version.{table.version}"}
 
 
 def _log_needs(recipe: Recipe) -> set[str]:

@@ -36,6 +36,13 @@ MODULES = (
     "query.data_skipping",
     "query.index_services",
     "legacy.version_6",
+    "version_9.twins",
+    "version_9.properties",
+    "version_9.payloads",
+    "version_9.ordering_fields",
+    "version_9.keys",
+    "version_9.indexes",
+    "version_9.upgrades",
 )
 
 

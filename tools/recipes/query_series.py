@@ -56,7 +56,7 @@ class _Series:
         return rows_document(self.columns, pa.Table.from_pylist([dict(r) for r in rows], schema=arrow_schema(self.columns)))
 
     def _rows(self, window: windows.Window) -> list[Mapping[str, Any]]:
-        ask = windows.changes if self.check.kind == "cdc" else windows.written
+        ask = windows.change_rows if self.check.kind == "cdc" else windows.incremental_rows
         names = [name for name, _ in self.columns]
         found: list[Mapping[str, Any]] = self.document([{n: row.get(n) for n in names} for row in ask(self.model, window)])[
             "rows"

@@ -25,7 +25,7 @@ MERGE_FEATURES: Mapping[MergeMode, str] = {EVENT: "merge.event-time", COMMIT: "m
 
 @dataclass(frozen=True)
 class Table:
-    """A table to be created at version 8: the fields of the contract's `TableSpec`, with columns as (name, Avro type).
+    """A table to be created: the fields of the contract's `TableSpec`, with columns as (name, Avro type).
 
     Every column is nullable, as Spark writes it. `options` are settings of Apache Hudi's writer for all steps.
     """
@@ -39,6 +39,7 @@ class Table:
     hive_style: bool = False
     url_encode: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
+    version: int = 8
 
     @property
     def mode(self) -> MergeMode:
@@ -69,7 +70,8 @@ class Step:
     write (for deletes: keys; for `delete_partition`: partition values). `model` is the operation of the model, if it
     differs from `kind`, or "nothing". `columns` replaces the table's columns from this
     step on (schema evolution). `options` are writer settings for this step; `of` is the number of the earlier step that the
-    action refers to. `until` is the state in which the writer stopped, None for a completed action.
+    action refers to. `until` is the state in which the writer stopped, None for a completed action. `statement` is the SQL of
+    a step `create_index`; `{table}` in it is the name of the table.
     """
 
     kind: str
@@ -79,6 +81,7 @@ class Step:
     of: int | None = None
     model: str | None = None
     until: Until | None = None
+    statement: str | None = None
 
     @property
     def modelled(self) -> str:
@@ -129,6 +132,11 @@ def delete_partition(*partitions: Row, **more: Any) -> Step:
 def compact(**more: Any) -> Step:
     """Schedule and run a compaction of every slice with log files."""
     return Step("compact", model="compact", **more)
+
+
+def compact_by_client(**more: Any) -> Step:
+    """The same by the write client, for tables that Apache Hudi's SQL does not take."""
+    return Step("client_compact", model="compact", **more)
 
 
 def service(kind: str, **more: Any) -> Step:

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from hudi_conformance.cases.file_cases import Variant, Vector, Vectors, Verdict
-from hudi_conformance.cases.reads import Read, reads_of
+from hudi_conformance.cases.reads import Read, parse_reads
 from hudi_conformance.cases.rows import Rows, load_rows
-from hudi_conformance.cases.schema import CaseError, check, fixtures_root, read_json
+from hudi_conformance.cases.schema import CaseError, check_schema, fixtures_root, read_json
 from hudi_conformance.contract.features import FEATURES
 from hudi_conformance.contract.messages import Query
 from hudi_conformance.requirements.chapters import chapter_of_golden_case
+from hudi_conformance.requirements.requirement import versions_of_golden_case
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class Case:
     vectors_file: str | None = None
     flags: tuple[str, ...] = ()
     errata: tuple[str, ...] = ()
+    versions: tuple[int, ...] = ()
 
     @property
     def chapter(self) -> str:
@@ -109,7 +111,7 @@ class Case:
         """The queries of a case that asks several of one table; empty in other cases."""
         name = self.expected.reads
         try:
-            return () if name is None else reads_of(self._read(name, "reads.json"))
+            return () if name is None else parse_reads(self._read(name, "reads.json"))
         except ValueError as error:
             raise CaseError(self.folder / str(name), "reads", str(error)) from None
 
@@ -123,7 +125,7 @@ class Case:
 
     def _read(self, name: str, schema: str) -> Any:
         found = read_json(self.folder / name)
-        check(self.folder / name, found, schema)
+        check_schema(self.folder / name, found, schema)
         return found
 
     @cached_property
@@ -139,11 +141,11 @@ class Case:
         return tuple(read_json(self.folder / name) for name in names)
 
 
-def load(path: Path) -> Case:
+def load_case(path: Path) -> Case:
     """Read the case in the file `path`. Raises `CaseError` for the first mistake in it."""
     path = path.resolve()
     raw = read_json(path)
-    check(path, raw, "case.json")
+    check_schema(path, raw, "case.json")
     for feature in raw["needs"]:
         if feature not in FEATURES:
             raise CaseError(path, "needs", f"{feature!r} is not a feature of the contract (hudi-conformance explain)")
@@ -154,7 +156,8 @@ def load(path: Path) -> Case:
         query=Query.from_json(raw.get("query", {})),
         expected=Expected(**_tuples(expected)),
         vectors_file=raw.get("vectors"),
-        **_tuples({k: v for k, v in raw.items() if k not in ("producer", "query", "expected", "vectors")}),
+        versions=versions_of_golden_case(raw),
+        **_tuples({k: v for k, v in raw.items() if k not in ("producer", "query", "expected", "vectors", "versions")}),
     )
     _check_files(case)
     return case
@@ -195,19 +198,19 @@ def looks_like_a_case(path: Path) -> bool:
 def find_cases(root: Path | None = None) -> Iterator[Case]:
     """All cases below `root` (the shipped fixtures if None), in the order of their paths."""
     for path in sorted((root or fixtures_root()).rglob("case.json")):
-        yield load(path)
+        yield load_case(path)
 
 
-def place(case: Case, folder: Path) -> str:
+def copy_subject(case: Case, folder: Path) -> str:
     """Copy the table of `case` to `folder/table`, or its file into `folder`, for one engine; the copy's `file://` URI."""
     if case.file is not None:
-        return place_bytes(case.subject.name, case.subject.read_bytes(), folder)
+        return write_file(case.subject.name, case.subject.read_bytes(), folder)
     copy = folder.resolve() / "table"
     shutil.copytree(case.subject, copy, copy_function=shutil.copyfile)  # without times and permissions, which no case needs
     return copy.as_uri()
 
 
-def place_bytes(name: str, data: bytes, folder: Path) -> str:
+def write_file(name: str, data: bytes, folder: Path) -> str:
     """Write a file into `folder`; its `file://` URI."""
     copy = folder.resolve() / name
     copy.write_bytes(data)

@@ -16,6 +16,7 @@ from typing import Any
 from hudi_conformance.cases.schema import PACKAGE, CaseError, fixtures_root, read_json
 from hudi_conformance.cases.suite_marks import Modules, read_suite_module
 from hudi_conformance.requirements.chapters import chapter_of_golden_case, chapter_of_test, chapters
+from hudi_conformance.requirements.requirement import versions_of_golden_case
 
 #: Name of the index of the golden cases, in the folder of the fixtures.
 FILE = "index.json"
@@ -100,6 +101,7 @@ def golden_entry(root: Path, path: str) -> dict[str, Any]:
             "errata": raw.get("errata", []),
             "needs": raw["needs"],
             "flags": raw.get("flags", []),
+            "versions": list(versions_of_golden_case(raw)),
             "path": path,
             "description": raw["description"],
         }
@@ -130,7 +132,7 @@ def python_cases_of(path: Path) -> Iterator[IndexedCase]:
     facts = read_suite_module(path.read_text(encoding="utf-8"))
     module = Modules({path.stem: facts})
     for test in facts["tests"]:
-        rules = module.texts(path.stem, test["requirements"])
+        rules = module.mark_texts(path.stem, test["requirements"])
         yield IndexedCase(
             id=f"{path.stem}::{test['name']}",
             chapter=chapter_of_test(path, rules),
@@ -140,7 +142,7 @@ def python_cases_of(path: Path) -> Iterator[IndexedCase]:
             flags=(),
             node=f"{path}::{test['name']}",
             description=test["description"],
-            more_rules=test["computed"] or module.lacks(path.stem, test["requirements"]),
+            more_rules=test["computed"] or module.lacks_definition(path.stem, test["requirements"]),
         )
 
 

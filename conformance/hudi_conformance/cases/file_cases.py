@@ -39,7 +39,7 @@ class Variant:
         patches = tuple(Patch(**patch) for patch in raw.get("patches", ()))
         return cls(**{**raw, "patches": patches, "accept": tuple(raw.get("accept", ()))})
 
-    def applied(self, data: bytes) -> bytes:
+    def apply(self, data: bytes) -> bytes:
         """The damaged copy: patches at the offsets of `data`, ascending, then the cut."""
         parts, done = [], 0
         for patch in self.patches:

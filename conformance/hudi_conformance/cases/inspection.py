@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hudi_conformance.cases.rows import Row, text
+from hudi_conformance.cases.rows import Row, format_value
 
 #: Members that must match completely: an additional file group, instant, header or column is as wrong as a missing one.
 CLOSED = frozenset({"file_groups", "timeline", "header", "rows", "deletes", "entries", "found"})
@@ -24,14 +24,14 @@ class Contradiction:
 
     def summary(self) -> str:
         """One line."""
-        return f"{self.path}: expected {text(self.expected)}, found {text(self.found)}"
+        return f"{self.path}: expected {format_value(self.expected)}, found {format_value(self.found)}"
 
     def pair(self) -> tuple[Row, Row]:
         """Expected and found for a report that shows rows side by side."""
         return {"at": self.path, "value": self.expected}, {"at": self.path, "value": self.found}
 
 
-def contradiction(expected: Any, found: Any) -> Contradiction | None:
+def find_contradiction(expected: Any, found: Any) -> Contradiction | None:
     """The first place where `found` contradicts `expected`, None if there is none."""
     return _contradiction(expected, found, (), closed=False)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hudi_conformance.cases.rows import NoRow, Rows, rows_of
+from hudi_conformance.cases.rows import InvalidRow, Rows, parse_rows
 from hudi_conformance.contract.messages import Query
 
 
@@ -23,7 +23,7 @@ class Read:
     or_error: bool = False
 
 
-def reads_of(raw: Mapping[str, Any]) -> tuple[Read, ...]:
+def parse_reads(raw: Mapping[str, Any]) -> tuple[Read, ...]:
     """The queries in `reads.json`. Raises ValueError for rows that do not have their columns."""
     declared = {column["name"]: column["type"] for column in raw["columns"]}
     return tuple(_read(entry, declared, raw.get("key", ())) for entry in raw["reads"])
@@ -38,7 +38,7 @@ def _read(entry: Mapping[str, Any], declared: Mapping[str, Any], key: Any) -> Re
     types = {name: declared[name] for name in names if name in declared}
     answers = [entry["rows"], *entry.get("accept", ())] if "rows" in entry else []
     try:
-        rows = tuple(rows_of(answer, types, [name for name in key if name in types]) for answer in answers)
-    except NoRow as error:
+        rows = tuple(parse_rows(answer, types, [name for name in key if name in types]) for answer in answers)
+    except InvalidRow as error:
         raise ValueError(f"{entry['name']}: {error}") from None
     return Read(entry["name"], query, entry.get("says", ""), rows, entry.get("error"), entry.get("or_error", False))

@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from hudi_conformance.cases.schema import CaseError, check, read_json
-from hudi_conformance.cases.values import Type, from_arrow, from_json
-from hudi_conformance.contract.text import printable
+from hudi_conformance.cases.schema import CaseError, check_schema, read_json
+from hudi_conformance.cases.values import Type, canonical_from_arrow, canonical_from_json
+from hudi_conformance.contract.text import escape_controls
 
 Row = Mapping[str, Any]
 
@@ -35,21 +35,21 @@ class Rows:
         common = {n: t for n, t in self.types.items() if n not in (*absent, *strange)}
         expected = [{n: row[n] for n in common} for row in self.rows]
         key = tuple(n for n in self.key if n in common)
-        return differences(expected, canonical(found, common), key, absent=absent, strange=strange)
+        return compare_rows(expected, canonical_rows(found, common), key, absent=absent, strange=strange)
 
 
 def load_rows(path: Path) -> Rows:
     """The expected rows in a file of a case; raises `CaseError` naming file, row and column."""
     raw = read_json(path)
-    check(path, raw, "rows.json")
+    check_schema(path, raw, "rows.json")
     types = {c["name"]: c["type"] for c in raw["columns"]}
     try:
-        return rows_of(raw["rows"], types, raw.get("key", ()))
-    except NoRow as error:
+        return parse_rows(raw["rows"], types, raw.get("key", ()))
+    except InvalidRow as error:
         raise CaseError(path, f"rows.{error.number}", error.message) from None
 
 
-class NoRow(ValueError):
+class InvalidRow(ValueError):
     """Row `number` of a file does not have the declared columns, or a value is not of its type."""
 
     def __init__(self, number: int, message: str) -> None:
@@ -57,22 +57,22 @@ class NoRow(ValueError):
         self.number, self.message = number, message
 
 
-def rows_of(raw: Sequence[Row], types: Mapping[str, Type], key: Sequence[str] = ()) -> Rows:
+def parse_rows(raw: Sequence[Row], types: Mapping[str, Type], key: Sequence[str] = ()) -> Rows:
     """The rows in a file of a case. Raises NoRow."""
     rows = []
     for number, row in enumerate(raw):
         if row.keys() != types.keys():
-            raise NoRow(number, f"has the columns {sorted(row)}, declared are {sorted(types)}")
+            raise InvalidRow(number, f"has the columns {sorted(row)}, declared are {sorted(types)}")
         try:
-            rows.append({n: from_json(row[n], t) for n, t in types.items()})
+            rows.append({n: canonical_from_json(row[n], t) for n, t in types.items()})
         except ValueError as error:
-            raise NoRow(number, str(error)) from None
+            raise InvalidRow(number, str(error)) from None
     return Rows(types, tuple(rows), tuple(key))
 
 
-def canonical(table: pa.Table, types: Mapping[str, Type]) -> list[dict[str, Any]]:
+def canonical_rows(table: pa.Table, types: Mapping[str, Type]) -> list[dict[str, Any]]:
     """The rows of `table` with the columns of `types`, each found once, as canonical values (see `values`)."""
-    columns = {n: [from_arrow(v, t) for v in table.column(n)] for n, t in types.items()}
+    columns = {n: [canonical_from_arrow(v, t) for v in table.column(n)] for n, t in types.items()}
     return [{n: columns[n][i] for n in types} for i in range(table.num_rows)]
 
 
@@ -120,10 +120,10 @@ class Differences:
         return [f"{len(rows)} {word} ({', '.join(named[:NAMED])}{more})"]
 
     def _name(self, row: Row) -> str:
-        return " ".join(f"{n}={text(row[n])}" for n in self.key or row)
+        return " ".join(f"{n}={format_value(row[n])}" for n in self.key or row)
 
 
-def differences(
+def compare_rows(
     expected: Sequence[Row],
     found: Sequence[Row],
     key: Sequence[str] = (),
@@ -155,7 +155,7 @@ def _thaw(rows: Counter[str]) -> list[Row]:
 
 def _guess_key(rows: Sequence[Row]) -> tuple[str, ...]:
     for name in rows[0] if rows else ():
-        if len({text(row[name]) for row in rows}) == len(rows):
+        if len({format_value(row[name]) for row in rows}) == len(rows):
             return (name,)
     return ()
 
@@ -181,8 +181,8 @@ def _key(row: Row, key: tuple[str, ...]) -> str:
     return _frozen({n: row[n] for n in key})
 
 
-def text(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A canonical value as text: null, text with control characters escaped, everything else as JSON."""
     if value is None:
         return "null"
-    return printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return escape_controls(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

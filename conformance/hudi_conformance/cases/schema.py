@@ -35,7 +35,7 @@ def read_json(path: Path) -> Any:
         raise CaseError(path, "file", f"is not JSON: {error}") from None
 
 
-def check(path: Path, value: Any, schema: str) -> None:
+def check_schema(path: Path, value: Any, schema: str) -> None:
     """Raise `CaseError`, naming file and key, if `value` does not have the shape of `schemas/<schema>`."""
     error = _compiled(schema).error(value)
     if error is not None:

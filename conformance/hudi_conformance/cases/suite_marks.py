@@ -25,7 +25,7 @@ class Mark(NamedTuple):
 def read_suite_module(text: str) -> dict[str, Any]:
     """Tests of a module of the suite, and the constants and imports that their marks may refer to."""
     tree = ast.parse(text)
-    names = dict(assigned(tree))
+    names = dict(find_assignments(tree))
     constants = {name: _items(value) for name, value in names.items()}
     tests = [_test(node, names) for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
     imports = {
@@ -37,7 +37,7 @@ def read_suite_module(text: str) -> dict[str, Any]:
     return {"tests": tests, "constants": {k: v for k, v in constants.items() if v}, "imports": imports}
 
 
-def guarantee(docstring: str) -> str:
+def read_guarantee(docstring: str) -> str:
     """The first paragraph of the docstring of a test, in one line, without the rule before it.
 
     The first letter is a capital, as in the description of a golden case.
@@ -46,7 +46,7 @@ def guarantee(docstring: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def assigned(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+def find_assignments(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     """The names that a module assigns, with the expressions."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -55,17 +55,18 @@ def assigned(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
             yield node.target.id, node.value
 
 
-def keyword(call: ast.expr, name: str) -> ast.expr | None:
+def find_keyword(call: ast.expr, name: str) -> ast.expr | None:
     """The value of a keyword of a call, None if it is not given."""
     keywords = call.keywords if isinstance(call, ast.Call) else []
-    return next((keyword.value for keyword in keywords if keyword.arg == name), None)
+    return next((find_keyword.value for find_keyword in keywords if find_keyword.arg == name), None)
 
 
 def _test(node: ast.FunctionDef, names: Mapping[str, ast.expr]) -> dict[str, Any]:
     """Marks closest to the function come first, those of the module last, as pytest has them.
 
     `requirements` includes the rules that parameters cite; features that only a parameter needs are not in `needs`. With
-    `computed`, further rules are known only when the test is collected.
+    `computed`, further rules are known only when the test is collected. `versions` are the table versions that the test says
+    it is about.
     """
     marked = [*reversed(node.decorator_list), *(value for name, value in names.items() if name == "pytestmark")]
     marks = [found for decorator in marked for found in _marks(decorator, names)]
@@ -74,12 +75,18 @@ def _test(node: ast.FunctionDef, names: Mapping[str, ast.expr]) -> dict[str, Any
     return {
         "name": node.name,
         "line": node.lineno,
-        "description": guarantee(ast.get_docstring(node) or ""),
+        "description": read_guarantee(ast.get_docstring(node) or ""),
         "requirements": _items_of(arg for call in citing for arg in call.args),
         "computed": any(not _items(arg) for call in citing for arg in call.args),
         "needs": _items_of(arg for call in needing for arg in call.args),
-        "writer": _items_of(keyword(call, "writer") for call in needing),
+        "writer": _items_of(find_keyword(call, "writer") for call in needing),
+        "versions": sorted({version for mark in marks if mark.name == "versions" for version in _numbers(mark.call)}),
     }
+
+
+def _numbers(call: ast.Call) -> Iterator[int]:
+    """The arguments of a mark that are numbers."""
+    return (node.value for node in call.args if isinstance(node, ast.Constant) and isinstance(node.value, int))
 
 
 def _marks(node: ast.AST, names: Mapping[str, ast.expr], of_parameter: bool = False) -> Iterator[Mark]:
@@ -124,11 +131,11 @@ class Modules:
     def __init__(self, modules: Mapping[str, Mapping[str, Any]]) -> None:
         self._modules = modules
 
-    def texts(self, module: str, items: list[Item]) -> tuple[str, ...]:
+    def mark_texts(self, module: str, items: list[Item]) -> tuple[str, ...]:
         """The texts of marks in a module, each once, references replaced by what they name."""
         return tuple(dict.fromkeys(text for item in items for text in self._text(module, item)))
 
-    def lacks(self, module: str, items: list[Item]) -> bool:
+    def lacks_definition(self, module: str, items: list[Item]) -> bool:
         """Whether one of the references is to something that these modules do not define."""
         return any(not any(self._text(module, item)) for item in items)
 

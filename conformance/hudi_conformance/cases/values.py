@@ -55,7 +55,7 @@ class UnknownType(ValueError):
     """A declared type that is not one of those a case can use."""
 
 
-def family(declared: Type) -> str:
+def type_family(declared: Type) -> str:
     """The key of `FAMILIES` for a declared type; raises `UnknownType`."""
     name: str = _name(_plain(declared))
     for suffix in ("-millis", "-micros", "-nanos"):
@@ -90,10 +90,10 @@ def _scale(declared: Type) -> int:
     return int(declared.partition("(")[2].rstrip(")").split(",")[1])
 
 
-def declared_by(kind: pa.DataType) -> Type:
+def type_of_arrow(kind: pa.DataType) -> Type:
     """The type that a case would declare for values of an Arrow type: where a file alone says what its rows are."""
     if pt.is_dictionary(kind):
-        return declared_by(kind.value_type)
+        return type_of_arrow(kind.value_type)
     name = next((name for name, holds in FAMILIES.items() if holds(kind)), "string")
     return _DECLARED[name](kind) if name in _DECLARED else name
 
@@ -103,20 +103,20 @@ _DECLARED: dict[str, Callable[[pa.DataType], Type]] = {
     "float": lambda t: "float" if t.bit_width < _WIDEST else "double",
     "timestamp": lambda t: "local-timestamp" if t.tz is None else "timestamp",
     "decimal": lambda t: f"decimal({t.precision},{t.scale})",
-    "record": lambda t: {"type": "record", "fields": [{"name": f.name, "type": declared_by(f.type)} for f in t]},
-    "map": lambda t: {"type": "map", "values": declared_by(t.item_type)},
-    "array": lambda t: {"type": "array", "items": declared_by(t.value_type)},
+    "record": lambda t: {"type": "record", "fields": [{"name": f.name, "type": type_of_arrow(f.type)} for f in t]},
+    "map": lambda t: {"type": "map", "values": type_of_arrow(t.item_type)},
+    "array": lambda t: {"type": "array", "items": type_of_arrow(t.value_type)},
 }
 
 
-def from_arrow(value: pa.Scalar, declared: Type) -> Any:
+def canonical_from_arrow(value: pa.Scalar, declared: Type) -> Any:
     """The canonical value of an Arrow scalar."""
     if pt.is_dictionary(value.type):
         value = value.value
     if not value.is_valid:
         return None
     declared = _plain(declared)
-    kind = family(declared)
+    kind = type_family(declared)
     if not FAMILIES[kind](value.type):
         return f"{_text(value)} ({value.type})"
     return _FROM_ARROW[kind](value, declared)
@@ -130,12 +130,12 @@ def _text(value: pa.Scalar) -> str:
         return str(value.cast(pa.string()).as_py())
 
 
-def from_json(value: Any, declared: Type) -> Any:
+def canonical_from_json(value: Any, declared: Type) -> Any:
     """The canonical value of what a file of expected rows holds; raises ValueError if it is none of the type."""
     if value is None:
         return None
     declared = _plain(declared)
-    kind = family(declared)
+    kind = type_family(declared)
     try:
         return _FROM_JSON[kind](value, declared)
     except (TypeError, AttributeError, InvalidOperation) as error:
@@ -167,13 +167,13 @@ def _moment(nanos: int, zone: str) -> str:
     return f"{text}.{fraction:09}".rstrip("0").rstrip(".") + zone
 
 
-def moment(value: pa.Scalar, zone: str) -> str:
+def format_timestamp(value: pa.Scalar, zone: str) -> str:
     """ISO text of an Arrow timestamp of any unit, `zone` at its end."""
     return _moment(value.value * NANOS[value.type.unit], zone)
 
 
 def _moment_of_arrow(value: pa.Scalar, declared: Type) -> str:
-    return moment(value, _zone(declared))
+    return format_timestamp(value, _zone(declared))
 
 
 def _zone(declared: Type) -> str:
@@ -212,7 +212,7 @@ def _struct_of_arrow(value: pa.Scalar, declared: Type) -> dict[str, Any]:
     """All declared fields by name, null where absent; fields that are not declared are kept as they are."""
     fields = _fields(declared)
     names = {value.type.field(i).name for i in range(value.type.num_fields)}
-    known = {n: from_arrow(value[n], t) if n in names else "(no such field)" for n, t in fields.items()}
+    known = {n: canonical_from_arrow(value[n], t) if n in names else "(no such field)" for n, t in fields.items()}
     return known | {n: f"{_text(value[n])} (not declared)" for n in sorted(names - fields.keys())}
 
 
@@ -220,26 +220,26 @@ def _struct_of_json(value: Mapping[str, Any], declared: Type) -> dict[str, Any]:
     fields = _fields(declared)
     if strange := value.keys() - fields.keys():
         raise ValueError(f"fields that the type does not have: {sorted(strange)}")
-    return {n: from_json(value.get(n), t) for n, t in fields.items()}
+    return {n: canonical_from_json(value.get(n), t) for n, t in fields.items()}
 
 
 def _list_of_arrow(value: pa.Scalar, declared: Type) -> list[Any]:
-    return [from_arrow(item, declared["items"]) for item in value]
+    return [canonical_from_arrow(item, declared["items"]) for item in value]
 
 
 def _list_of_json(value: list[Any], declared: Type) -> list[Any]:
-    return [from_json(item, declared["items"]) for item in value]
+    return [canonical_from_json(item, declared["items"]) for item in value]
 
 
 def _map_of_arrow(value: pa.Scalar, declared: Type) -> Any:
     """A dictionary, keys sorted: maps have no order. A map that holds a key twice stays a list of its entries."""
-    entries = [(e["key"].as_py(), from_arrow(e["value"], declared["values"])) for e in value.values]
+    entries = [(e["key"].as_py(), canonical_from_arrow(e["value"], declared["values"])) for e in value.values]
     found = dict(sorted(entries, key=lambda e: e[0]))
     return found if len(found) == len(entries) else [list(e) for e in entries]
 
 
 def _map_of_json(value: Mapping[str, Any], declared: Type) -> dict[str, Any]:
-    return {k: from_json(v, declared["values"]) for k, v in sorted(value.items())}
+    return {k: canonical_from_json(v, declared["values"]) for k, v in sorted(value.items())}
 
 
 def _exactly(kind: type) -> Callable[[Any, Type], Any]:

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from hudi_conformance.cases.case import Case
 from hudi_conformance.cases.file_cases import Variant, Vector
-from hudi_conformance.cases.inspection import Contradiction, contradiction
+from hudi_conformance.cases.inspection import Contradiction, find_contradiction
 from hudi_conformance.cases.reads import Read
-from hudi_conformance.cases.rows import Differences, Row, Rows, text
+from hudi_conformance.cases.rows import Differences, Row, Rows, format_value
 from hudi_conformance.contract.errors import (
     Conflict,
     EngineCrash,
@@ -22,7 +22,7 @@ from hudi_conformance.contract.errors import (
     Refused,
 )
 from hudi_conformance.contract.messages import Hello
-from hudi_conformance.contract.text import printable
+from hudi_conformance.contract.text import escape_controls
 from hudi_conformance.requirements.chapters import OTHER
 
 
@@ -40,7 +40,7 @@ class Outcome(StrEnum):
     NOT_RUN = "not-run"
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """The word in reports."""
         return {"fail": "wrong", "unsupported": "not offered", "not-run": "not run"}.get(self.value, self.value)
 
@@ -90,8 +90,9 @@ class Result:
     """One case on one engine, complete enough for every report.
 
     `message` is one line that is the same on every run; `detail` is the rest of what the engine reported. `pairs` are rows that
-    differ, expected and found side by side. `listed` is the reason in the engine's list of expected failures, `flaky` the
-    reason why the case may pass or fail; `surprise` is the difference to the expected result, None if there is none.
+    differ, expected and found side by side. `versions` are the table versions that the case is about. `listed` is the reason
+    in the engine's list of expected failures, `flaky` the reason why the case may pass or fail; `surprise` is the difference to
+    the expected result, None if there is none.
     """
 
     case: str
@@ -106,6 +107,7 @@ class Result:
     because: str = ""
     flags: tuple[str, ...] = ()
     errata: tuple[str, ...] = ()
+    versions: tuple[int, ...] = ()
     seconds: float = 0.0
     node: str = ""
     listed: str | None = None
@@ -115,7 +117,7 @@ class Result:
     counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def rerun(self) -> str:
+    def rerun_command(self) -> str:
         """The command that runs this case on this engine again."""
         return shlex.join(["hudi-conformance", "run", self.engine, "--only", self.case])
 
@@ -130,19 +132,21 @@ class Result:
         return self.because if self.outcome is Outcome.FAIL else ""
 
     @property
-    def missing(self) -> frozenset[str]:
+    def missing_features(self) -> frozenset[str]:
         """The features that the case needs and the engine does not declare."""
         if self.outcome is not Outcome.UNSUPPORTED or not self.message.startswith(NOT_OFFERED):
             return frozenset()
         return frozenset(self.message.removeprefix(NOT_OFFERED).split(", "))
 
-    def having(self, found: Judgement) -> Self:
+    def with_judgement(self, found: Judgement) -> Self:
         """The result with this judgement; control characters in what the engine said are escaped."""
-        return replace(self, **vars(found) | {"message": printable(found.message), "detail": printable(found.detail)})
+        return replace(
+            self, **vars(found) | {"message": escape_controls(found.message), "detail": escape_controls(found.detail)}
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The line of `report.jsonl`."""
-        return asdict(self) | {"outcome": self.outcome.value, "seconds": round(self.seconds, 3), "rerun": self.rerun}
+        return asdict(self) | {"outcome": self.outcome.value, "seconds": round(self.seconds, 3), "rerun": self.rerun_command}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
@@ -158,12 +162,12 @@ class Result:
 Answer: TypeAlias = Any
 
 
-def judge(case: Case, engine: str, hello: Hello, answer: Answer, seconds: float = 0.0) -> Result:
+def judge_answer(case: Case, engine: str, hello: Hello, answer: Answer, seconds: float = 0.0) -> Result:
     """The result of `case` on `engine`, whose introduction is `hello`; `answer` is None if it was not asked.
 
     For a case of several questions it is a list with an answer for each.
     """
-    return replace(empty_result(case, engine).having(_judge(case, hello, answer)), seconds=seconds)
+    return replace(empty_result(case, engine).with_judgement(_judge(case, hello, answer)), seconds=seconds)
 
 
 def empty_result(case: Case, engine: str) -> Result:
@@ -178,17 +182,18 @@ def empty_result(case: Case, engine: str) -> Result:
         because=case.if_it_fails,
         flags=case.flags,
         errata=case.errata,
+        versions=case.versions,
     )
 
 
-def lacking(needs: tuple[str, ...], hello: Hello) -> str | None:
+def describe_missing_features(needs: tuple[str, ...], hello: Hello) -> str | None:
     """The features that an engine does not declare, as a message; None if it declares all."""
     missing = [f for f in needs if f not in hello.features]
     return f"{NOT_OFFERED}{', '.join(missing)}" if missing else None
 
 
 def _judge(case: Case, hello: Hello, answer: Answer) -> Judgement:
-    if (lack := lacking(case.needs, hello)) is not None:
+    if (lack := describe_missing_features(case.needs, hello)) is not None:
         return Judgement(Outcome.UNSUPPORTED, lack)
     if case.vectors is not None:
         tests = case.vectors.tests
@@ -241,8 +246,8 @@ def _together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
     name, first = those[0]
     return replace(
         first,
-        message=one_line(f"{len(those)} of {len(found)} {worst.words}, first {name}: {first.message}"),
-        detail="\n".join(f"{name}: {judged.outcome.words}: {judged.message}" for name, judged in [*those, *others]),
+        message=one_line(f"{len(those)} of {len(found)} {worst.label}, first {name}: {first.message}"),
+        detail="\n".join(f"{name}: {judged.outcome.label}: {judged.message}" for name, judged in [*those, *others]),
         pairs=tuple(pair for _, judged in those for pair in judged.pairs)[:SHOWN],
     )
 
@@ -253,7 +258,7 @@ def _judge_variant(variant: Variant, answer: Answer) -> Judgement:
         return _no_answer(answer, right=variant.error is not None or variant.or_error)
     if variant.inspect is None:
         return Judgement(Outcome.FAIL, f"answered as if nothing were broken ({variant.error})")
-    return _contradicted([contradiction(right, answer) for right in (variant.inspect, *variant.accept)])
+    return _contradicted([find_contradiction(right, answer) for right in (variant.inspect, *variant.accept)])
 
 
 def _judge_read(read: Read, answer: Answer) -> Judgement:
@@ -270,8 +275,8 @@ def _judge_vector(vector: Vector, answer: Answer) -> Judgement:
     if isinstance(answer, BaseException):
         return _no_answer(answer, right=vector.result != "valid")
     if vector.result == "invalid":
-        return Judgement(Outcome.FAIL, f"a value for what is none: {text(answer)}")
-    different = contradiction({"value": vector.value}, {"value": answer})
+        return Judgement(Outcome.FAIL, f"a value for what is none: {format_value(answer)}")
+    different = find_contradiction({"value": vector.value}, {"value": answer})
     return _contradicted([different])
 
 
@@ -327,7 +332,7 @@ def _compare_with(right: Sequence[Rows], answer: Answer) -> Judgement:
 
 
 def _compare_inspections(case: Case, answer: Answer) -> Judgement:
-    return _contradicted([contradiction(expected, answer) for expected in case.inspection])
+    return _contradicted([find_contradiction(expected, answer) for expected in case.inspection])
 
 
 def _contradicted(found: Sequence[Contradiction | None]) -> Judgement:

@@ -11,7 +11,7 @@ from hudi_reference.errors import HudiError
 
 
 @contextmanager
-def telling_errors() -> Iterator[None]:
+def exit_on_errors() -> Iterator[None]:
     """Map errors to exit codes: an error of a table or an engine to 1, an unknown engine to 2, a faulty adapter to 3."""
     try:
         yield

@@ -19,7 +19,7 @@ class InvalidWhere(ValueError):
     """The text is not a list of comparisons joined with `and`; the message shows the place."""
 
 
-def parse(text: str) -> tuple[Comparison, ...]:
+def parse_predicates(text: str) -> tuple[Comparison, ...]:
     """The comparisons of `text` in their order."""
     found, at = [], 0
     while True:

@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hudi_conformance.cases.values import moment
-from hudi_conformance.contract.text import printable
+from hudi_conformance.cases.values import format_timestamp
+from hudi_conformance.contract.text import escape_controls
 
 Format = Literal["table", "jsonl", "csv", "arrow", "parquet"]
 
@@ -28,7 +28,7 @@ Format = Literal["table", "jsonl", "csv", "arrow", "parquet"]
 BATCH = 65_536
 
 
-def write(parts: Iterable[pa.Table], kind: Format, into: BinaryIO) -> None:
+def write_rows(parts: Iterable[pa.Table], kind: Format, into: BinaryIO) -> None:
     """Write rows to a binary stream. `parts` is at least one table of one schema; each is freed before the next is read.
 
     The format `table` keeps all rows in memory, because a column is as wide as its widest value.
@@ -85,9 +85,9 @@ def _table(rows: pa.Table) -> Iterator[str]:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for field in rows.schema:
         right = pt.is_integer(field.type) or pt.is_floating(field.type) or pt.is_decimal(field.type)
-        table.add_column(Text(printable(field.name)), justify="right" if right else "left", overflow="fold")
+        table.add_column(Text(escape_controls(field.name)), justify="right" if right else "left", overflow="fold")
     for row in _plain_rows(rows):
-        table.add_row(*(Text("null", style="dim") if v is None else Text(printable(_text(v))) for v in row))
+        table.add_row(*(Text("null", style="dim") if v is None else Text(escape_controls(_text(v))) for v in row))
     console = Console() if sys.stdout.isatty() else Console(width=10_000)
     with console.capture() as captured:
         console.print(table)
@@ -111,10 +111,10 @@ def _plain_column(column: pa.Array) -> list[Any]:
     if pt.is_integer(kind) or pt.is_string(kind) or pt.is_large_string(kind) or pt.is_boolean(kind):
         found: list[Any] = column.to_pylist()
         return found
-    return [plain(value) for value in column]
+    return [json_value(value) for value in column]
 
 
-def plain(value: pa.Scalar) -> Any:
+def json_value(value: pa.Scalar) -> Any:
     """The JSON value of an Arrow scalar, by the rules of jsonl."""
     if pt.is_dictionary(value.type):
         value = value.value
@@ -144,24 +144,24 @@ def _date(value: pa.Scalar) -> str:
 
 
 def _struct(value: pa.Scalar) -> dict[str, Any]:
-    return {value.type.field(i).name: plain(value[i]) for i in range(value.type.num_fields)}
+    return {value.type.field(i).name: json_value(value[i]) for i in range(value.type.num_fields)}
 
 
 def _map(value: pa.Scalar) -> Any:
     """An object if the keys are strings, as in Avro; otherwise a list of pairs."""
-    entries = [(plain(e[0]), plain(e[1])) for e in value.values]
+    entries = [(json_value(e[0]), json_value(e[1])) for e in value.values]
     return dict(entries) if all(isinstance(k, str) for k, _ in entries) else [list(e) for e in entries]
 
 
 _CONVERSIONS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.Scalar], Any]], ...] = (
     (pt.is_floating, _float),
     (pt.is_decimal, lambda v: format(v.as_py(), "f")),
-    (pt.is_timestamp, lambda v: moment(v, "" if v.type.tz is None else "Z")),
+    (pt.is_timestamp, lambda v: format_timestamp(v, "" if v.type.tz is None else "Z")),
     (pt.is_date, _date),
     (pt.is_time, _time),
     (pt.is_fixed_size_binary, lambda v: v.as_py().hex()),
     (lambda t: pt.is_binary(t) or pt.is_large_binary(t) or pt.is_binary_view(t), lambda v: v.as_py().hex()),
     (pt.is_struct, _struct),
     (pt.is_map, _map),
-    (lambda t: pt.is_list(t) or pt.is_large_list(t) or pt.is_fixed_size_list(t), lambda v: [plain(i) for i in v]),
+    (lambda t: pt.is_list(t) or pt.is_large_list(t) or pt.is_fixed_size_list(t), lambda v: [json_value(i) for i in v]),
 )

@@ -35,7 +35,7 @@ from hudi_conformance.contract.messages import (
     Write,
 )
 from hudi_conformance.contract.process import GRACE
-from hudi_conformance.contract.text import printable
+from hudi_conformance.contract.text import escape_controls
 from hudi_conformance.contract.validation import SchemaViolation, check_answer, check_message
 
 
@@ -222,12 +222,12 @@ class Client:
             raise self._fault(f"message id {message.get('id')}, answer id {answer.get('id')}", WrongId)
         match kind:
             case "refused":
-                raise Refused(printable(answer[kind]["feature"]), printable(answer[kind]["message"]))
+                raise Refused(escape_controls(answer[kind]["feature"]), escape_controls(answer[kind]["message"]))
             case "conflict":
-                raise Conflict(printable(answer[kind]["message"]))
+                raise Conflict(escape_controls(answer[kind]["message"]))
             case "error":
                 trace = answer[kind].get("trace")
-                raise EngineError(printable(answer[kind]["message"]), None if trace is None else printable(trace))
+                raise EngineError(escape_controls(answer[kind]["message"]), None if trace is None else escape_controls(trace))
         found: dict[str, Any] = answer
         return found
 
@@ -243,7 +243,7 @@ class Client:
     def _fault(self, text: str, kind: type[ProtocolFault] = ProtocolFault, remedy: str | None = None) -> ProtocolFault:
         """Stop an adapter that answered with a wrong id, because its next answer would be wrong too."""
         self._drop(grace=0)
-        return kind(printable(text), remedy)
+        return kind(escape_controls(text), remedy)
 
     def _drop(self, grace: float) -> bool:
         transport, self._transport = self._transport, None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 from hudi_conformance.contract.features import current_names
-from hudi_conformance.contract.text import printable
+from hudi_conformance.contract.text import escape_controls
 
 PROTOCOL = 1
 
@@ -54,8 +54,8 @@ class Hello:
     @classmethod
     def from_json(cls, message: Mapping[str, Any]) -> Self:
         """The identity in an answer to `hello`."""
-        said = {name: printable(message[name]) for name in ("engine", "version", "language")}
-        links = {name: printable(message[name]) for name in ("homepage", "issues", "source") if name in message}
+        said = {name: escape_controls(message[name]) for name in ("engine", "version", "language")}
+        links = {name: escape_controls(message[name]) for name in ("homepage", "issues", "source") if name in message}
         return cls(**said, features=frozenset(message["features"]), **links)
 
     def to_json(self) -> dict[str, Any]:
@@ -140,11 +140,11 @@ Work = Write | Call
 
 @dataclass(frozen=True)
 class TableSpec:
-    """The description of a new table of version 8.
+    """The description of a new table.
 
     `schema` is an Avro record schema of the data columns (no meta columns), as a JSON value. With `merge_mode` None the
     mode is inferred (event time if there is an ordering field). `properties` are further entries of
-    `hoodie.properties`.
+    `hoodie.properties`. `version` is the table version, 8 or 9.
     """
 
     name: str
@@ -157,6 +157,7 @@ class TableSpec:
     hive_style: bool = False
     url_encode: bool = False
     properties: Mapping[str, str] = field(default_factory=dict)
+    version: int = 8
 
     @classmethod
     def from_json(cls, message: Mapping[str, Any]) -> Self:
@@ -179,6 +180,7 @@ class TableSpec:
             "hive_style": self.hive_style,
             "url_encode": self.url_encode,
             "properties": dict(self.properties),
+            "version": self.version,
         }
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from hudi_conformance.contract.errors import FLUSH, BufferedAnswer, EngineCrash, EngineTimeout, ProtocolFault
-from hudi_conformance.contract.text import printable
+from hudi_conformance.contract.text import escape_controls
 
 #: Seconds that a process has to exit by itself after `bye`.
 GRACE = 10.0
@@ -209,7 +209,7 @@ class ProcessTransport:
             return self._last_words
         fd = self._stderr.fileno()
         text = os.pread(fd, 8192, max(0, os.fstat(fd).st_size - 8192)).decode(errors="replace")
-        return printable("\n".join(text.splitlines()[-lines:]))
+        return escape_controls("\n".join(text.splitlines()[-lines:]))
 
 
 class _TooLate(Exception):

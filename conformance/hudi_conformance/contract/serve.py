@@ -51,10 +51,10 @@ def serve(engine: Engine | Callable[[], Engine]) -> None:
     engine = engine if isinstance(engine, Engine) else engine()
     try:
         for line in streams.messages:
-            message = parse(line)
+            message = parse_message(line)
             if isinstance(message, dict) and message.get("op") == "bye":
                 break
-            streams.answer(dispatch(engine, message))
+            streams.write_answer(dispatch(engine, message))
     finally:
         engine.close()
 
@@ -66,7 +66,7 @@ class Streams:
     messages: IO[str]
     answers: IO[str]
 
-    def answer(self, answer: Answer) -> None:
+    def write_answer(self, answer: Answer) -> None:
         """Send one line."""
         self.answers.write(json.dumps(answer) + "\n")
         self.answers.flush()
@@ -88,7 +88,7 @@ def take_streams() -> Streams:
     return Streams(messages, answers)
 
 
-def parse(line: str) -> Any:
+def parse_message(line: str) -> Any:
     """The message in `line`; the line itself if it is not JSON, so that `dispatch` answers with an error."""
     try:
         return json.loads(line)

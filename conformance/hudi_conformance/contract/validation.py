@@ -57,14 +57,14 @@ def check_inspection(found: Any) -> None:
     _check("table-inspection", found)
 
 
-def violation(name: str, value: Any) -> str | None:
+def find_violation(name: str, value: Any) -> str | None:
     """The violation of the schema `name` (file name without .json) by `value`, in one line; None if there is none."""
     error = _compiled(name).error(value)
     return None if error is None else _in_one_line(name, error)
 
 
 def _check(name: str, value: Any) -> None:
-    wrong = violation(name, value)
+    wrong = find_violation(name, value)
     if wrong is not None:
         raise SchemaViolation(wrong)
 

@@ -24,6 +24,7 @@ FEATURES = frozenset(
         *QUERIES,
         *TABLES,
         "storage.s3",
+        "table-version.9",
     }
 )
 

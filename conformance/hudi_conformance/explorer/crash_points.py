@@ -88,13 +88,13 @@ class Crashed:
         return f"{'finished' if self.ended else 'crashed'} after {len(self.changes)} changes, the last one: {last}"
 
 
-def crashes(storage: Storage, act: Callable[[CrashingStorage], object]) -> Iterator[Crashed]:
+def crash_states(storage: Storage, act: Callable[[CrashingStorage], object]) -> Iterator[Crashed]:
     """Every state in which `act` may leave a copy of `storage`: after 0, 1, 2, ... of its changes, and after it has finished.
 
     `act` runs once. The state that a crash leaves is the state before the next change, because a crashed process has no
     further effect.
     """
-    recorded = _BeforeEachChange(copy_of(storage), MOST_CHANGES)
+    recorded = _BeforeEachChange(copy_storage(storage), MOST_CHANGES)
     act(recorded)
     for number, state in enumerate(recorded.states):
         count(crash_points=1)
@@ -127,7 +127,7 @@ def _clone(storage: MemoryStorage) -> MemoryStorage:
 MOST_CHANGES = 1000
 
 
-def copy_of(storage: Storage) -> MemoryStorage:
+def copy_storage(storage: Storage) -> MemoryStorage:
     """The same objects in memory."""
     copy = MemoryStorage()
     for info in storage.list():

@@ -50,7 +50,7 @@ def _rank(number: float) -> tuple[bool, float, float]:
 
 
 @dataclass(frozen=True)
-class Habits:
+class PayloadBehaviour:
     """How a payload class differs from a merge by ordering values."""
 
     #: The later version is kept; ordering values are ignored.
@@ -64,12 +64,12 @@ class Habits:
 
 
 #: The payload classes by name without package. The default of every column is null.
-PAYLOADS: Mapping[str, Habits] = {
-    "EventTimeAvroPayload": Habits(),
-    "FirstValueAvroPayload": Habits(first_of_equals=True),
-    "HoodieAvroPayload": Habits(overwrites=True),
-    "OverwriteNonDefaultsWithLatestAvroPayload": Habits(overwrites=True, fills_nulls=True),
-    "PartialUpdateAvroPayload": Habits(fills_nulls=True, late_deletes_remove=True),
+PAYLOADS: Mapping[str, PayloadBehaviour] = {
+    "EventTimeAvroPayload": PayloadBehaviour(),
+    "FirstValueAvroPayload": PayloadBehaviour(first_of_equals=True),
+    "HoodieAvroPayload": PayloadBehaviour(overwrites=True),
+    "OverwriteNonDefaultsWithLatestAvroPayload": PayloadBehaviour(overwrites=True, fills_nulls=True),
+    "PartialUpdateAvroPayload": PayloadBehaviour(fills_nulls=True, late_deletes_remove=True),
 }
 
 
@@ -83,7 +83,7 @@ class Rules:
 
     ordering: tuple[str, ...]
     keeps_tombstones: bool
-    habits: Habits = Habits()
+    habits: PayloadBehaviour = PayloadBehaviour()
 
     def ordering_of(self, row: Row) -> Ordering:
         """The ordering values of `row`; () in commit-time mode, where all rows are equal."""
@@ -91,13 +91,13 @@ class Rules:
 
     def replaces(self, newer: Row, older: Row) -> bool:
         """Whether `newer`, which arrived later, replaces `older`: by ordering value; at a tie, the later one is kept."""
-        return self.reaches(self.ordering_of(newer), self.ordering_of(older))
+        return self.wins_by_ordering(self.ordering_of(newer), self.ordering_of(older))
 
-    def reaches(self, newer: Ordering, older: Ordering) -> bool:
+    def wins_by_ordering(self, newer: Ordering, older: Ordering) -> bool:
         """Whether the later of two versions is kept by its ordering value."""
         return not at_least(older, newer) if self.habits.first_of_equals and newer else at_least(newer, older)
 
-    def met(self, newer: Row, older: Row) -> Row:
+    def merge_rows(self, newer: Row, older: Row) -> Row:
         """The result of merging two rows."""
         stays, other = (newer, older) if self.replaces(newer, older) else (older, newer)
         if not self.habits.fills_nulls:
@@ -162,20 +162,20 @@ class Record:
         self.tombstone = None
 
     def _replace(self, version: Row, rules: Rules) -> None:
-        if self.tombstone is not None and not rules.reaches(rules.ordering_of(version), self.tombstone):
+        if self.tombstone is not None and not rules.wins_by_ordering(rules.ordering_of(version), self.tombstone):
             return
         self.tombstone = None
-        self.rows = [rules.met(version, row) for row in self.rows] or [version]
+        self.rows = [rules.merge_rows(version, row) for row in self.rows] or [version]
 
     def _delete_flagged(self, version: Row, rules: Rules) -> None:
         own = rules.ordering_of(version)
         if self.tombstone is not None:
-            self.tombstone = own if rules.reaches(own, self.tombstone) else self.tombstone
+            self.tombstone = own if rules.wins_by_ordering(own, self.tombstone) else self.tombstone
         elif self.rows:
             self.rows = [row for row in self.rows if not rules.removes(version, row)]
             self.tombstone = own if rules.keeps_tombstones and not self.rows else None
 
 
-def copies(rows: Sequence[Row]) -> list[Row]:
+def copy_rows(rows: Sequence[Row]) -> list[Row]:
     """Rows that the caller may change without changing the table."""
     return [dict(row) for row in rows]

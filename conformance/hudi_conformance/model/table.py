@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from hudi_conformance.model.merge import PAYLOADS, Habits, Record, Row, Rules, copies
+from hudi_conformance.model.merge import PAYLOADS, PayloadBehaviour, Record, Row, Rules, copy_rows
 
 Operation = Literal[
     "insert", "upsert", "delete", "partial_update", "bulk_insert", "insert_overwrite", "delete_partition", "compact"
@@ -43,7 +43,9 @@ class Model:
         payload: str | None = None,
     ) -> None:
         mode = merge_mode or ("EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING")
-        habits = PAYLOADS[payload] if payload is not None and mode == "CUSTOM" else Habits(mode == "COMMIT_TIME_ORDERING")
+        habits = (
+            PAYLOADS[payload] if payload is not None and mode == "CUSTOM" else PayloadBehaviour(mode == "COMMIT_TIME_ORDERING")
+        )
         self._record_key = tuple(record_key)
         self._partition = tuple(partition)
         self._rules = Rules(
@@ -93,15 +95,15 @@ class Model:
         """The actions, in the order of the timeline."""
         return tuple(self._changes)
 
-    def after(self, changes: Iterable[Change]) -> Records:
+    def records_after(self, changes: Iterable[Change]) -> Records:
         """The records after these of the actions. Rows in them are those given to the actions, and no copies."""
         return self._replay(changes)
 
-    def knows(self, row: Mapping[str, Any]) -> bool:
+    def has_key(self, row: Mapping[str, Any]) -> bool:
         """Whether the key of the row was ever written."""
         return self._key(dict(row)) in self._replay(self._changes)
 
-    def steps(self, changes: Iterable[Change]) -> Iterator[tuple[Change, Records]]:
+    def replay(self, changes: Iterable[Change]) -> Iterator[tuple[Change, Records]]:
         """The records after each of these actions; the same ones each time, changed."""
         records: Records = {}
         for change in changes:
@@ -112,10 +114,10 @@ class Model:
         """The rows of the base files: on merge-on-read what first inserts and compaction put there."""
         if not self._merge_on_read:
             return self.snapshot()
-        return [row for record in self._replay(self._changes).values() for row in copies(record.base)]
+        return [row for record in self._replay(self._changes).values() for row in copy_rows(record.base)]
 
     def _rows(self, changes: Iterable[Change]) -> list[Row]:
-        return [row for record in self._replay(changes).values() for row in copies(record.rows)]
+        return [row for record in self._replay(changes).values() for row in copy_rows(record.rows)]
 
     def _replay(self, changes: Iterable[Change]) -> Records:
         records: Records = {}

@@ -31,7 +31,7 @@ class TimelineModel:
         """The requested time of the last write."""
         return self.commits[-1][0] if self.commits else None
 
-    def after(self, changes: Rows, deletes: frozenset[str] = frozenset()) -> Rows:
+    def rows_after(self, changes: Rows, deletes: frozenset[str] = frozenset()) -> Rows:
         """The rows as they would be after a write."""
         return {key: row for key, row in {**self.rows, **changes}.items() if key not in deletes}
 
@@ -53,11 +53,11 @@ class TimelineModel:
         del self.commits[place + 1 :]
         self.oldest = place
 
-    def tidy(self, kept: int) -> None:
+    def keep_states(self, kept: int) -> None:
         """A clean or archiving keeps the last `kept` states."""
         self.oldest = max(self.oldest, len(self.commits) - kept)
 
-    def readable(self) -> dict[str, Rows]:
+    def readable_states(self) -> dict[str, Rows]:
         """The states that can be queried by time: the kept ones, and those of savepoints."""
         return {
             requested: rows

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hudi_conformance.model.merge import Row, copies
+from hudi_conformance.model.merge import Row, copy_rows
 from hudi_conformance.model.table import Change, Key, Model
 
 #: Operations that replace whole partitions, and operations that only move rows.
@@ -23,7 +23,7 @@ class Window:
     end: str | None = None
     include_begin: bool = False
 
-    def holds(self, change: Change) -> bool:
+    def contains(self, change: Change) -> bool:
         """Whether the action is in the window; texts are compared."""
         time = _completion(change)
         late_enough = self.begin is None or time > self.begin or (self.include_begin and time == self.begin)
@@ -36,25 +36,25 @@ def _completion(change: Change) -> str:
     return change.completion
 
 
-def written(model: Model, window: Window) -> list[Row]:
+def incremental_rows(model: Model, window: Window) -> list[Row]:
     """The records that were inserted or updated in the window, each once, as the end of the window left them."""
-    until = [change for change in model.history if Window(None, window.end).holds(change)]
+    until = [change for change in model.history if Window(None, window.end).contains(change)]
     #: By the identity of a row: the row, which must live as long as its number counts, and the action that wrote it.
     writers: dict[int, tuple[Row, Change]] = {}
     left: list[Row] = []
-    for change, records in model.steps(until):
+    for change, records in model.replay(until):
         left = [row for record in records.values() for row in record.rows]
         for row in left:
             writers.setdefault(id(row), (row, change))
-    return copies([row for row in left if window.holds(writers[id(row)][1])])
+    return copy_rows([row for row in left if window.contains(writers[id(row)][1])])
 
 
-def changes(model: Model, window: Window) -> list[dict[str, Any]]:
+def change_rows(model: Model, window: Window) -> list[dict[str, Any]]:
     """Every change in the window: `op` (i, u, d), `ts_ms` (the action's requested time), the rows `before` and `after`.
 
     An action that replaces partitions deletes their rows and inserts its own. A row with equal values has not changed.
     """
-    inside = [change for change in model.history if window.holds(change) and change.operation not in _REWRITING]
+    inside = [change for change in model.history if window.contains(change) and change.operation not in _REWRITING]
     return [found for change in sorted(inside, key=_completion) for found in _of_one(model, change)]
 
 
@@ -74,7 +74,7 @@ def _of_one(model: Model, change: Change) -> Iterator[dict[str, Any]]:
 def _rows(model: Model, actions: Sequence[Change]) -> dict[Key, Row]:
     """The row of each key. Raises for keys with several rows."""
     found = {}
-    for key, record in model.after(actions).items():
+    for key, record in model.records_after(actions).items():
         if len(record.rows) > 1:
             raise ValueError(f"several rows have the key {key}: which of them changed is not settled")
         if record.rows:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from hudi_conformance.render.parts.layout import counted, shortened
+from hudi_conformance.render.parts.layout import format_count, shorten_line
 from hudi_reference.timeline.instants.states import State
 
 Record = Mapping[str, Any]
@@ -12,7 +12,7 @@ Record = Mapping[str, Any]
 _COUNTERS = (("numInserts", "+"), ("numUpdateWrites", "~"), ("numDeletes", "-"))
 
 
-def summary_of(action: str, state: State, record: Record | None) -> str:
+def summarize_action(action: str, state: State, record: Record | None) -> str:
     """A summary of the record of an action in a state; "" for an empty file."""
     how = _SUMMARIES.get((action, state)) or _SUMMARIES.get((action, None))
     if record is None or how is None:
@@ -26,9 +26,9 @@ def summary_of(action: str, state: State, record: Record | None) -> str:
 def _write(record: Record) -> str:
     stats = _stats(record)
     files = sum(1 for stat in stats if stat.get("path"))
-    parts = [record.get("operationType") or "", counted(files, "file") if files else "", _rows(stats)]
+    parts = [record.get("operationType") or "", format_count(files, "file") if files else "", _rows(stats)]
     replaced = sum(len(ids) for ids in (record.get("partitionToReplaceFileIds") or {}).values())
-    return _joined([*parts, f"replaces {counted(replaced, 'group')}" if replaced else ""])
+    return _joined([*parts, f"replaces {format_count(replaced, 'group')}" if replaced else ""])
 
 
 def _profile(record: Record) -> str:
@@ -49,13 +49,13 @@ def _rows(stats: Iterable[Record]) -> str:
     if counts:
         return f"{counts} rows"
     rows = sum(int(stat.get("numWrites") or 0) for stat in stats)
-    return counted(rows, "row") if rows else ""
+    return format_count(rows, "row") if rows else ""
 
 
 def _compaction_plan(record: Record) -> str:
     operations = record.get("operations") or []
     logs = sum(len(o.get("deltaFilePaths") or ()) for o in operations)
-    return f"plan: {counted(logs, 'log file')} of {counted(len(operations), 'group')}"
+    return f"plan: {format_count(logs, 'log file')} of {format_count(len(operations), 'group')}"
 
 
 def _replace_plan(record: Record) -> str:
@@ -65,33 +65,35 @@ def _replace_plan(record: Record) -> str:
     groups = plan.get("inputGroups") or []
     slices = sum(len(group.get("slices") or ()) for group in groups)
     made = sum(int(group.get("numOutputFileGroups") or 0) for group in groups)
-    return f"plan: {counted(slices, 'group')} into {made:,}"
+    return f"plan: {format_count(slices, 'group')} into {made:,}"
 
 
 def _clean_plan(record: Record) -> str:
     partitions = record.get("filePathsToBeDeletedPerPartition") or {}
     files = sum(len(found or ()) for found in partitions.values())
-    return f"plan: delete {counted(files, 'file')} in {counted(len(partitions), 'partition')}"
+    return f"plan: delete {format_count(files, 'file')} in {format_count(len(partitions), 'partition')}"
 
 
 def _clean(record: Record) -> str:
     kept = record.get("earliestCommitToRetain")
-    files = counted(int(record["totalFilesDeleted"]), "file")
+    files = format_count(int(record["totalFilesDeleted"]), "file")
     return f"deleted {files}" + (f", keeps {kept} and later" if kept else "")
 
 
 def _rollback_plan(record: Record) -> str:
     target = record["instantToRollback"]
     files = sum(len(r.get("filesToBeDeleted") or ()) for r in record.get("RollbackRequests") or ())
-    return f"plan: roll back {target['action']} {target['commitTime']}, delete {counted(files, 'file')}"
+    return f"plan: roll back {target['action']} {target['commitTime']}, delete {format_count(files, 'file')}"
 
 
 def _rollback(record: Record) -> str:
-    return f"rolled back {', '.join(record['commitsRollback'])}, deleted {counted(int(record['totalFilesDeleted']), 'file')}"
+    return (
+        f"rolled back {', '.join(record['commitsRollback'])}, deleted {format_count(int(record['totalFilesDeleted']), 'file')}"
+    )
 
 
 def _restore_plan(record: Record) -> str:
-    return f"plan: roll back {counted(len(record['instantsToRollback'] or ()), 'action')}{_back_to(record)}"
+    return f"plan: roll back {format_count(len(record['instantsToRollback'] or ()), 'action')}{_back_to(record)}"
 
 
 def _back_to(record: Record) -> str:
@@ -100,13 +102,13 @@ def _back_to(record: Record) -> str:
 
 
 def _restore(record: Record) -> str:
-    return f"rolled back {counted(len(record['instantsToRollback'] or ()), 'action')}"
+    return f"rolled back {format_count(len(record['instantsToRollback'] or ()), 'action')}"
 
 
 def _savepoint(record: Record) -> str:
     files = sum(len(p.get("savepointDataFile") or ()) for p in (record.get("partitionMetadata") or {}).values())
     who = ": ".join(text for text in (record.get("savepointedBy"), record.get("comments")) if text)
-    return f"keeps {counted(files, 'file')}" + (f" ({shortened(who)})" if who else "")
+    return f"keeps {format_count(files, 'file')}" + (f" ({shorten_line(who)})" if who else "")
 
 
 def _indexes(record: Record) -> str:

@@ -11,7 +11,15 @@ from hudi_conformance.render.bloom import show_bloom
 from hudi_conformance.render.damage import show_bytes
 from hudi_conformance.render.hfile import show_error
 from hudi_conformance.render.parts.hexdump import Stretch
-from hudi_conformance.render.parts.layout import DIM, Fact, counted, facts, heading, shortened, title
+from hudi_conformance.render.parts.layout import (
+    DIM,
+    Fact,
+    format_count,
+    print_facts,
+    print_heading,
+    print_title,
+    shorten_line,
+)
 from hudi_conformance.render.parts.rows import show_rows
 from hudi_reference.errors import HudiError
 from hudi_reference.files.base.footer import FILTER, FILTER_TYPE
@@ -29,27 +37,24 @@ def show_base(console: Console, file: KnownFile, most: int, keys: Sequence[str] 
         found = inspect_base(file)
         first = json_rows(found.rows(), most)
     except HudiError as error:
-        heading(console, file, "damaged")
+        print_heading(console, file, "damaged")
         show_error(console, error)
         _show_ends(console, file)
         return error
     parts = "stripe" if file.format == "orc" else "row group"
-    heading(
-        console,
-        file,
-        f"{counted(found.row_count, 'row')}, {counted(len(found.schema), 'column')}, {counted(len(found.parts), parts)}",
-    )
-    title(console, "footer")
-    facts(console, _footer(found))
+    counts = ((found.row_count, "row"), (len(found.schema), "column"), (len(found.parts), parts))
+    print_heading(console, file, ", ".join(format_count(number, noun) for number, noun in counts))
+    print_title(console, "footer")
+    print_facts(console, _footer(found))
     if FILTER in found.footer:
         text = found.footer[FILTER]
-        title(console, "bloom filter", counted(len(text), "character"))
+        print_title(console, "bloom filter", format_count(len(text), "character"))
         show_bloom(console, text, found.footer.get(FILTER_TYPE, "SIMPLE"), file.path, keys)
-    title(console, "row groups" if parts == "row group" else "stripes")
-    facts(console, _parts(found))
-    title(console, "columns")
-    facts(console, _columns(found.schema))
-    title(console, "rows")
+    print_title(console, "row groups" if parts == "row group" else "stripes")
+    print_facts(console, _parts(found))
+    print_title(console, "columns")
+    print_facts(console, _columns(found.schema))
+    print_title(console, "rows")
     show_rows(console, first, found.row_count)
     return None
 
@@ -62,7 +67,9 @@ def _footer(found: InspectedBase) -> Iterator[Fact]:
         if key not in (*FOOTER_KEYS, FILTER):
             yield (
                 key,
-                Text.assemble(shortened(text, 50), (f"  {counted(len(text), 'character')}" if len(text) > 50 else "", DIM)),
+                Text.assemble(
+                    shorten_line(text, 50), (f"  {format_count(len(text), 'character')}" if len(text) > 50 else "", DIM)
+                ),
             )
     yield "written by", found.writer
     yield "compression", found.compression
@@ -70,17 +77,20 @@ def _footer(found: InspectedBase) -> Iterator[Fact]:
 
 def _parts(found: InspectedBase) -> Iterator[Fact]:
     for number, part in enumerate(found.parts):
-        yield str(number), f"{counted(part.rows, 'row')}{'' if part.size is None else f', {part.size:,} bytes uncompressed'}"
+        yield (
+            str(number),
+            f"{format_count(part.rows, 'row')}{'' if part.size is None else f', {part.size:,} bytes uncompressed'}",
+        )
 
 
 def _columns(schema: pa.Schema) -> Iterator[Fact]:
     """Name and type; the five meta columns together."""
     meta = [field.name for field in schema if field.name in META_COLUMNS]
     if meta:
-        yield counted(len(meta), "meta column"), ", ".join(name.removeprefix("_hoodie_") for name in meta)
+        yield format_count(len(meta), "meta column"), ", ".join(name.removeprefix("_hoodie_") for name in meta)
     for field in schema:
         if field.name not in META_COLUMNS:
-            yield field.name, shortened(str(field.type), 100)
+            yield field.name, shorten_line(str(field.type), 100)
 
 
 def _show_ends(console: Console, file: KnownFile) -> None:

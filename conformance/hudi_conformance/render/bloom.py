@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from hudi_conformance.render.parts.layout import DIM, WRONG, Fact, counted, facts
+from hudi_conformance.render.parts.layout import DIM, WRONG, Fact, format_count, print_facts
 from hudi_reference.errors import HudiError
 from hudi_reference.files.bloom.bloom import BloomFilter, FilterType, decode_filter
 
@@ -14,9 +14,9 @@ def show_bloom(console: Console, text: str, kind: str, path: str, keys: Sequence
     """Parameters and fill; for each of `keys` whether the filter may hold it."""
     try:
         found = decode_filter(kind, text, path)
-        facts(console, [*_parameters(found), *_answers(found, keys or ())])
+        print_facts(console, [*_parameters(found), *_answers(found, keys or ())])
     except HudiError as error:
-        facts(console, [("error", Text(f"{error.message}: {error.found}", style=WRONG)), ("rule", error.rule or "")])
+        print_facts(console, [("error", Text(f"{error.message}: {error.found}", style=WRONG)), ("rule", error.rule or "")])
 
 
 def _parameters(found: BloomFilter) -> list[Fact]:
@@ -24,7 +24,9 @@ def _parameters(found: BloomFilter) -> list[Fact]:
     fill = ones / (found.bits * len(found.rows))
     rate = 1 - (1 - fill**found.hashes) ** len(found.rows)
     rows = f" in each of {len(found.rows):,} rows" if len(found.rows) > 1 else ""
-    made_for = "" if found.kind is FilterType.SIMPLE else f", made for {counted(found.entries, 'key')}{' each' if rows else ''}"
+    made_for = (
+        "" if found.kind is FilterType.SIMPLE else f", made for {format_count(found.entries, 'key')}{' each' if rows else ''}"
+    )
     return [
         ("type", found.kind.value),
         ("bits", f"{found.bits:,}{rows}{made_for}"),

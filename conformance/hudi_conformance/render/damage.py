@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hudi_conformance.render.parts.hexdump import Stretch, dump, windows
-from hudi_conformance.render.parts.layout import DIM, WRONG, Fact, facts, place, shortened
+from hudi_conformance.render.parts.hexdump import Stretch, dump_bytes, ranges_to_show
+from hudi_conformance.render.parts.layout import DIM, WRONG, Fact, format_offset, print_facts, shorten_line
 from hudi_reference.errors import HudiError
 from hudi_reference.files.inspection.envelope import Field, envelope
 from hudi_reference.files.log.block import MAGIC, Block, CorruptBlock
@@ -24,7 +24,7 @@ _COMMITTED = "and refuse the table if a completed action wrote them, because com
 def show_corrupt(console: Console, data: memoryview, block: CorruptBlock) -> None:
     """Bytes that are not a block."""
     fields = envelope(data, block.offset, block.end)
-    goes_on = f"continue at the next magic, byte {place(block.end)}" if block.end < len(data) else "nothing follows"
+    goes_on = f"continue at the next magic, byte {format_offset(block.end)}" if block.end < len(data) else "nothing follows"
     rules = ["BLK-015", "BLK-017" if block.end < len(data) else "BLK-016"]
     must = [("reason", Text(block.reason, style=WRONG)), ("rule", _rules(fields, rules)),
             ("reader", Text(f"{_RECOVER}, {goes_on}; {_COMMITTED}"))]  # fmt: skip
@@ -51,7 +51,7 @@ def show_undecoded(console: Console, data: memoryview, error: HudiError, block: 
     _show(console, data, fields, must)
     if not any(field.is_wrong for field in fields):
         console.print()
-        for line in dump(data, block.content_offset, min(block.end, block.content_offset + _BEGINNING)):
+        for line in dump_bytes(data, block.content_offset, min(block.end, block.content_offset + _BEGINNING)):
             console.print(Text("  ").append_text(line), no_wrap=True, crop=False)
 
 
@@ -64,7 +64,7 @@ def _rules(fields: Iterable[Field], further: Sequence[str]) -> Text:
 
 
 def _show(console: Console, data: memoryview, fields: Sequence[Field], must: Iterable[Fact]) -> None:
-    facts(console, must, indent=4)
+    print_facts(console, must, indent=4)
     show_fields(console, data, fields)
 
 
@@ -88,10 +88,10 @@ def show_bytes(console: Console, data: memoryview, wrong: Sequence[Stretch]) -> 
     if not len(data) or not wrong:
         return
     console.print()
-    for number, (start, end) in enumerate(windows(wrong, len(data))):
+    for number, (start, end) in enumerate(ranges_to_show(wrong, len(data))):
         if number:
             console.print(Text("  ...", style=DIM))
-        for line in dump(data, start, end, wrong):
+        for line in dump_bytes(data, start, end, wrong):
             console.print(Text("  ").append_text(line), no_wrap=True, crop=False)
 
 
@@ -103,7 +103,7 @@ def _field_table(fields: Sequence[Field]) -> Table:
     table.add_column("field", no_wrap=True)
     table.add_column("found", overflow="fold")
     for field in fields:
-        found = Text(shortened(field.says))
+        found = Text(shorten_line(field.says))
         if field.is_wrong:
             found.stylize(WRONG)
             found.append(f"  expected {field.expected}", style="")

@@ -11,9 +11,19 @@ from hudi_conformance.engines.reference.files import compression, look_up
 from hudi_conformance.engines.support.avro_values import canonical_record
 from hudi_conformance.render.bloom import show_bloom
 from hudi_conformance.render.damage import show_bytes, show_fields
-from hudi_conformance.render.metadata_records import described_entries
-from hudi_conformance.render.parts.bar import Span, bar
-from hudi_conformance.render.parts.layout import DIM, WRONG, Fact, counted, facts, heading, place, shortened, title
+from hudi_conformance.render.metadata_records import describe_entries
+from hudi_conformance.render.parts.bar import Span, print_bar
+from hudi_conformance.render.parts.layout import (
+    DIM,
+    WRONG,
+    Fact,
+    format_count,
+    format_offset,
+    print_facts,
+    print_heading,
+    print_title,
+    shorten_line,
+)
 from hudi_conformance.render.parts.rows import Row, show_rows
 from hudi_reference.errors import HudiError
 from hudi_reference.files.hfile.block import Block, BlockType
@@ -63,27 +73,27 @@ def show_hfile(
         blocks += found.blocks()
         count = sum(1 for _ in found)
     except HudiError as error:
-        heading(console, file, "damaged or not supported")
+        print_heading(console, file, "damaged or not supported")
         _show_damaged(console, file, error)
         return error
-    heading(
+    print_heading(
         console,
         file,
-        f"{counted(count, 'entry')}, {compression(found)}, {counted(found.trailer.data_index_levels, 'index level')}",
+        f"{format_count(count, 'entry')}, {compression(found)}, {format_count(found.trailer.data_index_levels, 'index level')}",
     )
-    bar(console, list(_spans(blocks, file.size)))
-    title(console, "blocks")
+    print_bar(console, list(_spans(blocks, file.size)))
+    print_title(console, "blocks")
     console.print(_blocks(blocks))
-    title(console, "trailer", place(file.size - TRAILER_SIZE))
-    facts(console, _trailer(found))
-    title(console, "index", counted(len(found.root), "entry"))
+    print_title(console, "trailer", format_offset(file.size - TRAILER_SIZE))
+    print_facts(console, _trailer(found))
+    print_title(console, "index", format_count(len(found.root), "entry"))
     _show_index(console, found)
-    title(console, "file info")
-    facts(console, ((name, _info(name, value)) for name, value in sorted(found.info.items())))
+    print_title(console, "file info")
+    print_facts(console, ((name, _info(name, value)) for name, value in sorted(found.info.items())))
     for name in found.metas:
         _show_meta(console, found, name, keys)
     schema = _schema(found)
-    title(console, "entries")
+    print_title(console, "entries")
     show_rows(console, entry_rows(found, schema, found.place, most), count, "entry", whole=schema is not None)
     if keys is not None or prefix is not None:
         _show_found(console, found, schema, keys, prefix)
@@ -97,15 +107,15 @@ def _show_damaged(console: Console, file: KnownFile, error: HudiError) -> None:
         pieces = list(scan_blocks(data))
         at = error.offset if error.offset is not None else -1
         wrong = [piece for piece in pieces if piece.is_wrong] or [piece for piece in pieces if piece.offset <= at < piece.end]
-        bar(console, [_piece_span(piece, piece in wrong) for piece in pieces])
+        print_bar(console, [_piece_span(piece, piece in wrong) for piece in pieces])
         show_error(console, error)
         for piece in wrong[:_PIECES]:
-            title(console, _piece_name(piece), f"bytes {place(piece.offset)} to {place(piece.end)}")
+            print_title(console, _piece_name(piece), f"bytes {format_offset(piece.offset)} to {format_offset(piece.end)}")
             show_fields(console, data, piece.fields)
             if not piece.is_wrong:
                 show_bytes(console, data, [(at, min(len(data), max(at + 1, piece.fields[0].end)))])
         if len(wrong) > _PIECES:
-            console.print(Text(f"  ... {counted(len(wrong) - _PIECES, 'more piece')}", style=DIM))
+            console.print(Text(f"  ... {format_count(len(wrong) - _PIECES, 'more piece')}", style=DIM))
 
 
 def show_error(console: Console, error: HudiError) -> None:
@@ -114,8 +124,8 @@ def show_error(console: Console, error: HudiError) -> None:
     lines += [(word, Text(text)) for word, text in (("found", error.found), ("expected", error.expected)) if text]
     rule = "" if error.rule is None else f"{error.rule}  hudi-conformance explain {error.rule}"
     lines += [("rule", rule), ("reader", "refuse the file"), ("remedy", error.remedy or "")]
-    title(console, "damage", "" if error.offset is None else f"found at byte {place(error.offset)}")
-    facts(console, ((label, text) for label, text in lines if text))
+    print_title(console, "damage", "" if error.offset is None else f"found at byte {format_offset(error.offset)}")
+    print_facts(console, ((label, text) for label, text in lines if text))
 
 
 def _piece_name(piece: Piece) -> str:
@@ -156,10 +166,10 @@ def _trailer(found: HFile) -> Iterable[Fact]:
     yield "entries", f"{trailer.entry_count:,}"
     yield "index levels", str(trailer.data_index_levels)
     yield "index entries", f"data {trailer.data_index_count}, meta {trailer.meta_index_count}"
-    yield "load on open", place(trailer.load_on_open_offset)
-    yield "file info", place(trailer.file_info_offset)
+    yield "load on open", format_offset(trailer.load_on_open_offset)
+    yield "file info", format_offset(trailer.file_info_offset)
     first, last = trailer.first_data_block, trailer.last_data_block
-    yield "data blocks", "none" if first == NO_OFFSET else f"first {place(first)}, last {place(last)}"
+    yield "data blocks", "none" if first == NO_OFFSET else f"first {format_offset(first)}, last {format_offset(last)}"
     yield "uncompressed", f"index {trailer.data_index_size:,}, all {trailer.total_size:,} bytes"
     yield "comparator", trailer.comparator.decode("utf-8", "backslashreplace")
 
@@ -168,11 +178,12 @@ def _show_index(console: Console, found: HFile) -> None:
     table = Table.grid(padding=(0, 2))
     for entry in found.root[:_INDEX_ENTRIES]:
         table.add_row(
-            Text(f"  {shortened(_text(entry.row))}"), Text(f"block {place(entry.offset)}, {entry.size} bytes", style=DIM)
+            Text(f"  {shorten_line(_text(entry.row))}"),
+            Text(f"block {format_offset(entry.offset)}, {entry.size} bytes", style=DIM),
         )
     console.print(table)
     if len(found.root) > _INDEX_ENTRIES:
-        console.print(Text(f"  ... {counted(len(found.root) - _INDEX_ENTRIES, 'more entry')}", style=DIM))
+        console.print(Text(f"  ... {format_count(len(found.root) - _INDEX_ENTRIES, 'more entry')}", style=DIM))
 
 
 def _info(name: str, value: bytes) -> Text:
@@ -180,16 +191,16 @@ def _info(name: str, value: bytes) -> Text:
     if name in ("KEY_VALUE_VERSION", "hfile.AVG_KEY_LEN", "hfile.AVG_VALUE_LEN", "MAX_MEMSTORE_TS_KEY", "hfile.CREATE_TIME_TS"):
         return Text(str(int.from_bytes(value, "big", signed=True)))
     if name == "schema":
-        return Text.assemble(shortened(_text(value)), (f"  {len(value):,} bytes", DIM))
+        return Text.assemble(shorten_line(_text(value)), (f"  {len(value):,} bytes", DIM))
     if name == "hfile.LASTKEY":
         row = value[2 : 2 + int.from_bytes(value[:2], "big")]
-        return Text.assemble(shortened(_text(row)), (f"  {value.hex()[:80]}", DIM))
-    return Text(shortened(_text(value)))
+        return Text.assemble(shorten_line(_text(row)), (f"  {value.hex()[:80]}", DIM))
+    return Text(shorten_line(_text(value)))
 
 
 def _show_meta(console: Console, found: HFile, name: str, keys: Sequence[str] | None) -> None:
     content = found.meta(name) or b""
-    title(console, f"meta block {name}", counted(len(content), "byte"))
+    print_title(console, f"meta block {name}", format_count(len(content), "byte"))
     if name == "bloomFilter":
         kind = found.info.get("bloomFilterTypeCode", b"SIMPLE").decode("utf-8", "backslashreplace")
         show_bloom(console, content.decode("ascii", "backslashreplace"), kind, found.place.path, keys)
@@ -207,7 +218,7 @@ def entry_rows(entries: Iterable[Entry], schema: AvroSchema | None, place: Place
     """The first entries: in words those of a metadata table, by column other records; as hex what is no record."""
     first = list(islice(entries, most))
     if schema is not None and is_metadata_schema(schema):
-        return described_entries(first, schema, place.path, most)
+        return describe_entries(first, schema, place.path, most)
     try:
         records = None if schema is None else list(decode_records(first, schema, place, named=True))
     except HudiError:
@@ -221,7 +232,7 @@ def _show_found(
     console: Console, found: HFile, schema: AvroSchema | None, keys: Sequence[str] | None, prefix: str | None
 ) -> None:
     entries = look_up(found, keys or (), prefix)
-    title(console, "found", counted(len(entries), "entry"))
+    print_title(console, "found", format_count(len(entries), "entry"))
     show_rows(console, entry_rows(entries, schema, found.place, len(entries)), len(entries), "entry", whole=schema is not None)
     there = {entry.row for entry in entries}
     for key in keys or ():

@@ -8,7 +8,15 @@ from rich.text import Text
 
 from hudi_conformance.engines.reference.history import history_file
 from hudi_conformance.render.hfile import show_error
-from hudi_conformance.render.parts.layout import DIM, Fact, counted, facts, readable_instant, shortened, title
+from hudi_conformance.render.parts.layout import (
+    DIM,
+    Fact,
+    format_count,
+    print_facts,
+    print_title,
+    readable_instant,
+    shorten_line,
+)
 from hudi_conformance.render.parts.rows import Row, show_rows
 from hudi_reference.errors import HudiError
 from hudi_reference.storage import Storage
@@ -21,7 +29,7 @@ def show_history(console: Console, storage: Storage, folder: str, name: str, mos
     """Print a file of the history folder. Returns the error for which a reader must refuse it, or None."""
     info = storage.head(f"{folder}/{name}")
     console.print(Text(name, style="bold"), overflow="fold")
-    size = f" · {counted(0 if info is None else info.size, 'byte')}"
+    size = f" · {format_count(0 if info is None else info.size, 'byte')}"
     try:
         found = history_file(storage, folder, name)
     except HudiError as error:
@@ -29,14 +37,14 @@ def show_history(console: Console, storage: Storage, folder: str, name: str, mos
         show_error(console, error)
         return error
     if found["format"] == "manifest":
-        console.print(Text.assemble(("manifest", "cyan"), size, f" · {counted(len(found['files']), 'live file')}"))
+        console.print(Text.assemble(("manifest", "cyan"), size, f" · {format_count(len(found['files']), 'live file')}"))
         _show_manifest(console, storage, folder, found["files"])
     else:
-        actions = counted(len(found["instants"]), "action")
+        actions = format_count(len(found["instants"]), "action")
         console.print(Text.assemble(("history file", "cyan"), size, f" · level {found['level']} · {actions}"))
         console.print()
-        facts(console, _range(found))
-        title(console, "actions")
+        print_facts(console, _range(found))
+        print_title(console, "actions")
         show_rows(console, [_row(one) for one in found["instants"][: MOST if most is None else most]], len(found["instants"]))
     return None
 
@@ -44,7 +52,7 @@ def show_history(console: Console, storage: Storage, folder: str, name: str, mos
 def _show_manifest(console: Console, storage: Storage, folder: str, files: list[dict[str, str]]) -> None:
     """Each live file, and whether it exists with the length of the manifest."""
     console.print()
-    facts(console, ((file["name"], _as_listed(storage, folder, file)) for file in files))
+    print_facts(console, ((file["name"], _as_listed(storage, folder, file)) for file in files))
 
 
 def _as_listed(storage: Storage, folder: str, file: dict[str, str]) -> Text:
@@ -69,8 +77,8 @@ def _row(one: dict[str, Any]) -> Row:
         "requested": one["requested"],
         "completion": one["completion"],
         "action": one["action"],
-        "metadata": "none" if metadata is None else shortened(_brief(metadata), 60),
-        "plan": "none" if plan is None else shortened(_brief(plan), 60),
+        "metadata": "none" if metadata is None else shorten_line(_brief(metadata), 60),
+        "plan": "none" if plan is None else shorten_line(_brief(plan), 60),
     }
 
 

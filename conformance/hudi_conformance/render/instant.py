@@ -11,7 +11,17 @@ from rich.tree import Tree
 
 from hudi_conformance.engines.reference.instants import content_of, instant_record
 from hudi_conformance.render.hfile import show_error
-from hudi_conformance.render.parts.layout import DIM, OK, WARNING, Fact, counted, facts, readable_instant, shortened, title
+from hudi_conformance.render.parts.layout import (
+    DIM,
+    OK,
+    WARNING,
+    Fact,
+    format_count,
+    print_facts,
+    print_title,
+    readable_instant,
+    shorten_line,
+)
 from hudi_reference.errors import HudiError
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.instants.instant import Instant
@@ -28,18 +38,21 @@ def show_instant(console: Console, storage: Storage, path: str, instant: Instant
     console.print(Text(path, style="bold"), overflow="fold")
     console.print(
         Text.assemble(
-            (instant.action, "cyan"), " · ", (instant.state.name, _COLOURS[instant.state]), f" · {counted(len(data), 'byte')}"
+            (instant.action, "cyan"),
+            " · ",
+            (instant.state.name, _COLOURS[instant.state]),
+            f" · {format_count(len(data), 'byte')}",
         )
     )
     console.print()
-    facts(console, _times(instant))
+    print_facts(console, _times(instant))
     try:
         record = instant_record(storage, path, instant)
         content = None if record is None else content_of(record, path)
     except HudiError as error:
         show_error(console, error)
         return error
-    title(console, "content", "" if record is None else record.name)
+    print_title(console, "content", "" if record is None else record.name)
     if content is None:
         console.print(Text("  empty, which is allowed in this state", style=DIM))
     else:
@@ -97,4 +110,4 @@ def _leaf(item: Any) -> Text:
     if isinstance(item, Mapping | list):
         return Text("none", style=DIM)
     text = str(item).lower() if isinstance(item, bool) else str(item)
-    return Text(shortened(text, 160)) if text else Text('""', style=DIM)
+    return Text(shorten_line(text, 160)) if text else Text('""', style=DIM)

@@ -11,9 +11,18 @@ from rich.text import Text
 
 from hudi_conformance.engines.reference.files import BLOCKS, delete, header_name, json_rows
 from hudi_conformance.render.damage import show_corrupt, show_refused, show_undecoded
-from hudi_conformance.render.metadata_records import described_entries
-from hudi_conformance.render.parts.bar import Span, bar
-from hudi_conformance.render.parts.layout import DIM, WRONG, Fact, counted, facts, heading, place, shortened
+from hudi_conformance.render.metadata_records import describe_entries
+from hudi_conformance.render.parts.bar import Span, print_bar
+from hudi_conformance.render.parts.layout import (
+    DIM,
+    WRONG,
+    Fact,
+    format_count,
+    format_offset,
+    print_facts,
+    print_heading,
+    shorten_line,
+)
 from hudi_conformance.render.parts.rows import Row, show_rows
 from hudi_reference.errors import HudiError
 from hudi_reference.files.hfile.reader import hfile_of
@@ -62,8 +71,8 @@ def show_log(console: Console, file: KnownFile, most: int | None) -> HudiError |
     Returns the error for which a reader must refuse the file, or None.
     """
     seen = [_seen(found, most or 0) for found in inspect_log(file.storage, file.path)]
-    heading(console, file, _summary(seen))
-    bar(console, list(_spans(seen)))
+    print_heading(console, file, _summary(seen))
+    print_bar(console, list(_spans(seen)))
     if seen:
         console.print()
         console.print(_overview(seen))
@@ -100,7 +109,7 @@ def _first_rows(found: InspectedBlock, most: int) -> Sequence[Row]:
     if isinstance(found.rows, Records) and is_metadata_schema(found.rows.schema):
         block = found.block
         hfile = hfile_of(block.content, block.path, block.content_offset)
-        return described_entries(hfile, found.rows.schema, block.path, most)
+        return describe_entries(hfile, found.rows.schema, block.path, most)
     return json_rows(found.rows, most)
 
 
@@ -116,7 +125,7 @@ def _summary(seen: Sequence[_Seen]) -> str:
     refused = sum(one.found.refusal is not None for one in seen)
     undecoded = sum(one.found.error is not None for one in seen)
     whole = len(seen) - corrupt - refused
-    parts = [counted(whole, "block") if seen else "no blocks"]
+    parts = [format_count(whole, "block") if seen else "no blocks"]
     parts += [f"{corrupt} corrupt"] if corrupt else []
     parts += [f"{refused} to be refused"] if refused else []
     parts += [f"{undecoded} of them cannot be decoded"] if undecoded else []
@@ -148,22 +157,22 @@ def _holds(one: _Seen) -> Text:
         return Text("cannot be decoded", style=WRONG)
     if one.block.kind is BlockType.COMMAND:
         return Text(f"undoes {one.block.header.get(HeaderKey.TARGET_INSTANT_TIME, '?')}")
-    return Text(counted(one.count or 0, "delete" if one.block.kind is BlockType.DELETE else "row"))
+    return Text(format_count(one.count or 0, "delete" if one.block.kind is BlockType.DELETE else "row"))
 
 
 def _show_block(console: Console, data: memoryview, number: int, one: _Seen, most: int | None) -> None:
     block = one.block
-    end = place(block.end)
+    end = format_offset(block.end)
     console.print()
     name = Text(one.kind, style=f"bold {STYLES[block.kind]}")
-    console.print(Text.assemble((f"block {number}  ", "bold"), name, (f"  bytes {place(block.offset)} to {end}", DIM)))
+    console.print(Text.assemble((f"block {number}  ", "bold"), name, (f"  bytes {format_offset(block.offset)} to {end}", DIM)))
     if one.found.refusal is not None:
         show_refused(console, data, one.found.refusal, block.offset, block.end)
         return
     if isinstance(block, CorruptBlock):
         show_corrupt(console, data, block)
         return
-    facts(console, _headers(one), indent=4)
+    print_facts(console, _headers(one), indent=4)
     if one.found.error is not None:
         show_undecoded(console, data, one.found.error, block)
     elif most is not None and one.count is not None:
@@ -186,7 +195,7 @@ def _headers(one: _Seen) -> Iterator[Fact]:
         elif HeaderKey.RECORD_POSITIONS not in header:
             yield "BASE_FILE_INSTANT", header[key]
     for key, text in sorted(one.block.footer.items()):
-        yield f"footer {key}", shortened(text)
+        yield f"footer {key}", shorten_line(text)
     yield "content", _content(one)
 
 
@@ -194,12 +203,12 @@ def _meaning(key: int, text: str) -> Text:
     meaning = (
         {(HeaderKey.COMMAND_BLOCK_TYPE, "0"): "  rollback"}.get((HeaderKey(key), text), "") if key in set(HeaderKey) else ""
     )
-    return Text.assemble(shortened(text), (meaning, DIM))
+    return Text.assemble(shorten_line(text), (meaning, DIM))
 
 
 def _content(one: _Seen) -> Text:
     version = one.found.content_version
-    return Text(f"{counted(one.block.content_length, 'byte')}{'' if version is None else f', version {version}'}")
+    return Text(f"{format_count(one.block.content_length, 'byte')}{'' if version is None else f', version {version}'}")
 
 
 def _schema(text: str) -> Text:
@@ -207,11 +216,11 @@ def _schema(text: str) -> Text:
     try:
         schema = parse_schema(text, "")
     except HudiError as error:
-        return Text(f"{error.message}: {shortened(text)}", style=WRONG)
+        return Text(f"{error.message}: {shorten_line(text)}", style=WRONG)
     names = [field["name"] for field in schema["fields"]]
     meta = sum(name in META_COLUMNS for name in names)
     data = ", ".join(name for name in names if name not in META_COLUMNS)
-    return Text.assemble(f"{schema['name']}: ", (f"{counted(meta, 'meta column')}, " if meta else "", DIM), data)
+    return Text.assemble(f"{schema['name']}: ", (f"{format_count(meta, 'meta column')}, " if meta else "", DIM), data)
 
 
 def _positions(found: Positions | None, header: Mapping[int, str]) -> Text:
@@ -219,10 +228,10 @@ def _positions(found: Positions | None, header: Mapping[int, str]) -> Text:
         return Text("cannot be decoded", style=WRONG)
     base = header.get(HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS)
     of = f"rows of the base file of {base}" if base else "of an unknown base file"
-    return Text.assemble(f"{found.count:,}: {ranges(found)}", (f"  {of}", DIM))
+    return Text.assemble(f"{found.count:,}: {format_ranges(found)}", (f"  {of}", DIM))
 
 
-def ranges(found: Positions) -> str:
+def format_ranges(found: Positions) -> str:
     """`0-4, 7, 9-12, ...`: as many as fit into a line."""
     spans: list[list[int]] = []
     for position in found.first:

@@ -25,13 +25,13 @@ from hudi_reference.schema.avro import AvroSchema
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
-def described_entries(entries: Iterable[Entry], schema: AvroSchema, path: str, most: int) -> list[Row]:
+def describe_entries(entries: Iterable[Entry], schema: AvroSchema, path: str, most: int) -> list[Row]:
     """The first entries of an HFile of the metadata table, key and record, or the error of a malformed record."""
     rows: list[Row] = []
     for entry in islice(entries, most):
         try:
             (record,) = decode_entries([entry], schema, path)
-            rows.append({"key": record.key, "kind": _kind(record.payload), "says": says(record.payload)})
+            rows.append({"key": record.key, "kind": _kind(record.payload), "says": describe_record(record.payload)})
         except HudiError as error:
             key = entry.row.decode("utf-8", "backslashreplace")
             rows.append({"key": key, "kind": "unknown", "says": f"{error.message}: {error.found}"})
@@ -45,7 +45,7 @@ def _kind(payload: Payload) -> str:
     }.get(type(payload), "secondary index")  # fmt: skip
 
 
-def says(payload: Payload) -> str:
+def describe_record(payload: Payload) -> str:
     """The text of a record."""
     match payload:
         case PartitionList(listed) | FileList(listed):

@@ -7,10 +7,10 @@ from rich.text import Text
 
 from hudi_conformance.engines.reference.properties import entries_of, state_of_checksum
 from hudi_conformance.render.hfile import show_error
-from hudi_conformance.render.parts.layout import DIM, OK, WARNING, WRONG, Fact, counted, facts, title
+from hudi_conformance.render.parts.layout import DIM, OK, WARNING, WRONG, Fact, format_count, print_facts, print_title
 from hudi_reference.errors import HudiError
-from hudi_reference.layout.properties import checksum
-from hudi_reference.layout.property_table import ALWAYS, BY_KEY, MANDATORY, PROPERTIES
+from hudi_reference.layout.properties import TableProperties, checksum
+from hudi_reference.layout.property_table import BY_KEY, MANDATORY, PROPERTIES, always_stored
 from hudi_reference.storage import Storage
 
 #: Old name of a key -> the key.
@@ -27,11 +27,13 @@ def show_properties(console: Console, storage: Storage, path: str) -> HudiError 
         return error
     text = storage.get(path)
     console.print(Text(path, style="bold"), overflow="fold")
-    console.print(Text.assemble(("properties", "cyan"), f" · {counted(len(entries), 'entry')} · {counted(len(text), 'byte')}"))
+    console.print(
+        Text.assemble(("properties", "cyan"), f" · {format_count(len(entries), 'entry')} · {format_count(len(text), 'byte')}")
+    )
     console.print()
-    facts(console, _state(entries, ended=text.endswith((b"\n", b"\r"))))
-    title(console, "entries")
-    facts(console, ((key, _value(key, entries[key])) for key in sorted(entries)))
+    print_facts(console, _state(entries, ended=text.endswith((b"\n", b"\r"))))
+    print_title(console, "entries")
+    print_facts(console, ((key, _value(key, entries[key])) for key in sorted(entries)))
     return None
 
 
@@ -42,9 +44,10 @@ def _state(entries: Mapping[str, str], *, ended: bool) -> Iterator[Fact]:
     yield "checksum", Text.assemble((state, colour), (f"  expected {right}" if state == "wrong" else "", DIM))
     if lacking := [key for key in MANDATORY if not entries.get(key)]:
         yield "missing", Text(f"{', '.join(lacking)}: mandatory", style=WRONG)
-    others = [key for key in ALWAYS if key not in entries and key not in MANDATORY]
+    version = TableProperties(entries).version
+    others = [key for key in always_stored(version) if key not in entries and key not in MANDATORY]
     if others:
-        yield "not there", Text(f"{', '.join(others)}: present in every table of version 8", style=WARNING)
+        yield "not there", Text(f"{', '.join(others)}: present in every table of version {version}", style=WARNING)
     if not ended:
         yield "end", Text("the last line has no end: the file may be truncated", style=WARNING)
 

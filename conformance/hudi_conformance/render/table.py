@@ -10,9 +10,10 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from hudi_conformance.render.parts.layout import DIM, OK, WARNING, WRONG, Fact, counted, facts
+from hudi_conformance.render.parts.layout import DIM, OK, WARNING, WRONG, Fact, format_count, print_facts
 from hudi_conformance.render.timeline import show_timeline
 from hudi_reference import Table
+from hudi_reference.errors import HudiError
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
@@ -36,16 +37,26 @@ GROUPS, SLICES = 12, 3
 TREES, LINES = 12, 30
 
 
-def show_table(console: Console, table: Table, *, everything: bool = False, partitions: Sequence[str] = ()) -> None:
-    """Print a table; with `everything` without abbreviations, with `partitions` the file groups of these alone."""
+def show_table(
+    console: Console,
+    table: Table,
+    *,
+    everything: bool = False,
+    partitions: Sequence[str] = (),
+    groups: list[FileGroup] | None = None,
+) -> None:
+    """Print a table; with `everything` without abbreviations, with `partitions` the file groups of these alone.
+
+    `groups` are these file groups, if they are known.
+    """
     properties = table.properties
-    console.print(Text(properties.name, style="bold"), overflow="fold")
+    groups = list_groups(table, partitions) if groups is None else groups  # before any output: an error follows no half page
+    console.print(Text(properties.get("hoodie.table.name") or "(without a name)", style="bold"), overflow="fold")
     version = properties.get("hoodie.table.version")
     console.print(Text.assemble((properties.get("hoodie.table.type") or "", "cyan"), f" · version {version}"))
     console.print()
-    facts(console, _summary(properties.entries))
+    print_facts(console, _summary(properties.entries))
     console.print()
-    groups = groups_in(table, partitions)  # before the first output, so that an error does not follow half a page
     show_timeline(console, table, everything=everything)
     if not partitions:
         _show_metadata(console, table)
@@ -61,7 +72,13 @@ def show_table(console: Console, table: Table, *, everything: bool = False, part
         _show_lines(console, found, sizes)
 
 
-def groups_in(table: Table, partitions: Sequence[str] = ()) -> list[FileGroup]:
+def show_error(console: Console, error: HudiError) -> None:
+    """Print the error for which a reader refuses the table."""
+    console.print(Text(f"\n{error}", style=WRONG), overflow="fold")
+    console.print(Text("hudi-conformance validate TABLE shows everything that is wrong", style=DIM))
+
+
+def list_groups(table: Table, partitions: Sequence[str] = ()) -> list[FileGroup]:
     """The file groups of these partitions, of which alone the folders are listed; without any, of the whole table."""
     if not partitions:
         return list(table.file_groups())
@@ -76,7 +93,7 @@ def _show_lines(console: Console, found: Mapping[str, list[FileGroup]], sizes: M
     for partition, groups in islice(found.items(), LINES):
         console.print(Text.assemble(partition or "(not partitioned)", (f"  {_totals(groups, sizes)}", DIM)))
     left = len(found) - LINES
-    more = f"... {counted(left, 'more partition')}  (--all shows them)" if left > 0 else ""
+    more = f"... {format_count(left, 'more partition')}  (--all shows them)" if left > 0 else ""
     console.print(Text(f"{more}{'; ' if more else ''}--partition PATH shows the file groups of one", style=DIM))
 
 
@@ -92,11 +109,11 @@ def _show_metadata(console: Console, table: Table) -> None:
     if not (usable or building or sizes):
         return
     total = sum(map(sum, sizes.values()))
-    console.print(Text.assemble(("\nmetadata table", "bold"), (f"  {size_of(total)}", DIM)))
+    console.print(Text.assemble(("\nmetadata table", "bold"), (f"  {format_size(total)}", DIM)))
     for partition in sorted({*usable, *building, *sizes}):
         files = sizes.get(partition, [])
         state = "" if partition in usable else "  being built" if partition in building else "  not in use"
-        size = f"  {counted(len(files), 'file')}, {size_of(sum(files))}"
+        size = f"  {format_count(len(files), 'file')}, {format_size(sum(files))}"
         console.print(Text.assemble(partition, (size, DIM), (state, WARNING)))
 
 
@@ -110,7 +127,7 @@ def _totals(groups: Iterable[FileGroup], sizes: Mapping[str, int]) -> str:
     groups = list(groups)
     slices = [found for group in groups for found in group.slices]
     total = sum(sizes.get(part.path(name), 0) for part in slices for name in _names(part))
-    return f"{counted(len(groups), 'group')}, {counted(len(slices), 'slice')}, {size_of(total)}"
+    return f"{format_count(len(groups), 'group')}, {format_count(len(slices), 'slice')}, {format_size(total)}"
 
 
 def _names(part: FileSlice) -> list[str]:
@@ -132,7 +149,7 @@ def _tree(partition: str, groups: list[FileGroup], sizes: Mapping[str, int], *, 
 
 def _fold(tree: Tree, left: int, what: str, *, everything: bool) -> None:
     if left > 0 and not everything:
-        tree.add(Text(f"... {counted(left, what)}  (--all shows them)", style=DIM))
+        tree.add(Text(f"... {format_count(left, what)}  (--all shows them)", style=DIM))
 
 
 def _add_slice(branch: Tree, group: FileGroup, part: FileSlice, sizes: Mapping[str, int]) -> None:
@@ -143,14 +160,14 @@ def _add_slice(branch: Tree, group: FileGroup, part: FileSlice, sizes: Mapping[s
     marks = [("  latest", OK)] if names and all(part.path(name) in read for name in names) else []
     marks += [("  compaction pending", WARNING)] if part.pending_compaction else []
     total = sum(sizes.get(part.path(name), 0) for name in names)
-    leaf = branch.add(Text.assemble(f"slice {part.base_instant}", (f"  {size_of(total)}" if names else "", DIM), *marks))
+    leaf = branch.add(Text.assemble(f"slice {part.base_instant}", (f"  {format_size(total)}" if names else "", DIM), *marks))
     for name in names:
         size = sizes.get(part.path(name))
-        note = ("  missing", WRONG) if size is None else (f"  {size_of(size)}", DIM)
+        note = ("  missing", WRONG) if size is None else (f"  {format_size(size)}", DIM)
         leaf.add(Text.assemble(name, note))
 
 
-def size_of(count: int) -> str:
+def format_size(count: int) -> str:
     """A number of bytes with a unit."""
     size = float(count)
     for unit in ("bytes", "kB", "MB", "GB"):

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from hudi_conformance.render.action_summary import summary_of
-from hudi_conformance.render.parts.axis import AT_WORK, DONE, PLANNED, Axis, between, duration
-from hudi_conformance.render.parts.layout import DIM, WARNING, WRONG, counted, readable_instant
+from hudi_conformance.render.action_summary import summarize_action
+from hudi_conformance.render.parts.axis import AT_WORK, DONE, PLANNED, Axis, format_duration, time_between
+from hudi_conformance.render.parts.layout import DIM, WARNING, WRONG, format_count, readable_instant
 from hudi_reference import Table
 from hudi_reference.errors import HudiError
 from hudi_reference.timeline.contents.actions import load_action
@@ -69,7 +69,7 @@ def show_timeline(console: Console, table: Table, *, everything: bool = False) -
 
 def _summary(instants: Sequence[Instant], archived: Sequence[Line]) -> str:
     pending = sum(1 for instant in instants if instant.state is not State.COMPLETED)
-    parts = [counted(len(instants) - pending, "action"), f"{pending} pending" if pending else ""]
+    parts = [format_count(len(instants) - pending, "action"), f"{pending} pending" if pending else ""]
     return ", ".join(part for part in (*parts, f"{len(archived):,} in the history" if archived else "") if part)
 
 
@@ -95,7 +95,7 @@ def _of_file(table: Table, instant: Instant) -> Line:
         return line
     except HudiError as error:
         return replace(line, summary=error.message, wrong=True)
-    return replace(line, summary=summary_of(instant.action, instant.state, record))
+    return replace(line, summary=summarize_action(instant.action, instant.state, record))
 
 
 def _of_history(line: Line, said: Mapping[tuple[str, str], ArchivedAction]) -> Line:
@@ -103,7 +103,7 @@ def _of_history(line: Line, said: Mapping[tuple[str, str], ArchivedAction]) -> L
     if action is None:
         return line
     try:
-        return replace(line, summary=summary_of(line.instant.action, State.COMPLETED, metadata_of(action, "the history")))
+        return replace(line, summary=summarize_action(line.instant.action, State.COMPLETED, metadata_of(action, "the history")))
     except HudiError as error:
         return replace(line, summary=error.message, wrong=True)
 
@@ -136,8 +136,8 @@ def _bar(line: Line, axis: Axis) -> str:
     """A savepoint has the requested time of the commit that it keeps, so only its completion is shown."""
     instant = line.instant
     if instant.action == "savepoint" and instant.completion is not None:
-        return axis.point(instant.completion)
-    return axis.bar(instant.requested, instant.completion, _SIGNS[instant.state])
+        return axis.draw_point(instant.completion)
+    return axis.draw_bar(instant.requested, instant.completion, _SIGNS[instant.state])
 
 
 def _style(line: Line) -> str:
@@ -151,5 +151,5 @@ def _took(line: Line) -> tuple[str, str]:
     instant = line.instant
     if instant.completion is None:
         return f"{instant.state.name.lower():>9}", WARNING
-    took = duration(between(instant.requested, instant.completion)) if instant.action != "savepoint" else ""
+    took = format_duration(time_between(instant.requested, instant.completion)) if instant.action != "savepoint" else ""
     return f"{took:>9}", DIM

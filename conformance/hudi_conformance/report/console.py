@@ -9,43 +9,43 @@ from rich.table import Table
 from rich.text import Text
 
 from hudi_conformance.cases.verdict import Result
-from hudi_conformance.report.failure_text import facts
-from hudi_conformance.report.folding import Fault, by_reason, faults
-from hudi_conformance.report.matrix import STYLES, table, worst_first
-from hudi_conformance.report.next_features import next_features
+from hudi_conformance.report.failure_text import failure_facts
+from hudi_conformance.report.folding import Fault, fold_by_fault, fold_by_reason
+from hudi_conformance.report.matrix import STYLES, matrix_table, sort_worst_first
+from hudi_conformance.report.next_features import find_next_features
 from hudi_conformance.report.run import Run
 
 
-def own_console(*, errors: bool = False) -> Console:
+def make_console(*, errors: bool = False) -> Console:
     """A console on the real standard output or error, also while pytest captures what tests print."""
     stream = sys.stderr if errors else sys.stdout
     return Console(file=os.fdopen(os.dup(stream.fileno()), "w", encoding="utf-8"), highlight=False, soft_wrap=False)
 
 
-def show(console: Console, run: Run, results: Sequence[Result]) -> None:
+def print_results(console: Console, run: Run, results: Sequence[Result]) -> None:
     """Print the matrix, then every result that is not right."""
     number = len({r.case for r in results})
     seed = "" if run.seed is None else f" · seed {run.seed}"
     cases = "1 case" if number == 1 else f"{number} cases"
-    console.print(f"hudi-conformance {run.suite} · table version {run.table_version}{seed} · {cases}\n")
-    console.print(table(run, results))
+    console.print(f"hudi-conformance {run.suite} · table {run.format_versions}{seed} · {cases}\n")
+    console.print(matrix_table(run, results))
     console.print()
     _show_next(console, run, results)
-    shown = worst_first(results)
+    shown = sort_worst_first(results)
     surprises = [r for r in shown if r.surprise is not None]
     known = [r for r in shown if r.surprise is None and r.flaky is None]
     if surprises:
         console.rule(Text("not as expected, wrong answers first"), align="left", style="dim")
-        for fault in faults(surprises):
+        for fault in fold_by_fault(surprises):
             _show_fault(console, fault)
     if known:
         console.rule(Text("known failures, with the reasons in the list"), align="left", style="dim")
-        for fault in by_reason(known):
+        for fault in fold_by_reason(known):
             _show_known(console, fault, fault.first.listed or "")
     flaky = [r for r in results if r.flaky is not None and r.outcome.is_asked]
     if flaky:
         console.rule(Text("flaky cases, which may pass or fail"), align="left", style="dim")
-        for fault in by_reason(flaky):
+        for fault in fold_by_reason(flaky):
             _show_known(console, fault, fault.first.flaky or "")
     for complaint in (*(f"stale entry  {stale}" for stale in run.stale), *run.stopped):
         console.print(Text(complaint, style="bold red"))
@@ -58,7 +58,7 @@ SHOWN_CASES = 30
 def _show_next(console: Console, run: Run, results: Sequence[Result]) -> None:
     """Print which features each engine may declare next."""
     for engine in run.engines:
-        found = next_features(results, engine.name)
+        found = find_next_features(results, engine.name)
         if found:
             console.print(Text.assemble(("to declare next", "bold"), f"   {engine.title}"))
             for one in found:
@@ -73,12 +73,12 @@ def _show_fault(console: Console, fault: Fault) -> None:
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style="dim", width=10)
     grid.add_column(overflow="fold")
-    for name, value in facts(result):
+    for name, value in failure_facts(result):
         if name != "repeat":
             grid.add_row(f"  {name}", Text(value, style={"expected": "green", "found": "red"}.get(name, "")))
     console.print(grid)
     _show_same(console, fault)
-    console.print(Text.assemble(("  repeat    ", "dim"), result.rerun), soft_wrap=True)
+    console.print(Text.assemble(("  repeat    ", "dim"), result.rerun_command), soft_wrap=True)
     console.print()
 
 
@@ -96,7 +96,7 @@ def _show_known(console: Console, fault: Fault, reason: str) -> None:
 def _head(fault: Fault, danger: Sequence[str] = ()) -> Text:
     result, more = fault.first, len(fault.cases) - 1
     head = Text.assemble((result.case, "bold"), f"   {result.engine}   ")
-    head.append(result.outcome.words, style=STYLES[result.outcome])
+    head.append(result.outcome.label, style=STYLES[result.outcome])
     if danger:
         head.append(f"   {', '.join(danger).upper()}", style="bold red")
     if more:

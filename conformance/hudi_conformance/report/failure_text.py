@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from hudi_conformance.cases.rows import Row, text
+from hudi_conformance.cases.rows import Row, format_value
 from hudi_conformance.cases.verdict import Result
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements.requirement import UnknownRequirement, requirement
@@ -11,32 +11,32 @@ from hudi_conformance.requirements.requirement import UnknownRequirement, requir
 SHOWN = 6
 
 
-def block(result: Result) -> str:
+def format_failure(result: Result) -> str:
     """Several lines about a result that is not the expected one."""
     flags = f"   {', '.join(result.danger).upper()}" if result.danger else ""
-    lines = [f"{result.case}   {result.engine}   {result.outcome.words}{flags}"]
-    lines += [f"  {name:<10}{value}" for name, value in facts(result)]
+    lines = [f"{result.case}   {result.engine}   {result.outcome.label}{flags}"]
+    lines += [f"  {name:<10}{value}" for name, value in failure_facts(result)]
     return "\n".join(lines)
 
 
-def facts(result: Result) -> Iterator[tuple[str, str]]:
+def failure_facts(result: Result) -> Iterator[tuple[str, str]]:
     """The lines of the block as pairs of label and text."""
-    yield from (("rule", rule(r)) for r in result.requirements)
+    yield from (("rule", rule_text(r)) for r in result.requirements)
     if result.description:
         yield "case", result.description
-    yield from sides(result.pairs)
+    yield from align_rows(result.pairs)
     if result.message:
         yield "message" if not result.pairs else "summary", result.message
     yield from (("detail", line) for line in result.detail.splitlines()[1 : SHOWN + 1])
     if result.cause:
         yield "hint", result.cause
-    yield from (("erratum", erratum(e)) for e in result.errata)
+    yield from (("erratum", erratum_text(e)) for e in result.errata)
     if result.surprise is not None:
         yield "list", result.surprise
-    yield "repeat", result.rerun
+    yield "repeat", result.rerun_command
 
 
-def rule(id_: str) -> str:
+def rule_text(id_: str) -> str:
     """The id and text of a requirement."""
     try:
         return f"{id_}  {requirement(id_).text}"
@@ -44,13 +44,13 @@ def rule(id_: str) -> str:
         return id_
 
 
-def erratum(id_: str) -> str:
+def erratum_text(id_: str) -> str:
     """The id of an erratum and what deployed engines do."""
     known = {e.id: e for e in errata.errata()}.get(id_)
     return id_ if known is None else f"{id_}  {known.deployed}"
 
 
-def sides(pairs: Sequence[tuple[Row | None, Row | None]]) -> Iterator[tuple[str, str]]:
+def align_rows(pairs: Sequence[tuple[Row | None, Row | None]]) -> Iterator[tuple[str, str]]:
     """Expected and found rows one below the other, values in columns of one width."""
     shown = pairs[:SHOWN]
     columns = list(dict.fromkeys(n for pair in shown for row in pair if row is not None for n in row))
@@ -66,7 +66,7 @@ def sides(pairs: Sequence[tuple[Row | None, Row | None]]) -> Iterator[tuple[str,
 
 
 def _cells(row: Row | None, columns: Sequence[str]) -> list[str] | None:
-    return None if row is None else [text(row.get(n)) for n in columns]
+    return None if row is None else [format_value(row.get(n)) for n in columns]
 
 
 def _at_least(widths: Sequence[int], columns: Sequence[str]) -> list[int]:

@@ -15,7 +15,7 @@ class Fault:
     cases: tuple[str, ...]
 
 
-def faults(results: Iterable[Result]) -> list[Fault]:
+def fold_by_fault(results: Iterable[Result]) -> list[Fault]:
     """The faults in the results, in the order of their first results."""
     found: dict[Hashable, list[Result]] = {}
     for result in results:
@@ -31,7 +31,7 @@ def _fault(result: Result) -> Hashable:
     return result.engine, result.outcome, result.message, shown, result.cause, result.danger, result.surprise
 
 
-def by_reason(results: Iterable[Result]) -> list[Fault]:
+def fold_by_reason(results: Iterable[Result]) -> list[Fault]:
     """Known failures of one engine with one outcome and one reason, as one fault each."""
     found: dict[Hashable, list[Result]] = {}
     for result in results:

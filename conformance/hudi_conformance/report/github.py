@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hudi_conformance.cases.verdict import Outcome, Result
-from hudi_conformance.report.failure_text import facts
-from hudi_conformance.report.folding import faults
-from hudi_conformance.report.matrix import matrix, worst_first
+from hudi_conformance.report.failure_text import failure_facts
+from hudi_conformance.report.folding import fold_by_fault
+from hudi_conformance.report.matrix import build_matrix, sort_worst_first
 from hudi_conformance.report.run import Run
 
 #: So many ids of cases with one fault are named in an annotation.
@@ -23,10 +23,10 @@ def annotations(run: Run, results: Sequence[Result], lists: Path | None = None) 
         results: its results.
         lists: the list of expected failures that was given; annotations of its entries are shown on it.
     """
-    for fault in faults(r for r in worst_first(results) if r.surprise is not None):
+    for fault in fold_by_fault(r for r in sort_worst_first(results) if r.surprise is not None):
         more = f" and {len(fault.cases) - 1} more" if len(fault.cases) > 1 else ""
         danger = f" ({', '.join(fault.first.danger)})" if fault.first.danger else ""
-        title = f"{fault.first.case}{more}: {fault.first.outcome.words}{danger}"
+        title = f"{fault.first.case}{more}: {fault.first.outcome.label}{danger}"
         yield _command("error", _place(fault.first, lists), title, "\n".join(_lines(fault.first, fault.cases)))
     for complaint in run.stale:
         yield _command("error", _below(lists), "stale entry in the list of expected failures", complaint)
@@ -34,16 +34,16 @@ def annotations(run: Run, results: Sequence[Result], lists: Path | None = None) 
         yield _command("error", None, "stopped after too many time-outs", complaint)
     for result in results:
         if result.flaky is not None and result.outcome.is_failure:
-            title = f"{result.case}: {result.outcome.words}, flaky"
+            title = f"{result.case}: {result.outcome.label}, flaky"
             yield _command("warning", _place(result, lists), title, f"{result.message}\n{result.flaky}")
 
 
 def _lines(result: Result, cases: Sequence[str]) -> Iterator[str]:
     yield result.engine
-    yield from (f"{name}: {value}" if name else value for name, value in facts(result) if name != "repeat")
+    yield from (f"{name}: {value}" if name else value for name, value in failure_facts(result) if name != "repeat")
     if len(cases) > 1:
         yield f"same in: {', '.join(cases[1 : SHOWN + 1])}{', ...' if len(cases) > SHOWN + 1 else ''}"
-    yield f"repeat: {result.rerun}"
+    yield f"repeat: {result.rerun_command}"
 
 
 def _place(result: Result, lists: Path | None) -> str | None:
@@ -78,7 +78,7 @@ def summary(run: Run, results: Sequence[Result]) -> str:
     """The matrix as a Markdown table, one column for each engine."""
     head = ["| chapter |", *(f" {engine.title} |" for engine in run.engines)]
     lines = ["".join(head), "|---|" + "---|" * len(run.engines)]
-    lines += [f"| {line.title} |" + "".join(f" {cell} |" for cell in line.cells) for line in matrix(results, run.engines)]
+    lines += [f"| {line.title} |" + "".join(f" {cell} |" for cell in line.cells) for line in build_matrix(results, run.engines)]
     wrong = sum(r.surprise is not None for r in results)
     verdict = f"{wrong} results are not as expected." if wrong else "All results are as expected."
     refused = sum(r.outcome is Outcome.REFUSED for r in results)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-from hudi_conformance.cases.rows import Row, text
+from hudi_conformance.cases.rows import Row, format_value
 from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
 from hudi_conformance.report import published
 from hudi_conformance.report.evidence import figures
-from hudi_conformance.report.failure_text import erratum, rule
-from hudi_conformance.report.matrix import Cell, matrix
-from hudi_conformance.report.next_features import next_features
+from hudi_conformance.report.failure_text import erratum_text, rule_text
+from hudi_conformance.report.matrix import Cell, build_matrix
+from hudi_conformance.report.next_features import find_next_features
 from hudi_conformance.report.run import EngineRun, Run
 from hudi_conformance.requirements import chapters
 
@@ -42,10 +42,10 @@ class Difference:
     lines: tuple[tuple[tuple[str, ...] | None, tuple[str, ...] | None], ...]
 
     @classmethod
-    def of(cls, pairs: Sequence[tuple[Row | None, Row | None]]) -> "Difference":
+    def from_pairs(cls, pairs: Sequence[tuple[Row | None, Row | None]]) -> "Difference":
         """The pairs of a result in columns."""
         columns = tuple(dict.fromkeys(n for pair in pairs for row in pair if row is not None for n in row))
-        cells = [tuple(None if r is None else tuple(text(r.get(n)) for n in columns) for r in pair) for pair in pairs]
+        cells = [tuple(None if r is None else tuple(format_value(r.get(n)) for n in columns) for r in pair) for pair in pairs]
         return cls(columns, tuple((e, f) for e, f in cells))
 
 
@@ -61,49 +61,49 @@ class CaseView:
         return self.results[0]
 
     @property
-    def notable(self) -> tuple[Result, ...]:
+    def explained_results(self) -> tuple[Result, ...]:
         """Results that the page explains: all but right answers that were expected."""
         return tuple(r for r in self.results if r.outcome is not Outcome.PASS or r.surprise is not None)
 
     @property
-    def wrong(self) -> Result | None:
+    def wrong_answer(self) -> Result | None:
         """The first wrong answer, which has danger and hint; None if no engine gave one."""
         return next((r for r in self.results if r.outcome is Outcome.FAIL), None)
 
     @property
-    def tags(self) -> str:
+    def filter_tags(self) -> str:
         """Engine and outcome of each result, for the filter of the page."""
         words = [f"{r.engine}={r.outcome.value}" for r in self.results]
         return "|".join([*words, *(f"{r.engine}=surprise" for r in self.results if r.surprise is not None)])
 
 
-def page(run: Run, results: Sequence[Result]) -> str:
+def render_page(run: Run, results: Sequence[Result]) -> str:
     """The whole page."""
     present = [o for o in Outcome if any(r.outcome is o for r in results)]
     counts = {result.case: result.counts for result in results if result.counts}
     return (
-        environment()
+        template_environment()
         .get_template("run.html.j2")
         .render(
             run=run,
             cases=len({r.case for r in results}),
-            matrix=matrix(results, run.engines),
-            next_features=[(e, found) for e in run.engines if (found := next_features(results, e.name))],
-            chapters=[(chapter, chapters.title(chapter), views) for chapter, views in by_chapter(results, run.engines)],
+            matrix=build_matrix(results, run.engines),
+            next_features=[(e, found) for e in run.engines if (found := find_next_features(results, e.name))],
+            chapters=[(chapter, chapters.title(chapter), views) for chapter, views in views_by_chapter(results, run.engines)],
             outcomes=present,
-            compared=published.compared(results, run.engines),
+            compared=published.compare_with_published(results, run.engines),
             published=published.words_by_case(),
             surprises=sum(r.surprise is not None for r in results),
             concurrent=run.complete or bool(counts),
-            figures=figures.lines(counts),
-            mutants=figures.mutants(),
-            requests=figures.requests(counts),
-            on_store=figures.on_store() if run.complete else None,
+            figures=figures.list_figures(counts),
+            mutants=figures.mutant_schedules(),
+            requests=figures.count_store_requests(counts),
+            on_store=figures.read_store_results() if run.complete else None,
         )
     )
 
 
-def by_chapter(results: Iterable[Result], engines: Sequence[EngineRun]) -> list[tuple[str, list[CaseView]]]:
+def views_by_chapter(results: Iterable[Result], engines: Sequence[EngineRun]) -> list[tuple[str, list[CaseView]]]:
     """The cases of each chapter, in the order of the chapters; within a chapter the worst results come first."""
     results, names = list(results), [e.name for e in engines]
     order = chapters.in_order(r.chapter for r in results)
@@ -123,7 +123,7 @@ def _worst(view: CaseView) -> tuple[bool, int, str]:
     return not surprised, min(WORST_FIRST.index(r.outcome) for r in view.results), view.first.case
 
 
-def shares(cell: Cell) -> list[tuple[Outcome, float]]:
+def outcome_shares(cell: Cell) -> list[tuple[Outcome, float]]:
     """Per cent of the cases of a cell by outcome, passed ones first."""
     total = sum(cell.counts.values())
     ordered = [Outcome.PASS, *(o for o, _ in cell.others)]
@@ -131,7 +131,7 @@ def shares(cell: Cell) -> list[tuple[Outcome, float]]:
 
 
 @cache
-def environment() -> "Environment":
+def template_environment() -> "Environment":
     """The templates of the page of a run and of the site; values are escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -142,6 +142,6 @@ def environment() -> "Environment":
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    found.globals |= {"shares": shares, "difference": Difference.of, "meanings": MEANINGS}
-    found.filters |= {"rule": rule, "erratum": erratum}
+    found.globals |= {"shares": outcome_shares, "difference": Difference.from_pairs, "meanings": MEANINGS}
+    found.filters |= {"rule": rule_text, "erratum": erratum_text}
     return found

@@ -7,7 +7,7 @@ import pytest
 from _pytest.junitxml import xml_key
 
 
-def rename(config: pytest.Config, report: pytest.TestReport, line: Mapping[str, Any]) -> None:
+def rename_case(config: pytest.Config, report: pytest.TestReport, line: Mapping[str, Any]) -> None:
     """Set the names of a case before pytest writes it, if a JUnit file is written.
 
     A viewer takes a dot in the class as the border of a package, so dots in the name of the engine become underscores.

@@ -53,7 +53,7 @@ class Cell:
 
     def __str__(self) -> str:
         """As in `59 of 61  2 wrong`."""
-        return "  ".join([self.score, *(f"{n} {o.words}" for o, n in self.others)])
+        return "  ".join([self.score, *(f"{n} {o.label}" for o, n in self.others)])
 
     @property
     def score(self) -> str:
@@ -74,7 +74,7 @@ class Line:
         return "all" if self.chapter is None else chapters.title(self.chapter)
 
 
-def matrix(results: Sequence[Result], engines: Sequence[EngineRun]) -> list[Line]:
+def build_matrix(results: Sequence[Result], engines: Sequence[EngineRun]) -> list[Line]:
     """One line for each chapter that has results, in the order of the chapters, and the total."""
     present = chapters.in_order(r.chapter for r in results)
     lines = [_line(chapter, [r for r in results if r.chapter == chapter], engines) for chapter in present]
@@ -88,22 +88,22 @@ def _line(chapter: str | None, results: Iterable[Result], engines: Sequence[Engi
     return Line(chapter, tuple(Cell(counts[e.name]) for e in engines))
 
 
-def worst_first(results: Iterable[Result]) -> list[Result]:
+def sort_worst_first(results: Iterable[Result]) -> list[Result]:
     """Failures and unexpected results: unexpected ones before listed ones, wrong answers first."""
     shown = [r for r in results if r.outcome.is_failure or r.surprise is not None]
     return sorted(shown, key=lambda r: (r.surprise is None, WORST_FIRST.index(r.outcome), r.case, r.engine))
 
 
-def table(run: Run, results: Sequence[Result]) -> Table:
+def matrix_table(run: Run, results: Sequence[Result]) -> Table:
     """The matrix for a terminal: engines side by side, or a column for each outcome if there is one engine."""
     found = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     found.add_column("", no_wrap=True)
-    lines = matrix(results, run.engines)
+    lines = build_matrix(results, run.engines)
     if len(run.engines) == 1:
         outcomes = [outcome for outcome, _ in lines[-1].cells[0].others]
         found.add_column("passed of asked")
         for outcome in outcomes:
-            found.add_column(outcome.words, justify="right")
+            found.add_column(outcome.label, justify="right")
         for line in lines:
             found.add_row(*_columns(line, outcomes), style="bold" if line.chapter is None else "")
         return found
@@ -131,5 +131,5 @@ def _cell(cell: Cell) -> Text:
     text = _score(cell)
     for outcome, number in cell.others:
         text.append("  ")
-        text.append(f"{number} {outcome.words}", style=STYLES[outcome])
+        text.append(f"{number} {outcome.label}", style=STYLES[outcome])
     return text

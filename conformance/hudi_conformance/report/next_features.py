@@ -22,9 +22,9 @@ class NextFeatures:
         return f"{' + '.join(self.features)}: {self.cases} more {'case' if self.cases == 1 else 'cases'}"
 
 
-def next_features(results: Iterable[Result], engine: str) -> list[NextFeatures]:
+def find_next_features(results: Iterable[Result], engine: str) -> list[NextFeatures]:
     """What the engine may declare next: first single features, then sets that together open more cases than their parts."""
-    lacking = Counter(r.missing for r in results if r.engine == engine and r.missing)
+    lacking = Counter(r.missing_features for r in results if r.engine == engine and r.missing_features)
     gains = {wanted: sum(n for missing, n in lacking.items() if missing <= wanted) for wanted in lacking}
     single = sorted((f for f in gains if len(f) == 1), key=lambda f: (-gains[f], *f))
     sets = sorted((f for f in gains if len(f) > 1), key=lambda f: (-gains[f] / len(f), len(f), sorted(f)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from hudi_conformance.cases.verdict import Outcome, Result
 from hudi_conformance.engines.registry import shipped
 from hudi_conformance.report.evidence.evidence import CitedCase, recorded_verdicts
-from hudi_conformance.report.matrix import Line, matrix
+from hudi_conformance.report.matrix import Line, build_matrix
 from hudi_conformance.report.run import EngineRun
 from hudi_conformance.requirements.chapters import chapter_of_golden_case, chapter_of_test
 
@@ -16,7 +16,7 @@ from hudi_conformance.requirements.chapters import chapter_of_golden_case, chapt
 Verdicts = Mapping[str, Mapping[str, str]]
 
 
-def chapter_of(case: CitedCase) -> str:
+def chapter_of_case(case: CitedCase) -> str:
     """The chapter of a golden case or of a Python case."""
     return chapter_of_golden_case(case.id) if case.golden is not None else chapter_of_test(Path(case.path), case.requirements)
 
@@ -32,21 +32,23 @@ def published_results(verdicts: Verdicts, cases: Iterable[CitedCase]) -> list[Re
     return [
         Result(case.id, engine, Outcome(found[case.id]), chapter, case.requirements, case.description)
         for case in cases
-        for chapter in (chapter_of(case),)
+        for chapter in (chapter_of_case(case),)
         for engine, found in verdicts.items()
         if case.id in found
     ]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PublishedComparison:
     """A matrix of the cases of a run: the engines of the run, then the published ones."""
 
     engines: tuple[EngineRun, ...]
     lines: tuple[Line, ...]
 
 
-def compared(results: Sequence[Result], engines: Sequence[EngineRun], verdicts: Verdicts | None = None) -> Comparison | None:
+def compare_with_published(
+    results: Sequence[Result], engines: Sequence[EngineRun], verdicts: Verdicts | None = None
+) -> PublishedComparison | None:
     """The results of a run beside the published results of the same cases; None if no case of the run has a published one."""
     verdicts = _recorded() if verdicts is None else verdicts
     chapters = {result.case.partition("[")[0]: result.chapter for result in results}
@@ -55,7 +57,7 @@ def compared(results: Sequence[Result], engines: Sequence[EngineRun], verdicts: 
         return None
     own = [
         Result(case, engine, Outcome(outcome), chapters[case])
-        for engine, found in outcomes(results).items()
+        for engine, found in outcomes_by_case(results).items()
         for case, outcome in found.items()
         if case in shared
     ]
@@ -65,7 +67,7 @@ def compared(results: Sequence[Result], engines: Sequence[EngineRun], verdicts: 
         for case in sorted(shared & found.keys())
     ]
     columns = [*engines, *(replace(published_engine(name), name=f"published {name}") for name in verdicts)]
-    return Comparison(tuple(columns), tuple(matrix([*own, *others], columns)))
+    return PublishedComparison(tuple(columns), tuple(build_matrix([*own, *others], columns)))
 
 
 def words_by_case(verdicts: Verdicts | None = None) -> dict[str, list[tuple[str, Outcome]]]:
@@ -82,17 +84,17 @@ def _recorded() -> Verdicts:
     return recorded_verdicts()
 
 
-def outcomes(results: Iterable[Result]) -> dict[str, dict[str, str]]:
+def outcomes_by_case(results: Iterable[Result]) -> dict[str, dict[str, str]]:
     """Engine -> case -> outcome; the results of a Python test for each of its parameters are one case."""
     found: dict[str, dict[str, str]] = {}
     for result in results:
         if result.outcome is not Outcome.NOT_RUN:
-            known, case = found.setdefault(result.engine, {}), case_of(result)
+            known, case = found.setdefault(result.engine, {}), case_without_parameters(result)
             known[case] = _worse(known.get(case), result.outcome)
     return found
 
 
-def case_of(result: Result) -> str:
+def case_without_parameters(result: Result) -> str:
     """The case that a result belongs to; a Python test has one result for each of its parameters, in brackets."""
     return result.case.partition("[")[0]
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hudi_conformance import __version__
+from hudi_conformance.requirements.requirement import VERSIONS
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,10 @@ class EngineRun:
 
 @dataclass(frozen=True)
 class Run:
-    """The facts of the run as a whole; `seconds` is wall time."""
+    """The facts of the run as a whole; `seconds` is wall time.
+
+    `table_versions` are those that the cases are about. Reports of earlier releases do not name them: all are of version 8.
+    """
 
     engines: tuple[EngineRun, ...]
     seed: int | None
@@ -38,7 +42,13 @@ class Run:
     rewritten: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
     suite: str = __version__
-    table_version: int = 8
+    table_versions: tuple[int, ...] = VERSIONS[:1]
+
+    @property
+    def format_versions(self) -> str:
+        """The table versions as text: `version 8`, `versions 8 and 9`."""
+        word = "version" if len(self.table_versions) == 1 else "versions"
+        return f"{word} {' and '.join(map(str, self.table_versions))}"
 
     def to_json(self) -> dict[str, Any]:
         """The content of `run.json`."""

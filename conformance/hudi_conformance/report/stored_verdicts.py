@@ -9,21 +9,21 @@ from typing import Any
 from hudi_conformance.cases.renames import current_case
 from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.report.evidence.evidence import RESULTS
-from hudi_conformance.report.published import case_of, outcomes
-from hudi_conformance.report.saved_run import read
+from hudi_conformance.report.published import case_without_parameters, outcomes_by_case
+from hudi_conformance.report.saved_run import read_report
 
 
-def record(report: Path, results: Path = RESULTS) -> list[Path]:
+def store_verdicts(report: Path, results: Path = RESULTS) -> list[Path]:
     """Store outcomes and counters of `report`/report.jsonl, one file per engine, and return these files.
 
     A report of some cases replaces the stored results of these cases and leaves the others.
     """
-    results_of_report = read(report)[1]
+    results_of_report = read_report(report)[1]
     counts: dict[str, dict[str, Counter[str]]] = {}
     for result in results_of_report:
         if result.outcome is not Outcome.NOT_RUN:
-            counts.setdefault(result.engine, {}).setdefault(case_of(result), Counter()).update(result.counts)
-    return [_merge(results, engine, found, counts[engine]) for engine, found in outcomes(results_of_report).items()]
+            counts.setdefault(result.engine, {}).setdefault(case_without_parameters(result), Counter()).update(result.counts)
+    return [_merge(results, engine, found, counts[engine]) for engine, found in outcomes_by_case(results_of_report).items()]
 
 
 def _current(stored: Mapping[str, Any]) -> dict[str, Any]:

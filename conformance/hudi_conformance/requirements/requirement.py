@@ -6,7 +6,7 @@ explains every key. The ids are stable: cases, mutants, errata and `@implements`
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,9 @@ from typing import Any, Literal
 FOLDER = Path(__file__).parent
 
 Level = Literal["must", "should", "may"]
+
+#: The table versions that rules and cases are about.
+VERSIONS = (8, 9)
 
 
 class UnknownRequirement(LookupError):
@@ -37,6 +40,14 @@ class Document:
         return {anchor_of(heading): heading for heading in self.headings}[anchor]
 
 
+def versions_of_golden_case(case: Mapping[str, Any]) -> tuple[int, ...]:
+    """The table versions that a golden case, the content of `case.json`, is about.
+
+    A case says so; otherwise a table is of version 8, and what holds for a file or a function holds for every version.
+    """
+    return tuple(case.get("versions", VERSIONS[:1] if "table" in case else VERSIONS))
+
+
 def anchor_of(heading: str) -> str:
     """The anchor that GitHub and Docusaurus give a heading: lower case, no punctuation, hyphens for blanks."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
@@ -47,7 +58,7 @@ class Requirement:
     """One rule, with the sentence of the specification that carries it (`quote`).
 
     `source` is a document and an anchor in it, `also` are further places that carry or touch the rule. `ambiguity` is what
-    the texts leave open, or None.
+    the texts leave open, or None. `versions` are the table versions for which the rule holds.
     """
 
     id: str
@@ -61,6 +72,7 @@ class Requirement:
     mutant: str
     also: tuple[str, ...] = ()
     ambiguity: str | None = None
+    versions: tuple[int, ...] = VERSIONS
 
     @property
     def area(self) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ALMOST = 0.9
 
 
-def scheduler_of(config: pytest.Config, log: Any) -> Any:
+def make_scheduler(config: pytest.Config, log: Any) -> Any:
     """The scheduler of `--dist=loadgroup`, without the case that was running when a worker ended."""
     from xdist.scheduler import LoadGroupScheduling
 
@@ -48,14 +48,14 @@ def scheduler_of(config: pytest.Config, log: Any) -> Any:
     return Scheduler(config, log)
 
 
-def note_running(path: str, item: pytest.Item) -> None:
+def record_running_case(path: str, item: pytest.Item) -> None:
     """Write what is known of a case that begins, and when it began."""
     known = empty_result(item.case, item.name) if isinstance(item, CaseItem) else python_cases.empty_result(item)
     line = replace(known, node=item.nodeid).to_json()
     Path(path).write_text(json.dumps({"result": line, "started": time.time()}), encoding="utf-8")
 
 
-def result_of_ended(path: str, node: str, limit: float) -> Result | None:
+def make_result_of_ended_worker(path: str, node: str, limit: float) -> Result | None:
     """The result of the case `node`, whose worker ended; None if the worker ended before it began a case.
 
     Args:
@@ -75,4 +75,4 @@ def result_of_ended(path: str, node: str, limit: float) -> Result | None:
         found = Judgement(Outcome.TIMEOUT, f"the case took longer than {limit:g} s and its process was ended")
     else:
         found = Judgement(Outcome.CRASH, "the process that ran the case ended before the case")
-    return replace(known.having(found), seconds=seconds)
+    return replace(known.with_judgement(found), seconds=seconds)

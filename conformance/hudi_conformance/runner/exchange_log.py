@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.contract.text import cut
+from hudi_conformance.contract.text import shorten
 
 SIGNS = {"sent": "->", "received": "<-", "failed": "!!"}
 
@@ -23,18 +23,18 @@ class ExchangeLog:
     _lines: list[str] = field(default_factory=list)
     _started: float = field(default_factory=time.monotonic)
 
-    def start(self) -> None:
+    def start_case(self) -> None:
         """Begin a case."""
         self._started = time.monotonic()
 
-    def note(self, engine: str, direction: str, value: Any) -> None:
+    def add_message(self, engine: str, direction: str, value: Any) -> None:
         """Add a message, an answer, or the error that took the place of an answer."""
-        text = cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=True))
+        text = shorten(value if isinstance(value, str) else json.dumps(value, ensure_ascii=True))
         first, *rest = text.splitlines() or [""]
         at = f"{time.monotonic() - self._started:9.3f} s"
         self._lines += [f"{at}  {engine}  {SIGNS[direction]} {first}", *(f"{'':15}{line}" for line in rest)]
 
-    def end(self, heading: str) -> None:
+    def end_case(self, heading: str) -> None:
         """Write the messages of the case below a heading; nothing if the engine was not asked."""
         if not self._lines:
             return

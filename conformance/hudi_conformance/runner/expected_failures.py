@@ -39,7 +39,7 @@ class ListError(ValueError):
 
 
 @dataclass(frozen=True)
-class Entry:
+class ExpectedFailure:
     """One known failure. In `message`, `*` matches what differs from run to run."""
 
     case: str
@@ -56,14 +56,14 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Flaky:
+class FlakyPattern:
     """Cases that may pass or fail: an id or a pattern with `*`, and the reason."""
 
     case: str
     reason: str
 
 
-def flaky_reason(flaky: Iterable[Flaky], case: str) -> str | None:
+def flaky_reason(flaky: Iterable[FlakyPattern], case: str) -> str | None:
     """The reason of the first entry that matches the case; None if there is none."""
     return next((entry.reason for entry in flaky if case == entry.case or fnmatchcase(case, entry.case)), None)
 
@@ -74,14 +74,14 @@ class ExpectedFailures:
 
     engine: str
     path: Path | None
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, ExpectedFailure]
     comment: str = ""
-    flaky: tuple[Flaky, ...] = ()
+    flaky: tuple[FlakyPattern, ...] = ()
     #: Flaky cases of the run, which are not in the list.
-    known_flaky: tuple[Flaky, ...] = ()
+    known_flaky: tuple[FlakyPattern, ...] = ()
     refusals_fail: bool = False
 
-    def settle(self, result: Result) -> Result:
+    def compare(self, result: Result) -> Result:
         """The result with `listed`, if it is an expected failure, or with `surprise`, if it is not as expected."""
         if (reason := flaky_reason((*self.flaky, *self.known_flaky), result.case)) is not None:
             return replace(result, flaky=reason)
@@ -94,17 +94,17 @@ class ExpectedFailures:
         return "not in the list of expected failures" if result.outcome.is_failure else None
 
     @staticmethod
-    def _compared(entry: Entry, result: Result) -> Result:
+    def _compared(entry: ExpectedFailure, result: Result) -> Result:
         if entry.matches(result) or result.outcome is entry.outcome is Outcome.REFUSED:
             return replace(result, listed=entry.reason)
         if result.outcome is Outcome.PASS:
             return replace(result, surprise=f"listed as an expected failure, and passes ({entry.reason})")
         if result.outcome.is_failure:
-            expected = f"{entry.outcome.words}: {entry.message}"
+            expected = f"{entry.outcome.label}: {entry.message}"
             return replace(result, surprise=f"fails in another way than listed; expected {expected}")
         return result
 
-    def stale(self, results: Sequence[Result], *, complete: bool, engines: Sequence[str] = ()) -> list[str]:
+    def describe_stale_entries(self, results: Sequence[Result], *, complete: bool, engines: Sequence[str] = ()) -> list[str]:
         """Messages about entries that are out of date.
 
         `complete`: every case of the suite was run. A relay counts as missing only if its writer is one of `engines`.
@@ -116,10 +116,10 @@ class ExpectedFailures:
             if case not in found and complete and (relay is None or relay[1] in engines):
                 complaints.append(f"{case}: there is no such case")
             elif found.get(case) is not entry.outcome and found.get(case) in _NO_FAILURES:
-                complaints.append(f"{case}: is {found[case].words} now and does not fail")
+                complaints.append(f"{case}: is {found[case].label} now and does not fail")
         return complaints
 
-    def updated(self, results: Iterable[Result], *, complete: bool) -> "ExpectedFailures":
+    def with_results(self, results: Iterable[Result], *, complete: bool) -> "ExpectedFailures":
         """The list that has these results as expected; entries that still match, and reasons, are kept."""
         kept = {} if complete else dict(self.entries)
         for result in sorted(results, key=lambda r: r.case):
@@ -131,14 +131,14 @@ class ExpectedFailures:
                 kept[result.case] = self._entry(result)
         return replace(self, entries=dict(sorted(kept.items())))
 
-    def _entry(self, result: Result) -> Entry:
+    def _entry(self, result: Result) -> ExpectedFailure:
         known = self.entries.get(result.case)
         if known is not None and known.matches(result):
             return known
         if known is not None:
             return replace(known, outcome=result.outcome, message=result.message)
         erratum = result.errata[0] if result.errata else None
-        return Entry(result.case, result.outcome, result.message, UNEXPLAINED, erratum=erratum)
+        return ExpectedFailure(result.case, result.outcome, result.message, UNEXPLAINED, erratum=erratum)
 
     def save(self) -> None:
         """Write the list to its path."""
@@ -150,13 +150,13 @@ class ExpectedFailures:
         self.path.write_text("\n".join([comment, *parts]), encoding="utf-8")
 
 
-def _toml(entry: Entry | Flaky) -> str:
+def _toml(entry: ExpectedFailure | FlakyPattern) -> str:
     values = {f.name: getattr(entry, f.name) for f in fields(entry)}
     lines = [f"{name} = {json.dumps(str(v), ensure_ascii=False)}" for name, v in values.items() if v is not None]
-    return "\n".join([f"[[{'failure' if isinstance(entry, Entry) else 'flaky'}]]", *lines, ""])
+    return "\n".join([f"[[{'failure' if isinstance(entry, ExpectedFailure) else 'flaky'}]]", *lines, ""])
 
 
-def root() -> Path:
+def lists_folder() -> Path:
     """The lists shipped with the suite: in a source checkout beside the package, in an installed one inside it."""
     installed = PACKAGE / "_expected_failures"
     return installed if installed.is_dir() else PACKAGE.parent / "expected-failures"
@@ -165,10 +165,10 @@ def root() -> Path:
 def default_path(engine: str) -> Path | None:
     """The path of the list of a shipped engine, whether it exists or not; None for a command line."""
     name = engine.replace(":", "-")
-    return root() / f"{name}.toml" if re.fullmatch(r"[\w.@-]+", name) else None
+    return lists_folder() / f"{name}.toml" if re.fullmatch(r"[\w.@-]+", name) else None
 
 
-def load(engine: str, path: Path | None = None) -> ExpectedFailures:
+def load_list(engine: str, path: Path | None = None) -> ExpectedFailures:
     """The list in `path` (a file, or a folder that holds `<engine>.toml`), or the shipped one; empty if there is none.
 
     Raises `ListError`, naming file and entry, for a list that cannot be used.
@@ -206,15 +206,15 @@ def _read(path: Path) -> tuple[dict[str, Any], str]:
     return raw, text
 
 
-def _flaky(path: Path, raw: Mapping[str, Any]) -> tuple[Flaky, ...]:
+def _flaky(path: Path, raw: Mapping[str, Any]) -> tuple[FlakyPattern, ...]:
     for number, entry in enumerate(raw.get("flaky", []), start=1):
         if entry.keys() != {"case", "reason"} or not all(isinstance(v, str) and v.strip() for v in entry.values()):
             raise ListError(f"{path}: flaky entry {number}: expected case and reason, found {', '.join(entry) or 'nothing'}")
-    return tuple(Flaky(current_case(entry["case"]), entry["reason"]) for entry in raw.get("flaky", []))
+    return tuple(FlakyPattern(current_case(entry["case"]), entry["reason"]) for entry in raw.get("flaky", []))
 
 
-def _entries(path: Path, raw: Mapping[str, Any]) -> dict[str, Entry]:
-    found: dict[str, Entry] = {}
+def _entries(path: Path, raw: Mapping[str, Any]) -> dict[str, ExpectedFailure]:
+    found: dict[str, ExpectedFailure] = {}
     for number, fields_ in enumerate(raw.get("failure", []), start=1):
         entry = _entry(fields_, f"{path}: entry {number}")
         if entry.case in found:
@@ -223,8 +223,8 @@ def _entries(path: Path, raw: Mapping[str, Any]) -> dict[str, Entry]:
     return found
 
 
-def _entry(raw: Mapping[str, Any], where: str) -> Entry:
-    known = {f.name for f in fields(Entry)}
+def _entry(raw: Mapping[str, Any], where: str) -> ExpectedFailure:
+    known = {f.name for f in fields(ExpectedFailure)}
     if strange := raw.keys() - known:
         raise ListError(f"{where}: no key {min(strange)!r}; the keys are {', '.join(sorted(known))}")
     for key in ("case", "outcome", "message", "reason"):
@@ -233,4 +233,4 @@ def _entry(raw: Mapping[str, Any], where: str) -> Entry:
     failures = [o.value for o in Outcome if o.is_failure or o is Outcome.REFUSED]
     if raw["outcome"] not in failures:
         raise ListError(f"{where}: outcome is {raw['outcome']!r}, expected one of {', '.join(failures)}")
-    return Entry(**{**raw, "case": current_case(raw["case"]), "outcome": Outcome(raw["outcome"])})
+    return ExpectedFailure(**{**raw, "case": current_case(raw["case"]), "outcome": Outcome(raw["outcome"])})

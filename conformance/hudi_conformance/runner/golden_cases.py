@@ -12,7 +12,16 @@ import pytest
 from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.case import Case
 from hudi_conformance.cases.schema import CaseError
-from hudi_conformance.cases.verdict import Answer, Judgement, Outcome, Result, empty_result, judge, judge_exception, lacking
+from hudi_conformance.cases.verdict import (
+    Answer,
+    Judgement,
+    Outcome,
+    Result,
+    describe_missing_features,
+    empty_result,
+    judge_answer,
+    judge_exception,
+)
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError, EngineCrash, EngineTimeout
 from hudi_conformance.runner.session import Session
@@ -33,7 +42,7 @@ class CaseFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item per engine, named after it."""
-        case = cases.load(self.path)
+        case = cases.load_case(self.path)
         for engine in self.session_of_run.engines:
             item: CaseItem = CaseItem.from_parent(self, name=engine, case=case, run=self.session_of_run)
             item.add_marker(pytest.mark.hudi_engine(engine))
@@ -57,18 +66,18 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Ask the engine and judge the answer."""
-        if (stopped := self.run.why_stopped(self.name)) is not None:
-            self.result = empty_result(self.case, self.name).having(Judgement(Outcome.NOT_RUN, stopped))
+        if (stopped := self.run.stop_reason(self.name)) is not None:
+            self.result = empty_result(self.case, self.name).with_judgement(Judgement(Outcome.NOT_RUN, stopped))
             return
         try:
             client = self.run.client(self.name)
         except ContractError as error:
             found = judge_exception(error)
-            self.result = empty_result(self.case, self.name).having(found)
+            self.result = empty_result(self.case, self.name).with_judgement(found)
             return
         started = time.perf_counter()
-        answer = None if lacking(self.case.needs, client.hello) else ask(client, self.case)
-        self.result = judge(self.case, self.name, client.hello, answer, time.perf_counter() - started)
+        answer = None if describe_missing_features(self.case.needs, client.hello) else ask_engine(client, self.case)
+        self.result = judge_answer(self.case, self.name, client.hello, answer, time.perf_counter() - started)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The case id and the engine, for headings."""
@@ -79,7 +88,7 @@ class CaseItem(pytest.Item):
 MOST_CRASHES = 3
 
 
-def ask(client: Client, case: Case) -> Answer | list[Answer]:
+def ask_engine(client: Client, case: Case) -> Answer | list[Answer]:
     """The answer of the engine to the case, on a copy of its table or file; an exception is an answer too.
 
     For a case of several questions it is a list: one answer for each of its variants, reads or vectors, in order.
@@ -91,9 +100,9 @@ def ask(client: Client, case: Case) -> Answer | list[Answer]:
         folder = Path(scratch)
         if case.variants:
             data = case.subject.read_bytes()
-            copies = enumerate(variant.applied(data) for variant in case.variants)
+            copies = enumerate(variant.apply(data) for variant in case.variants)
             return _each(partial(_inspect_bytes, client, case, folder / str(number), copy) for number, copy in copies)
-        uri = cases.place(case, folder)
+        uri = cases.copy_subject(case, folder)
         if case.reads:
             return _each(partial(client.read, uri, read.query) for read in case.reads)
         if case.inspects:
@@ -103,7 +112,7 @@ def ask(client: Client, case: Case) -> Answer | list[Answer]:
 
 def _inspect_bytes(client: Client, case: Case, folder: Path, data: bytes) -> Answer:
     folder.mkdir()
-    return client.inspect(cases.place_bytes(case.subject.name, data, folder), keys=case.keys, prefix=case.prefix)
+    return client.inspect(cases.write_file(case.subject.name, data, folder), keys=case.keys, prefix=case.prefix)
 
 
 def _each(questions: Iterable[Callable[[], Answer]]) -> list[Answer]:

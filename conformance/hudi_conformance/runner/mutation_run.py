@@ -13,8 +13,8 @@ from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.mutants.harness.mutant import Mutant
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence.evidence import ROOT, CitedCase
-from hudi_conformance.report.published import case_of
-from hudi_conformance.report.saved_run import read
+from hudi_conformance.report.published import case_without_parameters
+from hudi_conformance.report.saved_run import read_report
 
 #: Seconds after which a run is aborted: no mutant may make the reference hang.
 TIME_LIMIT = 900
@@ -59,7 +59,7 @@ class _Unmutated:
     def failing(self, cases: Sequence[CitedCase]) -> frozenset[str]:
         """Those of the cases that fail without a mutant."""
         new = [c for c in cases if c.id not in self.fails]
-        broken = failing(None, new)
+        broken = find_failing_cases(None, new)
         self.fails |= {c.id: c.id in broken for c in new}
         return frozenset(c.id for c in cases if self.fails[c.id])
 
@@ -80,7 +80,7 @@ def _run_one(mutant: Mutant, cases: Sequence[CitedCase], unmutated: _Unmutated) 
 
 def _killers(mutant: str, cases: Sequence[CitedCase], unmutated: _Unmutated, *, stop_early: bool = False) -> frozenset[str]:
     """The cases that fail with the mutant and pass without it; with `stop_early` the first one."""
-    while found := failing(mutant, cases, stop_early=stop_early):
+    while found := find_failing_cases(mutant, cases, stop_early=stop_early):
         broken = unmutated.failing([c for c in cases if c.id in found])
         if found != broken or not stop_early:
             return found - broken
@@ -88,7 +88,7 @@ def _killers(mutant: str, cases: Sequence[CitedCase], unmutated: _Unmutated, *, 
     return frozenset()
 
 
-def failing(mutant: str | None, cases: Sequence[CitedCase], *, stop_early: bool = False) -> frozenset[str]:
+def find_failing_cases(mutant: str | None, cases: Sequence[CitedCase], *, stop_early: bool = False) -> frozenset[str]:
     """The cases that the reference fails or refuses with this mutant applied (None: as it is)."""
     if not cases:
         return frozenset()
@@ -96,10 +96,10 @@ def failing(mutant: str | None, cases: Sequence[CitedCase], *, stop_early: bool 
         options = ["--mutant", mutant] if mutant is not None else []
         found = _pytest([*options, *(["--maxfail=1"] if stop_early else []), f"--report={scratch}"], cases)
         try:
-            _, results = read(Path(scratch))
+            _, results = read_report(Path(scratch))
         except FileNotFoundError:
             raise SuiteError(f"no report with {mutant or 'no mutant'}:\n{found[-3000:]}") from None
-    return frozenset(case_of(r) for r in results if r.outcome.is_failure or r.outcome is Outcome.REFUSED)
+    return frozenset(case_without_parameters(r) for r in results if r.outcome.is_failure or r.outcome is Outcome.REFUSED)
 
 
 def _pytest(options: Iterable[str], cases: Iterable[CitedCase]) -> str:

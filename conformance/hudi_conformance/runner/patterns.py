@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hudi_conformance.cases.renames import current_case
-from hudi_conformance.runner.expected_failures import Flaky, ListError
+from hudi_conformance.runner.expected_failures import FlakyPattern, ListError
 
 
-def expanded(patterns: Iterable[str]) -> list[str]:
+def expand_patterns(patterns: Iterable[str]) -> list[str]:
     """The patterns, with those in the file in place of each `@file`.
 
     Raises:
@@ -19,9 +19,9 @@ def expanded(patterns: Iterable[str]) -> list[str]:
     return found
 
 
-def read_flaky(path: Path) -> tuple[Flaky, ...]:
+def read_flaky(path: Path) -> tuple[FlakyPattern, ...]:
     """The flaky cases in a file. Raises ListError if it cannot be read, or has no pattern."""
-    return tuple(Flaky(current_case(pattern), reason or f"in {path}") for pattern, reason in _lines(path))
+    return tuple(FlakyPattern(current_case(pattern), reason or f"in {path}") for pattern, reason in _lines(path))
 
 
 def _lines(path: Path) -> list[tuple[str, str]]:

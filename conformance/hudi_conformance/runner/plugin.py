@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hudi_conformance.report import junit_names
-from hudi_conformance.runner.pytest_session import SESSION, session_of
+from hudi_conformance.runner.pytest_session import SESSION, get_session
 
 if TYPE_CHECKING:
-    from hudi_conformance.runner.run_report import Ending
+    from hudi_conformance.runner.run_report import FinishedRun
 
 MARKS = (
     "requirements(*ids): the rules of the specification that a test checks",
     "needs(*features, writer=()): features without which an engine is not asked; writer= for the one that writes",
+    "versions(*numbers): the table versions of the tables that a test makes; 8 if it does not say",
     "long: a search of many seconds; `pytest` of the project leaves it out, and CI runs it in a step of its own",
     "hudi_engine(name, writer=None): the engine whose result it is; set by the suite",
     "slow: takes more than a few seconds",
@@ -69,9 +70,9 @@ def _check_lists(config: pytest.Config) -> None:
     from hudi_conformance.runner.expected_failures import ListError
 
     try:
-        session = session_of(config)
+        session = get_session(config)
         for engine in session.engines:
-            session.list_of(engine)
+            session.expected_failures(engine)
     except ListError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -85,7 +86,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         if str(fixtures_root()) not in session.config.args:
             session.config.args.insert(0, str(fixtures_root()))
     if session.config.getoption("mutant"):
-        session_of(session.config).apply_mutant()
+        get_session(session.config).apply_mutant()
 
 
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -111,7 +112,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if not case.looks_like_a_case(file_path):
         return None
     file: golden_cases.CaseFile = golden_cases.CaseFile.from_parent(parent, path=file_path)
-    file.session_of_run = session_of(parent.config)
+    file.session_of_run = get_session(parent.config)
     return file
 
 
@@ -126,7 +127,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         selection.group_by_engine(ours)
     only, skip = config.getoption("cases"), config.getoption("skip_cases")
     if only or skip:
-        chosen = [item for item in ours if selection.chosen(item, only, skip)]
+        chosen = [item for item in ours if selection.is_item_chosen(item, only, skip)]
         kept = set(map(id, chosen))
         config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
         items[:] = chosen
@@ -134,13 +135,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Set the seed of drawn data, and skip a test of an engine that does not declare what the test needs."""
-    if _is_ours(item) and (log := session_of(item.config).log) is not None:
-        log.start()
+    if _is_ours(item) and (log := get_session(item.config).log) is not None:
+        log.start_case()
     worker = getattr(item.config, "workerinput", {})
     if _is_ours(item) and "hudi_running_case" in worker:
         from hudi_conformance.runner import ended_workers
 
-        ended_workers.note_running(worker["hudi_running_case"], item)
+        ended_workers.record_running_case(worker["hudi_running_case"], item)
     seed = item.config.getoption("seed")
     if seed is not None and "hypothesis" in sys.modules:  # importing it takes long, and few cases need it
         from hypothesis import core
@@ -151,7 +152,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         from hudi_conformance.runner import python_cases
 
         counters.taken()  # reset what other tests counted
-        python_cases.skip_unless_offered(item, session_of(item.config))
+        python_cases.skip_unless_declared(item, get_session(item.config))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -165,10 +166,10 @@ def pytest_runtest_makereport(
         from hudi_conformance.runner import python_cases, results
 
         if python_cases.NO_RESULT not in item.stash:
-            results.settle(report, item, results.result_of(item, call), session_of(item.config))
-    if call.when == "teardown" and _is_ours(item) and (log := session_of(item.config).log) is not None:
+            results.compare_with_list(report, item, results.make_result(item, call), get_session(item.config))
+    if call.when == "teardown" and _is_ours(item) and (log := get_session(item.config).log) is not None:
         facts = dict(item.user_properties)
-        log.end(f"{facts.get('case', item.nodeid)}   {facts.get('engine', '')}   {facts.get('outcome', '')}")
+        log.end_case(f"{facts.get('case', item.nodeid)}   {facts.get('engine', '')}   {facts.get('outcome', '')}")
     return report
 
 
@@ -188,7 +189,7 @@ class Results:
         self.started = time.time()
         self.lines: list[dict[str, Any]] = []
         self.hellos: dict[str, dict[str, Any]] = {}
-        self.ending: Ending | None = None
+        self.ending: FinishedRun | None = None
         self._running: tempfile.TemporaryDirectory[str] | None = None
 
     @pytest.hookimpl(optionalhook=True)
@@ -199,7 +200,7 @@ class Results:
             return None
         from hudi_conformance.runner import ended_workers
 
-        return ended_workers.scheduler_of(config, log)
+        return ended_workers.make_scheduler(config, log)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -215,16 +216,16 @@ class Results:
         from hudi_conformance.runner import ended_workers, results
 
         limit = float(self.config.getini("faulthandler_timeout") or 0)
-        result = ended_workers.result_of_ended(report.node.workerinput["hudi_running_case"], crashitem, limit)
+        result = ended_workers.make_result_of_ended_worker(report.node.workerinput["hudi_running_case"], crashitem, limit)
         if result is not None:
-            results.settle_ended(report, result, session_of(self.config), self.hellos)
+            results.compare_ended_with_list(report, result, get_session(self.config), self.hellos)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the result that a report carries, if it is the report of a case."""
         line = getattr(report, "hudi_result", None)
         if line is not None:
-            junit_names.rename(self.config, report, line)
+            junit_names.rename_case(self.config, report, line)
             self.lines.append(line)
             self.hellos[line["engine"]] = getattr(report, "hudi_hello")  # noqa: B009 - no field of pytest's class
 
@@ -234,7 +235,7 @@ class Results:
         if self.lines:
             from hudi_conformance.runner import run_report
 
-            self.ending = run_report.finish(session, session_of(self.config), self.lines, self.hellos, self.started)
+            self.ending = run_report.finish_run(session, get_session(self.config), self.lines, self.hellos, self.started)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print messages about lists and reports below the summary of pytest."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 SESSION: pytest.StashKey["Session"] = pytest.StashKey()
 
 
-def session_of(config: pytest.Config) -> "Session":
+def get_session(config: pytest.Config) -> "Session":
     """The engines and lists of this process, made on first use."""
     found = config.stash.get(SESSION, None)
     if found is None:

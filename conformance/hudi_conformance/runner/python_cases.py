@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 
-from hudi_conformance.cases.suite_marks import guarantee
-from hudi_conformance.cases.verdict import Judgement, Outcome, Result, judge_exception, lacking, one_line
+from hudi_conformance.cases.suite_marks import read_guarantee
+from hudi_conformance.cases.verdict import Judgement, Outcome, Result, describe_missing_features, judge_exception, one_line
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.requirements.chapters import chapter_of_test
-from hudi_conformance.runner.pytest_session import session_of
+from hudi_conformance.requirements.requirement import VERSIONS
+from hudi_conformance.runner.pytest_session import get_session
 from hudi_conformance.runner.session import Session
 
 __all__ = ["engine", "pytest_generate_tests", "reader", "writer"]
@@ -28,24 +29,24 @@ __all__ = ["engine", "pytest_generate_tests", "reader", "writer"]
 @pytest.fixture(scope="session")
 def engine(request: pytest.FixtureRequest) -> Client:
     """The started engine under test."""
-    return session_of(request.config).client(request.param)
+    return get_session(request.config).client(request.param)
 
 
 @pytest.fixture(scope="session")
 def writer(request: pytest.FixtureRequest) -> Client:
     """The engine that writes, in a relay of two."""
-    return session_of(request.config).client(request.param)
+    return get_session(request.config).client(request.param)
 
 
 @pytest.fixture(scope="session")
 def reader(request: pytest.FixtureRequest) -> Client:
     """The engine that reads, in a relay of two; the result is its result."""
-    return session_of(request.config).client(request.param)
+    return get_session(request.config).client(request.param)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Once per engine for tests that take `engine`; once per ordered pair for those that take `writer` and `reader`."""
-    engines = session_of(metafunc.config).engines
+    engines = get_session(metafunc.config).engines
     if "engine" in metafunc.fixturenames:
         params = [pytest.param(e, marks=pytest.mark.hudi_engine(e), id=e) for e in engines]
         metafunc.parametrize("engine", params, indirect=True, scope="session")
@@ -64,14 +65,19 @@ def case_id(item: pytest.Item) -> str:
     return f"{item.path.stem}::{function}" + (f"[{', '.join(words)}]" if words else "")
 
 
-def rules_of(item: pytest.Item) -> tuple[str, ...]:
+def cited_rules(item: pytest.Item) -> tuple[str, ...]:
     """The rules that a Python case cites, each of them once."""
     return tuple(dict.fromkeys(str(rule) for mark in item.iter_markers("requirements") for rule in mark.args))
 
 
-def chapter_of(item: pytest.Item) -> str:
+def versions_of_test(item: pytest.Item) -> tuple[int, ...]:
+    """The table versions of the tables that a Python case makes; version 8 if no mark says otherwise."""
+    return tuple(sorted({version for mark in item.iter_markers("versions") for version in mark.args})) or VERSIONS[:1]
+
+
+def find_chapter(item: pytest.Item) -> str:
     """The chapter of the specification that a Python case belongs to."""
-    return chapter_of_test(item.path, rules_of(item))
+    return chapter_of_test(item.path, cited_rules(item))
 
 
 def _own_parameters(item: pytest.Item) -> dict[str, Any]:
@@ -106,19 +112,22 @@ NO_RESULT = pytest.StashKey[bool]()
 STOPPED = pytest.StashKey[str]()
 
 
-def skip_unless_offered(item: pytest.Item, session: Session) -> None:
+def skip_unless_declared(item: pytest.Item, session: Session) -> None:
     """Skip a test whose engines do not declare what its `needs` marks name."""
     mark = _engine_mark(item)
     for engine_name in (mark.args[0], mark.kwargs.get("writer", mark.args[0])):
-        if (stopped := session.why_stopped(engine_name)) is not None:
+        if (stopped := session.stop_reason(engine_name)) is not None:
             item.stash[STOPPED] = stopped if engine_name == mark.args[0] else f"{engine_name}, which writes: {stopped}"
             pytest.skip(item.stash[STOPPED])
     for needs in item.iter_markers("needs"):
         writer, features = mark.kwargs.get("writer"), needs.kwargs.get("writer", ())
-        if writer is not None and (lack := lacking(tuple(features), session.client(writer).hello)) is not None:
+        if (
+            writer is not None
+            and (lack := describe_missing_features(tuple(features), session.client(writer).hello)) is not None
+        ):
             item.stash[NO_RESULT] = True
             pytest.skip(f"{writer}, which writes: {lack}")
-        if (lack := lacking(needs.args, session.client(mark.args[0]).hello)) is not None:
+        if (lack := describe_missing_features(needs.args, session.client(mark.args[0]).hello)) is not None:
             pytest.skip(lack)
 
 
@@ -128,17 +137,18 @@ def empty_result(item: pytest.Item) -> Result:
         case=case_id(item),
         engine=_engine_mark(item).args[0],
         outcome=Outcome.ERROR,
-        chapter=chapter_of(item),
-        requirements=rules_of(item),
-        description=guarantee(getattr(item, "function", item).__doc__ or ""),
+        chapter=find_chapter(item),
+        requirements=cited_rules(item),
+        description=read_guarantee(getattr(item, "function", item).__doc__ or ""),
+        versions=versions_of_test(item),
     )
 
 
-def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
+def make_python_result(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
     """The result of a Python test, from its exception."""
     stopped = item.stash.get(STOPPED, None)
     judgement = Judgement(Outcome.NOT_RUN, stopped) if stopped is not None else _judgement(call.excinfo)
-    return replace(empty_result(item), seconds=call.duration).having(judgement)
+    return replace(empty_result(item), seconds=call.duration).with_judgement(judgement)
 
 
 def _judgement(excinfo: pytest.ExceptionInfo[BaseException] | None) -> Judgement:

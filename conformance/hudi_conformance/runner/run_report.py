@@ -11,12 +11,12 @@ import pytest
 from hudi_conformance.cases.schema import PACKAGE, fixtures_root
 from hudi_conformance.cases.verdict import Outcome, Result
 from hudi_conformance.report.run import EngineRun, Run
-from hudi_conformance.report.saved_run import write
+from hudi_conformance.report.saved_run import write_report
 from hudi_conformance.runner.session import Session
 
 
 @dataclass(frozen=True)
-class Ending:
+class FinishedRun:
     """A finished run; `page` is the HTML report, if one was requested."""
 
     run: Run
@@ -30,19 +30,19 @@ class Ending:
         return [*self.run.stale, *self.run.stopped, *(f"rewritten: {path}" for path in self.run.rewritten), *page]
 
 
-def finish(
+def finish_run(
     session: pytest.Session,
     ours: Session,
     lines: Sequence[dict[str, Any]],
     hellos: dict[str, dict[str, Any]],
     started: float,
-) -> Ending:
+) -> FinishedRun:
     """Check the lists and write the reports that were requested."""
     results = [Result.from_json(line) for line in lines]
     stopped = _stopped(results)
     complete = is_complete(session) and not stopped
-    stale = [] if ours.update else ours.stale(results, complete=complete)
-    written = ours.rewrite(results, complete=complete) if ours.update else []
+    stale = [] if ours.update else ours.describe_stale_entries(results, complete=complete)
+    written = ours.rewrite_lists(results, complete=complete) if ours.update else []
     if (stale or stopped) and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     run = Run(
@@ -54,9 +54,10 @@ def finish(
         stale=tuple(stale),
         rewritten=tuple(map(str, written)),
         stopped=tuple(stopped),
+        table_versions=tuple(sorted({version for result in results for version in result.versions})),
     )
     folder = session.config.getoption("report")
-    return Ending(run, tuple(results), None if folder is None else write(folder, run, results))
+    return FinishedRun(run, tuple(results), None if folder is None else write_report(folder, run, results))
 
 
 def _stopped(results: Sequence[Result]) -> list[str]:

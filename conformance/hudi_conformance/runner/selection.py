@@ -27,14 +27,14 @@ class UnknownPattern(LookupError):
         self.pattern, self.near = pattern, tuple(near)
 
 
-def names_of(id_: str, chapter: str, rules: Iterable[str], errata: Iterable[str] = ()) -> list[str]:
+def case_names(id_: str, chapter: str, rules: Iterable[str], errata: Iterable[str] = ()) -> list[str]:
     """The names under which a case is chosen: id, with and without parameters, chapter, areas, rules, errata."""
     rules = tuple(rules)
     areas = dict.fromkeys(rule.rpartition("-")[0] for rule in rules)
     return [id_, id_.partition("[")[0], chapter, *areas, *rules, *errata]
 
 
-def matches(names: Iterable[str], pattern: str) -> bool:
+def matches_any(names: Iterable[str], pattern: str) -> bool:
     """Whether one of the names is `pattern`, or matches it."""
     return any(name == pattern or fnmatchcase(name, pattern) for name in names)
 
@@ -42,7 +42,7 @@ def matches(names: Iterable[str], pattern: str) -> bool:
 # Before collecting: what pytest is asked for.
 
 
-def nodes(only: Sequence[str], skip: Sequence[str] = ()) -> list[str]:
+def nodes_to_collect(only: Sequence[str], skip: Sequence[str] = ()) -> list[str]:
     """The case files and tests that pytest has to collect for these patterns.
 
     More Python cases may be collected than are chosen: parameters are not in the index.
@@ -69,25 +69,27 @@ def _found(pattern: str) -> list[IndexedCase]:
 
 def is_chosen(case: IndexedCase, pattern: str) -> bool:
     """Whether a pattern chooses an indexed case, or one of its parameters."""
-    names = names_of(case.id, case.chapter, case.requirements, case.errata)
+    names = case_names(case.id, case.chapter, case.requirements, case.errata)
     without_parameters = pattern.partition("[")[0]
-    return matches(names, pattern) or matches([case.id], without_parameters) or (case.more_rules and _is_of_rules(pattern))
+    return (
+        matches_any(names, pattern) or matches_any([case.id], without_parameters) or (case.more_rules and _is_of_rules(pattern))
+    )
 
 
 def _is_of_rules(pattern: str) -> bool:
     """Whether a pattern can choose by a rule or an area."""
     areas = [area for chapter in chapters().values() for area in chapter.areas]
-    return matches([*requirements(), *areas], pattern)
+    return matches_any([*requirements(), *areas], pattern)
 
 
 def _unknown(pattern: str) -> UnknownPattern:
     if pattern in requirements():
         return UnknownPattern(pattern, f"no case cites {pattern} yet")
     known = "an id, chapter, area, rule or erratum" if "*" not in pattern else "a match"
-    return UnknownPattern(pattern, f"no case has {known} {pattern!r}", near(pattern))
+    return UnknownPattern(pattern, f"no case has {known} {pattern!r}", similar_patterns(pattern))
 
 
-def near(pattern: str) -> list[str]:
+def similar_patterns(pattern: str) -> list[str]:
     """Up to five patterns that look like `pattern`: chapters and areas first, then rules and ids."""
     every = (*golden_cases(), *python_cases())
     groups = [*chapters(), *(area for chapter in chapters().values() for area in chapter.areas)]
@@ -104,11 +106,11 @@ def near(pattern: str) -> list[str]:
 # After collecting: items with parameters.
 
 
-def chosen(item: "pytest.Item", only: Sequence[str], skip: Sequence[str]) -> bool:
+def is_item_chosen(item: "pytest.Item", only: Sequence[str], skip: Sequence[str]) -> bool:
     """Whether an item of the suite is chosen; without `only` every item is that is not skipped."""
     names = item_names(item)
-    wanted = not only or any(matches(names, current_case(pattern)) for pattern in only)
-    return wanted and not any(matches(names, current_case(pattern)) for pattern in skip)
+    wanted = not only or any(matches_any(names, current_case(pattern)) for pattern in only)
+    return wanted and not any(matches_any(names, current_case(pattern)) for pattern in skip)
 
 
 def item_names(item: "pytest.Item") -> list[str]:
@@ -117,8 +119,8 @@ def item_names(item: "pytest.Item") -> list[str]:
     from hudi_conformance.runner.golden_cases import CaseItem
 
     if isinstance(item, CaseItem):
-        return names_of(item.case.id, item.case.chapter, item.case.requirements, item.case.errata)
-    return names_of(programs.case_id(item), programs.chapter_of(item), programs.rules_of(item))
+        return case_names(item.case.id, item.case.chapter, item.case.requirements, item.case.errata)
+    return case_names(programs.case_id(item), programs.find_chapter(item), programs.cited_rules(item))
 
 
 def group_by_engine(items: list["pytest.Item"]) -> None:

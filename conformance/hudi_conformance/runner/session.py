@@ -14,7 +14,7 @@ from hudi_conformance.contract.messages import Hello
 from hudi_conformance.engines.registry import connect
 from hudi_conformance.runner import expected_failures
 from hudi_conformance.runner.exchange_log import ExchangeLog
-from hudi_conformance.runner.expected_failures import ExpectedFailures, Flaky
+from hudi_conformance.runner.expected_failures import ExpectedFailures, FlakyPattern
 
 
 class EngineDidNotStart(ContractError):
@@ -36,7 +36,7 @@ class Session:
     #: Unexpected time-outs of one engine after which it is not asked any more; None: no limit.
     max_timeouts: int | None = None
     #: Cases that may pass or fail, in addition to those of the lists.
-    flaky: tuple[Flaky, ...] = ()
+    flaky: tuple[FlakyPattern, ...] = ()
     log: ExchangeLog | None = None
     _timeouts: Counter[str] = field(default_factory=Counter)
     _clients: dict[str, Client | ContractError] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Session:
 
     def _start(self, engine: str) -> Client | ContractError:
         try:
-            trace = None if self.log is None else partial(self.log.note, engine)
+            trace = None if self.log is None else partial(self.log.add_message, engine)
             client = connect(engine, message_timeout=self.message_timeout, trace=trace)
         except ContractError as error:
             return error
@@ -82,50 +82,50 @@ class Session:
         client = self._clients.get(engine)
         return client.hello if isinstance(client, Client) else None
 
-    def failed_start(self, engine: str) -> str | None:
+    def start_failure(self, engine: str) -> str | None:
         """Why the engine did not start; None if it did, or was not needed."""
         client = self._clients.get(engine)
         return str(client) if isinstance(client, ContractError) else None
 
-    def list_of(self, engine: str) -> ExpectedFailures:
+    def expected_failures(self, engine: str) -> ExpectedFailures:
         """The engine's list of expected failures."""
         if engine not in self._lists:
-            found = expected_failures.load(engine, self.list_path)
+            found = expected_failures.load_list(engine, self.list_path)
             self._lists[engine] = replace(found, known_flaky=self.flaky)
         return self._lists[engine]
 
-    def settle(self, result: Result) -> Result:
+    def compare(self, result: Result) -> Result:
         """The result compared with the engine's list; when the list is rewritten, every result is as expected."""
-        settled = self.list_of(result.engine).settle(result)
+        settled = self.expected_failures(result.engine).compare(result)
         if result.outcome is Outcome.TIMEOUT and settled.listed is None:
             self._timeouts[result.engine] += 1
         if self.update and settled.surprise is not None:
             return replace(settled, surprise=None, listed="recorded" if result.outcome.is_failure else None)
         return settled
 
-    def why_stopped(self, engine: str) -> str | None:
+    def stop_reason(self, engine: str) -> str | None:
         """Why the engine is not asked any more: it had too many time-outs; None if it is asked."""
         if self.max_timeouts is None or self._timeouts[engine] < self.max_timeouts:
             return None
         return f"not run: {self.max_timeouts} time-outs before (--max-timeouts {self.max_timeouts})"
 
-    def stale(self, results: Iterable[Result], *, complete: bool) -> list[str]:
+    def describe_stale_entries(self, results: Iterable[Result], *, complete: bool) -> list[str]:
         """Messages about entries of lists that are out of date."""
         messages = []
         for engine in self.engines:
             mine = [r for r in results if r.engine == engine]
-            found = self.list_of(engine)
-            stale = found.stale(mine, complete=complete, engines=self.engines)
+            found = self.expected_failures(engine)
+            stale = found.describe_stale_entries(mine, complete=complete, engines=self.engines)
             messages += [f"{found.path}: {complaint}" for complaint in stale]
         return messages
 
-    def rewrite(self, results: Iterable[Result], *, complete: bool) -> list[Path]:
+    def rewrite_lists(self, results: Iterable[Result], *, complete: bool) -> list[Path]:
         """Rewrite the lists of the engines that ran; the files written."""
         written = []
         for engine in self.engines:
             mine = [r for r in results if r.engine == engine]
-            updated = self.list_of(engine).updated(mine, complete=complete)
-            if mine and updated.path is not None and updated.entries != self.list_of(engine).entries:
+            updated = self.expected_failures(engine).with_results(mine, complete=complete)
+            if mine and updated.path is not None and updated.entries != self.expected_failures(engine).entries:
                 updated.save()
                 written.append(updated.path)
         return written

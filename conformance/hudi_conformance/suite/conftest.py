@@ -9,7 +9,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.registry import find
-from hudi_conformance.runner.pytest_session import session_of
+from hudi_conformance.runner.pytest_session import get_session
 from hudi_conformance.runner.python_cases import engine, pytest_generate_tests, reader, writer
 
 if TYPE_CHECKING:  # a fixture imports what it needs, so that a test that does not ask for it starts sooner
@@ -39,7 +39,7 @@ def budget(request: pytest.FixtureRequest) -> "Budget":
     """
 
     def affordable(many: int, few: int, *engines: Client) -> int:
-        return session_of(request.config).programs or min(find(one.name).affordable(many, few) for one in engines)
+        return get_session(request.config).programs or min(find(one.name).affordable(many, few) for one in engines)
 
     return affordable
 

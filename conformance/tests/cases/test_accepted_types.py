@@ -8,9 +8,9 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from tools.pages.contract_types import TYPES, accepted
+from tools.pages.contract_types import TYPES, accepted_types
 
-from hudi_conformance.cases.rows import rows_of
+from hudi_conformance.cases.rows import parse_rows
 from hudi_conformance.contract.arrow_files import read_rows
 
 UTC = datetime.UTC
@@ -29,7 +29,7 @@ TEXTS = pa.array(["a"]).dictionary_encode()
 
 def equal(declared, expected, column):
     """Whether a column with one value is right where a case expects a value of the declared type."""
-    right = rows_of([{"c": expected}], {"c": declared})
+    right = parse_rows([{"c": expected}], {"c": declared})
     return not right.compare(pa.table({"c": column}))
 
 
@@ -148,7 +148,7 @@ ACCEPTED = {
 @pytest.mark.parametrize("row", TYPES, ids=lambda row: row.title)
 def test_the_table_of_the_page_has_these_types(row):
     """What the generator finds by comparing is what the contract promises; dictionary encoding counts as the type of its values."""
-    assert sorted(accepted(row)) == sorted(ACCEPTED[row.title])
+    assert sorted(accepted_types(row)) == sorted(ACCEPTED[row.title])
     assert equal(row.avro, row.expected, pa.array([row.sample], row.sent))
     if not pa.types.is_nested(row.sent):
         assert equal(row.avro, row.expected, pa.array([row.sample], row.sent).dictionary_encode())
@@ -156,7 +156,7 @@ def test_the_table_of_the_page_has_these_types(row):
 
 def test_columns_and_rows_have_no_order_and_every_column_is_there_once():
     """Rows are a multiset; columns are compared by name."""
-    right = rows_of([{"a": "1", "b": "x"}, {"a": "1", "b": "x"}, {"a": "2", "b": "y"}], {"a": "long", "b": "string"})
+    right = parse_rows([{"a": "1", "b": "x"}, {"a": "1", "b": "x"}, {"a": "2", "b": "y"}], {"a": "long", "b": "string"})
     assert not right.compare(pa.table({"b": ["y", "x", "x"], "a": [2, 1, 1]}))
     assert right.compare(pa.table({"a": [1, 2], "b": ["x", "y"]})).missing
     assert right.compare(pa.table({"a": [1, 1, 2]})).absent == ("b",)
@@ -172,5 +172,5 @@ def test_files_of_other_libraries(tmp_path):
         options = pa.ipc.IpcWriteOptions(compression=codec)
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, rows.schema, options=options) as writer:
             writer.write_table(rows, max_chunksize=1)
-        right = rows_of([{"m": {"a": "1"}, "s": "x"}, {"m": None, "s": "y"}], {"m": COUNTS, "s": "string"})
+        right = parse_rows([{"m": {"a": "1"}, "s": "x"}, {"m": None, "s": "y"}], {"m": COUNTS, "s": "string"})
         assert not right.compare(read_rows(path))

@@ -14,7 +14,7 @@ from hudi_conformance.cases.schema import CaseError
 
 def test_case_has_all_fields_of_its_file(casebook: Casebook):
     """All keys of the file are loaded; missing keys have defaults."""
-    case = cases.load(casebook.add("merge.event-time.late", flags=["silent-stale"], query={"kind": "as-of", "as_of": "1"}))
+    case = cases.load_case(casebook.add("merge.event-time.late", flags=["silent-stale"], query={"kind": "as-of", "as_of": "1"}))
     assert (case.id, case.chapter, case.requirements, case.flags) == (
         "merge.event-time.late",
         "merging",
@@ -27,7 +27,7 @@ def test_case_has_all_fields_of_its_file(casebook: Casebook):
 
 def test_default_query_is_snapshot(casebook: Casebook):
     """A case without a query is a snapshot query."""
-    assert cases.load(casebook.add()).query.kind == "snapshot"
+    assert cases.load_case(casebook.add()).query.kind == "snapshot"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_error_names_file_and_key(casebook: Casebook, changes: dict[str, Any], k
     path = casebook.add("merge.tiny")
     path.write_text(json.dumps({k: v for k, v in (json.loads(path.read_text()) | changes).items() if v is not None}))
     with pytest.raises(CaseError, match=message) as caught:
-        cases.load(path)
+        cases.load_case(path)
     assert (caught.value.path, caught.value.key) == (path, key)
 
 
@@ -71,7 +71,7 @@ def test_error_names_file_and_key(casebook: Casebook, changes: dict[str, Any], k
 )
 def test_invalid_expected_rows_are_an_error(casebook: Casebook, rows: list[dict[str, Any]], key: str):
     """Each row must have exactly the declared columns, and each value must have the type of its column."""
-    case = cases.load(casebook.add(rows=rows))
+    case = cases.load_case(casebook.add(rows=rows))
     with pytest.raises(CaseError, match=r"rows\.json") as caught:
         _ = case.rows
     assert caught.value.key == key
@@ -82,13 +82,13 @@ def test_invalid_json_is_an_error(casebook: Casebook):
     path = casebook.add()
     path.write_text("{")
     with pytest.raises(CaseError, match="is not JSON"):
-        cases.load(path)
+        cases.load_case(path)
 
 
 def test_engine_gets_a_copy_of_the_table(casebook: Casebook, tmp_path: Path):
     """The engine gets its own folder, so that it cannot change the committed table."""
-    case = cases.load(casebook.add())
-    uri = cases.place(case, tmp_path / "scratch")
+    case = cases.load_case(casebook.add())
+    uri = cases.copy_subject(case, tmp_path / "scratch")
     copy = Path(urlsplit(uri).path)
     assert uri.startswith("file:///") and copy.name == "table"
     (copy / "rows.json").write_text("[]")
@@ -104,8 +104,8 @@ def test_cases_are_sorted_by_path(casebook: Casebook):
 
 def test_two_cases_can_share_a_table(casebook: Casebook):
     """A second case about a table refers to the table of the first one, without a copy."""
-    first = cases.load(casebook.add("merge.first"))
-    second = cases.load(casebook.add("merge.second", table="../first/table"))
+    first = cases.load_case(casebook.add("merge.first"))
+    second = cases.load_case(casebook.add("merge.second", table="../first/table"))
     assert second.subject == first.subject
 
 

@@ -12,10 +12,10 @@ from tiny_cases import Casebook
 from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.file_cases import Patch, Variant
 from hudi_conformance.cases.schema import CaseError
-from hudi_conformance.cases.verdict import Outcome, Result, judge
-from hudi_conformance.commands.suite.fixtures import problems
+from hudi_conformance.cases.verdict import Outcome, Result, judge_answer
+from hudi_conformance.commands.suite.fixtures import find_problems
 from hudi_conformance.contract import Engine, EngineCrash, EngineError, Hello, Refused
-from hudi_conformance.runner.golden_cases import MOST_CRASHES, ask
+from hudi_conformance.runner.golden_cases import MOST_CRASHES, ask_engine
 
 FEATURES = frozenset({"inspect.log-file", "compute.partition.escape"})
 WHOLE = b"#HUDI#whole"
@@ -119,8 +119,8 @@ def vectors(casebook: Casebook) -> Path:
 
 def result(engine: Engine, path: Path) -> Result:
     """The result of the case on this engine."""
-    case = cases.load(path)
-    return judge(case, "x", engine.hello(), ask(engine, case))
+    case = cases.load_case(path)
+    return judge_answer(case, "x", engine.hello(), ask_engine(engine, case))
 
 
 @pytest.mark.parametrize("name", ["family", "vectors"])
@@ -165,7 +165,7 @@ def test_engine_that_crashes_on_every_part_is_not_restarted_for_each(family: Pat
     """A restart may take minutes; after a few crashes the other parts count as crashes too."""
     engine = Fragile()
     assert result(engine, family).outcome is Outcome.CRASH
-    assert engine.asked == MOST_CRASHES < len(cases.load(family).variants)
+    assert engine.asked == MOST_CRASHES < len(cases.load_case(family).variants)
 
 
 def test_file_keeps_its_name(casebook: Casebook):
@@ -187,7 +187,7 @@ def test_file_keeps_its_name(casebook: Casebook):
 def test_patch_offsets_refer_to_the_undamaged_file():
     """Each of several patches is applied at its offset in the undamaged file."""
     variant = Variant("x", patches=(Patch(1, 2, "58595a"), Patch(4, 0, "2d"), Patch(5, 1)), cut=6)
-    assert variant.applied(b"abcdefg") == b"aXYZd-"
+    assert variant.apply(b"abcdefg") == b"aXYZd-"
 
 
 @pytest.mark.parametrize(
@@ -204,14 +204,14 @@ def test_verify_reports_an_invalid_family(casebook: Casebook, family: Path, chan
     variants = json.loads(path.read_text())
     change(variants)
     write(path, variants)
-    assert any(says in problem for problem in problems(casebook.root))
+    assert any(says in problem for problem in find_problems(casebook.root))
 
 
 def test_vector_flags_need_notes(casebook: Casebook, vectors: Path):
     """A flag without a note, or an unknown function, is an error in the file."""
     path = vectors.parent / "vectors.json"
     write(path, json.loads(path.read_text()) | {"function": "minds.read", "notes": {}})
-    told = list(problems(casebook.root))
+    told = list(find_problems(casebook.root))
     assert any("no note on the flag escape" in problem for problem in told)
     assert any("'minds.read' is no function" in problem for problem in told)
 
@@ -220,4 +220,4 @@ def test_variant_without_right_answer_is_an_error(family: Path):
     """The form of the file is checked before any engine is asked."""
     write(family.parent / "expected" / "v.json", [{"name": "x"}])
     with pytest.raises(CaseError, match="not valid under any"):
-        _ = cases.load(family).variants
+        _ = cases.load_case(family).variants

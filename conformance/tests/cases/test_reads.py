@@ -10,7 +10,7 @@ from tiny_cases import COLUMNS, RIGHT, STORED, Casebook
 
 from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.schema import CaseError
-from hudi_conformance.cases.verdict import judge
+from hudi_conformance.cases.verdict import judge_answer
 from hudi_conformance.contract import EngineError, Hello
 
 HELLO = Hello("tiny", "1", "python", frozenset({"read.snapshot", "read.incremental"}))
@@ -40,14 +40,14 @@ def series(casebook: Casebook, *reads: dict[str, Any]) -> Path:
 )
 def test_worst_answer_decides(casebook: Casebook, answers: list[Any], outcome: str, message: str) -> None:
     """A series is right if each of its answers is; an alternative answer and an expected error are right too."""
-    found = judge(cases.load(series(casebook, FIRST, SECOND, THIRD)), "tiny", HELLO, answers)
+    found = judge_answer(cases.load_case(series(casebook, FIRST, SECOND, THIRD)), "tiny", HELLO, answers)
     assert (found.outcome, found.message) == (outcome, message)
 
 
 def test_query_with_columns(casebook: Casebook) -> None:
     """The rows of a projection have the selected columns only."""
     chosen = {"name": "ids", "query": {"kind": "incremental", "columns": ["id"]}, "rows": [{"id": "a"}]}
-    (read,) = cases.load(series(casebook, chosen)).reads
+    (read,) = cases.load_case(series(casebook, chosen)).reads
     assert read.query.columns == ("id",)
     assert not read.rows[0].compare(ROWS.slice(0, 1).select(["id"]))
 
@@ -64,7 +64,7 @@ def test_query_with_columns(casebook: Casebook) -> None:
 )
 def test_error_names_file_and_query(casebook: Casebook, wrong: dict[str, Any], says: str) -> None:
     """The error names the file and the query."""
-    case = cases.load(series(casebook, FIRST | wrong))
+    case = cases.load_case(series(casebook, FIRST | wrong))
     with pytest.raises(CaseError, match=r"reads\.json") as caught:
         _ = case.reads
     assert says in str(caught.value)

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hudi_conformance.cases.rows import Rows, canonical, differences
-from hudi_conformance.cases.values import UnknownType, from_arrow, from_json
+from hudi_conformance.cases.rows import Rows, canonical_rows, compare_rows
+from hudi_conformance.cases.values import UnknownType, canonical_from_arrow, canonical_from_json
 
 NESTED = {
     "type": "record",
@@ -57,7 +57,7 @@ NOON = datetime(2026, 11, 21, 12, 0, 0, 123456)
 )
 def test_canonical_text_does_not_depend_on_the_arrow_encoding(declared: Any, value: Any, kind: pa.DataType, text: Any):
     """Width, unit, zone and container of an Arrow value make no difference; value and declared type do."""
-    found = from_arrow(pa.array([value], kind)[0], declared)
+    found = canonical_from_arrow(pa.array([value], kind)[0], declared)
     assert (found, type(found)) == (text, type(text))
 
 
@@ -83,7 +83,7 @@ def test_canonical_text_does_not_depend_on_the_arrow_encoding(declared: Any, val
 )
 def test_texts_of_cases_become_canonical(declared: Any, value: Any, text: Any):
     """Expected values may be written in any usual form."""
-    assert repr(from_json(value, declared)) == repr(text)
+    assert repr(canonical_from_json(value, declared)) == repr(text)
 
 
 @pytest.mark.parametrize(
@@ -93,46 +93,46 @@ def test_texts_of_cases_become_canonical(declared: Any, value: Any, text: Any):
 def test_expected_value_of_wrong_type_is_an_error(declared: str, value: Any):
     """A mistake in expected rows is found when they are loaded, and is not reported as a fault of an engine."""
     with pytest.raises(ValueError, match=r".+"):
-        from_json(value, declared)
+        canonical_from_json(value, declared)
 
 
 def test_value_of_another_type_is_different():
     """A text is not equal to a number with the same digits."""
-    assert from_arrow(pa.scalar("10"), "long") == "'10' (string)"
-    assert from_arrow(pa.scalar(10), "timestamp-micros") == "10 (int64)"
+    assert canonical_from_arrow(pa.scalar("10"), "long") == "'10' (string)"
+    assert canonical_from_arrow(pa.scalar(10), "timestamp-micros") == "10 (int64)"
 
 
 def test_struct_difference_names_additional_and_missing_fields():
     """An additional or missing field of a struct is a difference even if its value is null."""
-    found = from_arrow(pa.scalar({"no": 3, "zip": None}), NESTED)
+    found = canonical_from_arrow(pa.scalar({"no": 3, "zip": None}), NESTED)
     assert found == {"city": "(no such field)", "no": "3", "zip": "None (not declared)"}
 
 
 def test_map_with_duplicate_key_is_an_error():
     """Entries with a duplicate key are not dropped silently."""
     twice = pa.array([[("a", 1), ("a", 1)]], pa.map_(pa.string(), pa.int32()))[0]
-    assert from_arrow(twice, {"type": "map", "values": "int"}) == [["a", 1], ["a", 1]]
+    assert canonical_from_arrow(twice, {"type": "map", "values": "int"}) == [["a", 1], ["a", 1]]
 
 
 def test_unknown_type_is_an_error():
     """A misspelled declared type is an error."""
     with pytest.raises(UnknownType, match="longish"):
-        from_json(1, "longish")
+        canonical_from_json(1, "longish")
     with pytest.raises(UnknownType, match="2 types"):
-        from_json(1, ["null", "int", "string"])
+        canonical_from_json(1, ["null", "int", "string"])
 
 
 def test_rows_are_a_multiset():
     """The order of rows is ignored; the number of equal rows counts."""
     a, b = {"id": "a"}, {"id": "b"}
-    assert not differences([a, b], [b, a])
-    assert differences([a], [a, a]).unexpected == (a,)
-    assert differences([a, a], [a]).missing == (a,)
+    assert not compare_rows([a, b], [b, a])
+    assert compare_rows([a], [a, a]).unexpected == (a,)
+    assert compare_rows([a, a], [a]).missing == (a,)
 
 
 def test_null_differs_from_empty_text():
     """A null that is returned as an empty text is a difference."""
-    told = differences([{"id": "a", "name": None}], [{"id": "a", "name": ""}])
+    told = compare_rows([{"id": "a", "name": None}], [{"id": "a", "name": ""}])
     assert told.changed == (({"id": "a", "name": None}, {"id": "a", "name": ""}),)
 
 
@@ -140,7 +140,7 @@ def test_differing_rows_are_paired_by_key():
     """Differing rows are paired by key; rows without a partner are missing or unexpected."""
     expected = [{"id": "a", "v": 1}, {"id": "b", "v": 1}, {"id": "c", "v": 1}]
     found = [{"id": "a", "v": 2}, {"id": "b", "v": 1}, {"id": "d", "v": 1}]
-    told = differences(expected, found, ("id",))
+    told = compare_rows(expected, found, ("id",))
     assert list(told.pairs()) == [
         ({"id": "a", "v": 1}, {"id": "a", "v": 2}),
         ({"id": "c", "v": 1}, None),
@@ -152,14 +152,14 @@ def test_differing_rows_are_paired_by_key():
 def test_default_key_is_the_first_unique_column():
     """Without a key, rows are paired by the first column whose values are all different."""
     expected = [{"p": "x", "id": "a", "v": 1}, {"p": "x", "id": "b", "v": 1}]
-    told = differences(expected, [{"p": "x", "id": "a", "v": 2}, expected[1]])
+    told = compare_rows(expected, [{"p": "x", "id": "a", "v": 2}, expected[1]])
     assert told.key == ("id",) and len(told.changed) == 1
 
 
 def test_summary_does_not_depend_on_row_order():
     """Lists of expected failures contain summaries, which must not depend on the order of rows."""
     rows = [{"id": c} for c in "abcdef"]
-    assert differences(rows, []).summary() == differences(rows[::-1], []).summary() == "6 missing (id=a, id=b, id=c, ...)"
+    assert compare_rows(rows, []).summary() == compare_rows(rows[::-1], []).summary() == "6 missing (id=a, id=b, id=c, ...)"
 
 
 def test_additional_and_missing_columns_are_differences():
@@ -182,10 +182,10 @@ def test_empty_answer_is_compared():
 def test_chunks_are_ignored():
     """A column in several chunks has the same values as one in a single chunk."""
     column = pa.chunked_array([pa.array([1]), pa.array([], pa.int64()), pa.array([2])])
-    assert canonical(pa.table({"n": column}), {"n": "long"}) == [{"n": "1"}, {"n": "2"}]
+    assert canonical_rows(pa.table({"n": column}), {"n": "long"}) == [{"n": "1"}, {"n": "2"}]
 
 
 def test_timestamps_are_compared_in_utc():
     """An instant with an offset equals the same instant in UTC."""
     berlin = datetime(2026, 1, 1, 0, 30, tzinfo=timezone(timedelta(hours=1)))
-    assert from_json(berlin.isoformat(), "timestamp-micros") == "2025-12-31T23:30:00Z"
+    assert canonical_from_json(berlin.isoformat(), "timestamp-micros") == "2025-12-31T23:30:00Z"

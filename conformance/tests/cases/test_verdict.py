@@ -10,8 +10,8 @@ import pytest
 from tiny_cases import Casebook
 
 from hudi_conformance.cases import case as cases
-from hudi_conformance.cases.inspection import contradiction
-from hudi_conformance.cases.verdict import Outcome, Result, judge, judge_exception, one_line
+from hudi_conformance.cases.inspection import find_contradiction
+from hudi_conformance.cases.verdict import Outcome, Result, judge_answer, judge_exception, one_line
 from hudi_conformance.contract import Conflict, EngineCrash, EngineError, EngineTimeout, Hello, ProtocolFault, Refused
 
 HELLO = Hello("tiny", "7", "python", frozenset({"read.snapshot", "inspect.table"}))
@@ -26,7 +26,7 @@ def judged(casebook: Casebook) -> Judged:
     """The result of an answer to a tiny case with these changes."""
 
     def result(answer: Any, **changes: Any) -> Result:
-        return judge(cases.load(casebook.add(**changes)), "tiny", HELLO, answer, 1.5)
+        return judge_answer(cases.load_case(casebook.add(**changes)), "tiny", HELLO, answer, 1.5)
 
     return result
 
@@ -115,10 +115,10 @@ def test_alternative_answers_pass(casebook: Casebook):
     """Each of the accepted answers passes, and no other one."""
     other = casebook.add("merge.other", rows=[{"id": "b", "ts": None}, {"id": "a", "ts": "9"}])
     expected = {"rows": "expected/rows.json", "accept": [f"../{other.parent.name}/expected/rows.json"]}
-    case = cases.load(casebook.add(expected=expected))
-    assert judge(case, "tiny", HELLO, RIGHT).outcome is Outcome.PASS
-    assert judge(case, "tiny", HELLO, WRONG).outcome is Outcome.PASS
-    assert judge(case, "tiny", HELLO, RIGHT.slice(0, 1)).message == "1 missing (id=a)"
+    case = cases.load_case(casebook.add(expected=expected))
+    assert judge_answer(case, "tiny", HELLO, RIGHT).outcome is Outcome.PASS
+    assert judge_answer(case, "tiny", HELLO, WRONG).outcome is Outcome.PASS
+    assert judge_answer(case, "tiny", HELLO, RIGHT.slice(0, 1)).message == "1 missing (id=a)"
 
 
 @pytest.mark.parametrize("answer", [RIGHT, WRONG, EngineCrash("gone", 3, "oops")])
@@ -166,25 +166,27 @@ def test_inspection_difference_names_its_place(path: str, value: Any):
     for name in folders:
         at = at[name]
     at[last] = value
-    told = contradiction(INSPECTED, other)
+    told = find_contradiction(INSPECTED, other)
     assert told is not None and told.path.startswith(path)
-    assert contradiction(other, INSPECTED) is not None
+    assert find_contradiction(other, INSPECTED) is not None
 
 
 def test_additional_properties_and_order_of_instants_are_ignored():
     """Engines write additional properties, and a timeline is a set of instants."""
     timeline = {"completed": INSPECTED["timeline"]["completed"][::-1], "pending": []}
-    assert contradiction({k: v for k, v in INSPECTED.items() if k != "timeline"}, INSPECTED) is None
-    assert contradiction(INSPECTED, INSPECTED | {"properties": {"a": "1", "b": "2", "c": "3"}, "timeline": timeline}) is None
+    assert find_contradiction({k: v for k, v in INSPECTED.items() if k != "timeline"}, INSPECTED) is None
+    assert (
+        find_contradiction(INSPECTED, INSPECTED | {"properties": {"a": "1", "b": "2", "c": "3"}, "timeline": timeline}) is None
+    )
 
 
 def test_inspection_is_judged(casebook: Casebook):
     """A case can compare timeline and file slices instead of rows."""
     path = casebook.add(needs=["inspect.table"], expected={"inspect": "expected/rows.json"})
     (path.parent / "expected" / "rows.json").write_text(json.dumps(INSPECTED))
-    case = cases.load(path)
-    assert judge(case, "tiny", HELLO, INSPECTED).outcome is Outcome.PASS
-    found = judge(case, "tiny", HELLO, INSPECTED | {"file_groups": {}})
+    case = cases.load_case(path)
+    assert judge_answer(case, "tiny", HELLO, INSPECTED).outcome is Outcome.PASS
+    found = judge_answer(case, "tiny", HELLO, INSPECTED | {"file_groups": {}})
     assert (found.outcome, found.message.split(":")[0]) == (Outcome.FAIL, "file_groups.p")
 
 
@@ -192,9 +194,9 @@ def test_order_of_slices_is_ignored():
     """Engines list the slices of a group oldest or newest first; log files are in merge order."""
     old, new = ({"base_instant": instant, "log_files": ["1", "2"]} for instant in ("20260101000000000", "20260101000001000"))
     shown = {"file_groups": {"p": {"f": {"slices": [old, new]}}}}
-    assert contradiction(shown, {"file_groups": {"p": {"f": {"slices": [new, old]}}}}) is None
+    assert find_contradiction(shown, {"file_groups": {"p": {"f": {"slices": [new, old]}}}}) is None
     other = {"file_groups": {"p": {"f": {"slices": [new, old | {"log_files": ["2", "1"]}]}}}}
-    assert contradiction(shown, other) is not None
+    assert find_contradiction(shown, other) is not None
 
 
 def test_a_slip_in_the_rows_has_one_message_on_every_run():

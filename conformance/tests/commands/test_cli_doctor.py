@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from hudi_conformance.cli import app
 from hudi_conformance.commands.adapters import doctor
-from hudi_conformance.commands.adapters.engines import greet
+from hudi_conformance.commands.adapters.engines import ask_hello
 from hudi_conformance.contract import Hello
 from hudi_conformance.engines import registry
 from hudi_conformance.engines.apache_hudi.jvm.bundle import cached_bundle
@@ -23,8 +23,8 @@ def bare(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("HUDI_CONFORMANCE_CACHE", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(environments, "machine_java", lambda: None)
-    monkeypatch.setattr(doctor, "index_in_reach", lambda: False)
-    monkeypatch.setattr(doctor, "object_store", lambda: "object store: not asked")
+    monkeypatch.setattr(doctor, "is_index_reachable", lambda: False)
+    monkeypatch.setattr(doctor, "check_object_store", lambda: "object store: not asked")
 
 
 def run(*arguments: str) -> str:
@@ -102,16 +102,16 @@ def test_engines_lists_available_engines_and_install_commands():
     told = run("engines", "--features")
     assert "in this process" in told
     assert "merge.event-time" in told
-    answer = greet(registry.find("hudi-rs"))
+    answer = ask_hello(registry.find("hudi-rs"))
     assert answer == "not installed: hudi-conformance doctor --make hudi-rs"
-    assert isinstance(greet(registry.find("reference")), Hello)
+    assert isinstance(ask_hello(registry.find("reference")), Hello)
 
 
 @pytest.mark.s3
 def test_doctor_tests_the_object_store() -> None:
     """The emulated object store is started for a short time, and its guarantees are reported."""
     pytest.importorskip("moto.server")
-    assert doctor.object_store().startswith("object store: moto's server behind the proxy keeps all 6 promises")
+    assert doctor.check_object_store().startswith("object store: moto's server behind the proxy keeps all 6 promises")
 
 
 def test_doctor_names_the_extra_of_the_object_store(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,5 +119,5 @@ def test_doctor_names_the_extra_of_the_object_store(monkeypatch: pytest.MonkeyPa
     from hudi_conformance.explorer.s3 import store
 
     monkeypatch.setattr(store.importlib.util, "find_spec", lambda name: None)
-    told = Text.from_markup(doctor.object_store()).plain
+    told = Text.from_markup(doctor.check_object_store()).plain
     assert told == "object store: none (moto is not installed: pip install 'hudi-conformance[s3]')"

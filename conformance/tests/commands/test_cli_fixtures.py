@@ -41,7 +41,7 @@ def test_list_shows_matching_cases(book: Casebook):
 
 def test_shipped_cases_are_valid():
     """Schema, files, ids, rules, errata and size of every committed case."""
-    assert list(fixtures.problems(case.fixtures_root())) == []
+    assert list(fixtures.find_problems(case.fixtures_root())) == []
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.cli import app
-from hudi_conformance.contract.validation import violation
+from hudi_conformance.contract.validation import find_violation
 from hudi_conformance.render.log import show_log
 from hudi_reference.files.inspection.file_type import identify
 from hudi_reference.storage import MemoryStorage, storage_of
@@ -36,7 +36,7 @@ def flat(found: Result) -> str:
 def answer(*arguments: object) -> dict[str, Any]:
     """The answer in the contract's form, validated by its schema."""
     found: dict[str, Any] = json.loads(call(*arguments, "--json").stdout)
-    assert violation("file-inspection", found) is None
+    assert find_violation("file-inspection", found) is None
     return found
 
 
@@ -336,6 +336,14 @@ def test_guide_shows_current_output(file: Path, options: list[str]):
     guide = (fixtures_root().parent / "docs" / "inspect.md").read_text(encoding="utf-8")
     shown = log_of(file.name) if file.is_dir() else file
     assert call(shown, *options).stdout.rstrip() in guide
+
+
+@pytest.mark.parametrize("case", ["states.compaction.requested.mor", "history.of-all-actions.cow"])
+def test_guide_shows_current_timelines(case: str):
+    """docs/inspect.md has the timelines that the command shows of these tables."""
+    guide = (fixtures_root().parent / "docs" / "inspect.md").read_text(encoding="utf-8")
+    page = call(fixtures_root() / "timeline" / case / "table", width=120).stdout
+    assert page[page.index("\ntimeline") : page.index("\nfile groups")].rstrip() in guide
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_services_are_listed_once(here: Path):
 def test_commands_to_copy_are_not_cut(here: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]):
     """At 80 columns the command that installs an engine is on one line."""
     monkeypatch.setenv("HUDI_CONFORMANCE_CACHE", str(here / "cache"))
-    monkeypatch.setattr("hudi_conformance.commands.adapters.doctor.index_in_reach", lambda: True)
+    monkeypatch.setattr("hudi_conformance.commands.adapters.doctor.is_index_reachable", lambda: True)
     lines = call(*command)[1].splitlines()
     assert any(line.endswith("hudi-conformance doctor --make apache-hudi-java@1.2.0") for line in lines)
 

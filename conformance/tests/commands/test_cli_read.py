@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 
 from hudi_conformance.cli import app
 from hudi_conformance.commands import predicates
-from hudi_conformance.commands.row_formats import write
+from hudi_conformance.commands.row_formats import write_rows
 from hudi_reference import create_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
@@ -115,7 +115,7 @@ def test_rows_are_written_slice_by_slice(kind: Any):
             del part
 
     out = io.BytesIO()
-    write(parts(), kind, out)
+    write_rows(parts(), kind, out)
     assert out.getvalue()
 
 
@@ -227,7 +227,7 @@ def test_inspect_shows_timeline_and_slices(table: Path):
 def test_jsonl_has_a_form_for_every_type(value: pa.Scalar, plain: Any):
     """Nested values are JSON values by the same rules."""
     out = io.BytesIO()
-    write([pa.table({"v": pa.array([value], value.type)})], "jsonl", out)
+    write_rows([pa.table({"v": pa.array([value], value.type)})], "jsonl", out)
     assert json.loads(out.getvalue()) == {"v": plain}
 
 
@@ -242,11 +242,11 @@ def test_jsonl_has_a_form_for_every_type(value: pa.Scalar, plain: Any):
 )
 def test_where_has_the_syntax_of_sql(text: str, comparisons: tuple[Any, ...]):
     """Quoted texts, numbers, true and false; `and` inside quotes is part of the text."""
-    assert predicates.parse(text) == comparisons
+    assert predicates.parse_predicates(text) == comparisons
 
 
 @pytest.mark.parametrize("text", ["", "a", "a =", "a = b", "a = 1 or b = 2", "a = 1 and", "a = 'x", "a = 1 b = 2", "a = 1x"])
 def test_invalid_where_is_refused(text: str):
     """A condition that cannot be parsed is an error and is not ignored."""
     with pytest.raises(predicates.InvalidWhere):
-        predicates.parse(text)
+        predicates.parse_predicates(text)

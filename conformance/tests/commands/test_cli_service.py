@@ -7,7 +7,7 @@ from typer.testing import CliRunner, Result
 
 from hudi_conformance.cli import app
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
-from hudi_conformance.suite.support.tables.tables_under_services import metadata_in
+from hudi_conformance.suite.support.tables.tables_under_services import read_instant_file
 from hudi_reference import create_table, open_table
 
 
@@ -64,7 +64,8 @@ def test_relative_paths_are_stored_absolute(table: tuple[str, list[str]], monkey
     (clean,) = (time for time, kind in instants if kind == "clean.requested")
     (rolled_back,) = (time for time, kind in instants if kind == "rollback.requested")
     plans = [
-        metadata_in(Path(uri).as_uri(), *one)[1] for one in ((clean, "clean.requested"), (rolled_back, "rollback.requested"))
+        read_instant_file(Path(uri).as_uri(), *one)[1]
+        for one in ((clean, "clean.requested"), (rolled_back, "rollback.requested"))
     ]
     cleaned = [info["filePath"] for files in plans[0]["filePathsToBeDeletedPerPartition"].values() for info in files]
     removed = [path for request in plans[1]["RollbackRequests"] for path in request["filesToBeDeleted"]]

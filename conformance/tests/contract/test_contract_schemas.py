@@ -10,8 +10,8 @@ from hudi_conformance.contract.validation import (
     check_answer,
     check_inspection,
     check_message,
+    find_violation,
     schemas,
-    violation,
 )
 
 AVRO = {"type": "record", "name": "t", "fields": [{"name": "id", "type": "string"}]}
@@ -108,8 +108,8 @@ def test_query_and_table_spec_are_unchanged_after_encoding():
     spec = TableSpec("t", "MERGE_ON_READ", AVRO, ("id",), ("p",), ("ts",), "EVENT_TIME_ORDERING", True, True, {"k": "v"})
     assert Query.from_json(query.to_json()) == query
     assert TableSpec.from_json(spec.to_json()) == spec
-    assert violation("query", query.to_json()) is None
-    assert violation("table-spec", spec.to_json()) is None
+    assert find_violation("query", query.to_json()) is None
+    assert find_violation("table-spec", spec.to_json()) is None
 
 
 def test_hello_is_unchanged_after_encoding_and_unknown_features_are_rejected():
@@ -153,7 +153,7 @@ def test_a_schema_has_examples_that_it_accepts(name):
     """docs/contract.md shows the examples."""
     examples = schemas()[name]["examples"]
     assert examples
-    assert [violation(name, example) for example in examples if violation(name, example)] == []
+    assert [find_violation(name, example) for example in examples if find_violation(name, example)] == []
 
 
 @pytest.mark.parametrize("name", [name for name in schemas() if "properties" in schemas()[name]])
@@ -167,7 +167,7 @@ def test_each_member_of_a_message_has_a_description(name):
 def test_unknown_members_are_ignored_in_both_directions(name):
     """The contract can grow: an adapter and a suite of different releases understand each other."""
     for example in schemas()[name]["examples"]:
-        assert violation(name, _with_more(example)) is None
+        assert find_violation(name, _with_more(example)) is None
 
 
 def _with_more(example):

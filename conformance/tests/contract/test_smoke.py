@@ -65,7 +65,7 @@ def test_engine_that_does_not_start_is_a_fault_of_the_engine():
         def hello(self):
             raise RuntimeError("no Java here")
 
-    (only,) = Smoke("never-starts", lambda: InProcessTransport(NeverStarts), (1, 1), Reference()).findings()
+    (only,) = Smoke("never-starts", lambda: InProcessTransport(NeverStarts), (1, 1), Reference()).run()
     assert (only.blame, only.said) == ("engine", "RuntimeError: no Java here")
 
 
@@ -84,7 +84,7 @@ def test_a_column_of_another_type_is_the_adapters_fault(kind, said, remedy):
             rows = super().read(table, query)
             return rows.set_column(1, "n", rows["n"].cast(kind))
 
-    found = Smoke("types", lambda: InProcessTransport(SendsOtherTypes), (1, 1), Reference()).findings()
+    found = Smoke("types", lambda: InProcessTransport(SendsOtherTypes), (1, 1), Reference()).run()
     finding = next(one for one in found if one.step.startswith("reads a small"))
     assert (finding.blame, finding.said) == ("adapter", said)
     assert remedy in finding.remedy
@@ -114,7 +114,7 @@ def test_buffered_output_is_a_fault_of_the_adapter(tmp_path):
         '        print(json.dumps({"id": message["id"], "error": {"message": "no"}}))\n'
     )
     command, limit = [sys.executable, str(program)], (10.0, 0.5)
-    found = [*Smoke("x", lambda: ProcessTransport(command), limit, Reference()).findings()]
+    found = [*Smoke("x", lambda: ProcessTransport(command), limit, Reference()).run()]
     late = [finding for finding in found if "it came when standard input was closed" in finding.said]
     assert len(late) >= 4 and {(f.blame, f.remedy) for f in late} == {("adapter", "flush standard output after each answer")}
 

@@ -12,10 +12,10 @@ from hudi_conformance.suite.support.programs.write_programs import expect_rows
 from hudi_conformance.suite.support.tables.archived_tables import (
     NOT_BY_ITSELF,
     archive_in_turn,
+    archive_limits,
     expected_rows,
-    limits,
     new_table,
-    write,
+    write_times,
 )
 
 pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]
@@ -40,7 +40,7 @@ def test_apache_hudi_reads_the_metadata_of_archived_commits(hudi: Client, refere
     uri = (tmp_path / "table").as_uri()
     new_table(reference, uri)
     for turn in range(2):
-        write(reference, uri, 8, NOT_BY_ITSELF, 8 * turn)
-        reference.service(uri, "archive", options=limits(4, 2, **{"hoodie.timeline.compaction.batch.size": "2"}))
+        write_times(reference, uri, 8, NOT_BY_ITSELF, 8 * turn)
+        reference.service(uri, "archive", options=archive_limits(4, 2, **{"hoodie.timeline.compaction.batch.size": "2"}))
     query = Query("incremental", begin="20200101000000000", columns=("id", "city", "ts", "value"))
     expect_rows(hudi, uri, expected_rows(16), "incremental from the beginning", query)

@@ -8,8 +8,14 @@ from hudi_conformance.contract import EngineError
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.concurrent.pending_writes import LATE, begin_write
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, as_arrow, row
-from hudi_conformance.suite.support.tables.tables_under_services import instant_files, names_of, pending, snapshot, updated
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    create_updated_table,
+    data_file_names,
+    instant_files,
+    pending_actions,
+    read_snapshot,
+)
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import open_table, rollback
 
 pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]
@@ -30,7 +36,7 @@ def uri(tmp_path: Path) -> str:
 
 def temporary(uri: str) -> list[str]:
     """The paths below the folder of all markers, without checksum files of Hadoop's local file system."""
-    home = folder_of(uri) / ".hoodie" / ".temp"
+    home = table_folder(uri) / ".hoodie" / ".temp"
     return sorted(str(path.relative_to(home)) for path in home.rglob("*") if path.suffix != ".crc")
 
 
@@ -40,21 +46,21 @@ def test_apache_hudi_rolls_back_a_crashed_writer_of_the_reference_by_markers(
     hudi: Client, uri: str, type: str, by: str
 ) -> None:
     """With default settings, Apache Hudi's rollback removes the instant and each file: log files, new and rewritten base files."""
-    known = updated(hudi, uri, 2, type)
-    before = names_of(uri)
+    known = create_updated_table(hudi, uri, 2, type)
+    before = data_file_names(uri)
     failed = begin_write(uri)
     assert len(failed.files) == len([name for name in temporary(uri) if ".marker." in name]) == 2
     if by == "service":
         hudi.service(uri, "rollback", instant=failed.instant)
-        assert names_of(uri) == before
-        assert snapshot(hudi, uri) == known.rows[-1]
+        assert data_file_names(uri) == before
+        assert read_snapshot(hudi, uri) == known.rows[-1]
     else:
         hudi.write(uri, "upsert", as_arrow([row("b", 50, "afterwards")]))
-        assert [r["value"] for r in snapshot(hudi, uri)] == ["update 3", "afterwards", "x"]
-    assert failed.files.isdisjoint(names_of(uri))
+        assert [r["value"] for r in read_snapshot(hudi, uri)] == ["update 3", "afterwards", "x"]
+    assert failed.files.isdisjoint(data_file_names(uri))
     assert not [name for name in instant_files(uri) if name.startswith(failed.instant)]
     assert not [name for name in temporary(uri) if failed.instant in name]
-    assert pending(hudi, uri) == []
+    assert pending_actions(hudi, uri) == []
 
 
 @BOTH_TYPES
@@ -63,18 +69,18 @@ def test_the_reference_rolls_back_a_crashed_writer_of_apache_hudi(
     hudi: Client, uri: str, type: str, markers: dict[str, str]
 ) -> None:
     """The reference's rollback removes the instant, its files, and the markers of either kind."""
-    known = updated(hudi, uri, 2, type)
-    before = names_of(uri)
+    known = create_updated_table(hudi, uri, 2, type)
+    before = data_file_names(uri)
     with pytest.raises(EngineError):
         hudi.write(uri, "upsert", as_arrow(LATE), options=CRASHES | markers)
     (failed,) = open_table(uri).timeline.pending
-    left = names_of(uri) - before
-    files = [path for path in (folder_of(uri) / ".hoodie" / ".temp").rglob("*") if path.is_file()]
+    left = data_file_names(uri) - before
+    files = [path for path in (table_folder(uri) / ".hoodie" / ".temp").rglob("*") if path.is_file()]
     found = "".join(path.read_text() if path.name.startswith("MARKERS") else path.name for path in files)
     assert len(left) == 2
     assert {f"{name}.marker.{'CREATE' if '.log.' in name else 'MERGE'}" in found for name in left} == {True}
     rollback(open_table(uri), failed.requested)
-    assert names_of(uri) == before
+    assert data_file_names(uri) == before
     assert [name for name in temporary(uri) if failed.requested in name] == []
-    assert pending(hudi, uri) == []
-    assert snapshot(hudi, uri) == known.rows[-1]
+    assert pending_actions(hudi, uri) == []
+    assert read_snapshot(hudi, uri) == known.rows[-1]

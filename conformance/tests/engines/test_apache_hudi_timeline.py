@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hudi_conformance.cases.inspection import contradiction
+from hudi_conformance.cases.inspection import find_contradiction
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.engine import Engine
@@ -82,7 +82,7 @@ def files_that_differ(hudi: Client, table: Path) -> list[str]:
     ours, wrong = Reference(), []
     for file in sorted((table / ".hoodie" / "timeline").glob("[0-9]*")):
         if file.is_file() and parse_instant_name(file.name) is not None:
-            found = contradiction(ours.inspect(file.as_uri()), hudi.inspect(file.as_uri()))
+            found = find_contradiction(ours.inspect(file.as_uri()), hudi.inspect(file.as_uri()))
             wrong += [f"{file}: {found.summary()}"] if found else []
     return wrong
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import uv
+from recorded_tool import RecordedTool
 
 from hudi_conformance.engines.apache_hudi.jvm import bundle as bundles
 from hudi_conformance.engines.apache_hudi_java import jars
@@ -16,24 +17,15 @@ from hudi_conformance.engines.support import environments
 OFFLINE_WORDS = "error: Failed to fetch: `https://index.example/simple/pyspark/`\n  Caused by: dns error"
 
 
-class Stand:
+class Stand(RecordedTool):
     """A cache folder, a checkout with a lock file, and a uv that records its arguments and creates a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.cache, self.checkout, self.log = folder / "cache", folder / "checkout", folder / "asked"
+        super().__init__(folder, "uv")
+        self.cache, self.checkout = folder / "cache", folder / "checkout"
         self.checkout.mkdir()
         (self.checkout / "uv.lock").write_text("one")
-        self.tool = folder / "uv"
         self.answer('mkdir -p "$UV_PROJECT_ENVIRONMENT/bin"; echo "+ pyspark"')
-
-    def answer(self, script: str) -> None:
-        """Replace the behaviour of uv."""
-        self.tool.write_text(f'#!/bin/sh\necho "$@" >> {self.log}\n{script}\n')
-        self.tool.chmod(0o755)
-
-    def asked(self) -> list[str]:
-        """The command lines of uv."""
-        return self.log.read_text().splitlines() if self.log.exists() else []
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from hudi_conformance.cases import case as cases
-from hudi_conformance.cases.verdict import Outcome, Result, judge, judge_exception, lacking
+from hudi_conformance.cases.verdict import Outcome, Result, describe_missing_features, judge_answer, judge_exception
 from hudi_conformance.contract import (
     ContractError,
     EngineCrash,
@@ -26,7 +26,7 @@ from hudi_conformance.engines.faulty.table_faults import changed_copy
 from hudi_conformance.engines.registry import connect
 from hudi_conformance.requirements import requirement
 from hudi_conformance.requirements.chapters import golden_words
-from hudi_conformance.runner.golden_cases import ask
+from hudi_conformance.runner.golden_cases import ask_engine
 
 SCHEMA = {
     "type": "record",
@@ -199,10 +199,10 @@ def test_a_golden_case_detects_each_fault_and_cites_its_rule(name):
     citing = [case for case in cases.find_cases() if set(case.requirements) & set(fault.rules)]
     with connect(f"faulty:{name}") as engine, connect("reference") as reference:
         assert any(
-            judge(case, name, engine.hello, ask(engine, case)).outcome == fault.outcome
-            and judge(case, "reference", reference.hello, ask(reference, case)).outcome is Outcome.PASS
+            judge_answer(case, name, engine.hello, ask_engine(engine, case)).outcome == fault.outcome
+            and judge_answer(case, "reference", reference.hello, ask_engine(reference, case)).outcome is Outcome.PASS
             for case in citing
-            if not lacking(case.needs, engine.hello)
+            if not describe_missing_features(case.needs, engine.hello)
         ), f"none of {len(citing)} cases that cite {', '.join(fault.rules)} detects it"
 
 
@@ -213,7 +213,7 @@ def test_any_case_of_the_area_detects_a_violation_of_the_contract(fault):
     case = next(c for c in cases.find_cases() if c.id.startswith(f"{fault.area}.") and needs in c.needs and c.expected.rows)
     try:
         with connect(f"faulty:{fault.name}") as engine:
-            outcome = judge(case, fault.name, engine.hello, ask(engine, case)).outcome
+            outcome = judge_answer(case, fault.name, engine.hello, ask_engine(engine, case)).outcome
     except ContractError as error:
         outcome = judge_exception(error).outcome
     assert outcome == fault.outcome

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hudi_conformance.cases.values import declared_by, from_arrow
+from hudi_conformance.cases.values import canonical_from_arrow, type_of_arrow
 from hudi_conformance.engines.reference.files import ordering
 from hudi_conformance.engines.support.avro_values import canonical_record
 from hudi_reference.errors import MalformedLogBlock
@@ -39,8 +39,8 @@ NAMESPACE = "org.apache.hudi.avro.model"
 )
 def test_canonical_text_of_arrow_types(value: Any, kind: pa.DataType, text: Any):
     """64-bit integers are text, 32-bit integers are numbers; times, decimals, binary and nested values as in cases."""
-    assert from_arrow(pa.scalar(value, kind), declared_by(kind)) == text
-    assert declared_by(pa.dictionary(pa.int32(), pa.string())) == "string"
+    assert canonical_from_arrow(pa.scalar(value, kind), type_of_arrow(kind)) == text
+    assert type_of_arrow(pa.dictionary(pa.int32(), pa.string())) == "string"
 
 
 def wrapper(name: str, kind: str) -> dict[str, Any]:

@@ -9,7 +9,12 @@ from hudi_conformance.contract import Call, Conflict, EngineError, Refused, Writ
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.registry import connect
 from hudi_conformance.suite.support.programs.write_programs import as_arrow, row
-from hudi_conformance.suite.support.tables.tables_under_services import Known, instant_files, snapshot, updated
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    Known,
+    create_updated_table,
+    instant_files,
+    read_snapshot,
+)
 from hudi_reference import open_table
 
 
@@ -23,7 +28,7 @@ def reference() -> Iterator[Client]:
 @pytest.fixture
 def known(reference: Client, tmp_path: Path) -> Known:
     """A table with three rows."""
-    return updated(reference, (tmp_path / "table").as_uri(), 0)
+    return create_updated_table(reference, (tmp_path / "table").as_uri(), 0)
 
 
 def change(known: Known, key: str) -> Write:
@@ -33,7 +38,7 @@ def change(known: Known, key: str) -> Write:
 
 def values(reference: Client, known: Known) -> list[str]:
     """The values of all rows."""
-    return [found["value"] for found in snapshot(reference, known.uri)]
+    return [found["value"] for found in read_snapshot(reference, known.uri)]
 
 
 def test_write_pauses_at_each_point(reference: Client, known: Known) -> None:
@@ -70,7 +75,7 @@ def test_a_begin_with_a_known_name_abandons_the_paused_work(reference: Client, k
 
 def test_a_service_pauses_with_its_files_stored(reference: Client, tmp_path: Path) -> None:
     """Another process may execute the same plan meanwhile; the later one gets a conflict."""
-    table = updated(reference, (tmp_path / "logs").as_uri(), 1, "MERGE_ON_READ")
+    table = create_updated_table(reference, (tmp_path / "logs").as_uri(), 1, "MERGE_ON_READ")
     due = {"hoodie.compact.inline.max.delta.commits": "1"}
     plan = reference.service(table.uri, "compaction", phase="schedule", options=due)
     assert plan is not None
@@ -78,7 +83,7 @@ def test_a_service_pauses_with_its_files_stored(reference: Client, tmp_path: Pat
     assert reference.service(table.uri, "compaction", phase="execute", instant=plan) == plan
     with pytest.raises(Conflict):
         reference.resume("a")
-    assert snapshot(reference, table.uri) == table.rows[-1]
+    assert read_snapshot(reference, table.uri) == table.rows[-1]
 
 
 def test_a_rollback_pauses_with_its_plan_published(reference: Client, known: Known) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from recorded_tool import RecordedTool
 
 from hudi_conformance.commands.adapters import doctor
 from hudi_conformance.engines import registry
@@ -12,24 +13,18 @@ ENGINE = "hudi-rs@0.6"
 COMPILED = 'mkdir -p "$7/debug"; echo a program > "$7/debug/package"; echo "   Compiling package"'
 
 
-class Stand:
-    """A cache folder, a Cargo package, and a cargo that records its arguments and writes a program."""
+class Stand(RecordedTool):
+    """A cache folder, a Cargo package, and a cargo that records its arguments and writes a program.
+
+    The target folder is the seventh argument of the script.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self.cache, self.sources, self.log = folder / "cache", folder / "package", folder / "asked"
+        super().__init__(folder, "cargo", prelude='set -- "" "$@"\n')
+        self.cache, self.sources = folder / "cache", folder / "package"
         (self.sources / "src").mkdir(parents=True)
         (self.sources / "src" / "main.rs").write_text("fn main() {}")
-        self.tool = folder / "cargo"
         self.answer(COMPILED)
-
-    def answer(self, script: str) -> None:
-        """Replace the behaviour of cargo; its seventh argument is the target folder."""
-        self.tool.write_text(f'#!/bin/sh\nset -- "" "$@"\necho "$@" >> {self.log}\n{script}\n')
-        self.tool.chmod(0o755)
-
-    def asked(self) -> list[str]:
-        """The command lines of cargo."""
-        return self.log.read_text().splitlines() if self.log.exists() else []
 
 
 @pytest.fixture

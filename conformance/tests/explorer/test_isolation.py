@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hudi_conformance.explorer.history.history import History, Operation, Outcome, Rows
-from hudi_conformance.explorer.history.isolation import Anomaly, anomalies
+from hudi_conformance.explorer.history.isolation import Anomaly, find_anomalies
 
 ONE, OTHER = ("", "group-1"), ("", "group-2")
 BEFORE = {"a": 0, "b": 0}
@@ -26,7 +26,7 @@ def read(process: str, invoked: int, ended: int, rows: Rows, at: str | None = No
 
 def found(*operations: Operation) -> list[Anomaly]:
     """The anomalies of these operations."""
-    return list(anomalies(History(operations, BEFORE)))
+    return list(find_anomalies(History(operations, BEFORE)))
 
 
 def the_only(*operations: Operation) -> Anomaly:

@@ -14,11 +14,11 @@ import pytest
 
 from hudi_conformance.explorer.s3.diagram import Drawing
 from hudi_conformance.explorer.s3.proxy import Proxy
-from hudi_conformance.explorer.s3.run import run
-from hudi_conformance.explorer.s3.saved_schedules import departure, saved_run
+from hudi_conformance.explorer.s3.run import run_processes
+from hudi_conformance.explorer.s3.saved_schedules import find_departure, schedule_of_run
 from hudi_conformance.explorer.s3.scheduling import AtRandom, InOrder, Overtaken
 from hudi_conformance.explorer.simulation.runs import Choice
-from hudi_conformance.explorer.simulation.schedule_file import Saved, keep, read_schedule
+from hudi_conformance.explorer.simulation.schedule_file import SavedSchedule, read_schedule, write_into_folder
 
 
 class Echo(BaseHTTPRequestHandler):
@@ -79,7 +79,7 @@ def asking(proxy: Proxy, client: str, count: int = 3):
 
 def test_the_store_gets_requests_in_the_order_of_the_schedule(proxy: Proxy) -> None:
     """The store gets the requests in the order of the schedule, then those of each process in turn."""
-    found = run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b")}, InOrder(("a", "b"), ["b", "a", "b"]))
+    found = run_processes(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b")}, InOrder(("a", "b"), ["b", "a", "b"]))
     assert Echo.seen == ["/bucket/b-0", "/bucket/a-0", "/bucket/b-1", "/bucket/a-1", "/bucket/a-2", "/bucket/b-2"]
     assert [ended.value for ended in found.results.values()] == [[200] * 3] * 2
     assert found.best_effort == ()
@@ -91,11 +91,11 @@ def test_random_order_depends_on_the_seed_only(proxy: Proxy) -> None:
     orders = []
     for seed in (1, 1, 2):
         Echo.seen = []
-        found = run(proxy, {"a": asking(proxy, "a", 8), "b": asking(proxy, "b", 8)}, AtRandom(("a", "b"), seed))
+        found = run_processes(proxy, {"a": asking(proxy, "a", 8), "b": asking(proxy, "b", 8)}, AtRandom(("a", "b"), seed))
         orders.append(list(Echo.seen))
     assert orders[0] == orders[1] != orders[2]
     Echo.seen = []
-    run(proxy, {"a": asking(proxy, "a", 8), "b": asking(proxy, "b", 8)}, InOrder(("a", "b"), found.schedule))
+    run_processes(proxy, {"a": asking(proxy, "a", 8), "b": asking(proxy, "b", 8)}, InOrder(("a", "b"), found.schedule))
     assert Echo.seen == orders[2]
 
 
@@ -149,7 +149,7 @@ def test_each_fault_has_its_effect(proxy: Proxy, fault: str, reaches: bool, repo
         except (http.client.HTTPException, ConnectionError):
             return None
 
-    found = run(proxy, {"a": program}, InOrder(("a",), [Choice("a", fault)]))
+    found = run_processes(proxy, {"a": program}, InOrder(("a",), [Choice("a", fault)]))
     assert found.results["a"].value == reported
     assert (Echo.seen == ["/bucket/object"]) is reaches
     assert found.exchanges[0].fault == fault
@@ -163,37 +163,41 @@ def test_a_crashed_process_does_not_reach_the_store(proxy: Proxy) -> None:
             with suppress(http.client.HTTPException, ConnectionError):
                 ask(proxy, "a", f"/bucket/{number}")
 
-    run(proxy, {"a": program}, InOrder(("a",), ["a", Choice("a", "crash-before")]))
+    run_processes(proxy, {"a": program}, InOrder(("a",), ["a", Choice("a", "crash-before")]))
     assert Echo.seen == ["/bucket/0"]
-    run(proxy, {"a": program})
+    run_processes(proxy, {"a": program})
     assert len(Echo.seen) == 4
 
 
 def test_a_stalled_process_continues_after_the_others(proxy: Proxy) -> None:
     """A stalled process waits until the others have ended."""
     schedule = ["a", Choice("a", "stall"), "b"]
-    run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b")}, InOrder(("a", "b"), schedule))
+    run_processes(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b")}, InOrder(("a", "b"), schedule))
     assert Echo.seen == [f"/bucket/{name}" for name in ("a-0", "b-0", "b-1", "b-2", "a-1", "a-2")]
 
 
 def test_a_slow_process_is_overtaken(proxy: Proxy) -> None:
     """The quick process runs from start to end during the slow one."""
     scheduler = Overtaken("a", "b", lambda: len(proxy.exchanges) >= 2)
-    run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b")}, scheduler)
+    run_processes(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b")}, scheduler)
     assert Echo.seen == [f"/bucket/{name}" for name in ("a-0", "a-1", "b-0", "b-1", "b-2", "a-2")]
 
 
 def test_departures_from_a_schedule_are_reported(proxy: Proxy) -> None:
     """If the next process sends no request, the others continue, and the run is marked as best effort."""
-    found = run(proxy, {"a": asking(proxy, "a", 1), "b": asking(proxy, "b", 2)}, InOrder(("a", "b"), ["a", "a", "a", "b"]))
+    found = run_processes(
+        proxy, {"a": asking(proxy, "a", 1), "b": asking(proxy, "b", 2)}, InOrder(("a", "b"), ["a", "a", "a", "b"])
+    )
     assert found.results["b"].value == [200, 200]
     assert found.best_effort
 
 
 def test_a_run_is_drawn(proxy: Proxy) -> None:
     """The diagram has a column for each process, its faults, and how it ended."""
-    found = run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b", 1)}, InOrder(("a", "b"), [Choice("b", "delay-1")]))
-    drawn = Drawing.of(found, "two clients").text()
+    found = run_processes(
+        proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b", 1)}, InOrder(("a", "b"), [Choice("b", "delay-1")])
+    )
+    drawn = Drawing.from_run(found, "two clients").text()
     assert "1-3" not in drawn
     assert "get b-0 → 200  ✕ delay-1" in drawn
     assert "… 3 reads" in drawn
@@ -203,19 +207,21 @@ def test_a_run_is_drawn(proxy: Proxy) -> None:
 def test_a_run_is_saved_and_replayed(proxy: Proxy, tmp_path: Path) -> None:
     """The file has every request and fault; a replay sends the same requests, and a difference is reported with its turn."""
     scheduler = InOrder(("a", "b"), [Choice("b", "delay-1"), "a", Choice("a", "lose-answer")])
-    found = run(proxy, {"a": suppressed(asking(proxy, "a", 2)), "b": asking(proxy, "b", 1)}, scheduler)
-    path = keep(saved_run("two clients", found, ("one", "other")), tmp_path)
+    found = run_processes(proxy, {"a": suppressed(asking(proxy, "a", 2)), "b": asking(proxy, "b", 1)}, scheduler)
+    path = write_into_folder(schedule_of_run("two clients", found, ("one", "other")), tmp_path)
     saved = read_schedule(path)
     assert (saved.engines, saved.store, saved.requests) == (("one", "other"), "s3", ("get b-0", "get a-0", "get a-1"))
-    again = run(
+    again = run_processes(
         proxy, {"a": suppressed(asking(proxy, "a", 2)), "b": asking(proxy, "b", 1)}, InOrder(("a", "b"), saved.schedule)
     )
-    assert departure(saved, again) is None
-    other = run(proxy, {"a": suppressed(asking(proxy, "a", 2)), "b": lambda: ask(proxy, "b", "/bucket/other")}, turns_of(saved))
-    assert "the schedule has get" in (departure(saved, other) or "")
+    assert find_departure(saved, again) is None
+    other = run_processes(
+        proxy, {"a": suppressed(asking(proxy, "a", 2)), "b": lambda: ask(proxy, "b", "/bucket/other")}, turns_of(saved)
+    )
+    assert "the schedule has get" in (find_departure(saved, other) or "")
 
 
-def turns_of(saved: Saved) -> InOrder:
+def turns_of(saved: SavedSchedule) -> InOrder:
     return InOrder(saved.processes, saved.schedule)
 
 
@@ -229,8 +235,10 @@ def suppressed(program):
 
 def test_a_diagram_is_stored_as_json_and_written_in_each_format(proxy: Proxy, tmp_path: Path) -> None:
     """SVG with a line for each process, an HTML page, and text."""
-    found = run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b", 1)}, InOrder(("a", "b"), [Choice("b", "answer-503")]))
-    drawing = Drawing.of(found, "two <clients>")
+    found = run_processes(
+        proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b", 1)}, InOrder(("a", "b"), [Choice("b", "answer-503")])
+    )
+    drawing = Drawing.from_run(found, "two <clients>")
     assert Drawing.from_json(json.loads(json.dumps(drawing.to_json()))) == drawing
     for name in ("d.svg", "d.html", "d.txt"):
         drawing.write(tmp_path / name)

@@ -19,16 +19,22 @@ from scheduler_programs import (
 from typer.testing import CliRunner
 
 from hudi_conformance.cli import app
-from hudi_conformance.explorer.drawing.diagram import html, svg, text, write_diagram
+from hudi_conformance.explorer.drawing.diagram import draw_html, draw_svg, draw_text, write_diagram
 from hudi_conformance.explorer.scenarios import parallel, scenarios
 from hudi_conformance.explorer.scenarios.scenario import Scenario
-from hudi_conformance.explorer.search.explore import Explored, exhaustive
+from hudi_conformance.explorer.search.explore import Explored, explore_exhaustively
 from hudi_conformance.explorer.search.shrink import InOrder, shrink
 from hudi_conformance.explorer.simulation.actor import Process
 from hudi_conformance.explorer.simulation.program_tree import NotPossible
 from hudi_conformance.explorer.simulation.runs import Choice
-from hudi_conformance.explorer.simulation.schedule_file import Diverged, ScheduleError, read_schedule, saved_run, write_schedule
-from hudi_conformance.explorer.simulation.scheduler import run
+from hudi_conformance.explorer.simulation.schedule_file import (
+    Diverged,
+    ScheduleError,
+    read_schedule,
+    schedule_of_run,
+    write_schedule,
+)
+from hudi_conformance.explorer.simulation.scheduler import run_schedule
 from hudi_conformance.explorer.simulation.stores import STORES
 
 UNFIT = partial(simulated, store=STORES["check-then-put"])
@@ -44,18 +50,20 @@ def claiming(names="ab", make_store=UNFIT):
 def test_a_schedule_file_replays_its_run(tmp_path):
     """Written, read and replayed: the same schedule, requests and violation."""
     scenario = claiming()
-    failure = scenario.explore().failure
-    saved = saved_run("claims", failure.run, store="check-then-put", violation=failure.violation, requirements=("S3-002",))
+    failure = scenario.explore_exhaustively().failure
+    saved = schedule_of_run(
+        "claims", failure.run, store="check-then-put", violation=failure.violation, requirements=("S3-002",)
+    )
     write_schedule(saved, tmp_path / "s.jsonl")
     assert read_schedule(tmp_path / "s.jsonl") == saved
     again = scenario.replay(saved)
     assert [str(step) for step in again.steps] == [str(step) for step in failure.run.steps]
-    assert scenario.violation(again) == failure.violation
+    assert scenario.find_violation(again) == failure.violation
 
 
 def test_a_diverging_replay_is_reported_with_its_step(tmp_path):
     """A step that cannot be taken, or another request than the one that was saved, is an error."""
-    saved = saved_run("claims", claiming().explore().failure.run)
+    saved = schedule_of_run("claims", claiming().explore_exhaustively().failure.run)
     with pytest.raises(Diverged, match="step 1: a asked create claimed; the schedule has head claimed"):
         claiming(make_store=simulated).replay(replace(saved, schedule=saved.schedule[:1]))
     with pytest.raises(NotPossible):
@@ -85,10 +93,10 @@ def test_an_invalid_schedule_file_is_refused_with_its_line(tmp_path, lines, mess
 
 def test_shrinking_keeps_the_failure_and_removes_the_rest():
     """Of five processes two remain, and the one choice that the failure needs."""
-    failure = exhaustive(UNFIT, of(claims, "abcde"), check=one_claim).failure
+    failure = explore_exhaustively(UNFIT, of(claims, "abcde"), check=one_claim).failure
     small = shrink(UNFIT, of(claims, "abcde"), failure.run.schedule, one_claim)
     assert len(small.processes) == 2 and len(small.schedule) == 1
-    assert one_claim(run(UNFIT(), small.processes, small.schedule)) == small.violation
+    assert one_claim(run_schedule(UNFIT(), small.processes, small.schedule)) == small.violation
     assert len(small.run.steps) == 4
 
 
@@ -139,14 +147,14 @@ def test_a_run_that_does_not_fail_cannot_be_shrunk():
 
 
 def real_run():
-    scenario = scenarios.SCENARIOS["two-writers-of-one-group"].scenario("two-writers-of-one-group")
+    scenario = scenarios.SCENARIOS["two-writers-of-one-group"].make_scenario("two-writers-of-one-group")
     schedule = ["a"] * 9 + ["b"] * 4 + ["a"] * 90 + ["b!crash-before"]
-    return run(scenario.make_store(), scenario.processes(), schedule, strict=False)
+    return run_schedule(scenario.make_store(), scenario.processes(), schedule, strict=False)
 
 
 def test_a_diagram_shows_each_step_in_the_column_of_its_process_and_the_table_where_it_changes():
     """Requests in order, faults, the timeline's instants by number, and how each process ended."""
-    shown = text(real_run(), "two writers").splitlines()
+    shown = draw_text(real_run(), "two writers").splitlines()
     head = shown[2]
     at = {name: head.index(f" {name} ") + 1 for name in ("a", "b")} | {"table": head.index("table")}
     rows = {line.split()[0]: line for line in shown[4:] if line.strip()}
@@ -160,19 +168,19 @@ def test_a_diagram_shows_each_step_in_the_column_of_its_process_and_the_table_wh
 
 def test_svg_is_well_formed_and_contains_every_line():
     """An arrow for each line of the diagram, a vertical line for each process and the store; text is escaped."""
-    found = run(simulated(), [Process("<a>", three_turns("x")), Process("b", claims)], ["b!lose-answer"])
-    picture = ElementTree.fromstring(svg(found))
+    found = run_schedule(simulated(), [Process("<a>", three_turns("x")), Process("b", claims)], ["b!lose-answer"])
+    picture = ElementTree.fromstring(draw_svg(found))
     names = [t.text for t in picture.iter("{http://www.w3.org/2000/svg}text") if t.get("class") == "name"]
     assert names == ["<a>", "b", "store"]
     arrows = list(picture.iter("{http://www.w3.org/2000/svg}g"))
     assert len(arrows) == len(found.steps) == 7
-    assert "<figcaption>1 &lt; 2" in html(found, "1 < 2")
+    assert "<figcaption>1 &lt; 2" in draw_html(found, "1 < 2")
 
 
 @pytest.mark.parametrize(("name", "start"), [("d.svg", "<svg"), ("d.html", "<!DOCTYPE html>"), ("d.txt", "wrong")])
 def test_the_extension_of_a_diagram_file_decides_its_format(tmp_path, name, start):
     """SVG, HTML or text."""
-    write_diagram(run(simulated(), of(claims)), "wrong", tmp_path / name)
+    write_diagram(run_schedule(simulated(), of(claims)), "wrong", tmp_path / name)
     assert (tmp_path / name).read_text().startswith(start)
 
 
@@ -188,7 +196,7 @@ class Tiny:
 
     description, preemptions, crashes = "two processes that claim one object", None, 0
 
-    def scenario(self, name, **bounds):
+    def make_scenario(self, name, **bounds):
         return replace(claiming(make_store=simulated), **bounds)
 
 
@@ -245,11 +253,11 @@ def test_random_runs_do_not_depend_on_the_number_of_processes(monkeypatch):
     """The parts of a task have seeds derived from that of the task; their figures are added, states counted once."""
     monkeypatch.setattr(parallel, "PART", 10)
     task = parallel.Task("two-writers-of-one-group", "atomic", runs=25, seed=3)
-    assert [(part.runs, part.seed) for part in task.parts()] == [(10, 3), (10, 1_000_006), (5, 2_000_009)]
+    assert [(part.runs, part.seed) for part in task.split()] == [(10, 3), (10, 1_000_006), (5, 2_000_009)]
     found = []
     for jobs in (1, 2):
-        with parallel.in_parallel(jobs, nothing) as run_task:
-            found.append(parallel.combined(run_task(task.parts())).found)
+        with parallel.parallel_runner(jobs, nothing) as run_task:
+            found.append(parallel.combine_results(run_task(task.split())).found)
     assert [(one.runs, one.steps, one.starts, one.states) for one in found[:1]] == [
         (one.runs, one.steps, one.starts, one.states) for one in found[1:]
     ]
@@ -267,5 +275,5 @@ def test_parts_after_the_first_failure_do_not_count():
         parallel.TaskResult(Explored(runs=2), (Choice("a"),)),
         parallel.TaskResult(Explored(runs=9)),
     ]
-    found = parallel.combined(iter(parts))
+    found = parallel.combine_results(iter(parts))
     assert (found.found.runs, found.schedule) == (6, (Choice("a"),))

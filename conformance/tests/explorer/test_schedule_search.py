@@ -20,10 +20,10 @@ from scheduler_programs import (
 )
 
 from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
-from hudi_conformance.explorer.search.conflicts import conflict
-from hudi_conformance.explorer.search.explore import exhaustive, priorities
+from hudi_conformance.explorer.search.conflicts import are_in_conflict
+from hudi_conformance.explorer.search.explore import explore_exhaustively, explore_with_priorities
 from hudi_conformance.explorer.simulation.actor import Process
-from hudi_conformance.explorer.simulation.scheduler import run
+from hudi_conformance.explorer.simulation.scheduler import run_schedule
 from hudi_conformance.explorer.simulation.simulated_store import Request
 from hudi_conformance.explorer.simulation.stores import STORES
 
@@ -34,7 +34,7 @@ THREE = [Process(name, three_turns(name)) for name in "abc"]
 def outcomes(processes, make_store=simulated, **how):
     """The outcomes of these processes, and the exploration."""
     found = set()
-    explored = exhaustive(make_store, processes, check=lambda one: found.add(outcome(one)), **how)
+    explored = explore_exhaustively(make_store, processes, check=lambda one: found.add(outcome(one)), **how)
     assert explored.is_complete
     return found, explored
 
@@ -115,8 +115,8 @@ def test_a_lost_update_is_found_and_the_lock_prevents_it():
         return None if int(one.storage.get("s")) == wanted else "an update is lost"
 
     for names in ("ab", "abc"):
-        assert exhaustive(simulated, of(adds_one, names), check=lost).failure is not None
-        found = exhaustive(simulated, of(adds_one_under_the_lock, names), check=lost)
+        assert explore_exhaustively(simulated, of(adds_one, names), check=lost).failure is not None
+        found = explore_exhaustively(simulated, of(adds_one_under_the_lock, names), check=lost)
         assert found.failure is None and found.is_complete
 
 
@@ -126,14 +126,14 @@ def test_a_lease_that_may_expire_loses_an_update():
     def lost(one):
         return None if int(one.storage.get("s")) == sum(step.request == "put" for step in one.steps) else "lost"
 
-    assert exhaustive(partial(simulated, lease=100), of(adds_one_under_the_lock), check=lost).failure is not None
-    assert exhaustive(simulated, of(adds_one_under_the_lock), check=lost).failure is None
+    assert explore_exhaustively(partial(simulated, lease=100), of(adds_one_under_the_lock), check=lost).failure is not None
+    assert explore_exhaustively(simulated, of(adds_one_under_the_lock), check=lost).failure is None
 
 
 def test_a_check_then_put_race_is_found_in_four_steps():
     """Both processes check, then both write: no shorter order shows it, and an atomic create has no such order."""
     unfit = partial(simulated, store=STORES["check-then-put"])
-    found = exhaustive(unfit, of(claims), check=one_claim)
+    found = explore_exhaustively(unfit, of(claims), check=one_claim)
     assert found.failure is not None
     assert [str(step) for step in found.failure.run.steps] in (
         ["a: head claimed", "b: head claimed", "a: put claimed", "b: put claimed"],
@@ -141,25 +141,27 @@ def test_a_check_then_put_race_is_found_in_four_steps():
         ["b: head claimed", "a: head claimed", "a: put claimed", "b: put claimed"],
         ["b: head claimed", "a: head claimed", "b: put claimed", "a: put claimed"],
     )
-    assert exhaustive(unfit, of(claims), preemptions=0, check=one_claim).failure is None
-    assert exhaustive(unfit, of(claims), preemptions=1, check=one_claim).failure is not None
+    assert explore_exhaustively(unfit, of(claims), preemptions=0, check=one_claim).failure is None
+    assert explore_exhaustively(unfit, of(claims), preemptions=1, check=one_claim).failure is not None
     for fit in ("atomic", "rename"):
-        assert exhaustive(partial(simulated, store=STORES[fit]), of(claims, "abc"), check=one_claim).failure is None
+        assert explore_exhaustively(partial(simulated, store=STORES[fit]), of(claims, "abc"), check=one_claim).failure is None
 
 
 def test_a_failing_run_fails_again_by_its_schedule():
     """The schedule of a failure is enough to repeat it."""
     unfit = partial(simulated, store=STORES["check-then-put"])
-    failure = exhaustive(unfit, of(claims, "abc"), check=one_claim).failure
-    assert one_claim(run(unfit(), of(claims, "abc"), failure.run.schedule)) == failure.violation
+    failure = explore_exhaustively(unfit, of(claims, "abc"), check=one_claim).failure
+    assert one_claim(run_schedule(unfit(), of(claims, "abc"), failure.run.schedule)) == failure.violation
 
 
 def test_each_state_is_checked_once_and_a_violation_ends_the_search():
     """States differ by their objects; the run of a failure ends with the violating state."""
     asked = []
-    exhaustive(simulated, TWO, each=lambda state: asked.append(state.objects["s"].body))
+    explore_exhaustively(simulated, TWO, each=lambda state: asked.append(state.objects["s"].body))
     assert sorted(asked) == sorted({b"0", *(f"{name}{turn}".encode() for name in "ab" for turn in range(3))})
-    failure = exhaustive(simulated, TWO, each=lambda s: "b1 is there" if s.objects["s"].body == b"b1" else None).failure
+    failure = explore_exhaustively(
+        simulated, TWO, each=lambda s: "b1 is there" if s.objects["s"].body == b"b1" else None
+    ).failure
     assert failure.run.state.objects["s"].body == b"b1" and failure.run.steps[-1].request == "put"
     assert failure.run.results["a"].how == "stalled" or failure.run.results["b"].how == "stalled"
 
@@ -176,7 +178,7 @@ def test_random_orders_depend_on_the_seed():
 
     def drawn(seed):
         runs = []
-        priorities(simulated, THREE, seed=seed, runs=20, crashes=1, check=lambda one: runs.append(one.schedule))
+        explore_with_priorities(simulated, THREE, seed=seed, runs=20, crashes=1, check=lambda one: runs.append(one.schedule))
         return runs
 
     assert drawn(1) == drawn(1) != drawn(2)
@@ -186,7 +188,7 @@ def test_random_orders_find_a_race_with_the_stated_probability():
     """A race that needs two steps in order is found in at least 1 / (n k) of the runs, for n processes and k steps."""
     unfit, times = partial(simulated, store=STORES["check-then-put"]), 0
     for seed in range(200):
-        times += priorities(unfit, of(claims), seed=seed, runs=2, depth=2, check=one_claim).failure is not None
+        times += explore_with_priorities(unfit, of(claims), seed=seed, runs=2, depth=2, check=one_claim).failure is not None
     assert times >= 200 / (2 * 4)
 
 
@@ -280,7 +282,11 @@ def test_reduction_keeps_every_history_of_two_real_writers():
                 tuple((step.process, str(step.asked), str(step.answer)) for step in sorted(one.steps, key=lambda s: s[0]))
             )
 
-        explored = SCENARIOS["two-writers-of-one-group"].scenario("two").explore(preemptions=None, check=check, **how)
+        explored = (
+            SCENARIOS["two-writers-of-one-group"]
+            .make_scenario("two")
+            .explore_exhaustively(preemptions=None, check=check, **how)
+        )
         assert explored.is_complete
         return found, explored
 
@@ -294,6 +300,6 @@ def test_reduction_keeps_every_history_of_two_real_writers():
 def test_conflict_is_symmetric_and_reads_commute(pair):
     """The order of two requests matters both ways or not at all; two reads never conflict."""
     one, other = (Request(kind, path, 3 if kind == "sleep" else None) for kind, path in pair)
-    assert conflict(one, other) == conflict(other, one)
+    assert are_in_conflict(one, other) == are_in_conflict(other, one)
     if {one.kind, other.kind} <= {"get", "head", "names", "list", "now"}:
-        assert not conflict(one, other)
+        assert not are_in_conflict(one, other)

@@ -6,11 +6,11 @@ import weakref
 import pytest
 from scheduler_programs import adds_one_under_the_lock, claims, of, simulated, three_turns, without_conflicts
 
-from hudi_conformance.explorer.scenarios.store_conformance import broken_promises
+from hudi_conformance.explorer.scenarios.store_conformance import find_broken_promises
 from hudi_conformance.explorer.simulation.actor import Process
 from hudi_conformance.explorer.simulation.program_tree import NotDeterministic, NotPossible
-from hudi_conformance.explorer.simulation.runs import Choice, choice_of
-from hudi_conformance.explorer.simulation.scheduler import run
+from hudi_conformance.explorer.simulation.runs import Choice, parse_choice
+from hudi_conformance.explorer.simulation.scheduler import run_schedule
 from hudi_conformance.explorer.simulation.simulated_store import STALL
 from hudi_conformance.explorer.simulation.stores import STORES
 from hudi_reference.errors import LockNotHeld, LockNotObtained, OutcomeUnknown
@@ -23,7 +23,7 @@ def asked(found):
 
 def test_each_request_is_a_step_of_the_scheduled_process():
     """A schedule decides every step; after it each process runs to its end in turn."""
-    found = run(simulated(), [Process("a", three_turns("a")), Process("b", three_turns("b"))], ["b", "a", "b"])
+    found = run_schedule(simulated(), [Process("a", three_turns("a")), Process("b", three_turns("b"))], ["b", "a", "b"])
     assert asked(found) == ["b get s", "a get s", "b put s", *["a put s", "a get s"] * 2, "a put s",
                             *["b get s", "b put s"] * 2]  # fmt: skip
     assert found.results["a"].value == (b"0", b"a0", b"a1")
@@ -33,8 +33,8 @@ def test_each_request_is_a_step_of_the_scheduled_process():
 def test_a_run_replayed_by_its_schedule_is_the_same_step_by_step():
     """The schedule of a run repeats it: requests, answers, faults, times and results."""
     processes = of(adds_one_under_the_lock)
-    found = run(simulated(), processes, ["b!stall", "a", "a", "a!crash-after"])
-    again = run(simulated(), of(adds_one_under_the_lock), found.schedule)
+    found = run_schedule(simulated(), processes, ["b!stall", "a", "a", "a!crash-after"])
+    again = run_schedule(simulated(), of(adds_one_under_the_lock), found.schedule)
     assert [step[:3] + step[4:] for step in again.steps] == [step[:3] + step[4:] for step in found.steps]
     assert [step.time for step in again.steps] == [step.time for step in found.steps]
     assert {n: str(e) for n, e in again.results.items()} == {n: str(e) for n, e in found.results.items()}
@@ -43,7 +43,7 @@ def test_a_run_replayed_by_its_schedule_is_the_same_step_by_step():
 def test_states_are_values():
     """Each step keeps the state after it; the given store does not change."""
     given = simulated()
-    found = run(given, [Process("a", three_turns("a"))])
+    found = run_schedule(given, [Process("a", three_turns("a"))])
     assert [step.state.objects["s"].body for step in found.steps] == [b"0", b"a0", b"a0", b"a1", b"a1", b"a2"]
     assert given.state.objects["s"].body == b"0"
 
@@ -54,7 +54,7 @@ def test_states_are_values():
 ])  # fmt: skip
 def test_a_fault_happens_before_or_after_the_effect(fault, stored, how):
     """The process crashes, or gets no answer; its request has its effect or none."""
-    found = run(simulated(), [Process("a", without_conflicts("a"))], [Choice("a", fault)])
+    found = run_schedule(simulated(), [Process("a", without_conflicts("a"))], [Choice("a", fault)])
     assert found.results["a"].how == how
     assert (found.storage.get("a/0") if found.storage.head("a/0") else None) == stored
     assert isinstance(found.results["a"].error, OutcomeUnknown) == (how == "raised")
@@ -69,7 +69,7 @@ def test_a_crashed_process_runs_no_handler():
         finally:
             actor.storage.put("cleaned up", b"")
 
-    found = run(simulated(), [Process("a", program)], ["a!crash-before"])
+    found = run_schedule(simulated(), [Process("a", program)], ["a!crash-before"])
     gc.collect()
     assert [info.path for info in found.storage.list()] == ["s"]
     assert asked(found) == ["a put a"]
@@ -79,9 +79,9 @@ def test_a_process_that_waits_for_the_lock_takes_no_step():
     """A process that waits for the lock is runnable again when the lock is released or its holder crashes."""
     processes = of(adds_one_under_the_lock)
     with pytest.raises(NotPossible, match="step 2: b cannot"):
-        run(simulated(), processes, ["a", "b"])
-    assert run(simulated(), processes, ["a", "a", "a", "a", "b"]).storage.get("s") == b"2"
-    crashed = run(simulated(), processes, ["a", "a", "a!crash-before", "b"])
+        run_schedule(simulated(), processes, ["a", "b"])
+    assert run_schedule(simulated(), processes, ["a", "a", "a", "a", "b"]).storage.get("s") == b"2"
+    crashed = run_schedule(simulated(), processes, ["a", "a", "a!crash-before", "b"])
     assert crashed.results["b"].how == "returned" and crashed.storage.get("s") == b"1"
 
 
@@ -91,7 +91,7 @@ def test_a_lock_that_never_becomes_free_is_not_obtained():
     def keeps(actor):
         actor.lock.acquire("for ever")
 
-    found = run(simulated(), [Process("a", keeps), Process("b", keeps)])
+    found = run_schedule(simulated(), [Process("a", keeps), Process("b", keeps)])
     assert isinstance(found.results["b"].error, LockNotObtained)
 
 
@@ -111,7 +111,7 @@ def test_a_lease_expires_and_its_holder_gets_an_error():
         return actor.clock.now()
 
     leased = simulated(lease=5_000)
-    found = run(leased, [Process("a", holds), Process("b", waits)], ["a", "b", "b", "a", "a", "a"])
+    found = run_schedule(leased, [Process("a", holds), Process("b", waits)], ["a", "b", "b", "a", "a", "a"])
     assert found.results["a"].how == "returned"
     assert found.results["b"].value == leased.state.time + 5_000
 
@@ -126,7 +126,7 @@ def test_the_holder_acquires_the_lock_again_without_a_step():
         actor.storage.put("a", b"")
         actor.lock.release("x")
 
-    found = run(simulated(), [Process("a", program)])
+    found = run_schedule(simulated(), [Process("a", program)])
     assert [step.request for step in found.steps] == ["acquire", "put", "release"]
     assert [step.state.holder for step in found.steps] == ["a", "a", None]
 
@@ -140,14 +140,14 @@ def test_time_advances_only_by_sleeps_and_clocks_differ_by_their_skew():
         return before, actor.clock.now()
 
     start = simulated().state.time
-    found = run(simulated(), [Process("a", program), Process("b", program, skew=-100)], ["a", "b", "a", "b"])
+    found = run_schedule(simulated(), [Process("a", program), Process("b", program, skew=-100)], ["a", "b", "a", "b"])
     assert found.results["a"].value == (start, start + 14)
     assert found.results["b"].value == (start - 100, start - 100 + 14)
 
 
 def test_a_stalled_process_continues_when_no_other_process_can():
     """It pauses for an hour, the others end, then it takes its next step."""
-    found = run(simulated(), of(claims), ["a!stall"])
+    found = run_schedule(simulated(), of(claims), ["a!stall"])
     assert [step.process for step in found.steps] == ["a", "b", "a"]
     assert found.steps[0].time == simulated().state.time + STALL
     assert found.results["a"].value is False and found.results["b"].value is True
@@ -157,9 +157,9 @@ def test_a_process_starts_after_the_processes_in_after():
     """It takes no step until they have ended in any way."""
     processes = [Process("last", claims, after=("a",)), Process("a", claims)]
     with pytest.raises(NotPossible):
-        run(simulated(), processes, ["last"])
-    assert [step.process for step in run(simulated(), processes).steps] == ["a", "last"]
-    assert [step.process for step in run(simulated(), processes, ["a!crash-before"]).steps] == ["a", "last"]
+        run_schedule(simulated(), processes, ["last"])
+    assert [step.process for step in run_schedule(simulated(), processes).steps] == ["a", "last"]
+    assert [step.process for step in run_schedule(simulated(), processes, ["a!crash-before"]).steps] == ["a", "last"]
 
 
 def test_a_nondeterministic_program_is_detected():
@@ -171,10 +171,10 @@ def test_a_nondeterministic_program_is_detected():
         actor.storage.put(ids.file_id(), b"")
         actor.storage.get("s")
 
-    from hudi_conformance.explorer.search.explore import exhaustive
+    from hudi_conformance.explorer.search.explore import explore_exhaustively
 
     with pytest.raises(NotDeterministic, match="a asked put"):
-        exhaustive(simulated, [Process("a", program), Process("b", three_turns("b"))])
+        explore_exhaustively(simulated, [Process("a", program), Process("b", three_turns("b"))])
 
 
 def test_an_endless_program_is_detected():
@@ -185,7 +185,7 @@ def test_an_endless_program_is_detected():
             actor.storage.head("s")
 
     with pytest.raises(NotPossible, match="does not end"):
-        run(simulated(), [Process("a", program)])
+        run_schedule(simulated(), [Process("a", program)])
 
 
 def test_abandoned_processes_are_collected():
@@ -202,7 +202,7 @@ def test_abandoned_processes_are_collected():
         actor.storage.put("a", str(held).encode())
 
     processes = [Process("a", program)]
-    run(simulated(), processes, ["a"], to_end=False)
+    run_schedule(simulated(), processes, ["a"], to_end=False)
     del held, program, processes
     gc.collect()
     assert known() is None
@@ -214,7 +214,7 @@ def test_abandoned_processes_are_collected():
 ])  # fmt: skip
 def test_stores_that_break_their_promises_are_detected(store, broken):
     """Two processes in every order show which promise is broken, and by which requests."""
-    found = broken_promises(STORES[store])
+    found = find_broken_promises(STORES[store])
     assert set(found) == broken
     assert all(len(failure.run.steps) <= 8 for failure in found.values())
 
@@ -222,4 +222,4 @@ def test_stores_that_break_their_promises_are_detected(store, broken):
 def test_unknown_faults_are_refused():
     """A schedule names only existing faults."""
     with pytest.raises(ValueError, match="unknown fault 'stumble'"):
-        choice_of("a!stumble")
+        parse_choice("a!stumble")

@@ -14,14 +14,20 @@ def test_a_function_is_called_once_for_a_state_and_its_arguments():
         return len(asked)
 
     one, other = SnapshotView({}), SnapshotView({})
-    assert [one.once(rows, "1"), one.once(rows, "1"), one.once(rows, "2"), one.once(rows), other.once(rows, "1")] == [
+    assert [
+        one.cached_result(rows, "1"),
+        one.cached_result(rows, "1"),
+        one.cached_result(rows, "2"),
+        one.cached_result(rows),
+        other.cached_result(rows, "1"),
+    ] == [
         1,
         1,
         2,
         3,
         4,
     ]
-    assert one.once(lambda view: view is one)
+    assert one.cached_result(lambda view: view is one)
     assert [view is other for view, *_ in asked] == [False, False, False, True]
 
 
@@ -34,4 +40,4 @@ def test_an_error_is_raised_each_time():
     view = SnapshotView({})
     for _ in range(2):
         with pytest.raises(ValueError, match="damaged"):
-            view.once(unreadable)
+            view.cached_result(unreadable)

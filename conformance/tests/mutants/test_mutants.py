@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hudi_conformance.commands.suite.mutants import mutants, outcome_of
+from hudi_conformance.commands.suite.mutants import classify_kill, mutants
 from hudi_conformance.mutants import Mutant, Patch, StaleMutant, UnknownMutant, all_mutants, apply_mutant, mutant
 from hudi_conformance.mutants.harness import score
 from hudi_conformance.mutants.harness.mutant import collect, mutants_of_file
@@ -223,7 +223,7 @@ def test_suite_runs_with_the_mutant_applied():
     (kill,) = mutation_run.run_mutants([late], cases, done=reported.append)
     assert reported == [kill]
     assert kill.killed_by == ("merge.event-time.late-record.mor",)
-    assert outcome_of(kill, cases) == "own"
+    assert classify_kill(kill, cases) == "own"
 
 
 def test_other_cases_run_when_no_citing_case_fails():
@@ -232,15 +232,15 @@ def test_other_cases_run_when_no_citing_case_fails():
     stranger = Mutant(late.name, ("LAY-003",), late.description, late.apply)
     cases = golden("layout.partition.plain.mor", "merge.event-time.late-record.mor")
     (kill,) = mutation_run.run_mutants([stranger], cases, done=lambda _: None)
-    assert outcome_of(kill, cases) == "other"
+    assert classify_kill(kill, cases) == "other"
     (survivor,) = mutation_run.run_mutants([stranger], cases[:1], done=lambda _: None)
-    assert outcome_of(survivor, cases) == "survived"
+    assert classify_kill(survivor, cases) == "survived"
 
 
 def test_a_run_without_a_report_is_an_error_and_not_a_kill():
     """A run that never started its cases kills nothing."""
     with pytest.raises(mutation_run.SuiteError, match="no-such-mutant"):
-        mutation_run.failing("no-such-mutant", golden("merge.event-time.late-record.mor"))
+        mutation_run.find_failing_cases("no-such-mutant", golden("merge.event-time.late-record.mor"))
 
 
 class Runs:
@@ -249,7 +249,7 @@ class Runs:
     def __init__(self, monkeypatch, *, mutated: set[str], unmutated: set[str]) -> None:
         self.fail = {True: mutated | unmutated, False: unmutated}
         self.done: list[tuple[str | None, list[str]]] = []
-        monkeypatch.setattr(mutation_run, "failing", self.failing)
+        monkeypatch.setattr(mutation_run, "find_failing_cases", self.failing)
 
     def failing(self, name, cases, *, stop_early=False):
         if name == "no-such-mutant":

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from hudi_conformance.cases.file_cases import Variant
 from hudi_conformance.cases.schema import fixtures_root
-from hudi_conformance.commands.tables.inspect import show
+from hudi_conformance.commands.tables.inspect import show_file
 from hudi_reference.files.inspection.block_scan import scan_blocks
 from hudi_reference.files.inspection.envelope import envelope
 from hudi_reference.files.inspection.file_type import identify
@@ -35,7 +35,7 @@ def copies(case: Path) -> Iterator[tuple[str, str, bytes]]:
         listed = json.loads((case.parent / said["expected"]["variants"]).read_text())
         for raw in listed[:: -(-len(listed) // SAMPLE)]:
             variant = Variant.from_json(raw)
-            yield variant.name, name, variant.applied(whole)
+            yield variant.name, name, variant.apply(whole)
 
 
 def case_id(case: Path) -> str:
@@ -80,6 +80,6 @@ def test_every_damaged_copy_has_a_page(case: Path):
     for copy, name, data in copies(case):
         storage.put(name, data)
         out = io.StringIO()
-        refused = show(Console(file=out, width=90), identify(storage, name), 2, ["a"], "k")
+        refused = show_file(Console(file=out, width=90), identify(storage, name), 2, ["a"], "k")
         assert name in out.getvalue().replace("\n", ""), copy
         assert ("refuse the file" in out.getvalue()) == (refused is not None), copy

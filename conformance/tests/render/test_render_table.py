@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from hudi_conformance.render.table import LINES, groups_in, show_table
+from hudi_conformance.render.table import LINES, list_groups, show_table
 from hudi_reference import create_table, open_table
 from hudi_reference.storage import MemoryStorage
 
@@ -50,7 +50,7 @@ def test_one_partition_is_shown_with_its_file_groups(table):
     lines = page(table, partitions=["p07"])
     assert sum(".parquet" in line for line in lines) == 1
     assert "p07" in lines
-    assert {group.partition for group in groups_in(table, ["p07", "p08/"])} == {"p07", "p08"}
+    assert {group.partition for group in list_groups(table, ["p07", "p08/"])} == {"p07", "p08"}
 
 
 def test_partitions_of_the_metadata_table_are_shown_with_their_sizes(table):

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.cli import app
-from hudi_conformance.render.action_summary import summary_of
-from hudi_conformance.render.parts.axis import AT_WORK, DONE, PLANNED, POINT, Axis, between, duration, moment_of
+from hudi_conformance.render.action_summary import summarize_action
+from hudi_conformance.render.parts.axis import AT_WORK, DONE, PLANNED, POINT, Axis, format_duration, parse_instant, time_between
 from hudi_reference.timeline.instants.states import State
 
 T = "20260101000000"
@@ -30,8 +30,8 @@ def line_of(page: str, pattern: str) -> str:
 def test_bars_show_order_and_overlap():
     """Bars of overlapping actions overlap; the bar of a later action begins after them."""
     axis = Axis((f"{T}000", f"{T}500", f"{T}900", "20260101000100000", "20260103000000000"), 40)
-    first, second = axis.bar(f"{T}000", f"{T}900", DONE), axis.bar(f"{T}500", "20260101000100000", DONE)
-    third = axis.bar("20260103000000000", None, AT_WORK)
+    first, second = axis.draw_bar(f"{T}000", f"{T}900", DONE), axis.draw_bar(f"{T}500", "20260101000100000", DONE)
+    third = axis.draw_bar("20260103000000000", None, AT_WORK)
     assert first.startswith(DONE) and len(first) < len(second) < len(third) <= 40
     assert len(second) - len(second.lstrip()) < len(first)
     assert third.strip() == ">"
@@ -40,20 +40,24 @@ def test_bars_show_order_and_overlap():
 def test_pending_actions_extend_to_the_edge():
     """There is room for a pending action that is the last one."""
     axis = Axis((f"{T}000", f"{T}900"), 20, goes_on=True)
-    assert axis.bar(f"{T}900", None, PLANNED) == " " * 15 + PLANNED * 4 + ">"
-    assert axis.point(f"{T}000") == POINT
+    assert axis.draw_bar(f"{T}900", None, PLANNED) == " " * 15 + PLANNED * 4 + ">"
+    assert axis.draw_point(f"{T}000") == POINT
 
 
 def test_times_that_are_not_dates_have_a_position():
     """Counters of the metadata table and reserved times are in order, without a duration."""
     axis = Axis(("00000000000000000", "00000000000000001", f"{T}000"), 9)
-    assert [len(axis.point(time)) for time in ("00000000000000000", "00000000000000001", f"{T}000")] == [1, 5, 9]
-    assert (moment_of("00000000000000000"), between("00000000000000000", f"{T}000"), duration(None)) == (None, None, "")
+    assert [len(axis.draw_point(time)) for time in ("00000000000000000", "00000000000000001", f"{T}000")] == [1, 5, 9]
+    assert (parse_instant("00000000000000000"), time_between("00000000000000000", f"{T}000"), format_duration(None)) == (
+        None,
+        None,
+        "",
+    )
 
 
 def test_single_instant_has_a_bar():
     """An axis with one time has a bar."""
-    assert Axis((f"{T}000",), 10).bar(f"{T}000", f"{T}000", DONE) == DONE
+    assert Axis((f"{T}000",), 10).draw_bar(f"{T}000", f"{T}000", DONE) == DONE
 
 
 @pytest.mark.parametrize(
@@ -68,7 +72,7 @@ def test_single_instant_has_a_bar():
 )
 def test_units_of_durations(last: str, told: str):
     """Durations have at most three digits."""
-    assert duration(between(f"{T}000", last)) == told
+    assert format_duration(time_between(f"{T}000", last)) == told
 
 
 def test_each_action_of_a_table_has_a_summary():
@@ -135,4 +139,4 @@ def test_damaged_plan_is_shown_on_its_line(tmp_path: Path):
 )  # fmt: skip
 def test_summaries_of_records(action: str, state: State, record: dict[str, object] | None, told: str):
     """Each kind of record has a one-line summary; a record of another form is reported, and an empty file has no summary."""
-    assert summary_of(action, state, record) == told
+    assert summarize_action(action, state, record) == told

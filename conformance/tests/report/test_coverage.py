@@ -12,9 +12,9 @@ from hudi_conformance.commands.suite.coverage import coverage as command
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report import stored_verdicts
 from hudi_conformance.report.evidence import coverage, evidence
-from hudi_conformance.report.evidence.coverage_page import page
-from hudi_conformance.report.evidence.evidence import CitedCase, Evidence, Place
-from hudi_conformance.report.evidence.levels import basis
+from hudi_conformance.report.evidence.coverage_page import render_page
+from hudi_conformance.report.evidence.evidence import CitedCase, Evidence, SourcePlace
+from hudi_conformance.report.evidence.levels import decide_basis
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.runner import run_report
 from hudi_reference.requirement import IMPLEMENTED
@@ -27,15 +27,15 @@ TIE = CitedCase("merge.tie", ("MRG-028",), (), "fixtures/merge/tie/case.json", "
 MUTANT = Kill("late-records-win", ("MRG-029",), "Takes the later version.", ("merge.late",))
 
 SMALL = Evidence(
-    implemented={"MRG-028": [Place("hudi_reference.records.merge:fold", "reference/hudi_reference/records/merge.py", 7)]},
+    implemented={"MRG-028": [SourcePlace("hudi_reference.records.merge:fold", "reference/hudi_reference/records/merge.py", 7)]},
     cases=(LATE, TIE),
     kills=(MUTANT,),
     verdicts={"reference": {"merge.late": "pass", "merge.tie": "pass"}, "other": {"merge.tie": "fail", "gone": "fail"}},
 )
 
 
-def entry(rule: str, found: Evidence = SMALL) -> coverage.Entry:
-    return next(e for e in coverage.entries(found) if e.requirement.id == rule)
+def entry(rule: str, found: Evidence = SMALL) -> coverage.CoverageEntry:
+    return next(e for e in coverage.list_entries(found) if e.requirement.id == rule)
 
 
 def with_case(**changes) -> Evidence:
@@ -58,7 +58,7 @@ def test_kill_by_a_case_of_another_rule_does_not_count():
     """A case that cites the rule has to kill the mutant."""
     elsewhere = Evidence(cases=(LATE, TIE), kills=(Kill("b", ("MRG-029",), "d.", ("merge.tie",)),))
     assert entry("MRG-029", elsewhere).status == "cited"
-    assert any("no case that cites MRG-029" in p for p in coverage.problems(elsewhere))
+    assert any("no case that cites MRG-029" in p for p in coverage.find_problems(elsewhere))
 
 
 def test_verdict_of_a_rule_is_the_worst_of_its_cases():
@@ -88,6 +88,18 @@ def test_a_rule_is_proven_when_it_is_mutation_tested_and_judged_by_a_foreign_eng
     assert entry("MRG-029", Evidence(**known, verdicts=verdicts | {"other": {"merge.late": "fail"}})).status == "proven"
 
 
+def test_the_cases_of_a_table_version_are_evidence_for_that_version_alone():
+    """A rule of both versions is judged at 9 by a case with tables of version 9; a rule of version 9 has no level at 8."""
+    old = CitedCase("old", ("MRG-028",), (), "p", "d", versions=(8,))
+    new = CitedCase("new", ("MRG-028", "MRG-041"), (), "p", "d", versions=(9,))
+    found = Evidence(cases=(old, new), verdicts={"other": {"old": "pass"}})
+    assert [entry("MRG-028", found).status_at(version) for version in (8, 9)] == ["judged", "cited"]
+    assert [entry("MRG-041", found).status_at(version) for version in (8, 9)] == ["", "cited"]
+    assert [entry("MRG-027", found).status_at(version) for version in (8, 9)] == ["uncovered", "uncovered"]
+    counted = coverage.count_evidence([entry("MRG-028", found), entry("MRG-041", found)])
+    assert [counted[key] for key in ("rules_8", "rules_9", "judged_8", "judged_9")] == [1, 2, 1, 0]
+
+
 def test_a_case_that_fails_on_the_reference_tests_no_mutant():
     """A case that always fails cannot detect a mutant."""
     failing = Evidence(cases=SMALL.cases, kills=SMALL.kills, verdicts={"reference": {"merge.late": "fail"}})
@@ -96,28 +108,29 @@ def test_a_case_that_fails_on_the_reference_tests_no_mutant():
 
 def test_the_basis_is_text_deployed_format_or_open():
     """An open erratum decides, until other cases make the rule mutation-tested and judged."""
-    assert basis("LAY-001", ()) == "text"
-    assert basis("TL-028", ()) == "deployed"
-    assert basis("LF-025", ()) == "open"
-    assert basis("LF-025", ("cited", "mutation-tested", "judged", "proven")) != "open"
+    assert decide_basis("LAY-001", ()) == "text"
+    assert decide_basis("TL-028", ()) == "deployed"
+    assert decide_basis("LF-025", ()) == "open"
+    assert decide_basis("LF-025", ("cited", "mutation-tested", "judged", "proven")) != "open"
 
 
 def test_totals_count_rules_and_cases_once():
     """A case that cites several rules is one case."""
-    found = coverage.totals(coverage.entries(SMALL))
-    assert found["requirements"] == 572
+    found = coverage.count_evidence(coverage.list_entries(SMALL))
+    assert found["requirements"] == 615
     assert (found["cases"], found["with_cases"], found["proved"], found["implemented"]) == (2, 2, 1, 1)
     assert (found["mutants"], found["mutants_killed"]) == (1, 1)
 
 
 def test_form_of_the_json():
     """Other tools read `coverage --json`."""
-    found = coverage.as_json(coverage.entries(SMALL))
+    found = coverage.entries_as_json(coverage.list_entries(SMALL))
     assert next(r for r in found["requirements"] if r["id"] == "MRG-028") == {
         "id": "MRG-028",
         "area": "MRG",
         "chapter": "merging",
         "level": "must",
+        "versions": [8, 9],
         "implemented": ["hudi_reference.records.merge:fold"],
         "cases": ["merge.late", "merge.tie"],
         "mutants": [],
@@ -125,6 +138,7 @@ def test_form_of_the_json():
         "verdicts": {"reference": "pass", "other": "fail"},
         "basis": "open",
         "evidence": ["implemented", "cited", "judged"],
+        "evidence_by_version": {"8": ["implemented", "cited", "judged"], "9": ["implemented", "cited", "judged"]},
         "judged": {"other": ["merge.tie"]},
     }
     late = next(r for r in found["requirements"] if r["id"] == "MRG-029")
@@ -134,7 +148,7 @@ def test_form_of_the_json():
 
 def test_page_shows_every_rule_with_links_to_its_evidence():
     """The page shows each rule, its level and its files; an uncovered rule is marked."""
-    lines = page(coverage.entries(SMALL), SMALL.verdicts, {}).splitlines()
+    lines = render_page(coverage.list_entries(SMALL), SMALL.verdicts, {}).splitlines()
     rows = {line.split(" | ")[0].removeprefix("| "): line for line in lines if line.startswith("| ")}
     assert set(index.requirements()) <= set(rows)
     assert "[merge.fold](reference/hudi_reference/records/merge.py)" in rows["MRG-028"]
@@ -147,7 +161,7 @@ def test_page_shows_every_rule_with_links_to_its_evidence():
 
 def test_table_rows_have_the_right_number_of_cells():
     """The text of a rule does not break a table."""
-    text = page(coverage.entries(SMALL), SMALL.verdicts, {})
+    text = render_page(coverage.list_entries(SMALL), SMALL.verdicts, {})
     for block in text.split("\n\n"):
         rows = [line for line in block.splitlines() if line.startswith("|")]
         assert len({line.replace("\\|", "").count("|") for line in rows}) <= 1, block[:200]
@@ -157,14 +171,14 @@ def test_mixed_verdicts_are_shown_with_the_share_of_the_worst():
     """Three right answers and a wrong one are shown as such; cases that were not run do not count."""
     cases = tuple(CitedCase(f"c{n}", ("MRG-001",), (), "p", "d") for n in range(5))
     outcomes = {"c0": "pass", "c1": "pass", "c2": "pass", "c3": "fail", "c4": "unsupported"}
-    text = page(coverage.entries(Evidence(cases=cases, verdicts={"e": outcomes})), ["e"], {})
+    text = render_page(coverage.list_entries(Evidence(cases=cases, verdicts={"e": outcomes})), ["e"], {})
     assert "| fail 1/4 |" in text
 
 
 def test_long_lists_of_cases_are_shortened():
     """The cell of a table lists some cases; explain lists all."""
     cases = tuple(CitedCase(f"c{n}", ("MRG-001",), (), "p", "d") for n in range(9))
-    assert "[c2](p), and 6 more" in page(coverage.entries(Evidence(cases=cases)), [], {})
+    assert "[c2](p), and 6 more" in render_page(coverage.list_entries(Evidence(cases=cases)), [], {})
 
 
 @pytest.mark.parametrize(
@@ -174,7 +188,7 @@ def test_long_lists_of_cases_are_shortened():
         (with_case(requirements=()), "case x (p) cites no requirement"),
         (with_case(errata=("ER-999",)), "case x cites ER-999"),
         (with_case(id="merge.late"), "case id merge.late is given 2 times"),
-        (Evidence(implemented={"XX-001": [Place("m:f", "m.py")]}), "code of m:f cites XX-001"),
+        (Evidence(implemented={"XX-001": [SourcePlace("m:f", "m.py")]}), "code of m:f cites XX-001"),
         (Evidence(kills=(Kill("b", ("XX-001",), "d.", ()),)), "mutant b cites XX-001"),
         (Evidence(kills=(Kill("b", ("MRG-001",), "d.", ("gone",)),)), "mutant b is killed by gone"),
         (Evidence(kills=(Kill("b", ("MRG-001",), "d.", ()),)), "no case that cites MRG-001"),
@@ -183,36 +197,36 @@ def test_long_lists_of_cases_are_shortened():
 )
 def test_invalid_evidence_is_reported(found, complaint):
     """Each kind of invalid evidence is reported with its place."""
-    assert any(complaint in problem for problem in coverage.problems(found))
+    assert any(complaint in problem for problem in coverage.find_problems(found))
 
 
 def test_an_erratum_without_a_place_in_the_code_is_reported():
     """Each deviation from the text is marked at its line, or errata.toml says why it has none."""
-    marked = Evidence(deviations={"ER-030": [Place("m", "m.py", 3)]})
-    found = [problem for problem in coverage.problems(marked) if "named nowhere in the reference" in problem]
+    marked = Evidence(deviations={"ER-030": [SourcePlace("m", "m.py", 3)]})
+    found = [problem for problem in coverage.find_problems(marked) if "named nowhere in the reference" in problem]
     assert not any(problem.startswith("ER-030") for problem in found)
     assert any(problem.startswith("ER-002") for problem in found)
 
 
 def test_valid_evidence_has_no_problems():
     """Valid evidence has no reports."""
-    assert list(coverage.problems(SMALL)) == []
+    assert list(coverage.find_problems(SMALL)) == []
 
 
 def test_stale_page_is_reported_with_its_differences(monkeypatch, tmp_path):
     """The committed page is compared line by line."""
     monkeypatch.setattr(coverage, "FILE", tmp_path / "spec_coverage.md")
-    assert "hudi-conformance coverage" in coverage.stale("a\nb\n")
+    assert "hudi-conformance coverage" in coverage.describe_page_difference("a\nb\n")
     coverage.FILE.write_text("a\nb\n", encoding="utf-8")
-    assert coverage.stale("a\nb\n") is None
-    assert "+c" in coverage.stale("a\nc\n")
+    assert coverage.describe_page_difference("a\nb\n") is None
+    assert "+c" in coverage.describe_page_difference("a\nc\n")
 
 
 def test_marks_in_the_sources_equal_those_of_imported_modules():
     """Parsing the sources for @implements finds the same marks as importing them."""
     parsed = {
         rule: sorted(place.name for place in places if place.name.startswith("hudi_reference."))
-        for rule, places in evidence.implemented().items()
+        for rule, places in evidence.find_implementations().items()
     }
     modules = {place.partition(":")[0] for places in parsed.values() for place in places}
     for module in modules:
@@ -230,8 +244,8 @@ def test_recording_a_report_keeps_one_outcome_per_case_and_engine(tmp_path):
 
     def run(*outcomes: tuple[str, Outcome]) -> dict[str, str]:
         found = [Result(case, "apache-hudi@1.0.2", outcome, "merge") for case, outcome in outcomes]
-        run_report.write(report, started, found)
-        (path,) = stored_verdicts.record(report, results)
+        run_report.write_report(report, started, found)
+        (path,) = stored_verdicts.store_verdicts(report, results)
         assert path == results / "apache-hudi@1.0.2.json"
         return json.loads(path.read_text(encoding="utf-8"))["cases"]
 
@@ -252,8 +266,8 @@ def test_recording_a_report_keeps_counters(tmp_path):
             for test, counts in orders.items()
             for number, count in enumerate(counts)
         ]
-        run_report.write(tmp_path, started, tried)
-        (path,) = stored_verdicts.record(tmp_path, tmp_path / "results")
+        run_report.write_report(tmp_path, started, tried)
+        (path,) = stored_verdicts.store_verdicts(tmp_path, tmp_path / "results")
         return json.loads(path.read_text(encoding="utf-8")).get("counts", {})
 
     assert run(x=[3, 4], y=[0]) == {"t::x": {"orders": 7}}
@@ -266,7 +280,7 @@ def test_the_command_prints_json_and_writes_nothing():
     before = coverage.FILE.read_text(encoding="utf-8")
     done = CliRunner().invoke(app, ["--json"])
     assert done.exit_code == 0
-    assert json.loads(done.stdout)["totals"]["requirements"] == 572
+    assert json.loads(done.stdout)["totals"]["requirements"] == 615
     assert coverage.FILE.read_text(encoding="utf-8") == before
 
 

@@ -13,17 +13,17 @@ from sample_report import ENGINES, GONE, LATE, RESULTS, RUN, result
 from hudi_conformance.cases.verdict import Result
 from hudi_conformance.explorer.s3.diagram import Drawing, Line
 from hudi_conformance.report import github, saved_run
-from hudi_conformance.report.console import show
+from hudi_conformance.report.console import print_results
 from hudi_conformance.report.evidence import figures
-from hudi_conformance.report.failure_text import block, sides
-from hudi_conformance.report.html import page
-from hudi_conformance.report.matrix import matrix, worst_first
-from hudi_conformance.report.next_features import next_features
+from hudi_conformance.report.failure_text import align_rows, format_failure
+from hudi_conformance.report.html import render_page
+from hudi_conformance.report.matrix import build_matrix, sort_worst_first
+from hudi_conformance.report.next_features import find_next_features
 
 
 def test_the_matrix_counts_right_answers_by_chapter_and_engine():
     """The score is the share of right answers; open cases and cases that were not offered are not counted."""
-    lines = matrix(RESULTS, ENGINES)
+    lines = build_matrix(RESULTS, ENGINES)
     assert [line.title for line in lines] == ["log format", "merge modes and payloads", "model", "all"]
     assert [str(cell) for cell in lines[0].cells] == ["1 of 1  1 open", "0 of 1  1 refused  1 not offered", "-"]
     assert str(lines[-1].cells[1]) == "0 of 4  1 wrong  1 crash  1 error  1 refused  1 not offered"
@@ -31,7 +31,7 @@ def test_the_matrix_counts_right_answers_by_chapter_and_engine():
 
 def test_unexpected_results_come_first():
     """Unexpected wrong answers are the first results of a report."""
-    assert [(r.case, r.outcome.value) for r in worst_first(RESULTS)] == [
+    assert [(r.case, r.outcome.value) for r in sort_worst_first(RESULTS)] == [
         ("merge.late", "fail"),
         ("model.program", "crash"),
         ("model.program", "timeout"),
@@ -41,7 +41,7 @@ def test_unexpected_results_come_first():
 
 def test_rows_are_aligned_in_columns():
     """Expected and found values of a column can be compared visually."""
-    assert list(sides(RESULTS[1].pairs)) == [
+    assert list(align_rows(RESULTS[1].pairs)) == [
         ("", "id  name      ts"),
         ("expected", "1   new       10"),
         ("found", "1   late <b>  9"),
@@ -53,32 +53,32 @@ def test_rows_are_aligned_in_columns():
 def test_many_differences_are_shortened():
     """A table that is wrong everywhere shows the first differences and their number."""
     pairs = tuple(({"id": str(n)}, None) for n in range(9))
-    assert list(sides(pairs))[-1] == ("", "... and 3 more")
+    assert list(align_rows(pairs))[-1] == ("", "... and 3 more")
 
 
 def test_order_of_labels_in_a_failure():
     """The rule is first, the command that repeats the case last."""
-    words = [line.split()[0] for line in block(RESULTS[1]).splitlines()[1:]]
+    words = [line.split()[0] for line in format_failure(RESULTS[1]).splitlines()[1:]]
     assert [w for w in words if w not in ("id", "1", "2")] == [
         "rule", "case", "expected", "found", "expected", "found", "summary", "hint", "erratum", "list", "repeat",
     ]  # fmt: skip
-    assert block(RESULTS[1]).endswith("hudi-conformance run apache-hudi@1.0.2 --only merge.late")
+    assert format_failure(RESULTS[1]).endswith("hudi-conformance run apache-hudi@1.0.2 --only merge.late")
 
 
 def test_printed_command_is_quoted_for_the_shell():
     """The printed command can be copied for any name of an engine."""
-    again = result("merge.a", "python it's.py", "fail").rerun
+    again = result("merge.a", "python it's.py", "fail").rerun_command
     assert again == """hudi-conformance run 'python it'"'"'s.py' --only merge.a"""
 
 
 def test_order_of_sections_on_the_terminal():
     """Matrix, unexpected results, known failures and stale entries, in this order."""
     console = Console(width=150, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    show(console, RUN, RESULTS)
+    print_results(console, RUN, RESULTS)
     console.file.close()
     text = console.export_text()
     order = [
-        "seed 20261121 · 5 cases", "reference", "log format", "1 of 1  1 open", "to declare next", "log.hfile: 1 more case", "wrong answers first", "merge.late",
+        "table versions 8 and 9 · seed 20261121 · 5 cases", "reference", "log format", "1 of 1  1 open", "to declare next", "log.hfile: 1 more case", "wrong answers first", "merge.late",
         "SILENT-STALE", "known failures, with", "merge.known", "stale entry",
     ]  # fmt: skip
     assert sorted(order, key=text.index) == order
@@ -86,10 +86,19 @@ def test_order_of_sections_on_the_terminal():
 
 def test_a_report_can_be_read_again(tmp_path: Path):
     """report.jsonl and run.json contain all data of the page."""
-    saved_run.write(tmp_path / "deep" / "report", RUN, RESULTS)
-    assert saved_run.read(tmp_path / "deep" / "report") == (RUN, RESULTS)
+    saved_run.write_report(tmp_path / "deep" / "report", RUN, RESULTS)
+    assert saved_run.read_report(tmp_path / "deep" / "report") == (RUN, RESULTS)
     line = json.loads((tmp_path / "deep" / "report" / "report.jsonl").read_text().splitlines()[1])
     assert line["rerun"] == "hudi-conformance run apache-hudi@1.0.2 --only merge.late"
+
+
+def test_a_report_of_an_earlier_release_can_be_read(tmp_path: Path):
+    """Its run.json has one number in place of the versions of the cases, which were all of version 8."""
+    saved_run.write_report(tmp_path, RUN, RESULTS)
+    raw = json.loads((tmp_path / "run.json").read_text())
+    del raw["table_versions"]
+    (tmp_path / "run.json").write_text(json.dumps(raw | {"table_version": 8}))
+    assert saved_run.read_report(tmp_path)[0].format_versions == "version 8"
 
 
 class Outline(HTMLParser):
@@ -113,7 +122,7 @@ class Outline(HTMLParser):
 
 def test_page_is_well_formed_and_self_contained():
     """Tags are balanced, and the page loads no other resource."""
-    text = page(RUN, RESULTS).replace('xmlns="http://www.w3.org/2000/svg"', "")  # the name of what SVG is, not a place
+    text = render_page(RUN, RESULTS).replace('xmlns="http://www.w3.org/2000/svg"', "")  # the name of what SVG is, not a place
     outline = Outline()
     outline.feed(text)
     assert outline.open == [] and outline.fetched == []
@@ -122,16 +131,16 @@ def test_page_is_well_formed_and_self_contained():
 
 def test_values_are_escaped_on_the_page():
     """A value that contains HTML is shown as text."""
-    text = page(RUN, RESULTS)
+    text = render_page(RUN, RESULTS)
     assert "late &lt;b&gt;" in text and "late <b>" not in text
 
 
 def test_page_begins_with_the_verdict_of_the_run():
     """The first thing on the page is the verdict on the run."""
-    assert "3 results not as expected" in page(RUN, RESULTS)
+    assert "3 results not as expected" in render_page(RUN, RESULTS)
     calm = [replace(r, surprise=None) for r in RESULTS]
-    assert "All results are as expected" in page(replace(RUN, stale=()), calm)
-    assert "broken did not start" in page(RUN, RESULTS)
+    assert "All results are as expected" in render_page(replace(RUN, stale=()), calm)
+    assert "broken did not start" in render_page(RUN, RESULTS)
 
 
 def test_the_page_has_the_figures_of_this_run():
@@ -140,11 +149,11 @@ def test_the_page_has_the_figures_of_this_run():
               "s3_proxy_milliseconds": 100, "s3_faults": 1}  # fmt: skip
     tried = result("test_s3::one", "reference", "pass", counts=counts)
     other = result("test_s3::two", "reference", "pass", counts={"orders": 34})
-    found = {one.about: one.value for one in figures.lines({r.case: r.counts for r in (tried, other)})}
+    found = {one.about: one.value for one in figures.list_figures({r.case: r.counts for r in (tried, other)})}
     assert found["interleavings of requests that were run to the end"] == "1,234"
     assert found["faults survived without lost or duplicated changes"] == "43"
     assert found["the proxy's share of the time of runs on an object store"] == "5%"
-    text = page(RUN, [*RESULTS, tried, other])
+    text = render_page(RUN, [*RESULTS, tried, other])
     assert "1,234" in text and '<th scope="row">test_s3::one</th><td class="n">2</td><td class="n">180</td>' in text
 
 
@@ -167,10 +176,10 @@ def test_page_has_results_on_an_object_store(monkeypatch):
         "store": {"command": "c", "taken": "t", "promises": [promise]},
         "engines": {"mine": {"command": "d", "taken": "t", "findings": runs, "diagrams": [drawing.to_json()]}},
     }
-    monkeypatch.setattr(figures, "kept", lambda name: kept if name == "s3" else {})
-    (met,) = figures.on_store().scenarios["writes"]
+    monkeypatch.setattr(figures, "read_figures", lambda name: kept if name == "s3" else {})
+    (met,) = figures.read_store_results().scenarios["writes"]
     assert (met.outcome, met.requests) == ("fail", "100 to 101")
-    text = page(RUN, RESULTS)
+    text = render_page(RUN, RESULTS)
     assert '<b class="o-fail">broken</b>: 1 of 30' in text and '<b class="o-pass">kept</b>' in text
     assert "put &lt;x&gt; → 412" in text and "<svg" in text
 
@@ -178,16 +187,16 @@ def test_page_has_results_on_an_object_store(monkeypatch):
 def test_danger_and_cause_are_shown_for_wrong_answers_only():
     """An error, a crash, a timeout or a refusal returns no rows."""
     for outcome in ("error", "crash", "timeout", "refused"):
-        found = block(result("merge.late", "reference", outcome, flags=("silent-stale",), surprise="not in the list"))
+        found = format_failure(result("merge.late", "reference", outcome, flags=("silent-stale",), surprise="not in the list"))
         assert "SILENT-STALE" not in found and "hint" not in found
-    text = page(RUN, [result("merge.late", "reference", "refused", flags=("silent-stale",))])
+    text = render_page(RUN, [result("merge.late", "reference", "refused", flags=("silent-stale",))])
     assert "silent-stale" not in text and "Compare before replacing" not in text
 
 
 def shown(*results: Result) -> str:
     """The output on a terminal of 80 columns."""
     console = Console(width=80, record=True, file=io.StringIO())
-    show(console, replace(RUN, stale=()), results)
+    print_results(console, replace(RUN, stale=()), results)
     return "\n".join(line.rstrip() for line in console.export_text().splitlines())
 
 
@@ -222,7 +231,7 @@ def test_flaky_cases_are_shown_separately():
 def test_one_engine_has_a_column_for_each_outcome():
     """Refusals have their own column."""
     console = Console(width=120, record=True, file=io.StringIO())
-    show(console, replace(RUN, engines=ENGINES[1:2]), [r for r in RESULTS if r.engine == "apache-hudi@1.0.2"])
+    print_results(console, replace(RUN, engines=ENGINES[1:2]), [r for r in RESULTS if r.engine == "apache-hudi@1.0.2"])
     head, row = console.export_text().splitlines()[2:4]
     assert head.split("  ")[-1].strip() == "not offered" and "passed of asked" in head and "refused" in head
     assert row.split() == ["log", "format", "0", "of", "1", "1", "1"]
@@ -239,20 +248,20 @@ def test_features_to_declare_next_are_counted():
         "merge-on-read, log.avro",
     ]
     results = [result(f"merge.{n}", "reference", "unsupported", message=f"not offered: {f}") for n, f in enumerate(lacking)]
-    assert [str(one) for one in next_features(results, "reference")] == [
+    assert [str(one) for one in find_next_features(results, "reference")] == [
         "read.filter: 2 more cases",
         "read.cdc: 1 more case",
         "log.avro + merge-on-read: 2 more cases",
         "merge-on-read + read.cdc: 2 more cases",
     ]
-    assert "<code>read.filter</code>: 2 more cases" in page(RUN, results)
+    assert "<code>read.filter</code>: 2 more cases" in render_page(RUN, results)
 
 
 def test_results_of_cases_come_before_figures_of_the_project():
     """A report begins with the matrix and the cases of the run; figures of concurrent writers follow."""
-    text = page(RUN, RESULTS)
+    text = render_page(RUN, RESULTS)
     assert text.index('id="matrix-title"') < text.index('id="cases"') < text.index('id="concurrent-writers"')
-    assert "concurrent-writers" not in page(replace(RUN, complete=False), RESULTS)
+    assert "concurrent-writers" not in render_page(replace(RUN, complete=False), RESULTS)
 
 
 def test_an_annotation_names_a_file_of_the_checkout(tmp_path: Path, monkeypatch):

@@ -15,22 +15,11 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-b
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the sample report."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(published, "_recorded", lambda: PUBLISHED)
-        return run_report.write(tmp_path_factory.mktemp("report"), RUN, RESULTS)
+        return run_report.write_report(tmp_path_factory.mktemp("report"), RUN, RESULTS)
 
 
 @pytest.fixture(params=["light", "dark"])

@@ -14,13 +14,13 @@ from typer.testing import CliRunner
 from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.cli import app
 from hudi_conformance.report.evidence.evidence import CitedCase, Evidence
-from hudi_conformance.report.published import compared, published_engine
+from hudi_conformance.report.published import compare_with_published, published_engine
 from hudi_conformance.report.site import folder
-from hudi_conformance.report.site.build import pages
-from hudi_conformance.report.site.content import Content, file_name
-from hudi_conformance.report.site.trend import trends
+from hudi_conformance.report.site.build import render_pages
+from hudi_conformance.report.site.content import Content, page_file_name
+from hudi_conformance.report.site.trend import compute_trends
 from hudi_conformance.requirements.requirement import requirements
-from hudi_conformance.runner.expected_failures import Entry
+from hudi_conformance.runner.expected_failures import ExpectedFailure
 
 
 def quietly(*_: object) -> None:
@@ -30,7 +30,7 @@ def quietly(*_: object) -> None:
 @pytest.fixture(scope="module")
 def site() -> dict[str, str]:
     """All files of the whole site."""
-    found = list(pages(WHOLE, quietly))
+    found = list(render_pages(WHOLE, quietly))
     assert len({name for name, _ in found}) == len(found)
     return dict(found)
 
@@ -61,7 +61,7 @@ def test_each_internal_link_leads_to_a_page(site: dict[str, str]):
 def test_each_rule_and_case_has_a_page(site: dict[str, str]):
     """Also those without results."""
     assert {f"rules/{id_}.html" for id_ in requirements()} <= site.keys()
-    assert {f"cases/{file_name(case.id)}.html" for case in WHOLE.evidence.cases} <= site.keys()
+    assert {f"cases/{page_file_name(case.id)}.html" for case in WHOLE.evidence.cases} <= site.keys()
     assert len([name for name in site if name.startswith("cases/")]) == len(WHOLE.evidence.cases)
 
 
@@ -79,7 +79,7 @@ def test_badges_have_the_numbers_of_the_matrix(site: dict[str, str]):
         passed = sum(outcome == "pass" for _, outcome in mine)
         asked = sum(Outcome(outcome).is_asked for _, outcome in mine)
         assert cell.score == f"{passed} of {asked}"
-        assert f">{passed} of {asked}</text>" in site[f"badges/{file_name(engine.name)}.svg"]
+        assert f">{passed} of {asked}</text>" in site[f"badges/{page_file_name(engine.name)}.svg"]
         assert f'<span class="score">{passed} of {asked}</span>' in site["index.html"]
 
 
@@ -102,9 +102,9 @@ def test_hostile_values_are_escaped():
     """Texts of cases, engines and lists are never markup, and file names stay in the folder."""
     bad = '"><script>alert(1)</script>'
     case = CitedCase(f"../../test_x::{bad}", ("MRG-029",), (), "conformance/x/merging/test_x.py", bad)
-    entry = Entry(case.id, Outcome.FAIL, bad, bad, bad)
+    entry = ExpectedFailure(case.id, Outcome.FAIL, bad, bad, bad)
     content = Content(Evidence(cases=(case,), verdicts={f"e {bad}": {case.id: "fail"}}), {f"e {bad}": (entry,)})
-    for name, text in pages(content, quietly):
+    for name, text in render_pages(content, quietly):
         assert "<script" not in text, name
         assert ".." not in PurePosixPath(name).parts
         assert re.fullmatch(r"[\w./@-]+", name)
@@ -114,7 +114,7 @@ def test_trend_counts_cases_that_changed():
     """Cases are compared that have results of both releases."""
     verdicts = {"x@1.9": {"a": "fail", "b": "pass", "c": "pass"}, "x@1.10": {"a": "pass", "b": "error", "d": "pass"}}
     cases = tuple(CitedCase(id_, ("MRG-029",), (), "merging/test_x.py", "") for id_ in "abcd")
-    (trend,) = trends(Content(Evidence(cases=cases, verdicts=verdicts), {}).results)
+    (trend,) = compute_trends(Content(Evidence(cases=cases, verdicts=verdicts), {}).results)
     (step,) = trend.steps
     assert (step.before.name, step.after.name, step.shared) == ("x@1.9", "x@1.10", 2)
     assert [c.case for c in step.repaired] == ["a"]
@@ -128,17 +128,17 @@ def test_a_run_is_compared_with_published_engines():
     mine = [
         replace(WHOLE.results[0], engine="mine", case=id_, outcome=Outcome.PASS) for id_ in ("test_x::t[1]", "test_x::t[2]")
     ]
-    found = compared([*mine, replace(mine[0], case="merge.a")], [published_engine("mine")], known)
+    found = compare_with_published([*mine, replace(mine[0], case="merge.a")], [published_engine("mine")], known)
     assert found is not None
     assert [cell.score for cell in found.lines[-1].cells] == ["2 of 2", "1 of 2"]
-    assert compared([replace(mine[0], case="merge.z")], [published_engine("mine")], known) is None
+    assert compare_with_published([replace(mine[0], case="merge.z")], [published_engine("mine")], known) is None
 
 
 def test_only_an_earlier_site_is_replaced(tmp_path: Path):
     """A folder with other files stays as it is, and the error names it."""
     ours = tmp_path / "site"
-    folder.write(ours, [("index.html", "first"), ("old.html", "")])
-    folder.write(ours, [("index.html", "second")])
+    folder.write_site(ours, [("index.html", "first"), ("old.html", "")])
+    folder.write_site(ours, [("index.html", "second")])
     assert sorted(p.name for p in ours.iterdir()) == [folder.MARKER, "index.html"]
     theirs = tmp_path / "home"
     theirs.mkdir()
@@ -160,5 +160,5 @@ def test_missing_reports_are_an_error(tmp_path: Path):
 
 def test_small_site_has_only_its_cases():
     """A site of some cases links no others."""
-    found = dict(pages(CONTENT, quietly))
+    found = dict(render_pages(CONTENT, quietly))
     assert all(target in found for name, text in found.items() for target, _ in links(name, text))

@@ -9,7 +9,7 @@ from page_checks import BROWSER, FAINT
 from sample_site import CONTENT
 
 from hudi_conformance.report.site import folder
-from hudi_conformance.report.site.build import pages
+from hudi_conformance.report.site.build import render_pages
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on the PATH")
 
@@ -27,21 +27,10 @@ PAGES = (
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site of some cases."""
     made = tmp_path_factory.mktemp("site") / "site"
-    folder.write(made, pages(CONTENT, lambda *_: None))
+    folder.write_site(made, render_pages(CONTENT, lambda *_: None))
     return made
 
 

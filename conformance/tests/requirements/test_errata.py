@@ -1,7 +1,7 @@
 """The errata: complete, with evidence, and marked in the code of the reference."""
 
 from hudi_conformance.cases import case
-from hudi_conformance.report.evidence.evidence import deviations
+from hudi_conformance.report.evidence.evidence import find_deviations
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
 
@@ -35,7 +35,7 @@ def test_fixtures_named_as_evidence_exist():
 def test_every_erratum_is_named_in_the_reference_or_has_a_reason():
     """A line that follows the deployed format against the text names its erratum: `# ER-021: …`."""
     known = {erratum.id: erratum for erratum in errata.errata()}
-    places = deviations()
+    places = find_deviations()
     assert not places.keys() - known.keys()
     missing = [id_ for id_, erratum in known.items() if erratum.deviates and id_ not in places]
     assert not missing, 'mark the line, or add `code = "none: <reason>"` to errata.toml'

@@ -61,30 +61,32 @@ def result(case: str, outcome: str, message: str = "") -> Result:
 )
 def test_only_the_known_failure_in_the_known_way_is_expected(path: Path, found: Result, listed: str, surprise: str):
     """An unlisted failure, an unexpected pass and another message or outcome are unexpected."""
-    settled = lists.load("tiny", path).settle(found)
+    settled = lists.load_list("tiny", path).compare(found)
     assert settled.listed == listed
     assert settled.surprise == surprise or (surprise is not None and surprise in (settled.surprise or ""))
 
 
 def test_entry_without_a_case_is_stale(path: Path):
     """A removed case is found in a complete run; a case that is no longer run is always found."""
-    found = lists.load("tiny", path)
+    found = lists.load_list("tiny", path)
     ran = [result("merge.b", "unsupported")]
-    assert found.stale(ran, complete=False) == ["merge.b: is not offered now and does not fail"]
-    assert found.stale(ran, complete=True)[0] == "merge.a: there is no such case"
-    assert found.stale([result("merge.a", "fail"), result("merge.b", "error")], complete=True) == []
+    assert found.describe_stale_entries(ran, complete=False) == ["merge.b: is not offered now and does not fail"]
+    assert found.describe_stale_entries(ran, complete=True)[0] == "merge.a: there is no such case"
+    assert found.describe_stale_entries([result("merge.a", "fail"), result("merge.b", "error")], complete=True) == []
 
 
 def test_missing_relay_is_reported_only_if_its_writer_ran(path: Path):
     """A list is used for runs of one engine and of several."""
     path.write_text(LIST.replace("merge.a", "test_relay::test_x[by spark]").replace("merge.b", "test_relay::test_y[by tiny]"))
-    found = lists.load("tiny", path)
-    assert found.stale([], complete=True, engines=("tiny",)) == ["test_relay::test_y[by tiny]: there is no such case"]
+    found = lists.load_list("tiny", path)
+    assert found.describe_stale_entries([], complete=True, engines=("tiny",)) == [
+        "test_relay::test_y[by tiny]: there is no such case"
+    ]
 
 
 def test_an_update_keeps_reasons_and_comments(path: Path):
     """Valid entries are unchanged, including patterns; new entries have a placeholder for the reason."""
-    found = lists.load("tiny", path)
+    found = lists.load_list("tiny", path)
     results = [
         result("merge.a", "fail", "1 changed (id=z)"),
         result("merge.b", "error", "bang"),
@@ -92,22 +94,22 @@ def test_an_update_keeps_reasons_and_comments(path: Path):
         result("merge.d", "pass"),
         result("merge.e", "refused", "no"),
     ]
-    found.updated(results, complete=True).save()
-    again = lists.load("tiny", path)
+    found.with_results(results, complete=True).save()
+    again = lists.load_list("tiny", path)
     assert path.read_text().startswith("# Kept by hand.\n")
     assert again.entries["merge.a"] == found.entries["merge.a"]
     assert again.entries["merge.b"] == replace(found.entries["merge.b"], message="bang")
     assert (again.entries["merge.c"].message, again.entries["merge.c"].reason) == ('no "way"', lists.UNEXPLAINED)
-    assert all(r.surprise is None for r in map(again.settle, results))
+    assert all(r.surprise is None for r in map(again.compare, results))
     assert "merge.e" not in again.entries
 
 
 def test_update_removes_passing_and_missing_cases(path: Path):
     """After a complete run only failures are listed; after a partial run all other entries are unchanged."""
-    found = lists.load("tiny", path)
+    found = lists.load_list("tiny", path)
     passing = [result("merge.b", "pass")]
-    assert set(found.updated(passing, complete=False).entries) == {"merge.a"}
-    assert set(found.updated(passing, complete=True).entries) == set()
+    assert set(found.with_results(passing, complete=False).entries) == {"merge.a"}
+    assert set(found.with_results(passing, complete=True).entries) == set()
 
 
 @pytest.mark.parametrize(
@@ -129,36 +131,36 @@ def test_invalid_list_is_an_error_that_names_the_entry(path: Path, text: str, me
     """The error is reported before any case runs."""
     path.write_text(text)
     with pytest.raises(ListError, match=message) as caught:
-        lists.load("tiny", path)
+        lists.load_list("tiny", path)
     assert str(path) in str(caught.value)
 
 
 def test_lists_are_found_by_the_name_of_the_engine(path: Path):
     """A folder has one list per engine; a command line has none; a missing list is empty."""
-    assert lists.load("tiny", path.parent).entries
-    assert not lists.load("other", path.parent).entries
-    assert lists.load("python adapter.py", path.parent).path is None
-    assert lists.default_path("apache-hudi@1.0.2") == lists.root() / "apache-hudi@1.0.2.toml"
+    assert lists.load_list("tiny", path.parent).entries
+    assert not lists.load_list("other", path.parent).entries
+    assert lists.load_list("python adapter.py", path.parent).path is None
+    assert lists.default_path("apache-hudi@1.0.2") == lists.lists_folder() / "apache-hudi@1.0.2.toml"
 
 
 def test_shipped_lists_are_valid_and_have_reasons():
     """Each entry of the lists in the repository has a written reason."""
-    shipped = [lists.load(path.stem, path) for path in lists.root().glob("*.toml")]
+    shipped = [lists.load_list(path.stem, path) for path in lists.lists_folder().glob("*.toml")]
     assert not [(s.engine, e.case) for s in shipped for e in s.entries.values() if e.reason == lists.UNEXPLAINED]
 
 
 def test_a_refusal_fails_only_if_the_list_says_so(path: Path):
     """By default a refusal is not a failure; a list may declare that an engine must not refuse."""
     refused = result("merge.c", "refused", "no")
-    assert lists.load("tiny", path).settle(refused).surprise is None
+    assert lists.load_list("tiny", path).compare(refused).surprise is None
     path.write_text('refusals = "fail"\n' + LIST)
-    assert "does not permit refusals" in (lists.load("tiny", path).settle(refused).surprise or "")
-    assert lists.load("reference").refusals_fail and lists.load("spark").refusals_fail
+    assert "does not permit refusals" in (lists.load_list("tiny", path).compare(refused).surprise or "")
+    assert lists.load_list("reference").refusals_fail and lists.load_list("spark").refusals_fail
 
 
 def test_entry_of_a_refused_case_is_stale(path: Path):
     """The failure no longer occurs."""
-    assert lists.load("tiny", path).stale([result("merge.a", "refused")], complete=False) == [
+    assert lists.load_list("tiny", path).describe_stale_entries([result("merge.a", "refused")], complete=False) == [
         "merge.a: is refused now and does not fail"
     ]
 
@@ -166,18 +168,18 @@ def test_entry_of_a_refused_case_is_stale(path: Path):
 def test_a_flaky_case_never_fails_the_run(path: Path):
     """Its outcome is ignored; an update keeps its entry, which is not a known failure."""
     path.write_text('# Mine.\nrefusals = "fail"\n\n[[flaky]]\ncase = "race.*"\nreason = "depends on the load"\n\n' + LIST[15:])
-    found = lists.load("tiny", path)
+    found = lists.load_list("tiny", path)
     results = [result("race.one", "fail", "x"), result("race.two", "pass"), result("merge.c", "fail", "y")]
-    settled = [found.settle(r) for r in results]
+    settled = [found.compare(r) for r in results]
     assert [(r.flaky, r.surprise is None) for r in settled] == [("depends on the load", True)] * 2 + [(None, False)]
-    found.updated(settled, complete=True).save()
-    again = lists.load("tiny", path)
+    found.with_results(settled, complete=True).save()
+    again = lists.load_list("tiny", path)
     assert (again.flaky, set(again.entries), again.refusals_fail) == (found.flaky, {"merge.c"}, True)
 
 
 def test_the_command_in_a_new_list_can_be_copied(tmp_path: Path):
     """Engine and file are quoted for the shell."""
-    found = lists.load("node my adapter.mjs", tmp_path / "my list.toml")
-    found.updated([result("merge.a", "fail", "x")], complete=False).save()
+    found = lists.load_list("node my adapter.mjs", tmp_path / "my list.toml")
+    found.with_results([result("merge.a", "fail", "x")], complete=False).save()
     text = (tmp_path / "my list.toml").read_text()
     assert f"hudi-conformance run 'node my adapter.mjs' --expected-failures '{tmp_path}/my list.toml' --update" in text

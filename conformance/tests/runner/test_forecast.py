@@ -2,7 +2,7 @@
 
 import pytest
 
-from hudi_conformance.runner.progress.forecast import Forecast, engine_of, group_of, in_words, stored_seconds
+from hudi_conformance.runner.progress.forecast import Forecast, engine_of_node, format_duration, stored_seconds, timing_group
 
 GOLDEN = "fixtures/merge/one/case.json::{}"
 PROGRAM = "suite/merging/test_relay.py::test_relay[{}-COPY_ON_WRITE]"
@@ -15,7 +15,7 @@ ENGINES = ("apache-hudi@1.0.2", "apache-hudi", "reference")
 )
 def test_cases_of_one_kind_share_their_seconds(node: str, group: str):
     """A golden case takes the time of its folder, a Python case that of its test function."""
-    assert group_of(node) == group
+    assert timing_group(node) == group
 
 
 @pytest.mark.parametrize(
@@ -29,28 +29,28 @@ def test_cases_of_one_kind_share_their_seconds(node: str, group: str):
 )
 def test_the_engine_of_a_node(node: str, engine: str):
     """The name in the node, also with the group of xdist behind it; in a relay the engine that reads."""
-    assert engine_of(node, ENGINES) == engine
+    assert engine_of_node(node, ENGINES) == engine
 
 
 def test_the_time_left_follows_the_engine():
     """An engine that takes ten times as long as another has most of the time left."""
     forecast = Forecast(("one", "two"), {"merge": 1.0, "others": 1.0})
-    forecast.expect([GOLDEN.format(name) for name in ("one", "two") for _ in range(10)])
-    assert forecast.left(0.0) is None
+    forecast.set_cases([GOLDEN.format(name) for name in ("one", "two") for _ in range(10)])
+    assert forecast.remaining_seconds(0.0) is None
     for seconds in (1.0, 1.0):
-        forecast.end(GOLDEN.format("one"), seconds)
-        forecast.end(GOLDEN.format("two"), seconds * 10)
-    left = forecast.left(elapsed=11.0)
-    assert left == pytest.approx(44.0) and forecast.share == pytest.approx(0.2)
+        forecast.count_case(GOLDEN.format("one"), seconds)
+        forecast.count_case(GOLDEN.format("two"), seconds * 10)
+    left = forecast.remaining_seconds(elapsed=11.0)
+    assert left == pytest.approx(44.0) and forecast.finished_share == pytest.approx(0.2)
 
 
 def test_the_time_left_counts_cases_that_run_at_the_same_time():
     """If half of the work took ten seconds, so does the other half, however many processes run it."""
     forecast = Forecast(("one",), {"others": 2.0})
-    forecast.expect([PROGRAM.format("one")] * 4)
+    forecast.set_cases([PROGRAM.format("one")] * 4)
     for _ in range(2):
-        forecast.end(PROGRAM.format("one"), 10.0)
-    assert forecast.left(elapsed=10.0) == pytest.approx(10.0)
+        forecast.count_case(PROGRAM.format("one"), 10.0)
+    assert forecast.remaining_seconds(elapsed=10.0) == pytest.approx(10.0)
 
 
 def test_stored_seconds_are_positive():
@@ -63,4 +63,4 @@ def test_stored_seconds_are_positive():
 )
 def test_durations_are_rounded(seconds: float | None, text: str):
     """As a person would say them."""
-    assert in_words(seconds) == text
+    assert format_duration(seconds) == text

@@ -192,6 +192,18 @@ def program(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_merge_tables=PROGRAM)
 
 
+def test_run_names_the_table_versions_of_its_cases(pytester: pytest.Pytester, book: Casebook):
+    """The versions of golden cases and of Python cases, each of them once; a case that names none is of version 8."""
+    book.add("merge.one")
+    run(pytester, "cases", "--engine=tiny", "--report=out")
+    assert json.loads((pytester.path / "out" / "run.json").read_text())["table_versions"] == [8]
+    pytester.makeconftest("from hudi_conformance.runner.python_cases import engine, pytest_generate_tests")
+    marked = "import pytest\n\n@pytest.mark.versions(9)\ndef test_one(engine):\n    pass\n"
+    pytester.makepyfile(test_merge_tables=marked)
+    run(pytester, "--engine=tiny", "--report=out")
+    assert json.loads((pytester.path / "out" / "run.json").read_text())["table_versions"] == [8, 9]
+
+
 @pytest.mark.usefixtures("program")
 def test_python_cases(pytester: pytest.Pytester):
     """A test runs once per engine; its result has a stable name, its chapter, its rules and its docstring."""

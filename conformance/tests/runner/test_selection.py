@@ -12,7 +12,7 @@ from tiny_cases import Casebook
 from hudi_conformance.cases.case import find_cases
 from hudi_conformance.cases.case_index import golden_cases, golden_index, python_case, python_cases, python_cases_of
 from hudi_conformance.cases.schema import CaseError, fixtures_root
-from hudi_conformance.runner.selection import UnknownPattern, nodes
+from hudi_conformance.runner.selection import UnknownPattern, nodes_to_collect
 
 #: Collects everything and writes, for each item of a Python case, its id, chapter and rules.
 COLLECT = """
@@ -24,7 +24,7 @@ from hudi_conformance.runner.golden_cases import CaseItem
 class Writer:
     def pytest_collection_finish(self, session):
         items = [i for i in session.items if not isinstance(i, CaseItem) and i.get_closest_marker("hudi_engine")]
-        found = [[python_cases.case_id(i), python_cases.chapter_of(i), python_cases.rules_of(i)] for i in items]
+        found = [[python_cases.case_id(i), python_cases.find_chapter(i), python_cases.cited_rules(i)] for i in items]
         open(sys.argv[1], "w").write(json.dumps(found))
 
 sys.exit(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", sys.argv[2]], plugins=[Writer()]))
@@ -118,7 +118,7 @@ def test_rules_of_marks_names_and_parameters_are_in_the_index(tmp_path: Path):
 def ids(*only: str, skip: tuple[str, ...] = ()) -> set[str]:
     """The ids of the chosen nodes."""
     paths = {case.node: case.id for case in (*golden_cases(), *python_cases())}
-    return {paths[node] for node in nodes(only, skip)}
+    return {paths[node] for node in nodes_to_collect(only, skip)}
 
 
 @pytest.fixture(scope="module")
@@ -170,5 +170,5 @@ def test_unknown_pattern_is_an_error_with_suggestions(pattern: str, says: str):
     """For `--only` and `--skip`."""
     for only, skip in (((pattern,), ()), (("log_format",), (pattern,))):
         with pytest.raises(UnknownPattern, match=f"(?s)no case has.*{pattern}") as caught:
-            nodes(only, skip)
+            nodes_to_collect(only, skip)
         assert says in str(caught.value)

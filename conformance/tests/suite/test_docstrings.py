@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hudi_conformance.cases.case_index import python_cases
-from hudi_conformance.cases.suite_marks import guarantee
+from hudi_conformance.cases.suite_marks import read_guarantee
 
 CASES = {case.id: case for case in python_cases()}
 
@@ -27,10 +27,10 @@ def test_a_docstring_names_a_rule_that_the_test_cites_and_the_guarantee(id_):
     found = re.match(r"([A-Z0-9]+-\d{3}): \S", text)
     assert found is not None, text
     assert found[1] in CASES[id_].requirements
-    assert CASES[id_].description == guarantee(text)
+    assert CASES[id_].description == read_guarantee(text)
 
 
 def test_a_guarantee_is_shown_without_its_rule():
     """Reports and `explain` print the rules themselves."""
-    assert guarantee("TL-001: every write\n    is an action.\n\n    Further text.") == "Every write is an action."
-    assert guarantee("") == ""
+    assert read_guarantee("TL-001: every write\n    is an action.\n\n    Further text.") == "Every write is an action."
+    assert read_guarantee("") == ""

@@ -9,7 +9,7 @@ def simulated(**settings):
     """A simulated store with one object, `s`."""
     storage = MemoryStorage()
     storage.put("s", b"0")
-    return SimulatedStore.of(storage, **settings)
+    return SimulatedStore.from_storage(storage, **settings)
 
 
 def three_turns(name):

@@ -35,12 +35,12 @@ def packages():
 
 def test_no_import_circle_of_modules(graph):
     """Modules can be read in the order of their imports."""
-    assert list(structure.circles(structure.of_modules(graph))) == []
+    assert list(structure.find_circles(structure.module_imports(graph))) == []
 
 
 def test_no_import_circle_of_packages(graph):
     """Packages can be read in the order of their imports, too."""
-    assert list(structure.circles(structure.of_packages(graph))) == []
+    assert list(structure.find_circles(structure.package_imports(graph))) == []
 
 
 @pytest.mark.parametrize("folder", list(packages()), ids=lambda folder: "/".join(folder.parts[-3:]))

@@ -19,13 +19,18 @@ from hudi_reference.files.magic import END, HEAD, format_of
 from hudi_reference.layout.names import BASE_EXTENSIONS, split_path
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
+from hudi_reference.schema.required import with_required_columns
 from hudi_reference.storage import Storage
 
 _READ = {"parquet": read_parquet, "orc": read_orc, "hfile": read_hfile_base}
 _READ_FOOTER = {"parquet": read_parquet_footer, "orc": read_orc_footer, "hfile": read_hfile_footer}
 _ENCODE = {"parquet": encode_parquet, "orc": encode_orc, "hfile": encode_hfile_base}
-
 Read = TypeVar("Read")
+
+
+def can_write(extension: str) -> bool:
+    """Whether base files with this extension can be written; Lance files can only be named."""
+    return extension in _ENCODE
 
 
 @implements("BF-010", "BF-011")
@@ -54,6 +59,8 @@ def encode_base_file(
 ) -> bytes:
     """The bytes of a base file. Its footer has the range of record keys and, usually, a bloom filter over them.
 
+    Exactly the columns that are nullable in the schema are nullable in the file: Apache Hudi 1.0.2 compares the two.
+
     Args:
         rows: the rows, meta columns included.
         schema: their Avro schema.
@@ -62,12 +69,14 @@ def encode_base_file(
         settings: settings of the writer by Hudi's names, for the compression of Parquet files.
 
     Raises:
-        InvalidRows: a key that the format cannot store.
+        InvalidRows: a key that the format cannot store, or a null in a column that is not nullable.
         UnsupportedTableFeature: an unknown compression.
     """
+    rows = with_required_columns(rows, schema, "BF-002")
     return _ENCODE[extension](rows, footer_of("", rows, schema, bloom), settings)
 
 
+@implements("BF-012")
 def _by_extension(storage: Storage, path: str, how: Mapping[str, Callable[..., Read]], **options: object) -> Read:
     """The result of the function for the file's extension. Raises UnsupportedFileFormat, MissingDataFile, MalformedBaseFile."""
     extension = split_path(path)[1].rpartition(".")[2]

@@ -35,6 +35,8 @@ MODE_OF_PAYLOAD: dict[str, MergeMode] = {
 }
 #: Up to this table version, a known payload class decides; from version 8 on, the strategy id decides.
 PAYLOAD_FIRST = 6
+#: From this table version on the stored mode decides alone.
+MODE_ONLY = 9
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ def infer(
 
     Raises InvalidProperty for contradictory parts, and for a custom mode without strategy id and payload class.
     """
+    if version >= MODE_ONLY:
+        return _configuration_of_mode(mode, strategy, payload)
     by_strategy = MODE_OF_STRATEGY.get(strategy, "CUSTOM") if strategy else None
     by_payload = MODE_OF_PAYLOAD.get(payload, "CUSTOM") if payload else None
     found = by_payload or by_strategy if version <= PAYLOAD_FIRST else by_strategy or by_payload
@@ -63,12 +67,28 @@ def infer(
         raise _contradiction("merge mode and merge strategy contradict each other", found, f"hoodie.record.merge.mode={mode}")
     if version > PAYLOAD_FIRST and by_payload and by_strategy not in (None, "CUSTOM", by_payload):
         raise _contradiction("payload class and merge strategy contradict each other", found, f"{payload} and {strategy}")
-    if found == "CUSTOM":
+    return _complete(found, strategy, payload)
+
+
+@implements("MRG-041", "MRG-042")
+def _configuration_of_mode(mode: str | None, strategy: str | None, payload: str | None) -> MergeConfiguration:
+    """The configuration of a table of version 9: its mode is mandatory, and no other property contradicts it."""
+    if not mode:
+        raise InvalidProperty(
+            "the merge mode is missing", rule="MRG-016", expected="hoodie.record.merge.mode", found="no value"
+        )
+    found = _mode(mode)
+    return _complete(found, strategy, payload) if found == "CUSTOM" else MergeConfiguration(found, *MERGE_CONFIGURATION[found])
+
+
+def _complete(mode: MergeMode, strategy: str | None, payload: str | None) -> MergeConfiguration:
+    """The configuration with the usual strategy id and payload class of the mode, where they are not given."""
+    if mode == "CUSTOM":
         if strategy in (None, "", PAYLOAD_STRATEGY) and not payload:
-            raise _contradiction("the merge mode cannot be inferred", found, "neither strategy id nor payload class")
-        return MergeConfiguration(found, strategy or PAYLOAD_STRATEGY, payload or DEFAULT_PAYLOAD)
-    usual = MERGE_CONFIGURATION[found]
-    return MergeConfiguration(found, usual[0], payload or usual[1])
+            raise _contradiction("the merge mode cannot be inferred", mode, "neither strategy id nor payload class")
+        return MergeConfiguration(mode, strategy or PAYLOAD_STRATEGY, payload or DEFAULT_PAYLOAD)
+    usual = MERGE_CONFIGURATION[mode]
+    return MergeConfiguration(mode, usual[0], payload or usual[1])
 
 
 def _mode(text: str) -> MergeMode:

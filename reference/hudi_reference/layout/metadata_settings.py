@@ -11,15 +11,20 @@ USABLE, INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.pa
 #: The setting that enables the metadata table.
 ENABLE = "hoodie.metadata.enable"
 _COLUMNS = "hoodie.metadata.index.column.stats.enable"
-#: Partition -> the settings of which any with the value `false` drops it. The record index has a second name since 1.1, and
-#: statistics of partitions are made from those of columns.
+#: The settings that enable a record index: over the whole table, with its name since 1.1, and a partitioned one.
+GLOBAL_RECORD_INDEX = ("hoodie.metadata.record.index.enable", "hoodie.metadata.global.record.level.index.enable")
+PARTITIONED_RECORD_INDEX = "hoodie.metadata.record.level.index.enable"
+#: Partition -> the settings of which any with the value `false` drops it. Statistics of partitions are made from those of
+#: columns.
 DROPPED_BY: Mapping[str, tuple[str, ...]] = {
     "files": (ENABLE,),
     "column_stats": (_COLUMNS,),
     "partition_stats": (_COLUMNS, "hoodie.metadata.index.partition.stats.enable"),
     "bloom_filters": ("hoodie.metadata.index.bloom.filter.enable",),
-    "record_index": ("hoodie.metadata.record.index.enable", "hoodie.metadata.global.record.level.index.enable"),
+    "record_index": GLOBAL_RECORD_INDEX,
 }
+#: Partition -> the settings of which any with the value `true` keeps it all the same: another kind of the same index.
+_KEPT_BY: Mapping[str, tuple[str, ...]] = {"record_index": (PARTITIONED_RECORD_INDEX,)}
 
 
 def is_disabled(options: Mapping[str, str]) -> bool:
@@ -31,4 +36,9 @@ def partitions_to_drop(options: Mapping[str, str], partitions: Iterable[str]) ->
     """Those of the partitions that a writer with these settings drops; without the metadata table all of them."""
     if is_disabled(options):
         return tuple(partitions)
-    return tuple(one for one in partitions if any(options.get(key) == "false" for key in DROPPED_BY.get(one, ())))
+    return tuple(
+        one
+        for one in partitions
+        if any(options.get(key) == "false" for key in DROPPED_BY.get(one, ()))
+        and not any(options.get(key) == "true" for key in _KEPT_BY.get(one, ()))
+    )

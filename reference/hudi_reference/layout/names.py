@@ -20,12 +20,12 @@ from hudi_reference.errors import MalformedFileName
 from hudi_reference.requirement import implements
 
 #: Extension of base files -> name of the format in the table properties.
-BASE_EXTENSIONS = {"parquet": "PARQUET", "orc": "ORC", "hfile": "HFILE"}
+BASE_EXTENSIONS = {"parquet": "PARQUET", "orc": "ORC", "hfile": "HFILE", "lance": "LANCE"}
 PARTITION_METAFILE = ".hoodie_partition_metadata"
 #: Versions of log files are 32-bit numbers.
 GREATEST_VERSION = 2**31 - 1
 
-_BASE = re.compile(r"([^_/]+)_(\d+-\d+-\d+)_(\d+)\.(parquet|orc|hfile)", re.ASCII)
+_BASE = re.compile(r"([^_/]+)_(\d+-\d+-\d+)_(\d+)\.(parquet|orc|hfile|lance)", re.ASCII)
 # ER-045: the version counts the files of one write. ER-046: files of change capture end in .cdc.
 _LOG = re.compile(r"\.([^_/]+)_(\d+)\.log\.(\d+)(?:_(\d+-\d+-\d+)(\.cdc)?)?", re.ASCII)
 

@@ -19,10 +19,12 @@ _ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
 
 
 @implements("PROP-016", "LAY-006")
-def partition_path(fields: Sequence[str], values: Iterable[Any], *, hive_style: bool, url_encode: bool) -> str:
+def partition_path(
+    fields: Sequence[str], values: Iterable[Any], *, hive_style: bool, url_encode: bool, split_dates: bool = False
+) -> str:
     """The folder of a row below the base path, one level for each partition field; "" without partition fields.
 
-    A `/` in a value separates levels, unless values are URL encoded.
+    A `/` in a value separates levels, unless values are URL encoded. With `split_dates`, so does a `-`.
     """
     levels = []
     for field, value in zip(fields, values, strict=True):
@@ -31,6 +33,8 @@ def partition_path(fields: Sequence[str], values: Iterable[Any], *, hive_style: 
             text = NULL_PARTITION
         elif url_encode:
             text = escape(text)
+        if split_dates:
+            text = text.replace("-", "/")
         levels.append(f"{field}={text}" if hive_style else text)
     return "/".join(levels)
 

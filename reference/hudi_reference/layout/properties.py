@@ -22,8 +22,8 @@ from hudi_reference.errors import (
     UnsupportedTimelineLayout,
 )
 from hudi_reference.layout.java_properties import dump, load
-from hudi_reference.layout.merge_config import MergeConfiguration, MergeMode, infer
-from hudi_reference.layout.property_table import ALWAYS, BY_KEY, MANDATORY
+from hudi_reference.layout.merge_config import MODE_ONLY, MergeConfiguration, MergeMode, infer
+from hudi_reference.layout.property_table import BY_KEY, MANDATORY, MERGE_PROPERTY, always_stored
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
@@ -32,15 +32,28 @@ META_FOLDER = ".hoodie"
 PROPERTIES_PATH = ".hoodie/hoodie.properties"
 BACKUP_PATH = ".hoodie/hoodie.properties.backup"
 
+#: The property of tables whose dates are split into folders.
+SLASH_DATES = "hoodie.datasource.write.slash.separated.date.partitioning"
+
+#: The version of new tables.
 TABLE_VERSION = 8
+#: The newest version that is read and written.
+NEWEST_VERSION = 9
 TIMELINE_LAYOUT = 2
 #: Tables of this version can be read and migrated to version 8, but not written.
 LEGACY_VERSION = 6
+#: How tables of earlier versions get one that is supported: before version 6, and between 6 and 8.
+_UPGRADES = (
+    "upgrade the table to version 6 with Apache Hudi 0.15, then run: hudi-conformance migrate TABLE",
+    "upgrade the table to version 8 with Apache Hudi 1.0",
+)
 #: Table version -> its timeline layout.
-LAYOUTS = {LEGACY_VERSION: 1, TABLE_VERSION: TIMELINE_LAYOUT}
+LAYOUTS = {LEGACY_VERSION: 1, TABLE_VERSION: TIMELINE_LAYOUT, NEWEST_VERSION: TIMELINE_LAYOUT}
 
 
-@implements("MRG-019", "PROP-005", "PROP-007", "PROP-008", "PROP-009", "TYP-001", "COMPAT-001")
+@implements(
+    "MRG-019", "PROP-005", "PROP-007", "PROP-008", "PROP-009", "PROP-020", "PROP-021", "TYP-001", "COMPAT-001", "COMPAT-007"
+)
 @dataclass(frozen=True)
 class TableProperties:
     """The properties of a table. The settings that most code needs are fields, which are computed once.
@@ -49,6 +62,7 @@ class TableProperties:
         entries: the keys and values of the file.
         path: the file that they were read from.
         is_ended: whether the file has a checksum and its last line is terminated.
+        version: the table version; 0 if it is not a number.
         is_legacy: whether the table follows the rules of version 6 instead of version 8.
         is_merge_on_read: whether the table is merge-on-read, so that it may have log files.
         record_key: the record key fields, in order; empty if keys are generated.
@@ -62,6 +76,7 @@ class TableProperties:
     entries: Mapping[str, str]
     path: str = field(default=PROPERTIES_PATH, compare=False)
     is_ended: bool = field(default=True, compare=False)
+    version: int = field(init=False, compare=False)
     is_legacy: bool = field(init=False, compare=False)
     is_merge_on_read: bool = field(init=False, compare=False)
     record_key: tuple[str, ...] = field(init=False, compare=False)
@@ -72,10 +87,13 @@ class TableProperties:
 
     def __post_init__(self) -> None:
         """Compute the settings. No value is checked here, so that damaged tables can be inspected."""
-        is_legacy = self.entries.get("hoodie.table.version") == str(LEGACY_VERSION)
+        text = self.entries.get("hoodie.table.version", "")
+        version = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
+        is_legacy = version == LEGACY_VERSION
         timeline = META_FOLDER if is_legacy else f"{META_FOLDER}/{self.get('hoodie.timeline.path')}"
         history = self.get("hoodie.archivelog.folder" if is_legacy else "hoodie.timeline.history.path")
         vars(self).update(
+            version=version,
             is_legacy=is_legacy,
             is_merge_on_read=self.entries.get("hoodie.table.type") == "MERGE_ON_READ",
             record_key=self.fields("hoodie.table.recordkey.fields"),
@@ -136,10 +154,10 @@ class TableProperties:
         return UTC if self.get("hoodie.table.timeline.timezone") == "UTC" else None
 
     @property
-    @implements("MRG-014")
+    @implements("MRG-014", "MRG-051")
     def delete_marker(self) -> tuple[str, str] | None:
         """The column that marks deleted rows, and its value in them. Raises InvalidProperty if only one of them is set."""
-        pair = tuple(self.get(f"hoodie.payload.delete.{name}") for name in ("field", "marker"))
+        pair = tuple(self.merge_property(f"hoodie.payload.delete.{name}") for name in ("field", "marker"))
         match pair:
             case (str(column), str(value)):
                 return column, value
@@ -150,10 +168,29 @@ class TableProperties:
             expected="hoodie.payload.delete.field and hoodie.payload.delete.marker", found=f"{pair[0]} and {pair[1]}",
         )  # fmt: skip
 
+    @implements("PROP-024")
+    def merge_property(self, key: str) -> str | None:
+        """The value of a property for merging. From version 9 on it may be stored with a prefix, which then counts first."""
+        stored = self.entries.get(f"{MERGE_PROPERTY}{key}") if self.version >= MODE_ONLY else None
+        return stored or self.get(key)
+
+    @property
+    @implements("PROP-023")
+    def partial_update_mode(self) -> str | None:
+        """How columns of the version that wins are filled from the other one; None if they are not. Raises InvalidProperty."""
+        return self.get("hoodie.table.partial.update.mode") if self.version >= MODE_ONLY else None
+
     @property
     def base_file_extension(self) -> str:
         """The extension of base files, without the dot."""
         return (self.get("hoodie.table.base.file.format") or "PARQUET").lower()
+
+    @property
+    @implements("LAY-025", "PROP-016")
+    def splits_dates(self) -> bool:
+        """Whether a date takes three folders, as in 2026/07/03; the data files have it as it is."""
+        of_hive = self.is_set("hoodie.datasource.write.hive_style_partitioning")
+        return len(self.partition_fields) == 1 and not of_hive and self.is_set(SLASH_DATES)
 
     @property
     def is_metadata_table(self) -> bool:
@@ -176,9 +213,8 @@ class TableProperties:
     def merging(self) -> MergeConfiguration:
         """Merge mode, strategy and payload class, inferred if they are not stored. Raises InvalidProperty."""
         keys = ("hoodie.record.merge.mode", "hoodie.record.merge.strategy.id", "hoodie.compaction.payload.class")
-        version = LEGACY_VERSION if self.is_legacy else TABLE_VERSION
         try:
-            return infer(*map(self.get, keys), is_ordered=bool(self.ordering_fields), version=version)
+            return infer(*map(self.get, keys), is_ordered=bool(self.ordering_fields), version=self.version or TABLE_VERSION)
         except InvalidProperty as error:
             error.path = PROPERTIES_PATH
             raise
@@ -203,7 +239,7 @@ def read_properties(storage: Storage) -> TableProperties:
     UnsupportedTimelineLayout.
     """
     main, problem = _load_file(storage, PROPERTIES_PATH)
-    if main is not None and main.is_ended and (main.is_legacy or all(key in main.entries for key in ALWAYS)):
+    if main is not None and main.is_ended and all(key in main.entries for key in always_stored(main.version)):
         return main
     backup, other_problem = _load_file(storage, BACKUP_PATH)
     if main is None and backup is None:
@@ -278,7 +314,7 @@ def _check(properties: TableProperties, path: str) -> None:
     properties.require("hoodie.table.type")
 
 
-@implements("COMPAT-002", "COMPAT-003", "COMPAT-004", "PROP-006", "PROP-010")
+@implements("COMPAT-002", "COMPAT-003", "COMPAT-004", "PROP-006", "PROP-010", "PROP-018", "PROP-019")
 def _check_versions(properties: TableProperties, path: str) -> None:
     texts = {key: properties.require(key) for key in ("hoodie.table.version", "hoodie.timeline.layout.version")}
     for key, text in texts.items():
@@ -286,12 +322,12 @@ def _check_versions(properties: TableProperties, path: str) -> None:
             raise InvalidProperty(f"{key} is not a number", rule=_rule_of(key), path=path, found=repr(text))
     version, layout = map(int, texts.values())
     if version not in LAYOUTS:
-        newer = version > TABLE_VERSION
+        newer = version > NEWEST_VERSION
         raise UnsupportedTableVersion(
             f"table version {version} is not supported", rule="COMPAT-004" if newer else "COMPAT-002", path=path,
-            expected=f"hoodie.table.version={TABLE_VERSION} or {LEGACY_VERSION}", found=f"hoodie.table.version={version}",
-            remedy="use a newer release, or another engine for this version" if newer
-            else f"upgrade the table to version {LEGACY_VERSION} or {TABLE_VERSION} with Apache Hudi",
+            expected=f"hoodie.table.version={', '.join(map(str, LAYOUTS))}", found=f"hoodie.table.version={version}",
+            remedy=f"downgrade the table with the release of Apache Hudi that wrote it, to version {NEWEST_VERSION}" if newer
+            else _UPGRADES[version > LEGACY_VERSION],
         )  # fmt: skip
     if layout != LAYOUTS[version]:
         raise UnsupportedTimelineLayout(
@@ -308,7 +344,7 @@ def check_writable(properties: TableProperties) -> None:
         raise UnsupportedTableVersion(
             f"tables of version {LEGACY_VERSION} can only be read", rule="COMPAT-005", path=PROPERTIES_PATH,
             expected=f"hoodie.table.version={TABLE_VERSION}", found=f"hoodie.table.version={LEGACY_VERSION}",
-            remedy="if all readers and writers support version 8, run: hudi-conformance migrate TABLE",
+            remedy="if all readers and writers support version 8, run: hudi-conformance migrate TABLE --yes",
         )  # fmt: skip
 
 

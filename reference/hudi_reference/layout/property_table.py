@@ -5,6 +5,7 @@ tables that they wrote. Reading, checking, creating and docs/properties.md follo
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 #: When a table of version 8 has the key.
@@ -15,7 +16,8 @@ Stored = Literal["always", "data tables", "where given", "where it differs", "wh
 class Property:
     """One key with its default (None: none) and its allowed values.
 
-    `since` and `deprecated` are releases; `version` is the first table version that may have the key. `alternatives` are older
+    `since` and `deprecated` are releases; `version` is the first table version that may have the key;
+    from the version after `last_version` on, writers store it only for custom merging. `alternatives` are older
     names, which are read if the key itself is absent. `rule` is the rule that an invalid or missing value violates.
     """
 
@@ -27,6 +29,7 @@ class Property:
     since: str | None = None
     deprecated: str | None = None
     version: int = 0
+    last_version: int = 9
     stored: Stored = "where given"
     inferred: str | None = None
     alternatives: tuple[str, ...] = ()
@@ -34,6 +37,10 @@ class Property:
 
 
 _BOOLEAN = ("true", "false")
+#: The prefix of properties for merging that a table of version 9 stores; without it they are as at version 8.
+MERGE_PROPERTY = "hoodie.record.merge.property."
+#: The first version for which this table says what writers always store.
+_FIRST_VERSION = 8
 
 #: Key generator type -> its class. Any other class is USER_PROVIDED, and the class is stored too.
 KEY_GENERATORS = {
@@ -114,8 +121,8 @@ PROPERTIES = (
     Property("hoodie.keygen.timebased.timezone", "Zone of both."),
     Property("hoodie.keygen.datetime.parser.class", "Class that parses input strings."),
     # Files.
-    Property("hoodie.table.base.file.format", "Format of base files.", default="PARQUET", values=("PARQUET", "ORC", "HFILE"),
-             stored="where it differs", alternatives=("hoodie.table.ro.file.format",)),
+    Property("hoodie.table.base.file.format", "Format of base files.", default="PARQUET", stored="where it differs",
+             values=("PARQUET", "ORC", "HFILE", "LANCE"), alternatives=("hoodie.table.ro.file.format",)),
     Property("hoodie.table.log.file.format", "Format of log files.", default="HOODIE_LOG", values=("HOODIE_LOG",),
              alternatives=("hoodie.table.rt.file.format",)),
     Property("hoodie.table.multiple.base.file.formats.enable", "Whether the table may have base files of several formats.",
@@ -126,10 +133,10 @@ PROPERTIES = (
     Property("hoodie.record.merge.mode", "How records with the same key are merged.",
              values=("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"), since="1.0.0", stored="always",
              inferred="see below", rule="MRG-016"),
-    Property("hoodie.record.merge.strategy.id", "The merge strategy, a UUID.", since="0.13.0", stored="always",
+    Property("hoodie.record.merge.strategy.id", "The merge strategy, a UUID.", since="0.13.0", stored="always", last_version=8,
              inferred="see below", alternatives=("hoodie.compaction.record.merger.strategy",), rule="MRG-018"),
     Property("hoodie.compaction.payload.class", "The class that merged records before merge modes existed.",
-             deprecated="1.0.0", stored="always", inferred="see below", rule="MRG-018"),
+             deprecated="1.0.0", stored="always", last_version=8, inferred="see below", rule="MRG-018"),
     Property("hoodie.payload.delete.field", "The column that marks deleted rows.", rule="MRG-014"),
     Property("hoodie.payload.delete.marker", "The value that marks them.", rule="MRG-014"),
     Property("hoodie.table.legacy.payload.class", "The payload class before an upgrade.", since="1.1.0", version=9,
@@ -161,5 +168,11 @@ PROPERTIES = (
 #: By key.
 BY_KEY = {one.key: one for one in PROPERTIES}
 MANDATORY = tuple(one.key for one in PROPERTIES if one.mandatory)
-#: The keys that every writer stores in a table of version 8.
-ALWAYS = tuple(one.key for one in PROPERTIES if one.stored == "always")
+
+
+@cache
+def always_stored(version: int) -> tuple[str, ...]:
+    """The keys that every writer stores in a table of this version; none for versions before 8."""
+    if version < _FIRST_VERSION:
+        return ()
+    return tuple(one.key for one in PROPERTIES if one.stored == "always" and version <= one.last_version)

@@ -33,7 +33,7 @@ class LockTable:
     creation_timeout: int = 600_000
 
     @classmethod
-    def of(cls, options: Mapping[str, str]) -> "LockTable":
+    def from_options(cls, options: Mapping[str, str]) -> "LockTable":
         """The table of the writer's settings; boto3 finds the credentials. Raises Misuse."""
         boto3, config = library("boto3"), library("botocore.config")
 

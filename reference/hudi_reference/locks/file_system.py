@@ -75,5 +75,5 @@ class ExpiringFileLease(StoredLease):
 
     def _load(self, data: bytes, modified: int) -> LeaseRecord:
         if b'"validUntil"' in data:
-            return LeaseRecord.load(data, self.name)
+            return LeaseRecord.from_json(data, self.name)
         return LeaseRecord(expired=False, valid_until=modified + self._validity, owner="")

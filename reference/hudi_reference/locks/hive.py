@@ -23,7 +23,7 @@ class HiveLease:
         self._number: int | None = None
 
     @classmethod
-    def of(cls, options: Mapping[str, str], holder: str) -> "HiveLease":
+    def from_options(cls, options: Mapping[str, str], holder: str) -> "HiveLease":
         """The lease of the writer's settings. Raises Misuse."""
         uri, database, table = (
             text_of(options, f"hoodie.write.lock.hivemetastore.{key}") for key in ("uris", "database", "table")

@@ -39,7 +39,7 @@ class ProviderContext:
     @property
     def timeout(self) -> LockTimeout:
         """How long this writer waits."""
-        return LockTimeout.of(self.options)
+        return LockTimeout.from_options(self.options)
 
 
 def _in_process(context: ProviderContext) -> Lock:
@@ -71,17 +71,19 @@ def _storage_based(context: ProviderContext) -> Lock:
 def _dynamodb(context: ProviderContext) -> Lock:
     validity = number_of(context.options, f"{_SETTING}wait_time_ms", least=1)  # one setting for both, as deployed
     key = text_of(context.options, f"{_SETTING}dynamodb.partition_key", context.table_name)
-    lease = DynamoLease(LockTable.of(context.options), context.clock, context.holder, key=key, validity=validity)
+    lease = DynamoLease(LockTable.from_options(context.options), context.clock, context.holder, key=key, validity=validity)
     return LeasedLock(lease, context.clock, context.timeout, renewed_every=max(1, validity // 3))
 
 
 def _zookeeper(context: ProviderContext) -> Lock:
-    return LeasedLock(ZooKeeperLease.of(context.options, context.table_name), context.clock, context.timeout)
+    return LeasedLock(ZooKeeperLease.from_options(context.options, context.table_name), context.clock, context.timeout)
 
 
 def _hive_metastore(context: ProviderContext) -> Lock:
     every = number_of(context.options, f"{_SETTING}heartbeat_interval_ms", least=1)
-    return LeasedLock(HiveLease.of(context.options, context.holder), context.clock, context.timeout, renewed_every=every)
+    return LeasedLock(
+        HiveLease.from_options(context.options, context.holder), context.clock, context.timeout, renewed_every=every
+    )
 
 
 _PACKAGE = "org.apache.hudi.client.transaction.lock."

@@ -36,7 +36,7 @@ class LeaseRecord:
         return json.dumps({"expired": self.expired, "validUntil": self.valid_until, "owner": self.owner}).encode()
 
     @classmethod
-    def load(cls, data: bytes, path: str) -> "LeaseRecord":
+    def from_json(cls, data: bytes, path: str) -> "LeaseRecord":
         """Parse the object; unknown fields are ignored. Raises MalformedLock."""
         try:
             match json.loads(data):
@@ -102,7 +102,7 @@ class StoredLease:
 
     def _load(self, data: bytes, modified: int) -> LeaseRecord:
         """Parse the content. `modified` is the modification time of the object."""
-        return LeaseRecord.load(data, self.name)
+        return LeaseRecord.from_json(data, self.name)
 
     def _write(self, version: str | None, *, expired: bool) -> None:
         data = LeaseRecord(expired, self._clock.now() + self._validity, self._holder).dump()

@@ -25,7 +25,7 @@ class LockTimeout:
     between: int = 5_000
 
     @classmethod
-    def of(cls, options: Mapping[str, str]) -> Self:
+    def from_options(cls, options: Mapping[str, str]) -> Self:
         """The waiting times of the writer's settings. Raises Misuse."""
         return cls(
             wait=number_of(options, "hoodie.write.lock.wait_time_ms"),

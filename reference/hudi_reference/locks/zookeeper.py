@@ -32,7 +32,7 @@ class ZooKeeperLease:
         self._lock: Any = None
 
     @classmethod
-    def of(cls, options: Mapping[str, str], table_name: str) -> "ZooKeeperLease":
+    def from_options(cls, options: Mapping[str, str], table_name: str) -> "ZooKeeperLease":
         """The lease of the writer's settings. Raises Misuse."""
         prefix = "hoodie.write.lock.zookeeper."
         hosts, port = text_of(options, f"{prefix}url"), options.get(f"{prefix}port")

@@ -12,7 +12,7 @@ from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.layout.properties_update import update_properties
 from hudi_reference.locks import Lock, lock_of
-from hudi_reference.metadata.definitions import IndexDefinition, dump_definitions, parse_definitions
+from hudi_reference.metadata.definitions import V1, IndexDefinition, dump_definitions, parse_definitions, version_at_creation
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -99,6 +99,24 @@ def read_definitions(storage: Storage, properties: TableProperties) -> tuple[Ind
         ) from error
 
 
+def definition_of(storage: Storage, properties: TableProperties, partition: str) -> IndexDefinition | None:
+    """The definition of the index in a partition of the metadata table; None if it has none. Raises as `read_definitions`."""
+    named = BuiltIn.COLUMN_STATS if partition == BuiltIn.PARTITION_STATS else partition
+    return next((one for one in read_definitions(storage, properties) if one.partition == named), None)
+
+
+@implements("IDX-043", "IDX-049")
+def index_version(storage: Storage, properties: TableProperties, partition: str) -> str:
+    """The version of the index in a partition of the metadata table; of one without a definition that of a new index."""
+    found = definition_of(storage, properties, partition)
+    return version_at_creation(partition, properties.version) if found is None else found.version or V1
+
+
+def definitions_path_of(properties: TableProperties) -> str:
+    """The path of the definitions below the base path, as the property says, or as it will be. Raises PathOutsideTable."""
+    return definitions_path(properties.get(PATH_KEY) or DEFINITIONS_PATH)
+
+
 @implements("PROP-014")
 def definitions_path(text: str) -> str:
     """The path of the definitions below the base path.
@@ -128,11 +146,7 @@ def write_definitions(
 
     `owner`, if given, holds the lock already.
     """
-    used, stored, path = (
-        lock or lock_of(storage),
-        tuple(definitions),
-        definitions_path(properties.get(PATH_KEY) or DEFINITIONS_PATH),
-    )
+    used, stored, path = lock or lock_of(storage), tuple(definitions), definitions_path_of(properties)
     if stored:
         storage.put(path, dump_definitions(stored))
         return update_properties(storage, used, {PATH_KEY: path}, comment=_comment(clock), owner=owner)

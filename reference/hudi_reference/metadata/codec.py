@@ -1,6 +1,8 @@
 """Encoding and decoding of the metadata table's records: Avro."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
 from hudi_reference.errors import InvalidRows, MalformedIndexEntry, UnsupportedTableFeature
@@ -20,19 +22,23 @@ from hudi_reference.metadata.records import (
     RecordLocation,
     SecondaryEntry,
     Statistics,
+    ValueType,
 )
-from hudi_reference.metadata.schema import NAMESPACE, SCHEMA, WRAPPERS
+from hudi_reference.metadata.schema import ARRAY, ARRAY_VALUES, DECIMAL_SCALE, NAMESPACE, SCHEMA, WRAPPERS
+from hudi_reference.metadata.value_types import bound_of_stored, stored_bound
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.avro_codec import DAMAGE, codec_schema, decode_datum, encode_datum
 
 Json = Mapping[str, Any]
+#: A value in one of the wrapper records: the full name of the record, and the record.
+Wrapped = tuple[str, Json] | None
 
 
 def decode_entries(entries: Iterable[Entry], schema: AvroSchema, path: str) -> Iterator[MetadataRecord]:
     """The records in the entries of an HFile; `schema` is that of the file, or of the block that contains it.
 
-    Raises MalformedIndexEntry, and UnsupportedTableFeature for statistics of a later index version.
+    Raises MalformedIndexEntry, and UnsupportedTableFeature for bounds of an unknown kind.
     """
     parsed = codec_schema(schema, "decimals")
     for entry in entries:
@@ -49,21 +55,18 @@ def decode_entries(entries: Iterable[Entry], schema: AvroSchema, path: str) -> I
         yield MetadataRecord(key, payload)
 
 
-def encode_record(record: MetadataRecord) -> Entry:
-    """The entry of an HFile with the record, under SCHEMA.
+def encode_record(record: MetadataRecord, schema: AvroSchema = SCHEMA) -> Entry:
+    """The entry of an HFile with the record, under a schema that writers store.
 
     Raises InvalidRows for an existing file without a size, and for values that the schema cannot hold.
     """
     number, kind = next((n, k) for n, k in _KINDS.items() if k.payload is type(record.payload))
     value = {"key": "", "type": number, kind.member: kind.encode(record.payload)}
     try:
-        return Entry(record.key.encode(), encode_datum(value, _OWN_SCHEMA))
+        return Entry(record.key.encode(), encode_datum(value, codec_schema(schema, "decimals")))
     except (ValueError, TypeError, OverflowError, UnicodeEncodeError) as error:
         message = "the value does not fit the schema of the record"
         raise InvalidRows(message, rule="MDT-003", path=record.key, found=f"{type(error).__name__}: {error}") from error
-
-
-_OWN_SCHEMA = codec_schema(SCHEMA, "decimals")
 
 
 @implements("MDT-003", "MDT-007")
@@ -100,50 +103,82 @@ def _encode_file_list(files: Mapping[str, FileInfo]) -> Json:
     return _encode_files(files)
 
 
-@implements("MDT-011", "MDT-014")
+@implements("MDT-011", "MDT-014", "MDT-017")
 def _decode_statistics(stats: Json) -> dict[str, Any]:
-    if stats.get("valueType") is not None:
-        message = "column statistics of a later index version"
-        raise UnsupportedTableFeature(message, rule="MDT-011", expected="no value type", found=str(stats["valueType"]))
+    stored = stats.get("valueType")
+    kind = (
+        None if stored is None or stored["typeOrdinal"] == _V1 else ValueType(stored["typeOrdinal"], stored["additionalInfo"])
+    )
     return {
         "column": _require(stats, "columnName"),
-        "least": _unwrap_bound(stats["minValue"]),
-        "greatest": _unwrap_bound(stats["maxValue"]),
+        "least": _decode_bound(stats["minValue"], kind),
+        "greatest": _decode_bound(stats["maxValue"], kind),
         "value_count": stats["valueCount"],
         "null_count": stats["nullCount"],
         "total_size": stats["totalSize"],
         "total_uncompressed_size": stats["totalUncompressedSize"],
         "is_deleted": stats["isDeleted"],
         "is_tight": stats["isTightBound"],
+        "value_type": kind,
     }
 
 
-def _unwrap_bound(wrapped: tuple[str, Json] | None) -> Bound | None:
+#: The ordinal that stands for no value type.
+_V1 = 0
+
+
+def _decode_bound(wrapped: Wrapped, kind: ValueType | None) -> Bound | None:
+    found = _unwrap_bound(wrapped)
+    return found if found is None or kind is None or found.wrapper == ARRAY else bound_of_stored(found, kind)
+
+
+def _unwrap_bound(wrapped: Wrapped) -> Bound | None:
     if wrapped is None:
         return None
     name = wrapped[0].rpartition(".")[2]
+    if name == ARRAY:
+        return Bound(ARRAY, tuple(_unwrap_bound(one) for one in wrapped[1][ARRAY_VALUES] or ()))
     if name not in WRAPPERS:
         raise UnsupportedTableFeature("a bound of an unknown kind", rule="MDT-014", expected=", ".join(WRAPPERS), found=name)
     return Bound(name, wrapped[1]["value"])
 
 
 def _encode_statistics(stats: Statistics, owner: str) -> Json:
+    kind = stats.value_type
     return {
         "fileName": owner,
         "columnName": stats.column,
-        "minValue": _wrap_bound(stats.least),
-        "maxValue": _wrap_bound(stats.greatest),
+        "minValue": _wrap_bound(_stored(stats.least, kind, is_least=True)),
+        "maxValue": _wrap_bound(_stored(stats.greatest, kind, is_least=False)),
         "valueCount": stats.value_count,
         "nullCount": stats.null_count,
         "totalSize": stats.total_size,
         "totalUncompressedSize": stats.total_uncompressed_size,
         "isDeleted": stats.is_deleted,
         "isTightBound": stats.is_tight,
+        "valueType": None if kind is None else {"typeOrdinal": kind.ordinal, "additionalInfo": kind.info},
     }
 
 
-def _wrap_bound(bound: Bound | None) -> tuple[str, Json] | None:
-    return None if bound is None else (f"{NAMESPACE}.{bound.wrapper}", {"value": bound.value})
+def _stored(bound: Bound | None, kind: ValueType | None, *, is_least: bool) -> Bound | None:
+    """What is stored of a bound: in version V1 decimals have 15 digits after the point, whatever their type."""
+    if bound is None or bound.wrapper == ARRAY:
+        return bound
+    if kind is not None:
+        return stored_bound(bound, kind, is_least=is_least)
+    return replace(bound, value=bound.value.quantize(_UNIT, context=_EXACT)) if isinstance(bound.value, Decimal) else bound
+
+
+_EXACT = Context(prec=60)
+_UNIT = Decimal(1).scaleb(-DECIMAL_SCALE)
+
+
+def _wrap_bound(bound: Bound | None) -> Wrapped:
+    if bound is None:
+        return None
+    if isinstance(bound.value, tuple):
+        return f"{NAMESPACE}.{ARRAY}", {ARRAY_VALUES: [_wrap_bound(one) for one in bound.value]}
+    return f"{NAMESPACE}.{bound.wrapper}", {"value": bound.value}
 
 
 @implements("IDX-005", "IDX-006", "IDX-007", "IDX-008")

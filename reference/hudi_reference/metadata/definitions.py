@@ -1,4 +1,16 @@
-"""Definitions of indexes: the JSON document at `hoodie.table.index.defs.path`, spec "Indexes > Secondary index"."""
+"""Definitions of indexes: the JSON document at `hoodie.table.index.defs.path`, spec "Indexes > Secondary index".
+
+The version of a definition says how the entries of its index are stored. The definition decides, not the version of the table:
+an index of a table that was upgraded from version 8 to 9 stays V1 until it is created again.
+
+    index                            created in a table of version 8    of version 9
+    column_stats, partition_stats    V1                                 V2: statistics have the types of the values
+    secondary_index_…                V1                                 V2: file group by value; nulls; dates are day numbers
+    expr_index_…                     V1                                 V2, as column_stats
+    others                           V1                                 V1
+
+A definition without a version is V1. partition_stats has no definition and follows column_stats.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -6,8 +18,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hudi_reference.errors import MalformedMetadata
+from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.requirement import implements
 
+V1, V2 = "V1", "V2"
+#: The index versions that are read and written.
+VERSIONS = (V1, V2)
+#: Prefixes of the partitions that have version V2 in tables of version 9.
+_CHANGED = (BuiltIn.COLUMN_STATS, BuiltIn.PARTITION_STATS, f"{Kind.SECONDARY}_", f"{Kind.EXPRESSION}_")
+#: The first table version in which they have.
+SINCE = 9
+#: The option of the definition of the record index that says whether it is partitioned.
+IS_PARTITIONED = "isPartitioned"
 #: The members of a definition in the document, in order, and their types there.
 _MEMBERS = {"indexName": str, "indexType": str, "indexFunction": str, "sourceFields": list, "indexOptions": dict}
 
@@ -22,8 +44,27 @@ class IndexDefinition:
     function: str
     columns: tuple[str, ...]
     options: Mapping[str, str] = field(default_factory=dict)
-    #: Members that later releases added, as they were read: `version`.
+    #: As it is stored; None in documents of Apache Hudi 1.0.
+    version: str | None = None
+    #: Members that later releases added, as they were read.
     others: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the version is one that is read and written."""
+        return (self.version or V1) in VERSIONS
+
+
+@implements("IDX-044")
+def version_at_creation(partition: str, table_version: int) -> str:
+    """The version of an index that is created in a table of that version."""
+    return V2 if table_version >= SINCE and partition.startswith(_CHANGED) else V1
+
+
+@implements("IDX-047")
+def is_partitioned(definition: IndexDefinition | None) -> bool:
+    """Whether the record index with this definition has file groups of its own for each partition of the table."""
+    return definition is not None and definition.options.get(IS_PARTITIONED) == "true"
 
 
 @implements("IDX-022", "IDX-032")
@@ -44,10 +85,11 @@ def _parse_definition(name: str, found: Mapping[str, Any]) -> IndexDefinition:
             raise TypeError(f"{member} of {name} is {found[member]!r}")
     if found["indexName"] != name:
         raise ValueError(f"{name} is called {found['indexName']!r}")
-    others = {member: value for member, value in found.items() if member not in _MEMBERS}
+    others = {member: value for member, value in found.items() if member not in (*_MEMBERS, "version")}
     return IndexDefinition(
-        name, found["indexType"], found["indexFunction"], tuple(found["sourceFields"]), dict(found["indexOptions"]), others
-    )
+        name, found["indexType"], found["indexFunction"], tuple(found["sourceFields"]), dict(found["indexOptions"]),
+        None if (version := found.get("version")) is None else str(version), others,
+    )  # fmt: skip
 
 
 @implements("IDX-022")
@@ -60,6 +102,7 @@ def dump_definitions(definitions: Iterable[IndexDefinition]) -> bytes:
             "indexFunction": one.function,
             "sourceFields": list(one.columns),
             "indexOptions": dict(one.options),
+            **({} if one.version is None else {"version": one.version}),
             **one.others,
         }
         for one in definitions

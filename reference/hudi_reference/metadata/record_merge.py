@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from hudi_reference.metadata.records import Bound, ColumnStats, FileInfo, FileList, PartitionList, PartitionStats, Payload
+from hudi_reference.metadata.value_types import NO_VALUES
 from hudi_reference.requirement import implements
 
 Stats = TypeVar("Stats", ColumnStats, PartitionStats)
@@ -53,6 +54,7 @@ def widen_statistics(old: Stats, new: Stats) -> Stats:
         null_count=_sum(old.null_count, new.null_count),
         total_size=_sum(old.total_size, new.total_size),
         total_uncompressed_size=_sum(old.total_uncompressed_size, new.total_uncompressed_size),
+        value_type=old.value_type if new.value_type == NO_VALUES else new.value_type,
     )
 
 

@@ -15,6 +15,7 @@ The key is that of the HFile's entry; in the value it is empty. The meta columns
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from hudi_reference.metadata.locations import Location
 from hudi_reference.requirement import implements
@@ -46,10 +47,21 @@ class FileList:
 
 @dataclass(frozen=True)
 class Bound:
-    """A least or greatest value and the type of its wrapper record; dates are days, times and timestamps microseconds."""
+    """A least or greatest value and the type of its wrapper record; dates are days, times and timestamps microseconds.
+
+    The value of a list of values is a tuple of bounds.
+    """
 
     wrapper: str
-    value: bool | int | float | bytes | str | Decimal
+    value: bool | int | float | bytes | str | Decimal | Any
+
+
+@dataclass(frozen=True)
+class ValueType:
+    """The type of the values of a column in statistics of index version V2; `info` are precision and scale of decimals."""
+
+    ordinal: int
+    info: str | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +80,8 @@ class Statistics:
     total_uncompressed_size: int | None
     is_deleted: bool = False
     is_tight: bool = False
+    #: None in statistics of index version V1.
+    value_type: ValueType | None = None
 
 
 @implements("MDT-011", "MDT-014")

@@ -1,6 +1,7 @@
-"""The Avro schema of the metadata table's records, as Apache Hudi 1.0 stores it.
+"""The Avro schemas of the metadata table's records: those that Apache Hudi 1.0 and 1.1 store, in tables of version 8 and 9.
 
-A reader takes the schema that a file holds, which may have more fields; a writer stores this one.
+The later one has the types of values, and lists of values as bounds. A reader takes the schema that a file holds, which may
+have more fields; a writer stores that of its table version.
 """
 
 from typing import Any
@@ -53,16 +54,26 @@ _BLOOM_FILTER = _record(
     _field("isDeleted", "boolean"),
 )
 
-_COLUMN_STATS = _record(
-    "HoodieMetadataColumnStats",
-    _nullable("fileName", _STRING),
-    _nullable("columnName", _STRING),
-    _nullable("minValue", *(_record(name, _field("value", avro_type)) for name, avro_type in WRAPPERS.items())),
-    _nullable("maxValue", *WRAPPERS),
-    *(_nullable(name, "long") for name in ("valueCount", "nullCount", "totalSize", "totalUncompressedSize")),
-    _field("isDeleted", "boolean"),
-    {"name": "isTightBound", "type": "boolean", "default": False},
-)
+_WRAPPER_RECORDS = [_record(name, _field("value", avro_type)) for name, avro_type in WRAPPERS.items()]
+#: The wrapper of a list of values, in its wrappers.
+ARRAY, ARRAY_VALUES = "ArrayWrapper", "wrappedValues"
+_ARRAY_RECORD = _record(ARRAY, _nullable(ARRAY_VALUES, {"type": "array", "items": ["null", *WRAPPERS]}))
+_VALUE_TYPE = _record("HoodieValueTypeInfo", _field("typeOrdinal", "int"), _nullable("additionalInfo", _STRING))
+
+
+def _column_stats(wrappers: list[dict[str, Any]], *later: dict[str, Any]) -> dict[str, Any]:
+    return _record(
+        "HoodieMetadataColumnStats",
+        _nullable("fileName", _STRING),
+        _nullable("columnName", _STRING),
+        _nullable("minValue", *wrappers),
+        _nullable("maxValue", *(one["name"] for one in wrappers)),
+        *(_nullable(name, "long") for name in ("valueCount", "nullCount", "totalSize", "totalUncompressedSize")),
+        _field("isDeleted", "boolean"),
+        {"name": "isTightBound", "type": "boolean", "default": False},
+        *later,
+    )
+
 
 _RECORD_INDEX = _record(
     "HoodieRecordIndexInfo",
@@ -78,18 +89,29 @@ _RECORD_INDEX = _record(
 
 _SECONDARY_INDEX = _record("HoodieSecondaryIndexInfo", _field("isDeleted", "boolean"))
 
-#: The record of every partition. The meta columns exist but are empty.
-SCHEMA: AvroSchema = {
-    **_record(
-        "HoodieMetadataRecord",
-        *(_nullable(name, "string") for name in META_COLUMNS),
-        _field("key", _STRING),
-        _field("type", "int"),
-        _field("filesystemMetadata", ["null", {"type": "map", "values": _FILE_INFO, "avro.java.string": "String"}]),
-        _nullable("BloomFilterMetadata", _BLOOM_FILTER),
-        _nullable("ColumnStatsMetadata", _COLUMN_STATS),
-        _nullable("recordIndexMetadata", _RECORD_INDEX),
-        _nullable("SecondaryIndexMetadata", _SECONDARY_INDEX),
-    ),
-    "namespace": NAMESPACE,
-}
+
+def _schema(column_stats: dict[str, Any]) -> AvroSchema:
+    return {
+        **_record(
+            "HoodieMetadataRecord",
+            *(_nullable(name, "string") for name in META_COLUMNS),
+            _field("key", _STRING),
+            _field("type", "int"),
+            _field("filesystemMetadata", ["null", {"type": "map", "values": _FILE_INFO, "avro.java.string": "String"}]),
+            _nullable("BloomFilterMetadata", _BLOOM_FILTER),
+            _nullable("ColumnStatsMetadata", column_stats),
+            _nullable("recordIndexMetadata", _RECORD_INDEX),
+            _nullable("SecondaryIndexMetadata", _SECONDARY_INDEX),
+        ),
+        "namespace": NAMESPACE,
+    }
+
+
+#: The record of every partition, in tables of version 8 and 9. The meta columns exist but are empty.
+SCHEMA: AvroSchema = _schema(_column_stats(_WRAPPER_RECORDS))
+SCHEMA_9: AvroSchema = _schema(_column_stats([*_WRAPPER_RECORDS, _ARRAY_RECORD], _nullable("valueType", _VALUE_TYPE)))
+
+
+def schema_of(version: int) -> AvroSchema:
+    """The schema that writers store in metadata tables of that table version."""
+    return SCHEMA if version < 9 else SCHEMA_9

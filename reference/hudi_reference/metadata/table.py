@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 from hudi_reference.caching import cached_property
 from hudi_reference.clock import Clock
+from hudi_reference.errors import damaged_committed_block
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import hfile_of, open_hfile
-from hudi_reference.files.log.block import Block, BlockType, HeaderKey
+from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.content import decode_deletes
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.ids import Ids
@@ -21,8 +22,10 @@ from hudi_reference.layout.properties import META_FOLDER, TableProperties, read_
 from hudi_reference.locks import InProcessLock
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.codec import decode_entries
+from hudi_reference.metadata.partitions import key_in_part, part_of
 from hudi_reference.metadata.record_merge import merge_payloads
 from hudi_reference.metadata.records import MetadataRecord
+from hudi_reference.metadata.schema import schema_of
 from hudi_reference.query.file_groups import FileSlice, load_file_groups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -49,7 +52,7 @@ class MetadataTable:
     uri: str = ""
 
     @classmethod
-    def of(cls, table: Table) -> "MetadataTable | None":
+    def for_table(cls, table: Table) -> "MetadataTable | None":
         """The metadata table of a table; None if it has none."""
         storage = FolderStorage(table.storage, METADATA_FOLDER)
         if storage.head(f"{META_FOLDER}/hoodie.properties") is None:
@@ -59,15 +62,15 @@ class MetadataTable:
     @classmethod
     @implements("MDT-002", "LAY-014")
     def create(cls, table: Table) -> "MetadataTable":
-        """Create an empty metadata table."""
+        """Create an empty metadata table, of the version of its table."""
         storage = FolderStorage(table.storage, METADATA_FOLDER)
-        named = {
-            "hoodie.table.name": f"{table.properties.name}_metadata",
-            "hoodie.table.timeline.timezone": table.properties.get("hoodie.table.timeline.timezone") or "LOCAL",
-        }
-        entries = {**_PROPERTIES, **named}
-        properties = write_properties(storage, entries, f"Properties saved on {format_time(table.clock.now())} UTC")
+        properties = write_properties(storage, _entries(table), f"Properties saved on {format_time(table.clock.now())} UTC")
         return cls(storage, properties, table.clock, table.ids, f"{table.uri}/{METADATA_FOLDER}")
+
+    @property
+    def schema(self) -> AvroSchema:
+        """The schema of the records that writers add."""
+        return schema_of(self.properties.version)
 
     @property
     def timeline(self) -> Timeline:
@@ -96,7 +99,7 @@ class MetadataTable:
 
     @implements("MDT-002", "MDT-003", "RDR-018", "OCC-021")
     def records(self, partition: str, data: Timeline) -> dict[str, MetadataRecord]:
-        """The records of a partition by key.
+        """The records of a partition by key; see `partitions` for the keys of a partitioned record index.
 
         Entries of actions that are pending on `data`, the timeline of the data table, are ignored.
         """
@@ -106,12 +109,13 @@ class MetadataTable:
             replace(instant, state=State.INFLIGHT) if instant.requested in pending else instant for instant in timeline.instants
         )
         groups = load_file_groups(self.storage, self.properties, replace(timeline, instants=tuple(instants)))
-        return {
-            key: record
+        stored = (
+            (key_in_part(part_of(found.file_id), key), record)
             for found in groups.latest_slices
             if found.partition == partition
             for key, record in self.records_of_slice(found).items()
-        }
+        )
+        return {key: replace(record, key=key) for key, record in stored}
 
     @implements("MDT-002", "MRG-008")
     def records_of_slice(self, file_slice: FileSlice) -> dict[str, MetadataRecord]:
@@ -131,6 +135,8 @@ class MetadataTable:
 
 
 def _apply_block(block: Block, records: dict[str, MetadataRecord]) -> None:
+    if isinstance(block, CorruptBlock):  # log files of writes that did not complete are not in a slice
+        raise damaged_committed_block(block.path, block.offset, block.reason)
     if block.kind is BlockType.DELETE:
         for delete in decode_deletes(block):
             records.pop(delete.key, None)
@@ -145,11 +151,22 @@ def _records_in(block: Block) -> Iterator[MetadataRecord]:
     return decode_entries(entries, schema, block.path)
 
 
+@implements("MDT-018")
+def _entries(table: Table) -> dict[str, str]:
+    """The properties of the metadata table of a table."""
+    version = str(table.properties.version)
+    return {
+        **_PROPERTIES,
+        "hoodie.table.name": f"{table.properties.name}_metadata",
+        "hoodie.table.version": version,
+        "hoodie.table.initial.version": version,
+        "hoodie.table.timeline.timezone": table.properties.get("hoodie.table.timeline.timezone") or "LOCAL",
+    }
+
+
 #: The properties of every metadata table.
 _PROPERTIES = {
     "hoodie.table.type": "MERGE_ON_READ",
-    "hoodie.table.version": "8",
-    "hoodie.table.initial.version": "8",
     "hoodie.table.base.file.format": "HFILE",
     "hoodie.table.recordkey.fields": "key",
     "hoodie.table.keygenerator.type": "HOODIE_TABLE_METADATA",

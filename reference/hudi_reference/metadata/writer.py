@@ -9,7 +9,7 @@ log file    .<file id>_<instant>.log.1_1-0-0: the records that an action adds, t
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hudi_reference.files.hfile.writer import base_file_info, encode_hfile
 from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
@@ -17,20 +17,17 @@ from hudi_reference.files.log.content import Delete, encode_deletes
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name
 from hudi_reference.layout.partitions import mark_partition
 from hudi_reference.metadata.codec import encode_record
-from hudi_reference.metadata.keys import file_group_of
-from hudi_reference.metadata.partitions import file_id
+from hudi_reference.metadata.partitions import IndexGroups, file_id
 from hudi_reference.metadata.records import MetadataRecord
-from hudi_reference.metadata.schema import SCHEMA
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import without_meta_columns
+from hudi_reference.schema.avro import AvroSchema, without_meta_columns
 from hudi_reference.storage import ObjectExists
 from hudi_reference.timeline.contents.metadata import WriteStat, write_commit_metadata
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
-_SCHEMA_TEXT = json.dumps(SCHEMA, separators=(",", ":"))
-_SEED, _LOG = "0-0-0", "1-0-0"
+SEED, _LOG = "0-0-0", "1-0-0"
 
 
 @dataclass(frozen=True)
@@ -40,34 +37,41 @@ class Entries:
     records: Sequence[MetadataRecord] = ()
     removed: Sequence[str] = ()
 
-    def in_groups(self, groups: int) -> Mapping[int, "Entries"]:
-        """The same by the number of the file group."""
-        found: dict[int, tuple[list[MetadataRecord], list[str]]] = {}
+    def in_groups(self, groups: IndexGroups) -> Mapping[str, "Entries"]:
+        """The same by file group, with the keys that are stored."""
+        found: dict[str, tuple[list[MetadataRecord], list[str]]] = {}
         for record in self.records:
-            found.setdefault(file_group_of(record.key, groups), ([], []))[0].append(record)
-        for key in self.removed:
-            found.setdefault(file_group_of(key, groups), ([], []))[1].append(key)
-        return {number: Entries(*found[number]) for number in sorted(found)}
+            group, key = groups.locate(record.key)
+            found.setdefault(group, ([], []))[0].append(replace(record, key=key))
+        for removed in self.removed:
+            group, key = groups.locate(removed)
+            found.setdefault(group, ([], []))[1].append(key)
+        return {group: Entries(*found[group]) for group in sorted(found)}
 
 
 @implements("MDT-003", "BF-002")
-def encode_base_records(records: Iterable[MetadataRecord]) -> bytes:
+def encode_base_records(records: Iterable[MetadataRecord], schema: AvroSchema) -> bytes:
     """The bytes of a base file; it may have no records."""
-    entries = sorted(map(encode_record, records))
-    return encode_hfile(entries, base_file_info(entries, None) | {"schema": _SCHEMA_TEXT.encode()})
+    entries = sorted(encode_record(record, schema) for record in records)
+    return encode_hfile(entries, base_file_info(entries, None) | {"schema": _text_of(schema).encode()})
 
 
 @implements("MDT-003", "BLK-023", "BLK-006")
-def encode_log_file(partition: str, instant: str, entries: Entries) -> bytes:
+def encode_log_file(partition: str, instant: str, entries: Entries, schema: AvroSchema) -> bytes:
     """The bytes of a log file: first the added records, then the removed keys."""
-    blocks, header = b"", {HeaderKey.INSTANT_TIME: instant, HeaderKey.SCHEMA: _SCHEMA_TEXT}
+    blocks, header = b"", {HeaderKey.INSTANT_TIME: instant, HeaderKey.SCHEMA: _text_of(schema)}
     if entries.records:
-        content = encode_hfile(sorted(map(encode_record, entries.records)), {"schema": _SCHEMA_TEXT.encode()})
+        records = sorted(encode_record(record, schema) for record in entries.records)
+        content = encode_hfile(records, {"schema": _text_of(schema).encode()})
         blocks += encode_block(BlockType.HFILE_DATA, header, content)
     if entries.removed:
         deletes = encode_deletes([Delete(key, partition, None) for key in sorted(entries.removed)], ())
         blocks += encode_block(BlockType.DELETE, header, deletes)
     return blocks
+
+
+def _text_of(schema: AvroSchema) -> str:
+    return json.dumps(schema, separators=(",", ":"))
 
 
 def first_log_file(instant: str) -> bytes:
@@ -95,26 +99,28 @@ class Deltacommit:
         self._encode_instant(Instant(self.instant, "deltacommit", State.REQUESTED), b"")
         self._encode_instant(Instant(self.instant, "deltacommit", State.INFLIGHT), profile)
 
-    def seeds(self, partition: str, groups: int) -> None:
-        """Create the file groups of a partition."""
+    def seeds(self, partition: str, groups: int, part: str | None = None) -> None:
+        """Create the file groups of a partition; in a partitioned index those of one partition of the table."""
         for number in range(groups):
-            self._store_log(partition, file_id(partition, number), _SEED, first_log_file(self.instant), Entries())
+            self._store_log(partition, file_id(partition, number, part), SEED, first_log_file(self.instant), Entries())
 
-    def base_files(self, partition: str, groups: Sequence[str], records: Iterable[MetadataRecord]) -> None:
+    def base_files(self, partition: str, groups: IndexGroups, records: Iterable[MetadataRecord]) -> None:
         """Store base files of the file groups that have records."""
-        for number, entries in Entries(list(records)).in_groups(len(groups)).items():
-            name = BaseFileName(groups[number], _SEED, self.instant, "hfile")
+        for group, entries in Entries(list(records)).in_groups(groups).items():
+            name = BaseFileName(group, SEED, self.instant, "hfile")
             count = {"writes": len(entries.records), "inserts": len(entries.records)}
-            self._store(partition, name.file_id, str(name), encode_base_records(entries.records), **count)
+            self._store(partition, group, str(name), encode_base_records(entries.records, self.table.schema), **count)
 
-    def log_files(self, partition: str, groups: Sequence[str], entries: Entries) -> None:
+    def log_files(self, partition: str, groups: IndexGroups, entries: Entries) -> None:
         """Store log files of the file groups that change."""
-        for number, part in entries.in_groups(len(groups)).items():
-            self._store_log(partition, groups[number], _LOG, encode_log_file(partition, self.instant, part), part)
+        for group, part in entries.in_groups(groups).items():
+            self._store_log(partition, group, _LOG, encode_log_file(partition, self.instant, part, self.table.schema), part)
 
     def complete(self, completion: str) -> None:
         """Complete it: from here on its files are part of the metadata table."""
-        content = write_commit_metadata(self.operation, self.stats, without_meta_columns(SCHEMA), self._new_sync_marker)
+        content = write_commit_metadata(
+            self.operation, self.stats, without_meta_columns(self.table.schema), self._new_sync_marker
+        )
         self._encode_instant(Instant(self.instant, "deltacommit", State.COMPLETED, completion), content)
 
     def _store_log(self, partition: str, group: str, token: str, data: bytes, entries: Entries) -> None:

@@ -191,7 +191,7 @@ def _drop_commits_before_creation(commits: Mapping[Instant, CommitMetadata]) -> 
     """
     created: dict[str, str] = {}
     for instant, commit in commits.items():
-        if commit.operation == "BULK_INSERT":
+        if commit.operation in ("BULK_INSERT", "BULK_INSERT_PREPPED"):
             for stat in commit.stats:
                 created[stat.partition] = max(created.get(stat.partition, ""), instant.completion or "")
     kept = {}

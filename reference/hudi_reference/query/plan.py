@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import pyarrow as pa
 
@@ -13,7 +14,7 @@ from hudi_reference.query.pruning.folder_listing import Listed, list_all, list_p
 from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
 from hudi_reference.query.pruning.partition_pruning import ChosenPartitions, PartitionFilter, partition_filter
 from hudi_reference.query.pruning.predicates import Comparison, compare, matching_rows
-from hudi_reference.query.pruning.table_indexes import Commits, TableIndexes
+from hudi_reference.query.pruning.table_indexes import Commits, Filter, TableIndexes
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.records.payloads.merger_resolution import merging_of
@@ -100,19 +101,40 @@ class QueryListing:
     @implements("MDT-009", "RDR-018")
     def __call__(self, commits: Commits) -> Listed:
         """The paths in these partitions; `commits` are the completed writes of the active timeline."""
-        self.indexes, wanted = self.open_indexes(commits), self._partition_filter(commits)
-        if wanted is None:
-            return Listed(list_all(self.storage) if self.indexes is None else set(self.indexes.paths(list)))
-        chosen = ChosenPartitions(wanted)
-        chosen.among({stat.partition for commit in commits.values() for stat in commit.stats})
+        self.indexes, schema = self.open_indexes(commits), self._schema(commits)
+        wanted = None if schema is None else partition_filter(self.where, self.properties, schema)
         if self.indexes is None:
+            if wanted is None:
+                return Listed(list_all(self.storage))
+            chosen = _choose(wanted.holding, commits)
             return Listed(list_partitions(self.storage, wanted, chosen), chosen)
+        if schema is None:
+            return Listed(set(self.indexes.paths(list)))
+        chosen = _choose(partial(self._holding, self.indexes, wanted, schema), commits)
         return Listed(set(self.indexes.paths(chosen.among)), chosen)
 
-    def _partition_filter(self, commits: Commits) -> PartitionFilter | None:
+    def _holding(
+        self, indexes: TableIndexes, wanted: PartitionFilter | None, schema: pa.Schema, partitions: Sequence[str]
+    ) -> list[bool]:
+        """For each partition whether the filter needs it, by its path and its statistics."""
+        known = [one for one in self.where if one[0] in schema.names]
+        holds = [True] * len(partitions) if wanted is None else wanted.holding(partitions)
+        left = [one for one, may in zip(partitions, holds, strict=True) if may]
+        needed = set(indexes.matching_partitions(left, Filter(known, schema)))
+        return [one in needed for one in partitions]
+
+    def _schema(self, commits: Commits) -> pa.Schema | None:
+        """The columns of rows, if the filter may be compared with what files have; otherwise None."""
         schema = schema_of(commits, self.properties) if self.where else None
         if schema is None or merging_of(self.properties, self.mergers, schema).merger is not None:
             return None  # a merger may change the value of a partition column
         if self.properties.is_set(DROP_KEY):
             schema = dropped_columns(self.properties).added_to(schema)
-        return partition_filter(self.where, self.properties, arrow_schema(with_meta_columns(schema)))
+        return arrow_schema(with_meta_columns(schema))
+
+
+def _choose(holding: Callable[[Sequence[str]], list[bool]], commits: Commits) -> ChosenPartitions:
+    """The choice of partitions, decided for those of all completed writes at once."""
+    chosen = ChosenPartitions(holding)
+    chosen.among({stat.partition for commit in commits.values() for stat in commit.stats})
+    return chosen

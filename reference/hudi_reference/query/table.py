@@ -79,7 +79,7 @@ class View:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of version 8, or of version 6 for reading only. Rows are Arrow tables.
+    """A table of version 8 or 9, or of version 6 for reading only. Rows are Arrow tables.
 
     Get one with `open_table` or `create_table`.
     """

@@ -10,7 +10,7 @@ after the other.
 
 import decimal
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,6 +126,17 @@ def default_of(kind: pa.DataType) -> Scalar | None:
     return None if pt.is_null(kind) else 0
 
 
+@implements("MRG-019", "MRG-047")
+def without_nulls(ordering: Ordering | None, kinds: Sequence[pa.DataType]) -> Ordering | None:
+    """The ordering value of a row as a delete entry stores it: nulls are replaced by the default values of the columns.
+
+    A null would mark a delete that applies whatever its ordering value, and other readers cannot compare one among several.
+    """
+    if isinstance(ordering, tuple):
+        return tuple(default_of(kind) if part is None else part for part, kind in zip(ordering, kinds, strict=True))
+    return default_of(kinds[0]) if ordering is None and kinds else ordering
+
+
 @implements("MRG-028")
 def order_of(newer: Ordering | None, older: Ordering | None) -> Order:
     """The order of the ordering value of the newer version relative to the older one; nulls have separate orders."""
@@ -136,7 +147,7 @@ def order_of(newer: Ordering | None, older: Ordering | None) -> Order:
     return compare_values(newer, older) if _are_comparable(newer, older) else Order.INCOMPARABLE
 
 
-@implements("MRG-019", "MRG-028")
+@implements("MRG-019", "MRG-028", "MRG-046", "MRG-047")
 def compare_values(newer: Ordering | None, older: Ordering | None) -> Order:
     """The order of two comparable values; a null is the default value."""
     left, right = _sort_key(newer), _sort_key(older)

@@ -213,6 +213,7 @@ def _arrow_type(avro: Any, known: dict[str, Any], namespace: str | None) -> pa.D
     return _arrow_type(kind, known, namespace)
 
 
+@implements("TYP-020")
 def _logical_type(avro: Mapping[str, Any]) -> pa.DataType | None:
     if avro.get("logicalType") == "decimal" and avro["type"] in ("bytes", "fixed"):
         precision, scale = avro.get("precision"), avro.get("scale", 0)

@@ -5,7 +5,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
+from hudi_reference.errors import InvalidRows
 from hudi_reference.schema.avro import AvroSchema
+
+
+def with_required_columns(rows: pa.Table, avro: AvroSchema, rule: str) -> pa.Table:
+    """`rows`, nullable only where the Avro record `avro` is. Raises InvalidRows, by `rule`, for a null in another column."""
+    try:
+        return rows.cast(mark_required_columns(rows.schema, avro))
+    except ValueError as error:
+        raise InvalidRows("a null in a column that is not nullable", rule=rule, found=str(error)) from error
 
 
 def mark_required_columns(columns: pa.Schema, avro: AvroSchema) -> pa.Schema:

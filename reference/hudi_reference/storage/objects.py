@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -68,6 +69,7 @@ class ObjectStorage:
         self._writer = writer or uuid4().hex
         self._marks = 0
         self._is_fit = False
+        self._checking = Lock()
 
     def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
         """A ranged GET; no bytes after the end of the object."""
@@ -235,8 +237,13 @@ class ObjectStorage:
 
         Raises UnfitStorage, without a change of the table.
         """
-        if self._is_fit:
-            return
+        with self._checking:  # threads share the object of the check
+            if not self._is_fit:
+                self._probe_conditions()
+                self._is_fit = True
+
+    def _probe_conditions(self) -> None:
+        """Write one object twice with conditions that do not hold. Raises UnfitStorage."""
         probe = f"{_PROBES}/probe-{self._writer}"
         self._send_conditional(probe, b"probe", "create", None)
         try:
@@ -249,7 +256,6 @@ class ObjectStorage:
                     )  # fmt: skip
         finally:
             self.delete(probe)
-        self._is_fit = True
 
 
 class _ObjectReader(io.RawIOBase):

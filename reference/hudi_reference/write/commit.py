@@ -63,7 +63,7 @@ class Commit:
     @property
     def heartbeats(self) -> Heartbeats:
         """The heartbeats of the table's writers."""
-        return Heartbeats.of(self.table.storage, self.table.clock, self.concurrency)
+        return Heartbeats.from_settings(self.table.storage, self.table.clock, self.concurrency)
 
     @implements("OCC-007", "OCC-026", "TL-034", "TL-036", "LAY-018", "LAY-024")
     def add_file(self, name: str, data: bytes, stat: WriteStat, *, beside: bool = False) -> None:
@@ -201,12 +201,12 @@ def begin(table: Table, operation: str, base_timeline: Timeline | None = None) -
         WriteConflict: a restore is pending.
         Misuse: the settings of the writer contradict each other. Whether they fit the table is checked before (`check_write`).
     """
-    concurrency = Concurrency.of(table.options)
+    concurrency = Concurrency.from_options(table.options)
     if base_timeline is not None:
         check_no_restore(base_timeline)
     sends_heartbeats = concurrency.policy is Policy.LAZY
     last_heartbeat = table.clock.now() if sends_heartbeats else 0
-    announce = Heartbeats.of(table.storage, table.clock, concurrency).send if sends_heartbeats else None
+    announce = Heartbeats.from_settings(table.storage, table.clock, concurrency).send if sends_heartbeats else None
     action, plan = _action_of(table, operation)
     transitions = transitions_of(table)
     requested = transitions.request(action, plan, announce=announce)

@@ -38,5 +38,5 @@ def delete_partitions(table: Table, paths: Iterable[str]) -> str:
 
 def partitions_of(table: Table, rows: pa.Table) -> list[str]:
     """The paths of the partitions that rows lie in, of which only the partition columns matter. Raises InvalidRows."""
-    paths: list[str] = KeyGenerator.of(with_settings(table.properties, table.options)).paths(rows).to_pylist()
+    paths: list[str] = KeyGenerator.from_properties(with_settings(table.properties, table.options)).paths(rows).to_pylist()
     return sorted(set(paths))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from hudi_reference.errors import UnsupportedTableFeature
+from hudi_reference.files.base_file import can_write
 from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, partitions_to_drop
 from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties, read_properties
 from hudi_reference.query.table import Table
@@ -40,6 +41,8 @@ def _unsupported(properties: TableProperties) -> Iterator[str]:
         yield "hoodie.datasource.write.drop.partition.columns"
     if properties.get("hoodie.bootstrap.base.path") is not None:
         yield "hoodie.bootstrap.base.path"
+    if not can_write(properties.base_file_extension):
+        yield "hoodie.table.base.file.format"
 
 
 @implements("OCC-020", "PROP-001")

@@ -77,7 +77,7 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
 
 def _prepare_rows(table: Table, operation: str, rows: pa.Table) -> tuple[WriteContext, frozenset[str] | None, Incoming]:
     """The context of a write, the columns of a partial update, and the rows with keys. Raises InvalidRows, Misuse."""
-    context = WriteContext.of(table, operation, rows.schema)
+    context = WriteContext.for_operation(table, operation, rows.schema)
     columns = columns_of_update(context, rows.column_names) if operation == PARTIAL_UPDATE else None
     if operation not in ("DELETE", PARTIAL_UPDATE):  # these create no file groups
         check_placement(table, context.view.groups)
@@ -117,7 +117,7 @@ def run_with_retries(table: Table, attempt: Callable[[], str], check: Callable[[
     rows, for which `check` raises an error. Raises UnsupportedTableFeature, Misuse.
     """
     check_write(table)
-    concurrency = Concurrency.of(table.options)
+    concurrency = Concurrency.from_options(table.options)
     if check is not None and concurrency.policy is Policy.EAGER:  # other policies roll nothing back before a write
         check()
     for hook in table.hooks.before_write:
@@ -137,7 +137,7 @@ def check_write(table: Table) -> None:
     check_writable(table)
     for check in table.hooks.check_settings:
         check(table.properties, table.options)
-    Concurrency.of(table.options).check(table.properties)
+    Concurrency.from_options(table.options).check(table.properties)
     rows_per_file(table.options)
     logging_mode(table.properties)
     moves_updates(table)
@@ -153,7 +153,7 @@ def _locate(
 ) -> Located:
     """Where the rows go: to the file groups that hold their keys or, for operations without a lookup, to new ones."""
     is_partial = operation == PARTIAL_UPDATE
-    buckets = None if is_partial else BucketLookup.of(table)
+    buckets = None if is_partial else BucketLookup.for_table(table)
     if buckets is not None:
         return buckets.locate(merge_duplicates(incoming, context.reader.merging), context.view.groups, replaced or ())
     if ranges is not None and not is_partial:
@@ -162,7 +162,7 @@ def _locate(
     # ER-058: insert and bulk insert append without a lookup, as deployed.
     if operation in _WITHOUT_LOOKUP:
         return Located((), list(incoming.by_partition()))
-    if (lookup := GlobalLookup.of(table, context.view, context.reader, context.properties)) is not None:
+    if (lookup := GlobalLookup.for_write(table, context.view, context.reader, context.properties)) is not None:
         combined = merge_duplicates(incoming, context.reader.merging, whole_table=True)
         return lookup.locate(combined, only_change=is_partial or operation == "DELETE")
     return locate(merge_duplicates(incoming, context.reader.merging), context.view, context.reader, living=is_partial)
@@ -170,7 +170,7 @@ def _locate(
 
 def ranges_of(table: Table) -> ConsistentLookup | None:
     """The consistent hashing in the settings of the table's writers; None if there is none."""
-    index = Concurrency.of(table.options).index
+    index = Concurrency.from_options(table.options).index
     if index is None or index.engine is not BucketEngine.CONSISTENT:
         return None
     return ConsistentLookup(table, index.buckets, index.fields or tuple(table.properties.record_key))
@@ -215,7 +215,7 @@ def moves_updates(table: Table) -> bool:
     if table.options.get(MOVES_KEY) != "true":
         return False
     properties = table.properties
-    if Concurrency.of(table.options).index is not None:
+    if Concurrency.from_options(table.options).index is not None:
         raise Misuse("updates stay in their buckets", rule="LAY-021", found=f"{MOVES_KEY}=true", remedy="leave the setting out")
     if properties.is_merge_on_read or properties.merging.mode != "COMMIT_TIME_ORDERING":
         raise UnsupportedTableFeature(

@@ -39,7 +39,7 @@ class WriteContext:
     needs: Needs
 
     @classmethod
-    def of(cls, table: Table, operation: str, rows: pa.Schema) -> Self:
+    def for_operation(cls, table: Table, operation: str, rows: pa.Schema) -> Self:
         """The context of an operation with rows of this schema, on a table that was checked. Raises InvalidRows."""
         view, options = table.view(), table.options
         # ER-109: a write extends the schema only with this setting.
@@ -92,7 +92,7 @@ class LogOptions:
     block_format: BlockFormat = "avro"
 
     @classmethod
-    def of(cls, properties: Mapping[str, str]) -> Self:
+    def from_properties(cls, properties: Mapping[str, str]) -> Self:
         """The options among settings of a deployed writer, which has them under these names."""
         return cls(
             int(properties.get("hoodie.logfile.max.size", cls.max_file_size)),
@@ -119,7 +119,7 @@ def log_options(table: Table, given: LogOptions = DEFAULTS) -> LogOptions:
     Raises UnsupportedTableFeature for a block format or a compression of base files that the table or the writer does not
     support.
     """
-    options = LogOptions.of(table.options) if given is DEFAULTS else given
+    options = LogOptions.from_properties(table.options) if given is DEFAULTS else given
     check_format(options.block_format, table.properties)
     codec_of(table.options)
     return options

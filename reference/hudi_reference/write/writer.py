@@ -20,7 +20,7 @@ from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.changes import KEY, Changes, delete_flags, without_deletes
-from hudi_reference.records.merge import default_of, orderings_of, type_of
+from hudi_reference.records.merge import orderings_of, type_of, without_nulls
 from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, select_fields
@@ -233,9 +233,7 @@ def _sort_by_position(rows: pa.Table, places: Mapping[str, int] | None) -> pa.Ta
 
 
 def _deletes(rows: pa.Table, ordering: tuple[str, ...]) -> list[Delete]:
-    orderings = orderings_of(rows, ordering)
-    if len(ordering) == 1:  # a null would mark a delete that applies whatever its ordering value
-        least = default_of(type_of(rows.schema, ordering[0]))
-        orderings = [least if value is None else value for value in orderings]
+    kinds = [type_of(rows.schema, field) for field in ordering]
+    orderings = [without_nulls(value, kinds) for value in orderings_of(rows, ordering)]
     columns = (rows.column(KEY).to_pylist(), rows.column(PARTITION).to_pylist(), orderings)
     return [Delete(*delete) for delete in zip(*columns, strict=True)]

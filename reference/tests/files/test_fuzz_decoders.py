@@ -81,7 +81,7 @@ def test_columns_without_bytes_take_no_memory_out_of_proportion(monkeypatch: pyt
     one, many = (schema + b"\n" + struct.pack(">ii", 3, n) + b"\x00\x00\x00\x01\x00" * n for n in (1, 3000))
     decode_rows(avro_block(one))
     monkeypatch.setattr(oracle, "CONSTANT", 0)
-    oracle.guarded(lambda data: decode_rows(avro_block(data)), many, Limits(1000))
+    oracle.decode_within_limits(lambda data: decode_rows(avro_block(data)), many, Limits(1000))
 
 
 def greedy(data: bytes) -> None:
@@ -111,10 +111,10 @@ def test_oracle_detects_violations(monkeypatch: pytest.MonkeyPatch) -> None:
     slow.until = oracle.time.process_time() + 0.2  # type: ignore[attr-defined]
     for decode, about in ((slow, "seconds"), (nameless, "names no rule")):
         with pytest.raises(Broken, match=about):
-            oracle.guarded(decode, b"x", Limits())
+            oracle.decode_within_limits(decode, b"x", Limits())
     with pytest.raises(KeyError):
-        oracle.guarded(wrong, b"x", Limits())
+        oracle.decode_within_limits(wrong, b"x", Limits())
     monkeypatch.setattr(oracle, "SECONDS", 60)
-    if oracle.forgets_peaks():
+    if oracle.reset_peak_memory():
         with pytest.raises(Broken, match="memory"):
-            oracle.guarded(greedy, b"x", Limits())
+            oracle.decode_within_limits(greedy, b"x", Limits())

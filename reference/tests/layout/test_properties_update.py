@@ -2,7 +2,7 @@
 
 import pytest
 
-from hudi_conformance.explorer.crash_points import copy_of, crashes
+from hudi_conformance.explorer.crash_points import copy_storage, crash_states
 from hudi_reference.errors import MalformedProperties, Misuse
 from hudi_reference.layout.java_properties import dump, load
 from hudi_reference.layout.properties import (
@@ -59,7 +59,7 @@ def test_keys_are_set_and_deleted() -> None:
 def test_updates_are_atomic_for_readers() -> None:
     """S3-005: after a crash of an update at any request, readers see the old or the new properties, and the next update
     succeeds."""
-    states = list(crashes(created(), update))
+    states = list(crash_states(created(), update))
     assert len(states) > 3
     for state in states:
         assert entries_of(state.storage) in (BEFORE, AFTER), state
@@ -70,8 +70,8 @@ def test_updates_are_atomic_for_readers() -> None:
 
 def test_a_crash_of_a_recovery_is_recovered() -> None:
     """S3-005: after a crash of the recovery, the next writer recovers the same state."""
-    for state in crashes(created(), update):
-        for again in crashes(state.storage, recover):
+    for state in crash_states(created(), update):
+        for again in crash_states(state.storage, recover):
             assert entries_of(again.storage) in (BEFORE, AFTER), (state, again)
             recover(again.storage)
             assert again.storage.head(BACKUP_PATH) is None
@@ -101,7 +101,7 @@ def test_interrupted_updates_of_deployed_writers_are_recovered() -> None:
     """PROP-011, S3-005: for any part of the file next to the backup, no reader uses incomplete properties."""
     for name, storage in deployed_steps():
         assert entries_of(storage) in (BEFORE, AFTER), name
-        copy = copy_of(storage)
+        copy = copy_storage(storage)
         recover(copy)
         assert entries_of(copy) == entries_of(storage), name
         assert copy.head(BACKUP_PATH) is None
@@ -126,7 +126,7 @@ def test_a_file_without_checksum_is_updated() -> None:
     """PROP-011: a file without a checksum is valid; the first update adds one."""
     storage = MemoryStorage()
     storage.put(PROPERTIES_PATH, dump(BEFORE, "by hand"))
-    for state in crashes(storage, update):
+    for state in crash_states(storage, update):
         assert {**read_properties(state.storage).entries, "hoodie.table.checksum": ""} in (
             {**BEFORE, "hoodie.table.checksum": ""},
             {**AFTER, "hoodie.table.checksum": ""},

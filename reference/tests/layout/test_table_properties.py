@@ -163,7 +163,7 @@ def test_a_folder_without_properties_is_a_broken_table() -> None:
         ({"table_version": "\u0668"}, InvalidProperty, "PROP-006"),
         ({"table_version": "8" * 5000}, InvalidProperty, "PROP-006"),
         ({"timeline_layout_version": "2.0"}, InvalidProperty, "PROP-010"),
-        ({"table_version": "9"}, UnsupportedTableVersion, "COMPAT-004"),
+        ({"table_version": "10"}, UnsupportedTableVersion, "COMPAT-004"),
         ({"table_version": "7"}, UnsupportedTableVersion, "COMPAT-002"),
         ({"table_version": "5"}, UnsupportedTableVersion, "COMPAT-002"),
         ({"table_version": "99"}, UnsupportedTableVersion, "COMPAT-004"),
@@ -214,9 +214,9 @@ def test_a_file_without_checksum_is_accepted() -> None:
 
 
 def test_backup_is_not_used_for_refused_versions() -> None:
-    """COMPAT-002: a table at version 9 with a backup from before its upgrade is a table at version 9."""
+    """COMPAT-002: a table at version 10 with a backup from before its upgrade is a table at version 10."""
     with pytest.raises(UnsupportedTableVersion):
-        read(table_text(table_version="9"), table_text())
+        read(table_text(table_version="10"), table_text())
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from hudi_reference.files.log.writer import BlockWriter
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.legacy.archived_log import ArchivedLog, read_archived_log
 from hudi_reference.schema.avro import arrow_schema, with_meta_columns
-from hudi_reference.services.migration.properties import migrate_properties
-from hudi_reference.services.migration.timeline import completion_times
+from hudi_reference.services.migration.version_6_properties import migrate_properties
+from hudi_reference.services.migration.version_6_timeline import completion_times
 from hudi_reference.storage import MemoryStorage, ObjectInfo
 from hudi_reference.timeline.contents.actions import read_action
 from hudi_reference.timeline.instants.instant import Instant

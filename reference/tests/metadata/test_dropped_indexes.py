@@ -58,7 +58,7 @@ def test_writes_go_on_after_another_engine_dropped_an_index(kind: str, is_delete
         opened(table, **LISTED).upsert(trips(trip("a", f"a{number}", p="x")))
     clean(opened(table, **LISTED), {"hoodie.clean.commits.retained": "1"})
     assert below_metadata(table, "record_index") == before
-    metadata = MetadataTable.of(table)
+    metadata = MetadataTable.for_table(table)
     assert metadata is not None
     assert [found.action for found in metadata.timeline.commits].count("commit") > 1, "the metadata table was never compacted"
     assert listed(table) == {"files", "bloom_filters"}
@@ -96,7 +96,7 @@ def test_a_writer_drops_the_index_that_its_settings_disable(kind: str) -> None:
     assert listed(table) == {"files", "bloom_filters"}
     assert below_metadata(table, "record_index") == []
     assert index(opened(table), {"hoodie.metadata.record.index.enable": "true"}) is not None
-    metadata = MetadataTable.of(table)
+    metadata = MetadataTable.for_table(table)
     assert metadata is not None
     assert set(metadata.records("record_index", table.timeline)) == {"a", "b", "c"}
 
@@ -120,7 +120,7 @@ def test_a_listed_index_without_file_groups_is_created_again() -> None:
     for path in below_metadata(table, "record_index"):
         table.storage.delete(path)
     opened(table).insert(trips(trip("c", p="x")))
-    metadata = MetadataTable.of(table)
+    metadata = MetadataTable.for_table(table)
     assert metadata is not None
     assert set(metadata.records("record_index", table.timeline)) == {"a", "b", "c"}
 
@@ -131,7 +131,7 @@ def test_an_index_added_since_the_table_was_opened_is_maintained() -> None:
     early = opened(table)
     opened(table, **INDEXED).insert(trips(trip("a", p="x")))
     early.insert(trips(trip("b", p="x")))
-    metadata = MetadataTable.of(table)
+    metadata = MetadataTable.for_table(table)
     assert metadata is not None
     assert set(metadata.records("record_index", table.timeline)) == {"a", "b"}
 
@@ -218,7 +218,7 @@ def test_an_unknown_index_is_dropped_on_request() -> None:
     assert drop_index(opened(table), UNKNOWN)
     assert below_metadata(table, UNKNOWN) == []
     opened(table).upsert(trips(trip("c", p="x")))
-    metadata = MetadataTable.of(table)
+    metadata = MetadataTable.for_table(table)
     assert metadata is not None
     assert set(metadata.records("record_index", table.timeline)) == {"a", "b", "c"}
 

@@ -216,7 +216,7 @@ def test_key_in_the_value_must_match() -> None:
 
 def test_bounds_of_later_releases_are_refused() -> None:
     """Statistics with values of an unknown kind are refused."""
-    text = json.dumps(SCHEMA).replace("StringWrapper", "ArrayWrapper")
+    text = json.dumps(SCHEMA).replace("StringWrapper", "UuidWrapper")
     value = next(iter(records("col-stats").values()))
     stats = replace(value.payload, least=Bound("StringWrapper", "a"))
     with pytest.raises(UnsupportedTableFeature):

@@ -7,13 +7,14 @@ import pytest
 from reference_samples import TABLE_TYPES, new_table, trip, trips
 
 from hudi_reference import WritableTable, index, open_table
-from hudi_reference.errors import ConcurrentChange, UnsupportedTableFeature
+from hudi_reference.errors import ConcurrentChange, CorruptCommittedBlock, UnsupportedTableFeature
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.metadata.indexes.record_index import RECORD_INDEX
 from hudi_reference.metadata.keys import ALL_PARTITIONS, column_stats_key
+from hudi_reference.metadata.partitions import IndexGroups, file_id
 from hudi_reference.metadata.record_merge import merge_payloads
 from hudi_reference.metadata.records import Bound, ColumnStats, FileInfo, FileList, PartitionList, RecordLocation
 from hudi_reference.metadata.table import MetadataTable
@@ -47,7 +48,7 @@ def opened(table: WritableTable) -> WritableTable:
 def keys_in(table: WritableTable) -> set[str]:
     """The keys that the record index has, after a check that it may be used."""
     assert "record_index" in read_properties(table.storage).fields(USABLE)
-    metadata = MetadataTable.of(table)
+    metadata = MetadataTable.for_table(table)
     assert metadata is not None
     return set(metadata.records("record_index", table.timeline))
 
@@ -56,7 +57,7 @@ def test_metadata_table_of_apache_hudi_is_read() -> None:
     """MDT-006, MDT-007, MDT-015: base files and logs of Apache Hudi 1.0.2 together list the files in storage, and have
     statistics of each of its files."""
     table = open_table(GOLDEN.as_uri(), storage=LocalStorage(GOLDEN))
-    metadata = MetadataTable.of(table)
+    metadata = MetadataTable.for_table(table)
     assert metadata is not None
     stored: dict[str, dict[str, int]] = {}
     for path in GOLDEN.glob("[!.]*/*"):
@@ -122,9 +123,11 @@ def test_first_log_block_equals_that_of_apache_hudi() -> None:
 
 def test_entries_go_to_the_file_group_of_their_key() -> None:
     """IDX-011: by the hash of the whole key, as in Apache Hudi: `a` to group 7 of 10, `__all_partitions__` to group 1."""
-    assert {number: part.removed for number, part in Entries(removed=("a", "__all_partitions__")).in_groups(10).items()} == {
-        7: ["a"],
-        1: ["__all_partitions__"],
+    groups = IndexGroups.from_ids(file_id("record_index", number) for number in range(10))
+    parts = Entries(removed=("a", "__all_partitions__")).in_groups(groups)
+    assert {group: part.removed for group, part in parts.items()} == {
+        "record-index-0007-0": ["a"],
+        "record-index-0001-0": ["__all_partitions__"],
     }
 
 
@@ -182,7 +185,7 @@ def test_unmaintained_indexes_do_not_become_stale() -> None:
     table = listed_table()
     owner = new_owner("another engine")
     with hold_lock(transitions_of(table).times.lock, owner):
-        sync = MetadataSync.of(table, transitions_of(table).times, owner)
+        sync = MetadataSync.for_table(table, transitions_of(table).times, owner)
         sync.store_lists(("files", "other_index"), ())
     before = table.timeline.commits
     with pytest.raises(UnsupportedTableFeature, match="other_index"):
@@ -194,7 +197,7 @@ def test_records_of_a_table_without_partitions() -> None:
     """MDT-005: the base path is `.` in the listing, and empty in the record index."""
     table = new_table(options={**LISTED, **WANTED})
     table.insert(trips(trip("a")))
-    metadata = MetadataTable.of(table)
+    metadata = MetadataTable.for_table(table)
     assert metadata is not None
     assert set(metadata.records("files", table.timeline)) == {ALL_PARTITIONS, "."}
     location = metadata.records("record_index", table.timeline)["a"].payload
@@ -228,3 +231,16 @@ def test_a_folder_is_a_storage(make: Callable[[MemoryStorage], FolderStorage]) -
     assert found.head("b") is None and storage.get("in/here/t/a") == b"67890"
     if isinstance(found, StorageWithPendingObject):
         assert (found.get("t/new"), found.get("t/new", 3, 2)) == (b"to come", b"co")
+
+
+def test_a_damaged_block_of_the_metadata_table_is_an_error() -> None:
+    """BLK-016: without the block the listing would be that of an earlier time, and writes would build on it."""
+    table = listed_table()
+    metadata = MetadataTable.for_table(table)
+    assert metadata is not None
+    name = next(name for name in sorted(metadata.files("files"), reverse=True) if ".log." in name)
+    data = bytearray(metadata.storage.get(f"files/{name}"))
+    data[-1] ^= 1
+    metadata.storage.put(f"files/{name}", bytes(data))
+    with pytest.raises(CorruptCommittedBlock):
+        metadata.records("files", table.timeline)

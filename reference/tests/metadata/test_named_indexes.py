@@ -41,7 +41,7 @@ def opened(table: WritableTable) -> WritableTable:
 def entries(table: WritableTable, partition: str) -> Mapping[str, MetadataRecord]:
     """The records of a partition of the metadata table, after a check that it may be used."""
     assert partition in read_properties(table.storage).fields(USABLE)
-    metadata = MetadataTable.of(table)
+    metadata = MetadataTable.for_table(table)
     assert metadata is not None
     return metadata.records(partition, table.timeline)
 
@@ -104,7 +104,7 @@ def test_created_and_dropped() -> None:
     table = indexed_table()
     create_index(table, "by_name", "name")
     (found,) = read_definitions(table.storage, read_properties(table.storage))
-    assert found == IndexDefinition("secondary_index_by_name", "secondary_index", "identity", ("name",), {}, {"version": "V1"})
+    assert found == IndexDefinition("secondary_index_by_name", "secondary_index", "identity", ("name",), {}, "V1")
     with pytest.raises(Misuse, match="there is an index"):
         create_index(opened(table), "by_name", "id")
     assert drop_index(opened(table), "by_name") and not drop_index(opened(table), "by_name")
@@ -181,14 +181,14 @@ def test_definitions_in_settings() -> None:
     """IDX-032: settings of a writer by Hudi's names describe an index."""
     prefix = "hoodie.metadata.index"
     assert definition_in({f"{prefix}.secondary.column": "s", "hoodie.index.name": "n"}) == IndexDefinition(
-        "secondary_index_n", "secondary_index", "identity", ("s",), {}, {"version": "V1"}
+        "secondary_index_n", "secondary_index", "identity", ("s",), {}, "V1"
     )
     found = definition_in(
         {f"{prefix}.expression.enable": "true", f"{prefix}.expression.column": "l", "hoodie.index.name": "n",
          f"{prefix}.expression.options": "expr=from_unixtime,format=yyyy"}
     )  # fmt: skip
     assert found == IndexDefinition(
-        "expr_index_n", "column_stats", "from_unixtime", ("l",), {"expr": "from_unixtime", "format": "yyyy"}, {"version": "V1"}
+        "expr_index_n", "column_stats", "from_unixtime", ("l",), {"expr": "from_unixtime", "format": "yyyy"}, "V1"
     )
     assert definition_in({}) is None
 
@@ -208,7 +208,7 @@ def test_definitions_in_settings() -> None:
 )
 def test_texts_of_secondary_values(values: pa.Array, texts: list[str | None]) -> None:
     """IDX-026: the texts that Apache Hudi 1.0.2 has for values of each type."""
-    assert secondary_texts(values).to_pylist() == texts
+    assert secondary_texts(values, "V1").to_pylist() == texts
 
 
 TIMES = pa.array([1577835000123456, -500000, 1593518400000000, None], pa.timestamp("us", "UTC"))

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from reference_samples import new_table, trip, trips
 
-from hudi_conformance.explorer.crash_points import copy_of
-from hudi_conformance.suite.support.tables.older_tables import golden
+from hudi_conformance.explorer.crash_points import copy_storage
+from hudi_conformance.suite.support.tables.older_tables import golden_table
 from hudi_reference import WritableTable, archive, clean, migrate, open_table
 from hudi_reference.errors import Misuse
 from hudi_reference.layout.properties import read_properties
@@ -63,7 +63,7 @@ def test_invalid_numbers_are_refused_before_the_write(given: dict[str, str]) -> 
 
 def groups_in(table: WritableTable, partition: str) -> int:
     """The number of file groups of a partition of the metadata table."""
-    metadata = MetadataTable.of(table)
+    metadata = MetadataTable.for_table(table)
     assert metadata is not None
     return len(metadata.groups(partition))
 
@@ -107,7 +107,7 @@ def test_the_indexing_service_defines_column_statistics() -> None:
     (definition,) = read_definitions(table.storage, properties)
     assert definition.partition == "column_stats" and definition.columns[-2:] == ("ts", "name") and len(definition.columns) == 5
     assert properties.fields(USABLE) == ("column_stats", "files")
-    metadata = MetadataTable.of(table)
+    metadata = MetadataTable.for_table(table)
     assert metadata is not None
     columns = {record.payload.column for record in metadata.records("column_stats", table.timeline).values()}  # type: ignore[union-attr]
     assert columns == set(definition.columns)
@@ -136,7 +136,7 @@ def test_a_migrated_table_gets_every_index(name: str) -> None:
     """MDT-001: the first write after a migration creates the metadata table; its entries are those of a new index, and filters
     select the same rows as without it.
     """
-    storage = copy_of(LocalStorage(golden(name)))
+    storage = copy_storage(LocalStorage(golden_table(name)))
     migrate("x:", storage=storage)
     options = {**INDEXED, f"{STATISTICS}enable": "true", "hoodie.index.type": "RECORD_INDEX"}
     table = open_table("x:", storage=storage, options=options)
@@ -144,7 +144,7 @@ def test_a_migrated_table_gets_every_index(name: str) -> None:
     table.upsert(before.slice(0, 1))
     indexed, plain = (open_table("x:", storage=storage, options={"hoodie.metadata.enable": on}) for on in ("true", "false"))
     assert {"column_stats", "record_index"} <= set(indexed.properties.fields(USABLE))
-    found = MetadataTable.of(indexed)
+    found = MetadataTable.for_table(indexed)
     assert found is not None
     for partition in ("column_stats", "record_index"):
         expected = {record.key for record in index_of(indexed, partition).whole(indexed, indexed.view())}

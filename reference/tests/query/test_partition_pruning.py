@@ -178,3 +178,24 @@ def test_values_with_slashes_are_found_below_their_first_folder(asked: str, foun
     """LAY-009: without URL encoding a value may contain `/`, so its first folder is only the beginning of the value."""
     table = table_of(["a/b", "a", "c", *(f"d{number}" for number in range(30))], "string")
     assert table.snapshot(["id"], [("p", "=", asked)]).column("id").to_pylist() == found
+
+
+@pytest.mark.parametrize("dates", [True, False])
+def test_dates_split_into_folders_are_pruned_by_their_values(dates: bool) -> None:
+    """LAY-008: the data column holds 2026-07-03 where the folder is 2026/07/03; a filter on it reads that folder only."""
+    days = ["2026-07-03", "2026-07-04", "2025-07-03"]
+    kind: Any = {"type": "int", "logicalType": "date"} if dates else "string"
+    fields = [{"name": "id", "type": "string"}, {"name": "p", "type": ["null", kind], "default": None}]
+    table = create_table(
+        "x:", name="t", schema={"type": "record", "name": "t", "fields": fields}, record_key=("id",), partition=("p",),
+        storage=Watched(), properties={"hoodie.datasource.write.slash.separated.date.partitioning": "true"},
+    )  # fmt: skip
+    values = pa.array(days).cast(pa.date32()) if dates else pa.array(days)
+    table.upsert(pa.table({"id": days, "p": values}))
+    storage = table.storage
+    assert isinstance(storage, Watched)
+    storage.read.clear()
+    found = table.snapshot(["id", "p"], [("p", "=", values[0].as_py())])
+    assert found.to_pylist() == [{"id": days[0], "p": values[0].as_py()}]
+    assert {path.rpartition("/")[0] for path in storage.read} == {"2026/07/03"}
+    assert table.snapshot(["id"], [("p", "<", values[0].as_py())]).to_pylist() == [{"id": days[2]}]

@@ -19,9 +19,11 @@ from reference_samples import (
     trips,
 )
 
+from hudi_reference import create_table
 from hudi_reference.files.log.content import encode_rows
 from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
 from hudi_reference.schema.avro import arrow_schema
+from hudi_reference.storage import MemoryStorage
 
 COW, MOR = TABLE_TYPES
 both_types = pytest.mark.parametrize("table_type", TABLE_TYPES)
@@ -118,3 +120,36 @@ def test_blocks_of_many_rows_are_read_like_those_of_few(count: int) -> None:
     table.upsert(trips(*(trip(str(n), None if n % 3 else "b", -n) for n in range(count))))
     found = {row["id"]: (row["name"], row["ts"]) for row in table.snapshot(["id", "name", "ts"]).to_pylist()}
     assert found == {str(n): (None if n % 3 else "b", -n) for n in range(count)}
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_vectors_blobs_and_variants_are_their_physical_types(kind):
+    """TYP-020: bytes of a fixed length and records, in base files, in logs and after an update of another column."""
+    vector = {"type": "fixed", "name": "v", "size": 8, "logicalType": "vector", "dimension": 2, "elementType": "FLOAT"}
+    reference = {"type": "record", "name": "reference", "fields": [
+        {"name": "external_path", "type": ["null", "string"], "default": None},
+        {"name": "length", "type": ["null", "long"], "default": None},
+    ]}  # fmt: skip
+    blob = {"type": "record", "name": "blob", "logicalType": "blob", "fields": [
+        {"name": "type", "type": {"type": "enum", "name": "kind", "symbols": ["INLINE", "OUT_OF_LINE"]}},
+        {"name": "data", "type": ["null", "bytes"], "default": None},
+        {"name": "reference", "type": ["null", reference], "default": None},
+    ]}  # fmt: skip
+    variant = {"type": "record", "name": "variant", "logicalType": "variant", "fields": [
+        {"name": "metadata", "type": "bytes"}, {"name": "value", "type": "bytes"},
+    ]}  # fmt: skip
+    columns = {"vec": vector, "blob": blob, "variant": variant}
+    fields = [{"name": name, "type": ["null", found], "default": None} for name, found in columns.items()]
+    schema = {"type": "record", "name": "t", "fields": [{"name": "id", "type": "string"}, *fields]}
+    table = create_table("x:", name="t", schema=schema, record_key=("id",), table_type=kind, version=9, storage=MemoryStorage())
+    rows = [
+        {"id": key, "vec": b"12345678", "variant": {"metadata": b"m", "value": b"v"},
+         "blob": {"type": "INLINE", "data": b"d", "reference": {"external_path": "p", "length": 3}}}
+        for key in "ab"
+    ]  # fmt: skip
+    table.insert(pa.Table.from_pylist(rows, schema=arrow_schema(schema)))
+    rows[0] = {"id": "a", "vec": None, "variant": None, "blob": {"type": "OUT_OF_LINE", "data": None, "reference": None}}
+    table.upsert(pa.Table.from_pylist(rows[:1], schema=arrow_schema(schema)))
+    assert sorted(table.snapshot(list(rows[0])).select(["id", *columns]).to_pylist(), key=lambda row: row["id"]) == [
+        {name: row[name] for name in ("id", *columns)} for row in rows
+    ]

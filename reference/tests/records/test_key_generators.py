@@ -17,7 +17,7 @@ def generator(partition="p", key="id", **entries):
     """The generator of a table with these properties; `timebased` ones by their short names."""
     named = {TIME + name.replace("__", "."): value for name, value in entries.items() if not name.startswith("hoodie")}
     given = {name: value for name, value in entries.items() if name.startswith("hoodie")}
-    return KeyGenerator.of(TableProperties(
+    return KeyGenerator.from_properties(TableProperties(
         {"hoodie.table.recordkey.fields": key, "hoodie.table.partition.fields": partition, **named, **given}
     ))  # fmt: skip
 
@@ -151,3 +151,30 @@ def test_settings_of_the_writer_do_not_override_the_table():
     assert with_settings(bare, asked).entries == {"hoodie.table.name": "t", TIME + "output.dateformat": "yyyy"}
     own = TableProperties({TIME + "output.dateformat": "MM"})
     assert with_settings(own, asked).entries == own.entries
+
+
+@pytest.mark.parametrize(
+    ("version", "encoding", "key"),
+    [("8", None, "1"), ("8", "true", "1"), ("8", "false", "id:1"), ("9", None, "id:1"), ("9", "true", "id:1")],
+)
+def test_a_complex_key_of_one_field_names_it_from_version_9_on(version, encoding, key):
+    """PROP-007: at version 8 a setting decides, at version 9 it has no effect."""
+    option = {} if encoding is None else {"hoodie.write.complex.keygen.new.encoding": encoding}
+    kind = {"hoodie.table.keygenerator.type": "COMPLEX", "hoodie.table.version": version, **option}
+    assert generator("p,q", **kind).keys(pa.table({"id": ["1"]})).to_pylist() == [key]
+    assert generator("p", **{**kind, "hoodie.table.keygenerator.type": "SIMPLE"}).keys(pa.table({"id": ["1"]})).to_pylist() == [
+        "1"
+    ]
+
+
+def test_a_date_takes_three_folders_where_the_table_says_so():
+    """PROP-016: only with one partition field, and not in hive style."""
+    slashes = {"hoodie.datasource.write.slash.separated.date.partitioning": "true"}
+    assert paths(generator(**slashes), ["2026-07-03", None, "2026/07/04"]) == [
+        "2026/07/03", "__HIVE_DEFAULT_PARTITION__", "2026/07/04",
+    ]  # fmt: skip
+    assert paths(generator(**slashes), [date(2026, 7, 3)]) == ["2026/07/03"]
+    hive = {"hoodie.datasource.write.hive_style_partitioning": "true"}
+    assert paths(generator(**slashes, **hive), ["2026-07-03"]) == ["p=2026-07-03"]
+    rows = pa.table({"p": ["2026-07-03"], "q": ["x"]})
+    assert generator("p,q", **slashes).paths(rows).to_pylist() == ["2026-07-03/x"]

@@ -165,6 +165,6 @@ def test_incomplete_delete_marker_is_an_error() -> None:
 def test_settings_are_those_of_a_writer() -> None:
     """MRG-036: the configuration that follows from a strategy id is a custom mode."""
     found = configure_merging(
-        None, MergeSettings.of({"hoodie.datasource.write.record.merger.strategy": SAMPLE_MERGERS[0].strategy_id}), ()
+        None, MergeSettings.from_options({"hoodie.datasource.write.record.merger.strategy": SAMPLE_MERGERS[0].strategy_id}), ()
     )
     assert (found.mode, found.strategy) == ("CUSTOM", SAMPLE_MERGERS[0].strategy_id)

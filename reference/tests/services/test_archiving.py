@@ -84,7 +84,7 @@ def test_table_properties_are_the_defaults_of_settings() -> None:
 def test_invalid_settings_are_refused(options: dict[str, str]) -> None:
     """A limit is a number of 1 or more, a batch has two files, and the lower limit is below the upper one."""
     with pytest.raises(Misuse):
-        ArchiveLimits.of(options)
+        ArchiveLimits.from_options(options)
 
 
 def test_a_metadata_table_is_archived_with_its_data_table() -> None:

@@ -72,7 +72,7 @@ def test_every_file_is_in_one_group_within_the_limit(files, limit, name):
     """This holds for every strategy; a group has more bytes than the limit only if it is one file. With grouping by overlap,
     overlapping files are in one group if they fit into it with all files that connect them.
     """
-    settings = ClusteringSettings.of({f"{PLAN}max.bytes.per.group": str(limit), f"{PLAN}sort.columns": "c"})
+    settings = ClusteringSettings.from_options({f"{PLAN}max.bytes.per.group": str(limit), f"{PLAN}sort.columns": "c"})
     candidates = [Candidate(FileSlice("", str(n), f"{n:03}", "f"), size) for n, (size, _) in enumerate(files)]
     ranges = {str(n): found for n, (_, found) in enumerate(files)}
     groups = [group for group, _ in group_slices(candidates, STRATEGIES[name], settings, Known(ranges))]
@@ -107,7 +107,7 @@ def connected(ranges):
 def test_settings_have_names_defaults_and_bounds(name):
     """Each default is valid; an invalid value is an error that names the setting, unless the setting accepts any text."""
     setting = SETTINGS[name]
-    assert setting.of({}) == getattr(ClusteringSettings.of({}), name)
+    assert setting.of({}) == getattr(ClusteringSettings.from_options({}), name)
     assert setting.name.startswith(("hoodie.clustering.", "hoodie.layout.", "hoodie.parquet."))
     if setting.read.__name__ not in ("_text", "_list"):
         with pytest.raises(Misuse, match=setting.name.replace(".", r"\.")):

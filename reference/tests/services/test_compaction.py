@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_samples import contents, data_files, new_table, timeline_files, trip, trips
 
-from hudi_conformance.explorer.crash_points import crashes
+from hudi_conformance.explorer.crash_points import crash_states
 from hudi_reference import clean, compact, log_compact, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import MissingDataFile, Misuse, UnsupportedTableFeature, WriteConflict
@@ -57,12 +57,12 @@ def test_crash_at_every_point(service):
     """After a crash at any point the rows are those before it; another run has the result of one run."""
     table = with_logs()
     expected = rows(table)
-    points = list(crashes(table.storage, lambda store: service(opened(store))))
+    points = list(crash_states(table.storage, lambda store: service(opened(store))))
     assert points[-1].ended and len(points) > 4
     end = end_state(points[-1].storage)
     for point in points:
         assert rows(opened(point.storage, 2)) == expected, point
-        again = list(crashes(point.storage, lambda store: service(opened(store, 3))))
+        again = list(crash_states(point.storage, lambda store: service(opened(store, 3))))
         assert end_state(again[-1].storage) == end, point
         for second in again:
             assert rows(opened(second.storage, 4)) == expected, f"{point}, then {second}"
@@ -72,7 +72,7 @@ def test_crash_at_every_point(service):
 def test_writes_after_a_crash_at_every_point(service):
     """After a crash at any point a later write is visible, before and after the service is run again."""
     table = with_logs()
-    for point in crashes(table.storage, lambda store: service(opened(store))):
+    for point in crash_states(table.storage, lambda store: service(opened(store))):
         opened(point.storage, 2).upsert(trips(trip("a", "later"), trip("d", "new")))
         after = rows(opened(point.storage, 3))
         assert [row[:2] for row in after] == [("a", "later"), ("b", "b2"), ("d", "new")], point
@@ -84,10 +84,10 @@ def test_reversion_crash_at_every_point():
     """After a crash at any point of the reversion the rows are the same, and the plan can be executed."""
     table = with_logs()
     expected = rows(table)
-    halfway = [point for point in crashes(table.storage, lambda store: compact(opened(store))) if not point.ended][-1]
+    halfway = [point for point in crash_states(table.storage, lambda store: compact(opened(store))) if not point.ended][-1]
     (found,) = opened(halfway.storage).timeline.pending
     assert (found.action, found.state) == ("compaction", State.INFLIGHT)
-    for point in crashes(halfway.storage, lambda store: rollback(opened(store, 2), found.requested)):
+    for point in crash_states(halfway.storage, lambda store: rollback(opened(store, 2), found.requested)):
         assert rows(opened(point.storage, 3)) == expected, point
         assert execute_compaction(opened(point.storage, 4), found.requested) == found.requested
         assert rows(opened(point.storage, 5)) == expected, point
@@ -264,7 +264,7 @@ def test_log_compaction_after_compaction_is_dropped():
     """Its plan is dropped, with the files of a crashed execution; the rows are unchanged."""
     for execute in (log_compact, None):
         table = with_logs()
-        halfway = [p for p in crashes(table.storage, lambda store: log_compact(opened(store))) if not p.ended][-1]
+        halfway = [p for p in crash_states(table.storage, lambda store: log_compact(opened(store))) if not p.ended][-1]
         other = opened(halfway.storage, 2)
         (found,) = other.timeline.pending
         assert compact(other) is not None

@@ -4,7 +4,7 @@ import pytest
 from reference_samples import TABLE_TYPES, trip, trips
 from service_tables import RETAIN_ONE, check_crashes, end_state, failed_writer, opened, rows, table_of
 
-from hudi_conformance.explorer.crash_points import crashes
+from hudi_conformance.explorer.crash_points import crash_states
 from hudi_reference import clean, delete_savepoint, restore, rollback, savepoint
 
 
@@ -54,12 +54,12 @@ def test_savepoint_crash_at_every_point():
         if not any(i.action == "savepoint" for i in found.timeline.completed):
             savepoint(found, times[0])
 
-    points = list(crashes(table.storage, lambda store: protect(opened(store))))
+    points = list(crash_states(table.storage, lambda store: protect(opened(store))))
     for point in points:
         protect(opened(point.storage, 2))
         assert "savepoint.savepoint" not in str(end_state(point.storage))
         assert end_state(point.storage) == end_state(points[-1].storage)
-        for deletion in crashes(point.storage, lambda store: delete_savepoint(opened(store, 3), times[0])):
+        for deletion in crash_states(point.storage, lambda store: delete_savepoint(opened(store, 3), times[0])):
             if any(i.action == "savepoint" for i in opened(deletion.storage).timeline.instants):
                 delete_savepoint(opened(deletion.storage, 4), times[0])
             assert end_state(deletion.storage) == end_state(table.storage)

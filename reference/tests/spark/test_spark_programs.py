@@ -24,8 +24,8 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.engines.reference.engine import Reference
 from hudi_conformance.suite.support.program_runner import ProgramRun, Question, expect
-from hudi_conformance.suite.support.programs.table_programs import Ask, Family, Program, Vocabulary, programs
-from hudi_conformance.suite.support.saved_programs import save
+from hudi_conformance.suite.support.programs.table_programs import DrawnQuery, Family, Program, Vocabulary, draw_programs
+from hudi_conformance.suite.support.saved_programs import save_program
 from hudi_reference.schema.evolution import conform
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
@@ -65,7 +65,7 @@ class Asked:
         try:
             expect(conform(rows, stored, "result"), self.question, self.program, self.when)
         except AssertionError as error:
-            raise AssertionError(f"{error}\n{save(self.program)}") from error
+            raise AssertionError(f"{error}\n{save_program(self.program)}") from error
 
 
 class Questions:
@@ -133,7 +133,7 @@ class Planning(ProgramRun):
 
     questions: Questions
 
-    def check(self, ask: Ask, when: str) -> None:
+    def check(self, ask: DrawnQuery, when: str) -> None:
         """Put the query to Spark."""
         if (question := self.question(ask)) is not None:
             asked = f"{question.query.to_json()}\n{when}"
@@ -162,7 +162,7 @@ def test_every_query_of_a_program_gives_the_rows_of_the_model(
         max_examples=request.config.getoption("programs") or FEW, database=None, deadline=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(programs(vocabulary, family))
+    @given(draw_programs(vocabulary, family))
     def carry_out(program: Program) -> None:
         questions.programs += 1
         table = tmp_path / "table"

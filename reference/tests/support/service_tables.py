@@ -2,7 +2,7 @@
 
 from reference_samples import contents, data_files, new_table, timeline_files, trip, trips
 
-from hudi_conformance.explorer.crash_points import crashes
+from hudi_conformance.explorer.crash_points import crash_states
 from hudi_reference import open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
@@ -52,13 +52,13 @@ def end_state(storage):
 
 def check_crashes(storage, service, allowed):
     """After a crash of `service` at any point the rows are among `allowed`; after another run the table is as after one run."""
-    points = list(crashes(storage, lambda store: service(opened(store))))
+    points = list(crash_states(storage, lambda store: service(opened(store))))
     assert points[-1].ended and len(points) > 5
     expected = end_state(points[-1].storage)
     for point in points:
         assert rows(opened(point.storage, 2)) in allowed, point
         if not point.ended:
-            again = list(crashes(point.storage, lambda store: service(opened(store, 3))))
+            again = list(crash_states(point.storage, lambda store: service(opened(store, 3))))
             assert end_state(again[-1].storage) == expected, point
             for second in again:
                 assert rows(opened(second.storage, 4)) in allowed, f"{point}, then {second}"

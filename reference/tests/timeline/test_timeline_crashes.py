@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hudi_conformance.explorer.crash_points import crashes
+from hudi_conformance.explorer.crash_points import crash_states
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.properties import TableProperties
@@ -111,7 +111,7 @@ def test_every_step_is_atomic(program: list[tuple[str, str, int]]) -> None:
                 assert {info.path: storage.get(info.path) for info in storage.list()} == files, (step, before)
                 continue
             raise AssertionError(f"{step} of {before} is not refused")
-        states = list(crashes(storage, lambda s, a=(now, step, action, before): take(s, *a)))  # type: ignore[misc]
+        states = list(crash_states(storage, lambda s, a=(now, step, action, before): take(s, *a)))  # type: ignore[misc]
         after = take(storage, now, step, action, before)
         follow(model, step, before, after)
         assert shown(storage) == model.shown()
@@ -126,7 +126,7 @@ def test_an_interrupted_removal_is_continued() -> None:
     storage = MemoryStorage()
     transitions = Transitions(storage, PROPERTIES, times_of(storage, PROPERTIES, ManualClock(1_767_225_600_000), {}))
     inflight = transitions.start(transitions.request("commit"))
-    states = [shown(state.storage) for state in crashes(storage, lambda s: take(s, 1, "remove", "commit", inflight))]
+    states = [shown(state.storage) for state in crash_states(storage, lambda s: take(s, 1, "remove", "commit", inflight))]
     assert [[state for _, _, state, _ in found] for found in states] == [[1], [0], []]
     transitions.remove(inflight)
     transitions.remove(inflight)

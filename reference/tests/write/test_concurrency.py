@@ -85,8 +85,8 @@ def test_write_kinds_of_written_and_replaced_groups():
 def test_failed_writes_are_cleaned_up_as_the_mode_allows(mode, policy):
     """Letters of the mode count in either case."""
     options = {} if mode is None else {"hoodie.write.concurrency.mode": mode}
-    assert Concurrency.of(options).policy is policy
-    assert Concurrency.of({**options, "hoodie.clean.failed.writes.policy": "NEVER"}).policy is Policy.NEVER
+    assert Concurrency.from_options(options).policy is policy
+    assert Concurrency.from_options({**options, "hoodie.clean.failed.writes.policy": "NEVER"}).policy is Policy.NEVER
 
 
 @pytest.mark.parametrize(
@@ -102,13 +102,15 @@ def test_failed_writes_are_cleaned_up_as_the_mode_allows(mode, policy):
 def test_invalid_settings_are_refused(options):
     """The error names the valid values."""
     with pytest.raises(Misuse):
-        Concurrency.of(options)
+        Concurrency.from_options(options)
 
 
 def test_consistent_hashing_needs_a_merge_on_read_table():
     """A simple bucket index fits both types of table; consistent hashing of a copy-on-write table is refused, not ignored."""
     bucket = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
-    simple, ranges = (Concurrency.of({**bucket, "hoodie.index.bucket.engine": one}) for one in ("SIMPLE", "CONSISTENT_HASHING"))
+    simple, ranges = (
+        Concurrency.from_options({**bucket, "hoodie.index.bucket.engine": one}) for one in ("SIMPLE", "CONSISTENT_HASHING")
+    )
     assert simple.index == BucketIndex(4, ())
     tables = [
         TableProperties({"hoodie.table.type": kind, "hoodie.table.recordkey.fields": "id"})

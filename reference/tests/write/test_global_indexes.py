@@ -209,7 +209,7 @@ def test_a_record_index_of_another_state_is_not_used() -> None:
     replace(table, hooks=replace(table.hooks, before_completion=())).insert(
         rows_of(("b", 1, "y", ""))
     )  # a writer that does not maintain the index
-    found = GlobalLookup.of(table, view := table.view(), reader := view.reader(table), table.properties)
+    found = GlobalLookup.for_write(table, view := table.view(), reader := view.reader(table), table.properties)
     assert found is not None and found.find is not None and found.find(["a"]) is None
     located = found.locate(prepare(rows_of(("b", 2, "x", "new")), table.properties, reader.schema))
     assert [(one.partition, rows.num_rows) for one, rows in located.known] == [("y", 1)] and not located.new

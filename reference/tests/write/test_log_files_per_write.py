@@ -60,9 +60,9 @@ def test_a_file_that_is_full_is_followed_by_the_next_version(options: LogOptions
 
 def test_options_have_the_names_of_deployed_settings() -> None:
     """LF-005, LF-042: sizes in bytes, positions unless switched off."""
-    found = LogOptions.of({"hoodie.logfile.max.size": "7", "hoodie.write.record.positions": "false"})
+    found = LogOptions.from_properties({"hoodie.logfile.max.size": "7", "hoodie.write.record.positions": "false"})
     assert found == LogOptions(max_file_size=7, max_block_size=256 << 20, positions=False)
-    assert LogOptions.of({}) == LogOptions()
+    assert LogOptions.from_properties({}) == LogOptions()
 
 
 def test_many_positions_in_several_containers() -> None:

@@ -20,13 +20,13 @@ from tools.corpus.base.apache_hudi_rows import (
     change_schema,
     changes,
     changes_shown,
-    encoded,
-    meta,
-    optional,
-    schema,
+    encode_rows,
+    meta_columns,
+    nullable,
+    record_schema,
+    schema_text,
     small_rows,
     small_shown,
-    text,
     typed_rows,
     typed_shown,
 )
@@ -40,7 +40,7 @@ BASE_FILE = f"{FILE_ID}_{TOKEN}_{INSTANT}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class HudiFile:
     """One file, the input of its writer, and the expected inspection.
 
     `blocks` of a log file: type, header, input of the writer (`given`), and inspection (`shows`). `rows` of a base file.
@@ -102,10 +102,10 @@ class Written:
 
 def cases() -> Iterator[FileCase]:
     """One case for each file."""
-    return (made.case() for made in written())
+    return (made.case() for made in list_files())
 
 
-def written() -> Iterator[Written]:
+def list_files() -> Iterator[HudiFile]:
     """Every file."""
     for version in RELEASES:
         yield from _log_files(version)
@@ -115,7 +115,7 @@ def written() -> Iterator[Written]:
 def _data(kind: str, avro: Mapping[str, Json], given: Sequence[Any], shown: Json, **header: str) -> dict[str, Any]:
     """A block of rows."""
     shows = {"rows": shown} | ({"content_version": 3} if kind in ("avro", "cdc") else {})
-    whole = {"INSTANT_TIME": INSTANT, "SCHEMA": text(avro), **header}
+    whole = {"INSTANT_TIME": INSTANT, "SCHEMA": schema_text(avro), **header}
     return {"type": kind, "header": whole, "schema": avro, "given": given, "shows": shows}
 
 
@@ -142,7 +142,7 @@ def _deletes(entries: Sequence[tuple[str, str, str, Json]], **header: str) -> di
     shown = [{"key": key, "partition": "", "ordering": {"type": kind, "value": value}} for key, kind, _, value in entries]
     return {
         "type": "delete",
-        "header": {"INSTANT_TIME": INSTANT, "SCHEMA": text(SMALL), **header},
+        "header": {"INSTANT_TIME": INSTANT, "SCHEMA": schema_text(SMALL), **header},
         "given": [entry[:3] for entry in entries],
         "shows": {"content_version": 3, "deletes": shown},
     }
@@ -164,12 +164,12 @@ def _placed(block: Mapping[str, Any], places: Sequence[str], bitmap: str) -> dic
 
 #: The bitmaps of {0, 2, 5} and {1, 70000}, taken from files of Apache Hudi.
 FEW, FAR = "AQAAAAAAAAAAAAAAOjAAAAEAAAAAAAIAEAAAAAAAAgAFAA==", "AQAAAAAAAAAAAAAAOjAAAAIAAAAAAAAAAQAAABgAAAAaAAAAAQBwEQ=="
-PARTIAL = schema("row", ("n", optional("long")))
+PARTIAL = record_schema("row", ("n", nullable("long")))
 
 
-def _log_files(version: str) -> Iterator[Written]:
+def _log_files(version: str) -> Iterator[HudiFile]:
     """One file for each type of block, with its headers."""
-    partial = [{"n": 7} | meta("a")]
+    partial = [{"n": 7} | meta_columns("a")]
     blocks: dict[str, tuple[str, tuple[str, ...], tuple[Mapping[str, Any], ...]]] = {
         "avro": ("An Avro block with rows of all types is read.", ("BLK-018", "BLK-021", "BLK-022"), (_typed("avro"),)),
         "parquet": ("A Parquet block with rows of all types is read.", ("BLK-027", "BLK-028"), (_typed("parquet"),)),
@@ -200,7 +200,7 @@ def _log_files(version: str) -> Iterator[Written]:
     for kind, (says, requirements, content) in blocks.items():
         if version != "1.0.2" and kind not in DIFFERENT:
             continue
-        yield Written(
+        yield HudiFile(
             area="log",
             kind=f"file.{kind}",
             version=version,
@@ -220,13 +220,13 @@ def _typed(kind: str) -> dict[str, Any]:
 
 def _in_hfile() -> dict[str, Any]:
     """Rows whose record key is `key`, the field that Apache Hudi's HFile readers return."""
-    avro = schema("row", ("key", "string"), ("n", optional("long")))
-    rows = [meta(key, n) | {"key": key, "n": n} for n, key in enumerate(("a", "b", "é"))]
+    avro = record_schema("row", ("key", "string"), ("n", nullable("long")))
+    rows = [meta_columns(key, n) | {"key": key, "n": n} for n, key in enumerate(("a", "b", "é"))]
     return _data("hfile", avro, rows, [row | {"n": str(row["n"])} for row in rows])
 
 
-def _change_capture(version: str) -> Written:
-    return Written(
+def _change_capture(version: str) -> HudiFile:
+    return HudiFile(
         area="log",
         kind="file.change-capture",
         version=version,
@@ -245,7 +245,7 @@ ABSENT = ("key", "key-25", "é")
 SHAPE = {"hashes": 7, "bits": "96"}
 
 
-def _base_files(version: str) -> Iterator[Written]:
+def _base_files(version: str) -> Iterator[HudiFile]:
     """Base files with footer keys and a bloom filter: Parquet with each type of filter, ORC, and HFile."""
     for word, kind, keys in (("simple", "SIMPLE", MANY[:5]), ("dynamic", "DYNAMIC_V0", MANY)):
         yield _columns(version, "parquet", f"parquet.bloom-{word}", kind, keys)
@@ -254,15 +254,15 @@ def _base_files(version: str) -> Iterator[Written]:
     yield _hfile(version)
 
 
-def _columns(version: str, extension: str, kind: str, filter_type: str, keys: Sequence[str]) -> Written:
+def _columns(version: str, extension: str, kind: str, filter_type: str, keys: Sequence[str]) -> HudiFile:
     """The columns with the meta columns that the writer adds: file name and sequence number, which begins at 1 in ORC."""
     file, first = f"{BASE_FILE}.{extension}", int(extension == "orc")
     rows = [dict.fromkeys(META) | {"id": key, "n": n} for n, key in enumerate(keys)]
-    shown = [meta(key, n + first, file) | {"id": key, "n": str(n)} for n, key in enumerate(keys)]
+    shown = [meta_columns(key, n + first, file) | {"id": key, "n": str(n)} for n, key in enumerate(keys)]
     footer = {"hoodie_min_record_key": keys[0], "hoodie_max_record_key": keys[-1]}
     if filter_type != "SIMPLE":  # the writers store the type only of dynamic filters
         footer["hoodie_bloom_filter_type_code"] = filter_type
-    return Written(
+    return HudiFile(
         area="base",
         kind=kind,
         version=version,
@@ -284,13 +284,13 @@ def _columns(version: str, extension: str, kind: str, filter_type: str, keys: Se
     )
 
 
-def _hfile(version: str) -> Written:
+def _hfile(version: str) -> HudiFile:
     """The values are records with an empty key, because the key is stored in the entry."""
     avro = {"type": "record", "name": "record", "fields": [{"name": "key", "type": "string"}, {"name": "n", "type": "long"}]}
     rows = [{"key": key, "n": n} for n, key in enumerate(MANY)]
-    values = encoded(avro, [row | {"key": ""} for row in rows])
+    values = encode_rows(avro, [row | {"key": ""} for row in rows])
     entries = [{"key": key, "value": value.hex()} for key, value in zip(MANY, values, strict=True)]
-    return Written(
+    return HudiFile(
         area="hfile",
         kind="base-file",
         version=version,

@@ -16,9 +16,9 @@ BASE_INSTANT, INSTANT, TARGET = "20250101000000000", "20250101000001000", "20250
 META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
 
 
-def schema(name: str, *fields: tuple[str, Json]) -> dict[str, Json]:
+def record_schema(name: str, *fields: tuple[str, Json]) -> dict[str, Json]:
     """A record of the five meta columns and these fields."""
-    columns = [*((meta, ["null", "string"]) for meta in META), *fields]
+    columns = [*((meta_columns, ["null", "string"]) for meta_columns in META), *fields]
     return {"type": "record", "name": name, "fields": [field(column, kind) for column, kind in columns]}
 
 
@@ -27,34 +27,34 @@ def field(name: str, kind: Json) -> dict[str, Json]:
     return {"name": name, "type": kind} | ({"default": None} if isinstance(kind, list) and kind[0] == "null" else {})
 
 
-def optional(kind: Json) -> list[Json]:
+def nullable(kind: Json) -> list[Json]:
     """The union of null and the type."""
     return ["null", kind]
 
 
 MONEY = {"type": "fixed", "name": "money", "size": 5, "logicalType": "decimal", "precision": 10, "scale": 2}
-POINT = {"type": "record", "name": "point", "fields": [field("x", optional("int")), field("y", optional("string"))]}
+POINT = {"type": "record", "name": "point", "fields": [field("x", nullable("int")), field("y", nullable("string"))]}
 #: One column of each type that all block formats of Apache Hudi support.
-TYPED = schema(
+TYPED = record_schema(
     "row",
     ("id", "string"),
-    ("n", optional("long")),
-    ("i", optional("int")),
-    ("x", optional("double")),
-    ("f", optional("float")),
-    ("ok", optional("boolean")),
-    ("b", optional("bytes")),
-    ("m", optional(MONEY)),
-    ("d", optional({"type": "int", "logicalType": "date"})),
-    ("t", optional({"type": "long", "logicalType": "timestamp-micros"})),
-    ("tags", optional({"type": "array", "items": "string"})),
+    ("n", nullable("long")),
+    ("i", nullable("int")),
+    ("x", nullable("double")),
+    ("f", nullable("float")),
+    ("ok", nullable("boolean")),
+    ("b", nullable("bytes")),
+    ("m", nullable(MONEY)),
+    ("d", nullable({"type": "int", "logicalType": "date"})),
+    ("t", nullable({"type": "long", "logicalType": "timestamp-micros"})),
+    ("tags", nullable({"type": "array", "items": "string"})),
     (
         "s",
-        optional(POINT),
+        nullable(POINT),
     ),
 )
 #: A key and a number.
-SMALL = schema("row", ("id", "string"), ("n", optional("long")))
+SMALL = record_schema("row", ("id", "string"), ("n", nullable("long")))
 
 _FILLED = {
     "n": 2**53 + 1, "i": -7, "x": -0.0, "f": 0.5, "ok": True, "b": b"\x00#HUDI#", "m": Decimal("-1.50"),
@@ -67,7 +67,7 @@ _SHOWN = {
 _KEYS = ("a", "b", "é")
 
 
-def meta(key: str, number: int = 0, file: str = FILE_ID, instant: str = INSTANT) -> dict[str, str]:
+def meta_columns(key: str, number: int = 0, file: str = FILE_ID, instant: str = INSTANT) -> dict[str, str]:
     """The meta columns of a row."""
     return dict(zip(META, (instant, f"{instant}_0_{number}", key, "", file), strict=True))
 
@@ -76,7 +76,7 @@ def typed_rows() -> list[dict[str, Any]]:
     """Three rows of TYPED: with values, with nulls, and with a key that is not ASCII."""
     empty = dict.fromkeys(_FILLED)
     return [
-        meta(key, n) | {"id": key} | part
+        meta_columns(key, n) | {"id": key} | part
         for n, (key, part) in enumerate(zip(_KEYS, (_FILLED, empty, empty | {"n": -1}), strict=True))
     ]
 
@@ -85,14 +85,14 @@ def typed_shown() -> list[dict[str, Json]]:
     """The same as canonical values."""
     empty = dict.fromkeys(_SHOWN)
     return [
-        meta(key, n) | {"id": key} | part
+        meta_columns(key, n) | {"id": key} | part
         for n, (key, part) in enumerate(zip(_KEYS, (_SHOWN, empty, empty | {"n": "-1"}), strict=True))
     ]
 
 
 def small_rows(*keys: str, instant: str = INSTANT) -> list[dict[str, Any]]:
     """Rows of SMALL, numbered."""
-    return [meta(key, n, instant=instant) | {"id": key, "n": n} for n, key in enumerate(keys)]
+    return [meta_columns(key, n, instant=instant) | {"id": key, "n": n} for n, key in enumerate(keys)]
 
 
 def small_shown(*keys: str, instant: str = INSTANT) -> list[dict[str, Json]]:
@@ -102,12 +102,12 @@ def small_shown(*keys: str, instant: str = INSTANT) -> list[dict[str, Json]]:
 
 def change_schema() -> dict[str, Json]:
     """The schema of a change capture block with the values before and after."""
-    image = {"type": "record", "name": "row", "fields": [field("id", "string"), field("n", optional("long"))]}
+    image = {"type": "record", "name": "row", "fields": [field("id", "string"), field("n", nullable("long"))]}
     columns = (
-        ("op", optional("string")),
-        ("ts_ms", optional("string")),
-        ("before", optional(image)),
-        ("after", optional("row")),
+        ("op", nullable("string")),
+        ("ts_ms", nullable("string")),
+        ("before", nullable(image)),
+        ("after", nullable("row")),
     )
     return {"type": "record", "name": "CDC", "fields": [field(column, kind) for column, kind in columns]}
 
@@ -131,14 +131,14 @@ def changes_shown() -> list[dict[str, Json]]:
     return [change | {"before": image(change["before"]), "after": image(change["after"])} for change in changes()]
 
 
-def text(avro: Mapping[str, Json]) -> str:
+def schema_text(avro: Mapping[str, Json]) -> str:
     """A schema as the text of a header."""
     return json.dumps(avro, separators=(",", ":"))
 
 
-def encoded(avro: Mapping[str, Json], rows: Sequence[Mapping[str, Any]]) -> list[bytes]:
+def encode_rows(avro: Mapping[str, Json], rows: Sequence[Mapping[str, Any]]) -> list[bytes]:
     """The rows in Avro's binary form."""
-    return [_encoded(fastavro.parse_schema(json.loads(text(avro))), row) for row in rows]
+    return [_encoded(fastavro.parse_schema(json.loads(schema_text(avro))), row) for row in rows]
 
 
 def _encoded(avro: Any, row: Mapping[str, Any]) -> bytes:

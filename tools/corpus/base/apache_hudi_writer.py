@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tools.corpus.base import apache_hudi_files
-from tools.corpus.base.apache_hudi_files import Written
-from tools.corpus.base.apache_hudi_rows import BASE_INSTANT, FILE_ID, INSTANT, TOKEN, encoded, text
+from tools.corpus.base.apache_hudi_files import HudiFile
+from tools.corpus.base.apache_hudi_rows import BASE_INSTANT, FILE_ID, INSTANT, TOKEN, encode_rows, schema_text
 from tools.corpus.writing import FIXTURES
 
 #: Small filters, because the default filter for 60,000 entries has 430 kB.
@@ -40,7 +40,7 @@ class Writer:
         self.hudi, self.jvm, self.version = self.session.hudi, self.session.jvm, version
         self.storage = self.hudi.storage.HoodieStorageUtils.getStorage("file:///", self.session.storage)
 
-    def write(self, made: Written, folder: Path) -> Path:
+    def write(self, made: HudiFile, folder: Path) -> Path:
         """Write the file into the folder; return its path."""
         path = folder / made.file
         if made.blocks:
@@ -49,7 +49,7 @@ class Writer:
             self._base_file(made, path)
         return path
 
-    def _log_file(self, made: Written, folder: Path) -> None:
+    def _log_file(self, made: HudiFile, folder: Path) -> None:
         builder = self.hudi.common.table.log.HoodieLogFormat.newWriterBuilder()
         builder = builder.onParentPath(self._path(folder)).withFileExtension(".log").withFileId(FILE_ID)
         builder = builder.withInstantTime(INSTANT).withLogWriteToken(TOKEN).withLogVersion(1).withFileSize(0)
@@ -116,7 +116,7 @@ class Writer:
     def _enum(self, kind: str, name: str) -> Any:
         return getattr(getattr(self.jvm, f"org.apache.hudi.{kind}"), name)
 
-    def _base_file(self, made: Written, path: Path) -> None:
+    def _base_file(self, made: HudiFile, path: Path) -> None:
         """A base file with its meta columns, min and max keys and bloom filter, by the writer of its extension."""
         config = self._config(made.options)
         avro = self._schema(made.schema)
@@ -136,13 +136,13 @@ class Writer:
         return builder.withProps(self.session.properties({**CONFIG, **options})).build()
 
     def _schema(self, schema: Mapping[str, Any]) -> Any:
-        avro = self.jvm.org.apache.avro.Schema.Parser().parse(text(schema))
+        avro = self.jvm.org.apache.avro.Schema.Parser().parse(schema_text(schema))
         return avro if self.version.startswith("1.0.") else self.hudi.common.schema.HoodieSchema.fromAvroSchema(avro)
 
     def _avro_records(self, schema: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-        avro = self.jvm.org.apache.avro.Schema.Parser().parse(text(schema))
+        avro = self.jvm.org.apache.avro.Schema.Parser().parse(schema_text(schema))
         bytes_to_avro = self.hudi.avro.HoodieAvroUtils.bytesToAvro
-        return [bytes_to_avro(bytearray(data), avro) for data in encoded(schema, rows)]
+        return [bytes_to_avro(bytearray(data), avro) for data in encode_rows(schema, rows)]
 
 
 _BLOCKS: Mapping[str, Callable[[Writer, Mapping[str, Any], Any], Any]] = {
@@ -163,7 +163,7 @@ def main() -> int:
     parser.add_argument("--refreeze", action="store_true", help="replace committed files")
     asked = parser.parse_args()
     writer = Writer(asked.version)
-    for made in apache_hudi_files.written():
+    for made in apache_hudi_files.list_files():
         target = FIXTURES / made.area / made.name / "bytes" / made.file
         if made.version != asked.version or not fnmatch(f"{made.area}.{made.name}", asked.only):
             continue

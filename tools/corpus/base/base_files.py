@@ -7,13 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 from pyarrow import orc
-from tools.corpus.avro_bytes import plain
-from tools.corpus.case import FileCase, Variant, distinct
-from tools.corpus.hfile.builder import counted, varint
-from tools.corpus.hfile.damage import put
-from tools.corpus.log.blocks import ROW, parquet_bytes, row
-from tools.corpus.log.builder import FILE_ID, Json, at
-from tools.corpus.log.envelope_damage import patch
+from tools.corpus.avro_bytes import canonical_rows
+from tools.corpus.case import FileCase, Variant, distinct_variants
+from tools.corpus.hfile.builder import encode_varint, with_length
+from tools.corpus.hfile.damage import replace_bytes
+from tools.corpus.log.blocks import ROW, make_row, parquet_bytes
+from tools.corpus.log.builder import FILE_ID, Json, instant_time
+from tools.corpus.log.envelope_damage import find_patch
 from tools.corpus.vectors.independent_hashes import Bloom
 
 from hudi_conformance.engines.support.columns import META_COLUMNS
@@ -24,7 +24,7 @@ MIN, MAX, FILTER, KIND = (
     "org.apache.hudi.bloomfilter",
     "hoodie_bloom_filter_type_code",
 )
-ROWS = [row(key, n) for n, key in enumerate(("a", "b", "é", "名前"))]
+ROWS = [make_row(key, n) for n, key in enumerate(("a", "b", "é", "名前"))]
 ASKED = ["a", "é", "nobody", "z"]
 
 
@@ -32,28 +32,28 @@ ASKED = ["a", "é", "nobody", "z"]
 NAMES = {"parquet": "Parquet", "orc": "ORC"}
 
 
-def name(extension: str) -> str:
+def base_file_name(extension: str) -> str:
     """The name of a base file."""
-    return f"{FILE_ID}_0-1-2_{at(1)}.{extension}"
+    return f"{FILE_ID}_0-1-2_{instant_time(1)}.{extension}"
 
 
 def cases() -> Iterator[FileCase]:
     """All cases of this module."""
     for extension in ("parquet", "orc"):
-        yield from forms(extension)
+        yield from library_files(extension)
         yield from footers(extension)
-        yield from damage(extension)
+        yield from damaged_files(extension)
     yield from parquet_only()
-    yield from names()
+    yield from file_name_cases()
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+def make_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     """Rows of ROW with its columns."""
     kinds = {field: pa.int64() if field == "n" else pa.string() for field in (*META_COLUMNS, "id", "n")}
     return pa.table({column: pa.array([one[column] for one in rows], kind) for column, kind in kinds.items()})
 
 
-def encoded(extension: str, rows: pa.Table, footer: Mapping[str, str] | None = None, **options: Any) -> bytes:
+def encode_file(extension: str, rows: pa.Table, footer: Mapping[str, str] | None = None, **options: Any) -> bytes:
     """A base file with these rows and these footer entries."""
     if extension == "parquet":
         return parquet_bytes(rows.replace_schema_metadata(footer), **options)
@@ -66,9 +66,9 @@ def with_entries(data: bytes, entries: Mapping[str, str]) -> bytes:
     """An uncompressed ORC file with these entries added to its footer; the length in the postscript is adjusted."""
     script = data[-1 - data[-1] : -1]
     length, width = _varint_at(script, 1)
-    pairs = (b"\x0a" + counted(key.encode()) + b"\x12" + counted(value.encode()) for key, value in entries.items())
-    added = b"".join(b"\x2a" + counted(pair) for pair in pairs)
-    longer = script[:1] + varint(length + len(added)) + script[1 + width :]
+    pairs = (b"\x0a" + with_length(key.encode()) + b"\x12" + with_length(value.encode()) for key, value in entries.items())
+    added = b"".join(b"\x2a" + with_length(pair) for pair in pairs)
+    longer = script[:1] + encode_varint(length + len(added)) + script[1 + width :]
     return data[: -1 - len(script)] + added + longer + bytes([len(longer)])
 
 
@@ -83,13 +83,13 @@ def _varint_at(data: bytes, place: int) -> tuple[int, int]:
             return number, width
 
 
-def of(case_name: str, extension: str, content: bytes, rows: Sequence[Json], **more: Any) -> FileCase:
+def base_file_case(case_name: str, extension: str, content: bytes, rows: Sequence[Json], **more: Any) -> FileCase:
     """A base file and its rows."""
     return FileCase(
         area="base",
         name=f"{extension}.{case_name}",
         requirements=more.pop("rules", ("BF-002", "BF-010")),
-        file=more.pop("file", name(extension)),
+        file=more.pop("file", base_file_name(extension)),
         content=content,
         verdict="valid",
         inspect={"format": extension, "rows": list(rows), **more.pop("shows", {})},
@@ -99,7 +99,7 @@ def of(case_name: str, extension: str, content: bytes, rows: Sequence[Json], **m
     )
 
 
-def forms(extension: str) -> Iterator[FileCase]:
+def library_files(extension: str) -> Iterator[FileCase]:
     """Files as general libraries of the format write them."""
     stock = f"A standard {NAMES[extension]} library wrote the file: open it with one."
     packed = "gzip" if extension == "parquet" else "zlib"
@@ -111,11 +111,11 @@ def forms(extension: str) -> Iterator[FileCase]:
         ("several-parts", ROWS * 3, groups, "rows in several parts of the file"),
     )
     for shape, rows, options, meaning in shapes:
-        yield of(
+        yield base_file_case(
             shape,
             extension,
-            encoded(extension, table(rows), **options),
-            plain(ROW, rows),
+            encode_file(extension, make_table(rows), **options),
+            canonical_rows(ROW, rows),
             says=f"A file of a standard {NAMES[extension]} library is read: {meaning}.",
             if_it_fails=stock,
         )
@@ -132,10 +132,10 @@ def forms(extension: str) -> Iterator[FileCase]:
         "x": "00ff", "day": "2025-01-01", "t": "2025-01-01T00:00:00.000001Z", "m": "1.50",
     }  # fmt: skip
     arrays = {c: pa.array(v).cast(kinds[c]) if c == "m" else pa.array(v, kinds[c]) for c, v in columns.items()}
-    yield of(
+    yield base_file_case(
         "types",
         extension,
-        encoded(extension, pa.table(arrays)),
+        encode_file(extension, pa.table(arrays)),
         [shown, dict.fromkeys(columns)],
         says="A value and a null of each type are read.",
         if_it_fails="Compare with what a standard library reads; times are in UTC.",
@@ -145,11 +145,11 @@ def forms(extension: str) -> Iterator[FileCase]:
 
 def footers(extension: str) -> Iterator[FileCase]:
     """Footer entries of Apache Hudi."""
-    yield of(
+    yield base_file_case(
         "footer.keys",
         extension,
-        encoded(extension, table(ROWS), {MIN: "a", MAX: "名前"}),
-        plain(ROW, ROWS),
+        encode_file(extension, make_table(ROWS), {MIN: "a", MAX: "名前"}),
+        canonical_rows(ROW, ROWS),
         shows={"footer": {MIN: "a", MAX: "名前"}},
         says="The footer has the smallest and the largest record key of the file.",
         if_it_fails="Entries of the footer are UTF-8 texts.",
@@ -159,11 +159,11 @@ def footers(extension: str) -> Iterator[FileCase]:
         for one in ROWS:
             bloom.add(one["id"])
         told = {"type": kind, "hashes": bloom.hashes, "bits": str(bloom.bits)}
-        yield of(
+        yield base_file_case(
             f"footer.bloom-filter-{'simple' if kind == 'SIMPLE' else 'dynamic'}",
             extension,
-            encoded(extension, table(ROWS), {FILTER: bloom.text(), KIND: kind, MIN: "a", MAX: "名前"}),
-            plain(ROW, ROWS),
+            encode_file(extension, make_table(ROWS), {FILTER: bloom.text(), KIND: kind, MIN: "a", MAX: "名前"}),
+            canonical_rows(ROW, ROWS),
             shows={
                 "footer": {KIND: kind, MIN: "a", MAX: "名前"},
                 "bloom": told | {"may_hold": [bloom.may_hold(one) for one in ASKED]},
@@ -177,25 +177,25 @@ def footers(extension: str) -> Iterator[FileCase]:
         )
 
 
-def damage(extension: str) -> Iterator[FileCase]:
+def damaged_files(extension: str) -> Iterator[FileCase]:
     """Damaged files: an error is right, and so are the rows of the undamaged file."""
-    data = encoded(extension, table(ROWS[:2]), {MIN: "a", MAX: "b"})
+    data = encode_file(extension, make_table(ROWS[:2]), {MIN: "a", MAX: "b"})
     end = len(data)
     lengths = sorted({*range(0, end, 37), *range(max(end - 40, 0), end)})
     variants = {f"cut-to-{length}": data[:length] for length in lengths}
     for offset in range(4 if extension == "parquet" else 3):
-        variants[f"first-magic.byte-{offset}"] = put(data, offset, b"\x00")
+        variants[f"first-magic.byte-{offset}"] = replace_bytes(data, offset, b"\x00")
     for back in range(1, 5):
-        variants[f"last-bytes.byte-minus-{back}"] = put(data, end - back, b"\x00")
+        variants[f"last-bytes.byte-minus-{back}"] = replace_bytes(data, end - back, b"\x00")
     if extension == "parquet":
         for length in (0, 1, 8, end - 8, end, 2**31 - 1, 2**31, 2**32 - 1):
-            variants[f"footer-length.{length}"] = put(data, end - 8, length.to_bytes(4, "little"))
+            variants[f"footer-length.{length}"] = replace_bytes(data, end - 8, length.to_bytes(4, "little"))
     else:
         for length in (0, 1, 3, 127, 255):
-            variants[f"postscript-length.{length}"] = put(data, end - 1, bytes([length]))
+            variants[f"postscript-length.{length}"] = replace_bytes(data, end - 1, bytes([length]))
     variants |= {"one-byte-more": data + b"\x00", "zeros-behind": data + bytes(100), "no-bytes": b"", "all-zeros": bytes(end)}
     made = [
-        Variant(name=variant, patches=[patch(data, new)], inspect={"rows": plain(ROW, ROWS[:2])}, or_error=True)
+        Variant(name=variant, patches=[find_patch(data, new)], inspect={"rows": canonical_rows(ROW, ROWS[:2])}, or_error=True)
         for variant, new in variants.items()
     ]
     yield FileCase(
@@ -204,10 +204,10 @@ def damage(extension: str) -> Iterator[FileCase]:
         requirements=("BF-002",),
         says=f"A damaged {NAMES[extension]} file is an error or gives its rows: truncated, wrong magic or wrong footer length.",
         if_it_fails="A standard library reports an error; a reader that hides the error returns no rows.",
-        file=name(extension),
+        file=base_file_name(extension),
         content=data,
         verdict="must-refuse",
-        variants=distinct(made, data),
+        variants=distinct_variants(made, data),
         needs=("inspect.base-file",),
         flags=("lost-write", "crash", "memory"),
     )
@@ -218,10 +218,10 @@ def parquet_only() -> Iterator[FileCase]:
     point = pa.struct([("x", pa.int32()), ("y", pa.list_(pa.int64()))])
     values = [{"x": 1, "y": [1, None]}, None]
     arrays = {"p": pa.array(values, point), "m": pa.array([[("k", 1)], []], pa.map_(pa.string(), pa.int32()))}
-    yield of(
+    yield base_file_case(
         "nested",
         "parquet",
-        encoded("parquet", pa.table(arrays)),
+        encode_file("parquet", pa.table(arrays)),
         [{"p": {"x": 1, "y": ["1", None]}, "m": {"k": 1}}, {"p": None, "m": {}}],
         says="Records, lists and maps are read.",
         if_it_fails="Compare with what a standard library reads.",
@@ -249,8 +249,8 @@ def parquet_only() -> Iterator[FileCase]:
             requirements=("IDX-004", "IDX-005", "IDX-006"),
             says="A bloom filter that cannot be decoded gives an error or no filter, and never reports a key as absent.",
             if_it_fails="Without a filter every key may be in the file.",
-            file=name("parquet"),
-            content=encoded("parquet", table(ROWS[:1]), {FILTER: stored, KIND: kind}),
+            file=base_file_name("parquet"),
+            content=encode_file("parquet", make_table(ROWS[:1]), {FILTER: stored, KIND: kind}),
             verdict="must-refuse",
             inspect={"format": "parquet", "bloom": None},
             accept=[{"format": "parquet", "bloom": {"may_hold": [True]}}],
@@ -266,17 +266,17 @@ def _with_hashes(bloom: Bloom) -> str:
     return base64.b64encode(data[:4] + b"\x7f\xff\xff\xff" + data[8:]).decode()
 
 
-def names() -> Iterator[FileCase]:
+def file_name_cases() -> Iterator[FileCase]:
     """The name of a base file determines its format."""
-    rows = plain(ROW, ROWS)
-    made = {extension: encoded(extension, table(ROWS)) for extension in ("parquet", "orc")}
+    rows = canonical_rows(ROW, ROWS)
+    made = {extension: encode_file(extension, make_table(ROWS)) for extension in ("parquet", "orc")}
     for extension, other in (("parquet", "orc"), ("orc", "parquet")):
-        yield of(
+        yield base_file_case(
             f"named-{other}",
             extension,
             made[extension],
             rows,
-            file=name(other),
+            file=base_file_name(other),
             rules=("BF-010",),
             or_error=True,
             says="A file whose extension names another format than its bytes gives its rows or an error.",
@@ -284,12 +284,12 @@ def names() -> Iterator[FileCase]:
             flags=("lost-write", "crash"),
         )
     stems = {
-        "id-without-counter": f"f0000000-0000-4000-8000-000000000001_0-1-2_{at(1)}",
-        "long-token": f"{FILE_ID}_1207-33-18_{at(1)}",
+        "id-without-counter": f"f0000000-0000-4000-8000-000000000001_0-1-2_{instant_time(1)}",
+        "long-token": f"{FILE_ID}_1207-33-18_{instant_time(1)}",
         "of-seconds": f"{FILE_ID}_0-1-2_20250101000000",
     }
     for which, stem in stems.items():
-        yield of(
+        yield base_file_case(
             f"name.{which}",
             "parquet",
             made["parquet"],

@@ -75,19 +75,19 @@ class HFile:
     info: Mapping[str, bytes]
 
 
-def hfile(entries: Sequence[Entry], shape: Shape | None = None) -> HFile:
+def build_hfile(entries: Sequence[Entry], shape: Shape | None = None) -> HFile:
     """The HFile of these entries, which must be in order."""
     return _Assembly(shape or Shape()).make(entries)
 
 
-def key(row: bytes, suffix: bytes = SUFFIX) -> bytes:
+def encode_key(row: bytes, suffix: bytes = SUFFIX) -> bytes:
     """A key as stored in cells and indexes."""
     return struct.pack(">h", len(row)) + row + suffix
 
 
-def cell(row: bytes, value: bytes) -> bytes:
+def encode_cell(row: bytes, value: bytes) -> bytes:
     """One entry of a data block."""
-    return struct.pack(">ii", len(key(row)), len(value)) + key(row) + value + b"\x00"
+    return struct.pack(">ii", len(encode_key(row)), len(value)) + encode_key(row) + value + b"\x00"
 
 
 def hadoop_int(number: int) -> bytes:
@@ -98,18 +98,18 @@ def hadoop_int(number: int) -> bytes:
     return bytes([256 - 112 - width]) + number.to_bytes(width, "big")
 
 
-def block(
+def encode_block(
     magic: bytes, payload: bytes, previous: int = -1, *, gz: bool = False, checksum: int = CRC32C, level: int = 9
 ) -> bytes:
     """One block with header and checksums."""
-    held = gzipped(payload, level) if gz else payload
+    held = compress_gzip(payload, level) if gz else payload
     size = HEADER + len(held)
     sums = -(-size // CHUNK) * 4
     header = struct.pack(">8siiqBii", magic, len(held) + sums, len(payload), previous, checksum, CHUNK, size)
     return header + held + _checksums(header + held, checksum)
 
 
-def gzipped(payload: bytes, level: int = 9) -> bytes:
+def compress_gzip(payload: bytes, level: int = 9) -> bytes:
     """One gzip member, without time and system in its header, so that the bytes are the same everywhere."""
     press = zlib.compressobj(level, zlib.DEFLATED, -15)
     held = press.compress(payload) + press.flush()
@@ -137,12 +137,12 @@ class _Assembly:
         self._add("info", INFO, _info_payload(info))
         self.places["trailer"] = len(self.out)
         fields = self._trailer_fields(len(entries), len(index), len(meta), levels)
-        return HFile(self.out + trailer(fields, shape), self.places, fields, info)
+        return HFile(self.out + encode_trailer(fields, shape), self.places, fields, info)
 
     def _add(self, name: str, magic: bytes, payload: bytes) -> tuple[int, int]:
         """Append a block; return its offset and its size on disk."""
         shape, offset = self.shape, len(self.out)
-        new = block(magic, payload, self.last.get(magic, -1), gz=shape.gz, checksum=shape.checksum, level=shape.level)
+        new = encode_block(magic, payload, self.last.get(magic, -1), gz=shape.gz, checksum=shape.checksum, level=shape.level)
         self.places[name], self.last[magic] = offset, offset
         self.out += new
         self.index_size += len(payload) if magic in (LEAF, INTERMEDIATE) or name == "root" else 0
@@ -153,9 +153,9 @@ class _Assembly:
         shape = self.shape
         found: list[tuple[int, int, bytes]] = []
         leaves: list[tuple[int, int, bytes]] = []
-        for number, group in enumerate(batched(entries, shape.per_block)):
-            place = self._add(f"data-{number}", DATA, b"".join(cell(*entry) for entry in group))
-            first = key(group[0][0], SUFFIX if shape.index_suffix else b"")
+        for number, group in enumerate(split_into_batches(entries, shape.per_block)):
+            place = self._add(f"data-{number}", DATA, b"".join(encode_cell(*entry) for entry in group))
+            first = encode_key(group[0][0], SUFFIX if shape.index_suffix else b"")
             found.append((*place, shape.index_keys.get(number, first)))
             if shape.per_leaf is not None and len(found) == shape.per_leaf:
                 leaves.append(self._leaf(f"leaf-{len(leaves)}", LEAF, found))
@@ -165,7 +165,7 @@ class _Assembly:
         return [*leaves, *([self._leaf(f"leaf-{len(leaves)}", LEAF, found)] if found else [])]
 
     def _lower(self, name: str, magic: bytes, index: Sequence[Any], size: int) -> list[tuple[int, int, bytes]]:
-        return [self._leaf(f"{name}-{n}", magic, group) for n, group in enumerate(batched(index, size))]
+        return [self._leaf(f"{name}-{n}", magic, group) for n, group in enumerate(split_into_batches(index, size))]
 
     def _leaf(self, name: str, magic: bytes, index: Sequence[tuple[int, int, bytes]]) -> tuple[int, int, bytes]:
         entries = [struct.pack(">qi", offset, size) + first for offset, size, first in index]
@@ -184,7 +184,7 @@ class _Assembly:
         }
         match self.shape.last_key:
             case "suffix" | "bare" if entries:
-                found["hfile.LASTKEY"] = key(entries[-1][0], SUFFIX if self.shape.last_key == "suffix" else b"")
+                found["hfile.LASTKEY"] = encode_key(entries[-1][0], SUFFIX if self.shape.last_key == "suffix" else b"")
             case "empty":
                 found["hfile.LASTKEY"] = b""
         found |= self.shape.info
@@ -223,15 +223,15 @@ NUMBERS = {
 }
 
 
-def trailer(fields: Mapping[str, int], shape: Shape) -> bytes:
+def encode_trailer(fields: Mapping[str, int], shape: Shape) -> bytes:
     """The trailer of 4096 bytes; a field that is missing in `fields` is left out."""
-    parts = [bytes([NUMBERS[name] << 3]) + varint(value) for name, value in fields.items() if name != "codec"]
-    parts.append(bytes([11 << 3 | 2]) + counted(COMPARATOR))
+    parts = [bytes([NUMBERS[name] << 3]) + encode_varint(value) for name, value in fields.items() if name != "codec"]
+    parts.append(bytes([11 << 3 | 2]) + with_length(COMPARATOR))
     if "codec" in fields:
-        parts.append(bytes([12 << 3]) + varint(fields["codec"]))
+        parts.append(bytes([12 << 3]) + encode_varint(fields["codec"]))
     if shape.unknown_trailer_field:
-        parts.append(varint(100 << 3 | 2) + counted(b"of a later release"))
-    return (TRAILER + counted(b"".join(parts))).ljust(4092, b"\x00") + bytes([shape.minor, 0, 0, 3])
+        parts.append(encode_varint(100 << 3 | 2) + with_length(b"of a later release"))
+    return (TRAILER + with_length(b"".join(parts))).ljust(4092, b"\x00") + bytes([shape.minor, 0, 0, 3])
 
 
 def _root_entry(entry: tuple[int, int, bytes]) -> bytes:
@@ -240,16 +240,16 @@ def _root_entry(entry: tuple[int, int, bytes]) -> bytes:
 
 
 def _info_payload(info: Mapping[str, bytes]) -> bytes:
-    pairs = (b"\x0a" + counted(name.encode()) + b"\x12" + counted(value) for name, value in info.items())
-    return b"PBUF" + counted(b"".join(b"\x0a" + counted(pair) for pair in pairs))
+    pairs = (b"\x0a" + with_length(name.encode()) + b"\x12" + with_length(value) for name, value in info.items())
+    return b"PBUF" + with_length(b"".join(b"\x0a" + with_length(pair) for pair in pairs))
 
 
-def counted(value: bytes) -> bytes:
+def with_length(value: bytes) -> bytes:
     """Bytes with their length before them."""
-    return varint(len(value)) + value
+    return encode_varint(len(value)) + value
 
 
-def varint(number: int) -> bytes:
+def encode_varint(number: int) -> bytes:
     """A varint of protobuf: seven bits per byte, low bits first."""
     out = bytearray()
     while number > 0x7F:
@@ -283,6 +283,6 @@ def _table() -> list[int]:
     return table
 
 
-def batched(items: Sequence[Any], size: int) -> list[Sequence[Any]]:
+def split_into_batches(items: Sequence[Any], size: int) -> list[Sequence[Any]]:
     """The items in groups of at most `size`."""
     return [items[start : start + size] for start in range(0, len(items), size)]

@@ -8,11 +8,25 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.corpus.case import FileCase, Variant, distinct
-from tools.corpus.hfile.builder import CRC32C, DATA, FIELDS, HEADER, NONE, ROOT, HFile, Shape, block, cell, hfile, key, trailer
-from tools.corpus.hfile.valid import NAME, listed
+from tools.corpus.case import FileCase, Variant, distinct_variants
+from tools.corpus.hfile.builder import (
+    CRC32C,
+    DATA,
+    FIELDS,
+    HEADER,
+    NONE,
+    ROOT,
+    HFile,
+    Shape,
+    build_hfile,
+    encode_block,
+    encode_cell,
+    encode_key,
+    encode_trailer,
+)
+from tools.corpus.hfile.valid import NAME, listed_entries
 from tools.corpus.log.builder import Json
-from tools.corpus.log.envelope_damage import patch
+from tools.corpus.log.envelope_damage import find_patch
 
 SIX = [(row.encode(), value.encode()) for row, value in zip("bcdefg", "123456", strict=True)]
 KEYS = ["a", "c", "f"]
@@ -34,17 +48,17 @@ def cases() -> Iterator[FileCase]:
     yield from payloads()
 
 
-def right() -> Json:
+def sound_inspection() -> Json:
     """The inspection of the undamaged file."""
     found = [entry for entry in SIX if entry[0].decode() in KEYS]
-    return {"entries": listed(SIX), "found": listed(found)}
+    return {"entries": listed_entries(SIX), "found": listed_entries(found)}
 
 
-def family(name: str, shape: Shape, variants: Mapping[str, bytes], **more: Any) -> FileCase:
+def damaged_copies(name: str, shape: Shape, variants: Mapping[str, bytes], **more: Any) -> FileCase:
     """Damaged copies of the file of six entries in this shape."""
-    data = hfile(SIX, shape).data
+    data = build_hfile(SIX, shape).data
     made = [
-        Variant(name=variant, patches=[patch(data, new)], inspect=right(), or_error=True)
+        Variant(name=variant, patches=[find_patch(data, new)], inspect=sound_inspection(), or_error=True)
         for variant, new in variants.items()
         if new != data
     ]
@@ -55,7 +69,7 @@ def family(name: str, shape: Shape, variants: Mapping[str, bytes], **more: Any) 
         file=NAME,
         content=data,
         verdict="must-refuse",
-        variants=distinct(made, data),
+        variants=distinct_variants(made, data),
         keys=KEYS,
         needs=("inspect.hfile",),
         flags=("silent-wrong-values", "lost-write", "crash", "memory"),
@@ -63,7 +77,7 @@ def family(name: str, shape: Shape, variants: Mapping[str, bytes], **more: Any) 
     )
 
 
-def put(data: bytes, offset: int, new: bytes) -> bytes:
+def replace_bytes(data: bytes, offset: int, new: bytes) -> bytes:
     """The bytes with a replacement at one offset."""
     return data[:offset] + new + data[offset + len(new) :]
 
@@ -74,7 +88,7 @@ def whole_files() -> Iterator[FileCase]:
     lengths = sorted(
         {*range(0, len(data), 61), *places.values(), *(place + HEADER for place in places.values()), len(data) - 1}
     )
-    yield family(
+    yield damaged_copies(
         "cut",
         SUMMED,
         {f"length-{length}": data[:length] for length in lengths},
@@ -84,10 +98,10 @@ def whole_files() -> Iterator[FileCase]:
     first, root = places["data-0"], places["root"]
     flips = [*range(first + HEADER, first + HEADER + 60), *range(root + HEADER, root + HEADER + 40)]
     flips += range(places["info"] + HEADER, places["info"] + HEADER + 60)
-    yield family(
+    yield damaged_copies(
         "flipped-under-a-checksum",
         SUMMED,
-        {f"byte-{place}": put(data, place, bytes([data[place] ^ 0x20])) for place in flips},
+        {f"byte-{place}": replace_bytes(data, place, bytes([data[place] ^ 0x20])) for place in flips},
         says=(
             "A wrong byte in a payload, which the checksum of the block detects, gives an error or the answer of the "
             "undamaged file."
@@ -95,11 +109,11 @@ def whole_files() -> Iterator[FileCase]:
         if_it_fails="Compare the CRC-32C of header and payload, chunk by chunk, before anything of a block is used.",
     )
     sums = {
-        f"sum-of-{name}": put(data, _end(data, place) - 4, b"\x00\x01\x02\x03")
+        f"sum-of-{name}": replace_bytes(data, _end(data, place) - 4, b"\x00\x01\x02\x03")
         for name, place in places.items()
         if name != "trailer"
     }
-    yield family(
+    yield damaged_copies(
         "checksums",
         SUMMED,
         sums,
@@ -109,7 +123,7 @@ def whole_files() -> Iterator[FileCase]:
 
 
 def _made(shape: Shape) -> tuple[bytes, Mapping[str, int]]:
-    file = hfile(SIX, shape)
+    file = build_hfile(SIX, shape)
     return file.data, file.blocks
 
 
@@ -120,16 +134,16 @@ def _end(data: bytes, place: int) -> int:
 
 def trailers() -> Iterator[FileCase]:
     """The trailer's fields and its version."""
-    file = hfile(SIX, PLAIN)
+    file = build_hfile(SIX, PLAIN)
     place = file.blocks["trailer"]
     variants = {}
     for name, value in file.fields.items():
         tried = {*NUMBERS_TO_TRY, value - 1, value + 1, place, len(file.data), *file.blocks.values()}
         for other in sorted(number for number in tried if 0 <= number < 2**64):
-            variants[f"{name}.{other}"] = file.data[:place] + trailer({**file.fields, name: other}, PLAIN)
+            variants[f"{name}.{other}"] = file.data[:place] + encode_trailer({**file.fields, name: other}, PLAIN)
         kept = {other: held for other, held in file.fields.items() if other != name}
-        variants[f"{name}.missing"] = file.data[:place] + trailer(kept, PLAIN)
-    yield family(
+        variants[f"{name}.missing"] = file.data[:place] + encode_trailer(kept, PLAIN)
+    yield damaged_copies(
         "trailer-fields",
         PLAIN,
         variants,
@@ -138,17 +152,20 @@ def trailers() -> Iterator[FileCase]:
     )
     message = file.data[place + 8 : place + 120]
     heads = {
-        "magic": put(file.data, place, b"XXXXXXXX"),
-        "message-length-zero": put(file.data, place + 8, b"\x00"),
-        "message-length-too-long": put(file.data, place + 8, b"\xff\xff\x7f"),
-        "message-length-endless": put(file.data, place + 8, b"\xff" * 40),
-        "message-of-junk": put(file.data, place + 9, b"\xff" * 60),
-        "message-cut": put(file.data, place + 8, bytes([10]) + message[1:]),
-        "field-of-unknown-wire-type": put(file.data, place + 9, b"\x0f"),
+        "magic": replace_bytes(file.data, place, b"XXXXXXXX"),
+        "message-length-zero": replace_bytes(file.data, place + 8, b"\x00"),
+        "message-length-too-long": replace_bytes(file.data, place + 8, b"\xff\xff\x7f"),
+        "message-length-endless": replace_bytes(file.data, place + 8, b"\xff" * 40),
+        "message-of-junk": replace_bytes(file.data, place + 9, b"\xff" * 60),
+        "message-cut": replace_bytes(file.data, place + 8, bytes([10]) + message[1:]),
+        "field-of-unknown-wire-type": replace_bytes(file.data, place + 9, b"\x0f"),
         **{f"major-version-{major}": file.data[:-3] + major.to_bytes(3, "big") for major in (0, 1, 2, 4, 2**24 - 1)},
-        **{f"minor-version-{minor}": put(file.data, len(file.data) - 4, bytes([minor])) for minor in (0, 1, 2, 9, 255)},
+        **{
+            f"minor-version-{minor}": replace_bytes(file.data, len(file.data) - 4, bytes([minor]))
+            for minor in (0, 1, 2, 9, 255)
+        },
     }
-    yield family(
+    yield damaged_copies(
         "trailer-head",
         PLAIN,
         heads,
@@ -174,8 +191,8 @@ def headers() -> Iterator[FileCase]:
             for field, (offset, width) in FIELDS.items():
                 start = place + offset
                 for other in _others(data[start : start + width]):
-                    variants[f"{name}.{field}.{other.hex()}"] = put(data, start, other)
-        yield family(
+                    variants[f"{name}.{field}.{other.hex()}"] = replace_bytes(data, start, other)
+        yield damaged_copies(
             f"block-headers.{form}",
             shape,
             variants,
@@ -196,20 +213,20 @@ def indexes() -> Iterator[FileCase]:
     """Root and leaf indexes."""
     data, places = _made(PLAIN)
     root = places["root"] + HEADER
-    entry = 8 + 4 + 1 + len(key(b"b"))
+    entry = 8 + 4 + 1 + len(encode_key(b"b"))
     variants = {}
     for number in range(3):
         start = root + number * entry
         for name, offset in {**places, "behind-the-file": len(data), "far-away": 2**62, "negative": -1, "zero": 0}.items():
-            variants[f"entry-{number}.offset-{name}"] = put(data, start, struct.pack(">q", offset))
+            variants[f"entry-{number}.offset-{name}"] = replace_bytes(data, start, struct.pack(">q", offset))
         for size in (0, 1, -1, 33, 2**31 - 1, -(2**31)):
-            variants[f"entry-{number}.size-{size}"] = put(data, start + 8, struct.pack(">i", size))
+            variants[f"entry-{number}.size-{size}"] = replace_bytes(data, start + 8, struct.pack(">i", size))
         for length in (0, 1, entry - 14, entry - 12, 127, 0x8F, 0x88, 0xFF):
-            variants[f"entry-{number}.key-length-{length}"] = put(data, start + 12, bytes([length]))
-        variants[f"entry-{number}.key-below"] = put(data, start + 15, b"a")
-        variants[f"entry-{number}.key-above"] = put(data, start + 15, b"z")
-        variants[f"entry-{number}.row-length"] = put(data, start + 13, b"\x7f\xff")
-    yield family(
+            variants[f"entry-{number}.key-length-{length}"] = replace_bytes(data, start + 12, bytes([length]))
+        variants[f"entry-{number}.key-below"] = replace_bytes(data, start + 15, b"a")
+        variants[f"entry-{number}.key-above"] = replace_bytes(data, start + 15, b"z")
+        variants[f"entry-{number}.row-length"] = replace_bytes(data, start + 13, b"\x7f\xff")
+    yield damaged_copies(
         "root-index",
         PLAIN,
         variants,
@@ -226,13 +243,13 @@ def indexes() -> Iterator[FileCase]:
         for field, width in (("count", 4), ("first-offset", 4), ("second-offset", 4)):
             at = start + ("count", "first-offset", "second-offset").index(field) * 4
             for other in _others(data[at : at + width]):
-                variants[f"{leaf}.{field}.{other.hex()}"] = put(data, at, other)
+                variants[f"{leaf}.{field}.{other.hex()}"] = replace_bytes(data, at, other)
         behind = start + 4 * 5
         for name, offset in {**places, "behind-the-file": len(data), "negative": -1}.items():
-            variants[f"{leaf}.entry-0.leads-to-{name}"] = put(data, behind, struct.pack(">q", offset))
+            variants[f"{leaf}.entry-0.leads-to-{name}"] = replace_bytes(data, behind, struct.pack(">q", offset))
     for name, offset in places.items():
-        variants[f"root.entry-0.leads-to-{name}"] = put(data, places["root"] + HEADER, struct.pack(">q", offset))
-    yield family(
+        variants[f"root.entry-0.leads-to-{name}"] = replace_bytes(data, places["root"] + HEADER, struct.pack(">q", offset))
+    yield damaged_copies(
         "leaf-index",
         DEEP,
         variants,
@@ -249,19 +266,19 @@ def indexes() -> Iterator[FileCase]:
 
 def payloads() -> Iterator[FileCase]:
     """Entries of data blocks, file info, compressed payloads."""
-    file = hfile(SIX, PLAIN)
+    file = build_hfile(SIX, PLAIN)
     data, start = file.data, file.blocks["data-1"] + HEADER
     variants = {}
     fields = {"key-length": (0, 4), "value-length": (4, 4), "row-length": (8, 2), "family-length": (11, 1)}
     for field, (offset, width) in fields.items():
         for other in _others(data[start + offset : start + offset + width]):
-            variants[f"{field}.{other.hex()}"] = put(data, start + offset, other)
-    one, two = cell(*SIX[2]), cell(*SIX[3])
-    variants["mvcc-version"] = put(data, start + len(one) - 1, b"\x01")
-    variants["out-of-order"] = put(data, start, two + one)
-    variants["row-below-its-index-key"] = put(data, start + 10, b"a")
-    variants["row-not-utf-8"] = put(data, start + 10, b"\xff")
-    yield family(
+            variants[f"{field}.{other.hex()}"] = replace_bytes(data, start + offset, other)
+    one, two = encode_cell(*SIX[2]), encode_cell(*SIX[3])
+    variants["mvcc-version"] = replace_bytes(data, start + len(one) - 1, b"\x01")
+    variants["out-of-order"] = replace_bytes(data, start, two + one)
+    variants["row-below-its-index-key"] = replace_bytes(data, start + 10, b"a")
+    variants["row-not-utf-8"] = replace_bytes(data, start + 10, b"\xff")
+    yield damaged_copies(
         "entries",
         PLAIN,
         variants,
@@ -273,7 +290,7 @@ def payloads() -> Iterator[FileCase]:
             "The lengths must end with the payload; rows must be in ascending order and between the keys of the index."
         ),
     )
-    yield family(
+    yield damaged_copies(
         "file-info",
         PLAIN,
         _infos(file),
@@ -284,10 +301,10 @@ def payloads() -> Iterator[FileCase]:
     )
     data, places = _made(PRESSED)
     inside = range(places["data-0"] + HEADER, _end(data, places["data-0"]) - 4, 3)
-    yield family(
+    yield damaged_copies(
         "gzip",
         PRESSED,
-        {f"byte-{place}": put(data, place, bytes([data[place] ^ 0x55])) for place in inside},
+        {f"byte-{place}": replace_bytes(data, place, bytes([data[place] ^ 0x55])) for place in inside},
         says=(
             "A wrong byte in a compressed payload, which only the checksum of gzip detects, gives an error or the "
             "undamaged answer."
@@ -295,16 +312,16 @@ def payloads() -> Iterator[FileCase]:
         if_it_fails="A gzip member ends with a checksum and its length: compare both, and the size in the block's header.",
     )
 
-    yield from bombs()
+    yield from decompression_bombs()
 
 
 #: Decompressed size of a decompression bomb: a thousand times its size, small enough that a failing reader can report it.
 INFLATED = 1 << 20
 
 
-def bombs() -> Iterator[FileCase]:
+def decompression_bombs() -> Iterator[FileCase]:
     """A kilobyte that is decompressed to a million bytes."""
-    bomb = block(DATA, bytes(INFLATED), gz=True, checksum=NONE)
+    bomb = encode_block(DATA, bytes(INFLATED), gz=True, checksum=NONE)
     sizes = {"that-says-so": INFLATED, "that-says-46": 46, "that-says-nothing": 0}
     for which, size in sizes.items():
         shape = Shape(checksum=NONE, gz=True)
@@ -319,7 +336,7 @@ def bombs() -> Iterator[FileCase]:
             if_it_fails="Decompress no more than the size in the block header, and stop at the first invalid entry.",
             file=NAME,
             content=_with_first_block(
-                hfile(SIX, shape), put(bomb, FIELDS["uncompressed-size"][0], struct.pack(">i", size)), shape
+                build_hfile(SIX, shape), replace_bytes(bomb, FIELDS["uncompressed-size"][0], struct.pack(">i", size)), shape
             ),
             verdict="must-refuse",
             error="the data block holds no entries",
@@ -332,12 +349,12 @@ def _with_first_block(file: HFile, first: bytes, shape: Shape) -> bytes:
     """The file with its only data block replaced and all offsets adjusted."""
     old = file.data[file.blocks["data-0"] : file.blocks["root"]]
     shift = len(first) - len(old)
-    index = struct.pack(">qi", 0, len(first)) + bytes([len(key(b"b"))]) + key(b"b")
-    root = block(ROOT, index, gz=True, checksum=NONE)
+    index = struct.pack(">qi", 0, len(first)) + bytes([len(encode_key(b"b"))]) + encode_key(b"b")
+    root = encode_block(ROOT, index, gz=True, checksum=NONE)
     rest = file.data[file.blocks["meta-root"] : file.blocks["trailer"]]
     shift += len(root) - (file.blocks["meta-root"] - file.blocks["root"])
     fields = {**file.fields, "load-on-open-offset": len(first), "file-info-offset": file.fields["file-info-offset"] + shift}
-    return first + root + rest + trailer(fields, shape)
+    return first + root + rest + encode_trailer(fields, shape)
 
 
 def _infos(file: HFile) -> dict[str, bytes]:
@@ -346,12 +363,12 @@ def _infos(file: HFile) -> dict[str, bytes]:
     version = data.index(b"KEY_VALUE_VERSION", start) + len(b"KEY_VALUE_VERSION") + 2
     newest = data.index(b"MAX_MEMSTORE_TS_KEY", start) + len(b"MAX_MEMSTORE_TS_KEY") + 2
     return {
-        "magic": put(data, start, b"XBUF"),
-        "length-too-long": put(data, start + 4, b"\xff\x7f"),
-        "length-zero": put(data, start + 4, b"\x00"),
-        "length-endless": put(data, start + 4, b"\xff" * 12),
-        "pair-too-long": put(data, start + 7, b"\x7f"),
-        "key-value-version-0": put(data, version, struct.pack(">i", 0)),
-        "key-value-version-2": put(data, version, struct.pack(">i", 2)),
-        "newest-change-1": put(data, newest, struct.pack(">q", 1)),
+        "magic": replace_bytes(data, start, b"XBUF"),
+        "length-too-long": replace_bytes(data, start + 4, b"\xff\x7f"),
+        "length-zero": replace_bytes(data, start + 4, b"\x00"),
+        "length-endless": replace_bytes(data, start + 4, b"\xff" * 12),
+        "pair-too-long": replace_bytes(data, start + 7, b"\x7f"),
+        "key-value-version-0": replace_bytes(data, version, struct.pack(">i", 0)),
+        "key-value-version-2": replace_bytes(data, version, struct.pack(">i", 2)),
+        "newest-change-1": replace_bytes(data, newest, struct.pack(">q", 1)),
     }

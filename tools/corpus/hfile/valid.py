@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tools.corpus.case import FileCase
-from tools.corpus.hfile.builder import CRC32, FAKE, NONE, Entry, HFile, Shape, hfile, key
-from tools.corpus.log.builder import FILE_ID, Json, at
+from tools.corpus.hfile.builder import CRC32, FAKE, NONE, Entry, HFile, Shape, build_hfile, encode_key
+from tools.corpus.log.builder import FILE_ID, Json, instant_time
 from tools.corpus.vectors.independent_hashes import Bloom
 
-NAME = f"{FILE_ID}_0-1-2_{at(1)}.hfile"
+NAME = f"{FILE_ID}_0-1-2_{instant_time(1)}.hfile"
 RULES = ("BF-002", "BF-010", "BLK-024")
 LOOK_UPS = ("BLK-026", "BF-002")
 TWENTY = [(f"k{n:02}".encode(), f"v{n}".encode()) for n in range(20)]
@@ -23,14 +23,14 @@ def cases() -> Iterator[FileCase]:
     yield from metas()
 
 
-def of(name: str, made: Sequence[Entry], shape: Shape | None = None, **more: Any) -> FileCase:
+def hfile_case(name: str, made: Sequence[Entry], shape: Shape | None = None, **more: Any) -> FileCase:
     """A file of these entries, and its expected inspection."""
     shape = shape or Shape()
-    file = hfile(made, shape)
-    inspect = showing(file, made, shape)
+    file = build_hfile(made, shape)
+    inspect = expected_inspection(file, made, shape)
     asked = {"keys": more.get("keys"), "prefix": more.get("prefix")}
     if any(part is not None for part in asked.values()):
-        inspect["found"] = listed([entry for entry in made if _is_asked(entry[0].decode(), **asked)])
+        inspect["found"] = listed_entries([entry for entry in made if _is_asked(entry[0].decode(), **asked)])
     return FileCase(
         area="hfile",
         name=name,
@@ -49,19 +49,19 @@ def _is_asked(row: str, keys: Sequence[str] | None, prefix: str | None) -> bool:
     return row in (keys or ()) or (prefix is not None and row.startswith(prefix))
 
 
-def showing(file: HFile, made: Sequence[Entry], shape: Shape) -> dict[str, Json]:
+def expected_inspection(file: HFile, made: Sequence[Entry], shape: Shape) -> dict[str, Json]:
     """The expected inspection of the file."""
     return {
         "format": "hfile",
         "compression": "gz" if shape.gz else "none",
         "levels": 1 + (shape.per_leaf is not None) + (shape.per_intermediate is not None),
-        "entries": listed(made),
+        "entries": listed_entries(made),
         "meta": {name: content.hex() for name, content in shape.meta.items()},
         "info": {name: value.hex() for name, value in file.info.items()},
     }
 
 
-def listed(made: Sequence[Entry]) -> list[Json]:
+def listed_entries(made: Sequence[Entry]) -> list[Json]:
     """Entries in the form of an inspection."""
     return [{"key": row.decode(), "value": value.hex()} for row, value in made]
 
@@ -129,16 +129,18 @@ def layouts() -> Iterator[FileCase]:
         ),
     )
     for name, shape, meaning, why in forms:
-        yield of(f"layout.{name}", TWENTY, shape, says=f"An HFile {meaning} is read with its twenty entries.", if_it_fails=why)
-    fake = {n: key(TWENTY[4 * n - 1][0] + b"~", FAKE) for n in range(1, 5)}
-    yield of(
+        yield hfile_case(
+            f"layout.{name}", TWENTY, shape, says=f"An HFile {meaning} is read with its twenty entries.", if_it_fails=why
+        )
+    fake = {n: encode_key(TWENTY[4 * n - 1][0] + b"~", FAKE) for n in range(1, 5)}
+    yield hfile_case(
         "layout.shortened-index-keys",
         TWENTY,
         Shape(per_block=4, index_keys=fake),
         says="An index key may be in no block: above the last key of one block and not above the first key of the next.",
         if_it_fails="An index key is a lower bound and not an entry; shortened keys have the type ff at their end.",
     )
-    yield of(
+    yield hfile_case(
         "worked-example",
         [(b"a", b"1"), (b"b", b"2")],
         Shape(meta={"m": b"hi"}),
@@ -153,7 +155,7 @@ LATER = Shape(checksum=NONE, minor=0, per_block=8, index_suffix=False, last_key=
 def entries() -> Iterator[FileCase]:
     """Keys and values of all kinds."""
     for name, gz in (("uncompressed", False), ("gzip", True)):
-        yield of(
+        yield hfile_case(
             f"entries.none-{name}",
             [],
             Shape(gz=gz, last_key="absent"),
@@ -161,14 +163,14 @@ def entries() -> Iterator[FileCase]:
             if_it_fails="A typical metadata table has two such base files; a file without a data block is not an error.",
             flags=("crash",),
         )
-    yield of(
+    yield hfile_case(
         "entries.one",
         [(b"only", b"value")],
         says="An HFile with one entry is read.",
         if_it_fails="The root index has one entry.",
     )
     texts = sorted(key_text.encode() for key_text in ("", "A", "a", "aa", "Z", "é", "\uffff", "🜁", "名前", "a\x00b"))
-    yield of(
+    yield hfile_case(
         "entries.keys-in-byte-order",
         [(row, row[::-1]) for row in texts],
         rules=(*RULES, "BLK-025"),
@@ -176,7 +178,7 @@ def entries() -> Iterator[FileCase]:
         if_it_fails="Compare unsigned bytes, not UTF-16 units and not by language.",
     )
     long = [(f"{n:03}".encode() + b"x" * n, b"v") for n in (10, 100, 113, 114, 115, 116, 124, 125, 126, 127, 128, 240, 300)]
-    yield of(
+    yield hfile_case(
         "entries.long-keys",
         long,
         Shape(per_block=1),
@@ -184,14 +186,14 @@ def entries() -> Iterator[FileCase]:
         if_it_fails="Lengths in an index are variable-length integers of Hadoop, not of protobuf: 128 is 8f 80.",
         flags=("lost-write", "crash"),
     )
-    yield of(
+    yield hfile_case(
         "entries.values-of-all-sizes",
         [(b"a", b""), (b"b", b"\x00"), (b"c", b"\xff" * 20_000), (b"d", b"DATABLK*")],
         Shape(per_block=4),
         says="Values of zero to more than 16384 bytes are read, in a block with two checksums.",
         if_it_fails="A checksum covers 16384 bytes of header and payload together; the payload ends before the checksums.",
     )
-    yield of(
+    yield hfile_case(
         "entries.key-that-comes-twice",
         [(b"a", b"1"), (b"b", b"2"), (b"b", b"3"), (b"c", b"4")],
         keys=["b"],
@@ -205,7 +207,7 @@ def infos() -> Iterator[FileCase]:
     """File info."""
     last = (("absent", "is missing"), ("empty", "is empty"), ("bare", "has no suffix"), ("suffix", "has a suffix"))
     for form, meaning in last:
-        yield of(
+        yield hfile_case(
             f"info.last-key-{form}",
             TWENTY,
             Shape(last_key=form),
@@ -213,7 +215,7 @@ def infos() -> Iterator[FileCase]:
             if_it_fails="The last key is only a hint; do not depend on its form.",
             flags=("crash",),
         )
-    yield of(
+    yield hfile_case(
         "info.entries-backwards",
         TWENTY,
         Shape(backwards_info=True, info={"schema": b'{"type":"string"}'}),
@@ -230,7 +232,9 @@ def look_ups() -> Iterator[FileCase]:
         "two-levels": Shape(gz=True, per_block=2, per_leaf=2),
         "three-levels": Shape(per_block=1, per_leaf=2, per_intermediate=2),
         "later-release": LATER,
-        "shortened-index-keys": Shape(per_block=4, index_keys={n: key(TWENTY[4 * n - 1][0] + b"~", FAKE) for n in range(1, 5)}),
+        "shortened-index-keys": Shape(
+            per_block=4, index_keys={n: encode_key(TWENTY[4 * n - 1][0] + b"~", FAKE) for n in range(1, 5)}
+        ),
     }
     questions: Sequence[tuple[str, dict[str, Any], str]] = (
         ("keys", {"keys": ["k00", "k02", "k03", "k11", "k19"]}, "stored keys"),
@@ -244,7 +248,7 @@ def look_ups() -> Iterator[FileCase]:
     )
     for form, shape in shapes.items():
         for question, asked, meaning in questions:
-            yield of(
+            yield hfile_case(
                 f"look-up.{question}.{form}",
                 TWENTY,
                 shape,
@@ -256,7 +260,7 @@ def look_ups() -> Iterator[FileCase]:
                 ),
                 flags=("lost-write", "silent-stale"),
             )
-    yield of(
+    yield hfile_case(
         "look-up.empty-prefix",
         TWENTY,
         Shape(per_block=3),
@@ -266,7 +270,7 @@ def look_ups() -> Iterator[FileCase]:
         if_it_fails="An empty prefix has no upper bound.",
     )
     wide = [(row.encode(), b"") for row in sorted(("a", "é", "éa", "ê", "z", "🜁"), key=str.encode)]
-    yield of(
+    yield hfile_case(
         "look-up.prefix-that-is-not-ascii",
         wide,
         Shape(per_block=2),
@@ -276,7 +280,7 @@ def look_ups() -> Iterator[FileCase]:
         if_it_fails="Encode the prefix as UTF-8 first.",
     )
     for form in ("uncompressed", "gzip"):
-        yield of(
+        yield hfile_case(
             f"look-up.in-an-empty-file.{form}",
             [],
             Shape(gz=form == "gzip", last_key="absent"),
@@ -296,7 +300,7 @@ def metas() -> Iterator[FileCase]:
             bloom.add(row.decode())
         info = {"bloomFilterTypeCode": kind.encode(), "minRecordKey": b"k00", "maxRecordKey": b"k19"}
         asked = ["k00", "k19", "nobody", "k20", "é"]
-        yield of(
+        yield hfile_case(
             f"meta.bloom-filter-{'simple' if kind == 'SIMPLE' else 'dynamic'}",
             TWENTY,
             Shape(per_block=5, meta={"bloomFilter": bloom.text().encode()}, info=info),
@@ -318,7 +322,7 @@ def metas() -> Iterator[FileCase]:
             if_it_fails="File info states the type of the filter; see the vectors of bloom.may-hold.",
             flags=("lost-write", "silent-stale"),
         )
-    yield of(
+    yield hfile_case(
         "meta.several",
         TWENTY,
         Shape(gz=True, meta={"a": b"", "bloomy": b"\x00\xff", "z": b"z" * 20_000}),

@@ -6,7 +6,7 @@ The expected answer is the list of keys and values from which the file was made.
 import zlib
 from collections.abc import Iterator, Mapping
 
-from tools.corpus.case import FileCase, Variant, distinct
+from tools.corpus.case import FileCase, Variant, distinct_variants
 
 NEEDS = ["inspect.properties"]
 NAME = "hoodie.properties"
@@ -26,18 +26,18 @@ ENTRIES = {
 }
 
 
-def crc(names: str) -> str:
+def table_checksum(names: str) -> str:
     """The checksum of `<database>.<table>`."""
     return str(zlib.crc32(names.encode()))
 
 
-def complete() -> dict[str, str]:
+def with_checksum() -> dict[str, str]:
     """The entries with their checksum."""
     lines = list(ENTRIES.items())
-    return dict([*lines[:4], (_CHECKSUM, crc("default.trips")), *lines[4:]])
+    return dict([*lines[:4], (_CHECKSUM, table_checksum("default.trips")), *lines[4:]])
 
 
-def text_of(entries: Mapping[str, str]) -> str:
+def format_entries(entries: Mapping[str, str]) -> str:
     """A file whose entries need no escapes."""
     comments = "#Properties saved on 2026-01-01T00:00:00Z\n#Thu Jan 01 00:00:00 UTC 2026\n"
     return comments + "".join(f"{key}={value}\n" for key, value in entries.items())
@@ -55,18 +55,20 @@ def cases() -> Iterator[FileCase]:
                                "comments and repeated keys."),
                 EVERY_FORM.encode("latin-1"), inspection(SAID, "valid"), ["PROP-001", "PROP-011"])  # fmt: skip
     yield _file("without-database", "Without a database name, the checksum covers a dot and the table name.",
-                text_of({"hoodie.table.name": "trips", _CHECKSUM: crc(".trips")}).encode(),
-                inspection({"hoodie.table.name": "trips", _CHECKSUM: crc(".trips")}, "valid"), ["PROP-011"])  # fmt: skip
+                format_entries({"hoodie.table.name": "trips", _CHECKSUM: table_checksum(".trips")}).encode(),
+                inspection({"hoodie.table.name": "trips", _CHECKSUM: table_checksum(".trips")}, "valid"),
+                ["PROP-011"])  # fmt: skip
     yield _file("names-beyond-ascii", "The checksum covers the names in UTF-8, whatever escapes the file uses for them.",
-                f"hoodie.table.name=\\u65e5\\ud83d\\udeb2\nhoodie.database.name=\xe9\n{_CHECKSUM}={crc('é.日🚲')}\n".encode("latin-1"),
-                inspection({"hoodie.table.name": "日🚲", "hoodie.database.name": "é", _CHECKSUM: crc("é.日🚲")}, "valid"),
+                f"hoodie.table.name=\\u65e5\\ud83d\\udeb2\nhoodie.database.name=\xe9\n{_CHECKSUM}={table_checksum('é.日🚲')}\n".encode("latin-1"),
+                inspection({"hoodie.table.name": "日🚲", "hoodie.database.name": "é", _CHECKSUM: table_checksum("é.日🚲")},
+                    "valid"),
                 ["PROP-011", "PROP-004"])  # fmt: skip
     yield FileCase(
         area="properties", name="damaged", requirements=["PROP-011"], needs=NEEDS, flags=["silent-stale"], errata=["ER-020"],
         says=("A truncated or edited file shows its remaining properties, and a wrong checksum if a name is changed or "
               "missing."),
-        if_it_fails=CURE, file=NAME, content=text_of(complete()).encode(), verdict="must-recover",
-        variants=distinct([*_cuts(), *_edits()], text_of(complete()).encode()),
+        if_it_fails=CURE, file=NAME, content=format_entries(with_checksum()).encode(), verdict="must-recover",
+        variants=distinct_variants([*_cuts(), *_edits()], format_entries(with_checksum()).encode()),
     )  # fmt: skip
     yield from _refused()
 
@@ -79,7 +81,7 @@ def _file(name: str, says: str, content: bytes, inspect: dict[str, object], rule
 
 EVERY_FORM = (
     "# a comment with \\u12 in it\n  ! another = one\n\n \t\f\n"
-    f"{_CHECKSUM} = {crc('default.trips')}\r\n"
+    f"{_CHECKSUM} = {table_checksum('default.trips')}\r\n"
     "hoodie.table.name:tr\\\n      ips\r"
     "hoodie.database.name default\n"
     "hoodie.table.\\\n  type\t=\f COPY_ON_WRITE\n"
@@ -95,7 +97,7 @@ EVERY_FORM = (
     "last=without an end"
 )  # fmt: skip
 SAID = {
-    _CHECKSUM: crc("default.trips"),
+    _CHECKSUM: table_checksum("default.trips"),
     "hoodie.table.name": "trips",
     "hoodie.database.name": "default",
     "hoodie.table.type": "COPY_ON_WRITE",
@@ -130,13 +132,13 @@ def _deployed() -> Iterator[FileCase]:
     }  # fmt: skip
     with_metadata_table = {
         "hoodie.table.keygenerator.type": "SIMPLE", "hoodie.table.precombine.field": "ts",
-        _CHECKSUM: crc(".with_metadata_table"),
+        _CHECKSUM: table_checksum(".with_metadata_table"),
         "hoodie.table.metadata.partitions.inflight": "", "hoodie.table.index.defs.path": ".hoodie/.index_defs/index.json",
         "hoodie.table.metadata.partitions": "column_stats,files,partition_stats", "hoodie.table.partition.fields": "p",
         "hoodie.table.name": "with_metadata_table",
     }  # fmt: skip
     of_1_2 = {
-        "hoodie.table.keygenerator.type": "NON_PARTITION", _CHECKSUM: crc(".ordering_property_of_1_2_two_logs_mor"),
+        "hoodie.table.keygenerator.type": "NON_PARTITION", _CHECKSUM: table_checksum(".ordering_property_of_1_2_two_logs_mor"),
         "hoodie.table.partition_extractor_class": "org.apache.hudi.hive.NonPartitionedExtractor",
         "hoodie.table.format": "native", "hoodie.table.partition.fields": "", "hoodie.table.ordering.fields": "ts",
         "hoodie.table.name": "ordering_property_of_1_2_two_logs_mor",
@@ -158,7 +160,7 @@ def _of_hudi(version: str, which: str, entries: dict[str, str], rules: list[str]
 
 def _cuts() -> Iterator[Variant]:
     """The file cut at every byte: whole lines are entries, the rest of the last line too; with the state of the checksum."""
-    lines, offset = text_of(complete()).splitlines(keepends=True), 0
+    lines, offset = format_entries(with_checksum()).splitlines(keepends=True), 0
     whole: dict[str, str] = {}
     for line in lines:
         for kept in range(len(line)):
@@ -177,23 +179,23 @@ def _state(entries: Mapping[str, str]) -> str:
     if _CHECKSUM not in entries:
         return "absent"
     names = entries.get("hoodie.database.name", ""), entries.get("hoodie.table.name", "")
-    return "valid" if entries[_CHECKSUM] == crc(".".join(names)) else "wrong"
+    return "valid" if entries[_CHECKSUM] == table_checksum(".".join(names)) else "wrong"
 
 
 def _edits() -> Iterator[Variant]:
     """Values that were changed in place: the checksum covers only the two names."""
-    text = text_of(complete())
+    text = format_entries(with_checksum())
     for key, value, other in (
         ("hoodie.table.name", "trips", "tripz"),
         ("hoodie.database.name", "default", "DEFAULT"),
         ("hoodie.table.type", "MERGE_ON_READ", "COPY_ON_WRITE"),
         ("hoodie.table.version", "8", "9"),
-        (_CHECKSUM, crc("default.trips"), "0" + crc("default.trips")),
-        (_CHECKSUM, crc("default.trips"), "-1"),
-        (_CHECKSUM, crc("default.trips"), ""),
+        (_CHECKSUM, table_checksum("default.trips"), "0" + table_checksum("default.trips")),
+        (_CHECKSUM, table_checksum("default.trips"), "-1"),
+        (_CHECKSUM, table_checksum("default.trips"), ""),
     ):
         at = text.index(f"{key}={value}") + len(key) + 1
-        found = complete() | {key: other}
+        found = with_checksum() | {key: other}
         name = f"{key.rpartition('.')[2]}-is-{other or 'empty'}"
         yield Variant(name=name, patches=[(at, len(value), other.encode())], inspect=inspection(found, _state(found)))
 
@@ -212,5 +214,5 @@ def _refused() -> Iterator[FileCase]:
             says=f"A \\u escape without four hexadecimal digits is refused: {says}.",
             if_it_fails="The reader drops the escape and with it part of a value.",
             error="an escape without its four digits",
-            content=(text_of(complete()) + line).encode(),
+            content=(format_entries(with_checksum()) + line).encode(),
         )  # fmt: skip

@@ -8,20 +8,20 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tools.corpus import avro_bytes
-from tools.corpus.avro_bytes import Schema, datum, plain, schema_text, stored
-from tools.corpus.log.builder import COMMAND, INSTANT, SCHEMA, TARGET, Block, Json, at, framed, int4
+from tools.corpus.avro_bytes import Schema, canonical_rows, encode_datum, schema_text, stored_schema
+from tools.corpus.log.builder import COMMAND, INSTANT, SCHEMA, TARGET, Block, Json, encode_int4, frame_records, instant_time
 
 #: The schema of the rows of most blocks: the meta columns, a key and a number.
-ROW = stored(("id", "string"), ("n", ["null", "long"]))
+ROW = stored_schema(("id", "string"), ("n", ["null", "long"]))
 
 Entry = tuple[bytes, Json]
 
 
-def row(key: str, n: int | None = 1, second: int = 1) -> dict[str, Any]:
+def make_row(key: str, n: int | None = 1, second: int = 1) -> dict[str, Any]:
     """A row of schema ROW."""
     return {
-        "_hoodie_commit_time": at(second),
-        "_hoodie_commit_seqno": f"{at(second)}_0_0",
+        "_hoodie_commit_time": instant_time(second),
+        "_hoodie_commit_seqno": f"{instant_time(second)}_0_0",
         "_hoodie_record_key": key,
         "_hoodie_partition_path": "",
         "_hoodie_file_name": "f0000000-0000-4000-8000-000000000001-0",
@@ -30,31 +30,31 @@ def row(key: str, n: int | None = 1, second: int = 1) -> dict[str, Any]:
     }
 
 
-def avro(second: int, *rows: Mapping[str, Any], schema: Schema = ROW, shows: Sequence[Json] | None = None) -> Block:
+def avro_block(second: int, *rows: Mapping[str, Any], schema: Schema = ROW, shows: Sequence[Json] | None = None) -> Block:
     """An Avro data block. `shows` are the rows in canonical form, needed for types other than texts and numbers."""
     return Block(
         "avro",
-        [(INSTANT, at(second)), (SCHEMA, schema_text(schema))],
-        framed([datum(schema, one) for one in rows]),
-        {"content_version": 3, "rows": plain(schema, rows) if shows is None else list(shows)},
+        [(INSTANT, instant_time(second)), (SCHEMA, schema_text(schema))],
+        frame_records([encode_datum(schema, one) for one in rows]),
+        {"content_version": 3, "rows": canonical_rows(schema, rows) if shows is None else list(shows)},
     )
 
 
 def delete_list(*entries: bytes) -> bytes:
     """The Avro record of a delete block: one array block with all entries (none if there are no entries), and the end mark."""
-    return (avro_bytes.long(len(entries)) + b"".join(entries) if entries else b"") + b"\x00"
+    return (avro_bytes.encode_long(len(entries)) + b"".join(entries) if entries else b"") + b"\x00"
 
 
-def delete_of(body: bytes, shows: Sequence[Json], header: Sequence[tuple[int, str]], version: int = 3) -> Block:
+def raw_delete_block(body: bytes, shows: Sequence[Json], header: Sequence[tuple[int, str]], version: int = 3) -> Block:
     """A delete block of this serialized list."""
-    content = int4(version) + int4(len(body)) + body
+    content = encode_int4(version) + encode_int4(len(body)) + body
     return Block("delete", header, content, {"content_version": version, "deletes": list(shows)})
 
 
-def deletes(second: int, *entries: Entry) -> Block:
+def delete_block(second: int, *entries: Entry) -> Block:
     """A delete block of entries made by `delete`."""
-    header = [(INSTANT, at(second)), (SCHEMA, schema_text(ROW))]
-    return delete_of(delete_list(*(one for one, _ in entries)), [shows for _, shows in entries], header)
+    header = [(INSTANT, instant_time(second)), (SCHEMA, schema_text(ROW))]
+    return raw_delete_block(delete_list(*(one for one, _ in entries)), [shows for _, shows in entries], header)
 
 
 #: Ordering values by their branch of the union: bytes after the branch, and the canonical form.
@@ -62,15 +62,15 @@ NATURAL = (b"\x04\x00", {"type": "int", "value": 0})
 NO_ORDERING = (b"\x00", None)
 
 
-def delete(key: str | None, ordering: Entry = NATURAL, partition: str | None = "") -> Entry:
+def delete_entry(key: str | None, ordering: Entry = NATURAL, partition: str | None = "") -> Entry:
     """One entry of a delete block and its meaning; `ordering` has the bytes of the union and the canonical form."""
-    data = avro_bytes.optional(key) + avro_bytes.optional(partition) + ordering[0]
+    data = avro_bytes.encode_optional_string(key) + avro_bytes.encode_optional_string(partition) + ordering[0]
     return data, {"key": key, "partition": partition, "ordering": ordering[1]}
 
 
-def rollback(second: int, target: int) -> Block:
+def rollback_block(second: int, target: int) -> Block:
     """A command block that rolls back an instant."""
-    return Block("command", [(INSTANT, at(second)), (TARGET, at(target)), (COMMAND, "0")])
+    return Block("command", [(INSTANT, instant_time(second)), (TARGET, instant_time(target)), (COMMAND, "0")])
 
 
 def parquet_bytes(table: pa.Table, **options: Any) -> bytes:
@@ -80,9 +80,9 @@ def parquet_bytes(table: pa.Table, **options: Any) -> bytes:
     return out.getvalue()
 
 
-def parquet(second: int, content: bytes, rows: Sequence[Json], schema: Schema = ROW) -> Block:
+def raw_parquet_block(second: int, content: bytes, rows: Sequence[Json], schema: Schema = ROW) -> Block:
     """A Parquet data block."""
-    return Block("parquet", [(INSTANT, at(second)), (SCHEMA, schema_text(schema))], content, {"rows": list(rows)})
+    return Block("parquet", [(INSTANT, instant_time(second)), (SCHEMA, schema_text(schema))], content, {"rows": list(rows)})
 
 
 def base64_text(data: bytes) -> str:

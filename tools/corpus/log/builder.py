@@ -38,29 +38,29 @@ NAMES = (
 FILE_ID = "f0000000-0000-4000-8000-000000000001-0"
 
 
-def at(second: int) -> str:
+def instant_time(second: int) -> str:
     """An instant time."""
     return f"202501010000{second:02}000"
 
 
-def name(second: int = 0, version: int = 1, token: str = "0-1-2", suffix: str = "") -> str:
+def log_file_name(second: int = 0, version: int = 1, token: str = "0-1-2", suffix: str = "") -> str:
     """The name of a log file."""
-    return f".{FILE_ID}_{at(second)}.log.{version}_{token}{suffix}"
+    return f".{FILE_ID}_{instant_time(second)}.log.{version}_{token}{suffix}"
 
 
-def int4(value: int) -> bytes:
+def encode_int4(value: int) -> bytes:
     """Four bytes."""
     return struct.pack(">i", value)
 
 
-def int8(value: int) -> bytes:
+def encode_int8(value: int) -> bytes:
     """Eight bytes."""
     return struct.pack(">q", value)
 
 
-def framed(data: Sequence[bytes], version: int = 3) -> bytes:
+def frame_records(data: Sequence[bytes], version: int = 3) -> bytes:
     """The content of an Avro data block: content version, count, and each record with its length before it."""
-    return int4(version) + int4(len(data)) + b"".join(int4(len(one)) + one for one in data)
+    return encode_int4(version) + encode_int4(len(data)) + b"".join(encode_int4(len(one)) + one for one in data)
 
 
 @dataclass(frozen=True)
@@ -74,29 +74,29 @@ class Block:
     footer: Sequence[tuple[int, str]] = ()
     version: int = 1
 
-    def having(self, **changes: Any) -> Self:
+    def with_changes(self, **changes: Any) -> Self:
         """The same block with other fields."""
         return replace(self, **changes)
 
     def fields(self) -> list[tuple[str, bytes]]:
         """The parts of the block by name, in order."""
         body = [
-            ("version", int4(self.version)),
-            ("type", int4(TYPES[self.kind])),
+            ("version", encode_int4(self.version)),
+            ("type", encode_int4(TYPES[self.kind])),
             *_map("header", self.header),
-            ("content-length", int8(len(self.content))),
+            ("content-length", encode_int8(len(self.content))),
             ("content", self.content),
             *_map("footer", self.footer),
         ]
         length = sum(len(part) for _, part in body) + 8
-        return [("magic", MAGIC), ("length", int8(length)), *body, ("trailer", int8(length + 6))]
+        return [("magic", MAGIC), ("length", encode_int8(length)), *body, ("trailer", encode_int8(length + 6))]
 
     @property
     def data(self) -> bytes:
         """The bytes of the block."""
         return b"".join(part for _, part in self.fields())
 
-    def place(self, name: str) -> tuple[int, int]:
+    def position_of_part(self, name: str) -> tuple[int, int]:
         """Offset (from the block's start) and width of a part."""
         offset = 0
         for part, content in self.fields():
@@ -113,10 +113,10 @@ class Block:
 
 
 def _map(what: str, entries: Sequence[tuple[int, str]]) -> Iterator[tuple[str, bytes]]:
-    yield f"{what}-count", int4(len(entries))
+    yield f"{what}-count", encode_int4(len(entries))
     for number, (key, text) in enumerate(entries):
-        yield f"{what}-{number}-key", int4(key)
-        yield f"{what}-{number}-length", int4(len(text.encode()))
+        yield f"{what}-{number}-key", encode_int4(key)
+        yield f"{what}-{number}-length", encode_int4(len(text.encode()))
         yield f"{what}-{number}-text", text.encode()
 
 
@@ -127,17 +127,17 @@ def _name(key: int) -> str:
 Part = Block | bytes
 
 
-def data_of(*parts: Part) -> bytes:
+def join_bytes(*parts: Part) -> bytes:
     """The bytes of a file of whole blocks and of other bytes."""
     return b"".join(part if isinstance(part, bytes) else part.data for part in parts)
 
 
-def inspection(*parts: Part) -> Json:
+def expected_inspection(*parts: Part) -> Json:
     """The inspection of such a file: whole blocks, and one corrupt block for other bytes up to the next magic."""
-    blocks, offset, data = [], 0, data_of(*parts)
+    blocks, offset, data = [], 0, join_bytes(*parts)
     for part in parts:
         if isinstance(part, bytes):
-            blocks += [corrupt(start, end - start) for start, end in _stretches(data, offset, offset + len(part))]
+            blocks += [corrupt_block(start, end - start) for start, end in _stretches(data, offset, offset + len(part))]
             offset += len(part)
         else:
             blocks.append(part.inspection(offset))
@@ -145,7 +145,7 @@ def inspection(*parts: Part) -> Json:
     return {"format": "log", "blocks": blocks}
 
 
-def corrupt(offset: int, length: int) -> Json:
+def corrupt_block(offset: int, length: int) -> Json:
     """The corrupt block for bytes that are not part of a whole block."""
     return {"offset": offset, "length": length, "type": "corrupt"}
 
@@ -155,7 +155,7 @@ def without_corrupt(found: Json) -> Json:
     return {**found, "blocks": [block for block in found["blocks"] if block["type"] != "corrupt"]}
 
 
-def envelopes(found: Json) -> Json:
+def without_content(found: Json) -> Json:
     """The same inspection without the content of the blocks."""
     kept = ("offset", "length", "type")
     return {**found, "blocks": [{key: block[key] for key in kept} for block in found["blocks"]]}

@@ -7,23 +7,39 @@ may return the block without rows, return a corrupt block in its place, or repor
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.corpus.avro_bytes import binary, datum, double, long, optional, text
+from tools.corpus.avro_bytes import (
+    encode_bytes,
+    encode_datum,
+    encode_double,
+    encode_long,
+    encode_optional_string,
+    encode_string,
+)
 from tools.corpus.case import FileCase, Variant
-from tools.corpus.hfile.builder import Shape, hfile
-from tools.corpus.log.blocks import NATURAL, avro, base64_text, delete, delete_list, row
-from tools.corpus.log.builder import BASE_INSTANT, POSITIONS, Block, Json, at, data_of, int4
+from tools.corpus.hfile.builder import Shape, build_hfile
+from tools.corpus.log.blocks import NATURAL, avro_block, base64_text, delete_entry, delete_list, make_row
+from tools.corpus.log.builder import BASE_INSTANT, POSITIONS, Block, Json, encode_int4, instant_time, join_bytes
 from tools.corpus.log.delete_blocks import KRYO
-from tools.corpus.log.envelope_damage import TINY, A, C, changed, family, shown, tiny, tombstones
+from tools.corpus.log.envelope_damage import (
+    TINY,
+    A,
+    C,
+    damaged_copies,
+    expected_envelopes,
+    make_variant,
+    small_avro_block,
+    small_delete_block,
+)
 from tools.corpus.log.file_cases import CONTENT
 from tools.corpus.log.other_blocks import parquet_block
-from tools.corpus.roaring_bytes import array, bitmap64, runs
+from tools.corpus.roaring_bytes import array_container, encode_bitmap64, run_container
 
 DANGER = ("silent-wrong-values", "lost-write", "crash", "memory")
 #: Members of the inspection of a block that describe its content.
 HELD = {"avro": "rows", "cdc": "rows", "parquet": "rows", "hfile": "rows", "delete": "deletes"}
 
-B = tiny(2, "cc", "dd")
-RECORDS = [datum(TINY, {"k": key}) for key in ("cc", "dd")]
+B = small_avro_block(2, "cc", "dd")
+RECORDS = [encode_datum(TINY, {"k": key}) for key in ("cc", "dd")]
 
 
 def cases() -> Iterator[FileCase]:
@@ -34,34 +50,36 @@ def cases() -> Iterator[FileCase]:
     yield from positions()
 
 
-def undecoded(before: Block, block: Block, after: Block) -> Json:
+def inspection_of_damage(before: Block, block: Block, after: Block) -> Json:
     """The envelopes; the damaged block has no content."""
-    found = shown(before, block, after)
+    found = expected_envelopes(before, block, after)
     blocks = [one | ({HELD[block.kind]: None} if number == 1 else {}) for number, one in enumerate(found["blocks"])]
     return {**found, "blocks": blocks}
 
 
 def contents(name: str, sound: Block, damaged: Mapping[str, bytes], **more: Any) -> FileCase:
     """A family: the middle block with each of these contents."""
-    whole = data_of(A, sound, C)
-    variants = [_with(sound.having(content=content), variant, whole) for variant, content in damaged.items()]
+    whole = join_bytes(A, sound, C)
+    variants = [_with(sound.with_changes(content=content), variant, whole) for variant, content in damaged.items()]
     more = {"needs": CONTENT, "flags": DANGER, "errata": ()} | more
-    return family(f"content.{name}", variants, of=whole, **more)
+    return damaged_copies(f"content.{name}", variants, of=whole, **more)
 
 
 def _with(block: Block, name: str, whole: bytes) -> Variant:
-    accept = [shown(A, block.data, C)]
-    return changed(name, data_of(A, block, C), undecoded(A, block, C), of=whole, accept=accept, or_error=True)
+    accept = [expected_envelopes(A, block.data, C)]
+    return make_variant(
+        name, join_bytes(A, block, C), inspection_of_damage(A, block, C), of=whole, accept=accept, or_error=True
+    )
 
 
-def cut(content: bytes, least: int = 0) -> dict[str, bytes]:
+def cut_at_every_byte(content: bytes, least: int = 0) -> dict[str, bytes]:
     """A content that is cut at every byte."""
     return {f"cut-to-{length}": content[:length] for length in range(least, len(content))}
 
 
 def records(count: int, *framed: tuple[int, bytes], version: int = 3, tail: bytes = b"") -> bytes:
     """The content of an Avro block with the given count and lengths."""
-    return int4(version) + int4(count) + b"".join(int4(length) + data for length, data in framed) + tail
+    return encode_int4(version) + encode_int4(count) + b"".join(encode_int4(length) + data for length, data in framed) + tail
 
 
 def avro_contents() -> Iterator[FileCase]:
@@ -90,7 +108,7 @@ def avro_contents() -> Iterator[FileCase]:
     }
     damaged = {f"first.{name}": records(2, (length, one), sound[1]) for name, length in lengths.items()}
     damaged |= {f"last.{name}": records(2, sound[0], (length, two)) for name, length in lengths.items()}
-    damaged["eight-bytes-wide"] = records(2) + b"".join(int4(0) + int4(len(data)) + data for data in RECORDS)
+    damaged["eight-bytes-wide"] = records(2) + b"".join(encode_int4(0) + encode_int4(len(data)) + data for data in RECORDS)
     yield contents(
         "avro.record-length",
         B,
@@ -104,7 +122,7 @@ def avro_contents() -> Iterator[FileCase]:
         "text-longer-than-record": b"\x0acc",
         "text-of-negative-length": b"\x01cc",
         "text-of-endless-length": b"\xff" * 10,
-        "text-of-2-to-62-bytes": long(2**62),
+        "text-of-2-to-62-bytes": encode_long(2**62),
         "text-that-is-not-utf-8": b"\x04\xff\xfe",
         "bytes-left": b"\x02cc",
         "empty": b"",
@@ -124,15 +142,15 @@ def avro_contents() -> Iterator[FileCase]:
     yield contents(
         "avro.cut",
         B,
-        cut(B.content),
+        cut_at_every_byte(B.content),
         rules=("BLK-015", "BLK-020", "BLK-021", "BLK-022"),
         says="An Avro block with truncated content and adjusted lengths returns no rows.",
         if_it_fails="A valid envelope does not imply a valid content.",
     )
     yield contents(
         "change-capture.cut",
-        B.having(kind="cdc"),
-        cut(B.content) | {"count-one-less": records(1, *sound), "trailing-byte": B.content + b"\x00"},
+        B.with_changes(kind="cdc"),
+        cut_at_every_byte(B.content) | {"count-one-less": records(1, *sound), "trailing-byte": B.content + b"\x00"},
         rules=("BLK-015", "BLK-031", "BLK-032"),
         says="A change-capture block with truncated content, a count that is too low, or additional bytes returns no rows.",
         if_it_fails="Change-capture blocks have the layout of Avro data blocks, and can have the same damage.",
@@ -160,21 +178,36 @@ def rich_data() -> Iterator[FileCase]:
                    {"name": "m", "type": {"type": "map", "values": "long"}}],
     }  # fmt: skip
     rest = b"\x00" + b"\x01" + b"\x00" + b"\x00"
-    good = optional("a") + rest
+    good = encode_optional_string("a") + rest
     bad = {
-        "union-branch-two": long(2) + text("a") + rest,
-        "union-branch-minus-one": long(-1) + text("a") + rest,
-        "union-branch-2-to-40": long(2**40) + text("a") + rest,
-        "list-of-2-to-40-items": optional("a") + long(2**40) + text("x") + b"\x00" + rest[1:],
-        "list-of-negative-count-without-size": optional("a") + long(-3) + text("x") + b"\x00" + rest[1:],
-        "list-without-its-end": optional("a") + long(1) + text("x") + rest[1:],
-        "enum-2": optional("a") + b"\x00\x01" + long(2) + b"\x00",
-        "enum-minus-one": optional("a") + b"\x00\x01" + long(-1) + b"\x00",
-        "map-of-2-to-40-entries": optional("a") + b"\x00\x01\x00" + long(2**40) + text("k") + long(1) + b"\x00",
-        "number-of-eleven-bytes": optional("a") + b"\x00\x01\x00" + long(1) + text("k") + b"\x80" * 10 + b"\x01" + b"\x00",
+        "union-branch-two": encode_long(2) + encode_string("a") + rest,
+        "union-branch-minus-one": encode_long(-1) + encode_string("a") + rest,
+        "union-branch-2-to-40": encode_long(2**40) + encode_string("a") + rest,
+        "list-of-2-to-40-items": encode_optional_string("a") + encode_long(2**40) + encode_string("x") + b"\x00" + rest[1:],
+        "list-of-negative-count-without-size": encode_optional_string("a")
+        + encode_long(-3)
+        + encode_string("x")
+        + b"\x00"
+        + rest[1:],
+        "list-without-its-end": encode_optional_string("a") + encode_long(1) + encode_string("x") + rest[1:],
+        "enum-2": encode_optional_string("a") + b"\x00\x01" + encode_long(2) + b"\x00",
+        "enum-minus-one": encode_optional_string("a") + b"\x00\x01" + encode_long(-1) + b"\x00",
+        "map-of-2-to-40-entries": encode_optional_string("a")
+        + b"\x00\x01\x00"
+        + encode_long(2**40)
+        + encode_string("k")
+        + encode_long(1)
+        + b"\x00",
+        "number-of-eleven-bytes": encode_optional_string("a")
+        + b"\x00\x01\x00"
+        + encode_long(1)
+        + encode_string("k")
+        + b"\x80" * 10
+        + b"\x01"
+        + b"\x00",
     }
     shows = [{"u": "a", "l": [], "b": True, "e": "x", "m": {}}]
-    sound = avro(2, schema=schema, shows=shows).having(content=records(1, (len(good), good)))
+    sound = avro_block(2, schema=schema, shows=shows).with_changes(content=records(1, (len(good), good)))
     yield contents(
         "avro.branches-and-counts",
         sound,
@@ -187,9 +220,9 @@ def rich_data() -> Iterator[FileCase]:
 
 def delete_contents() -> Iterator[FileCase]:
     """Delete blocks."""
-    sound = tombstones(2, "c", "d")
+    sound = small_delete_block(2, "c", "d")
     body = sound.content[8:]
-    head = int4(3)
+    head = encode_int4(3)
     size = len(body)
     lengths = {
         "minus-one": -1,
@@ -199,8 +232,8 @@ def delete_contents() -> Iterator[FileCase]:
         "greatest": 2**31 - 1,
         "with-its-head": size + 8,
     }
-    damaged = {name: head + int4(length) + body for name, length in lengths.items()}
-    damaged["eight-bytes-wide"] = head + int4(0) + int4(size) + body
+    damaged = {name: head + encode_int4(length) + body for name, length in lengths.items()}
+    damaged["eight-bytes-wide"] = head + encode_int4(0) + encode_int4(size) + body
     rules = ("BLK-015", "BLK-008", "BLK-009")
     yield contents(
         "delete.length",
@@ -215,7 +248,7 @@ def delete_contents() -> Iterator[FileCase]:
     yield contents(
         "delete.version",
         sound,
-        {name: int4(version) + int4(size) + body for name, version in versions.items()},
+        {name: encode_int4(version) + encode_int4(size) + body for name, version in versions.items()},
         rules=("BLK-007", "BLK-010"),
         errata=("ER-016", "ER-017"),
         says="A delete block whose content version is undefined, or does not match the following bytes, returns no deletes.",
@@ -224,7 +257,7 @@ def delete_contents() -> Iterator[FileCase]:
     yield contents(
         "delete.cut",
         sound,
-        {name: head + int4(len(part)) + part for name, part in cut(body).items()}
+        {name: head + encode_int4(len(part)) + part for name, part in cut_at_every_byte(body).items()}
         | {"no-length": head, "nothing": b"", "half": head[:2]},
         rules=rules,
         errata=("ER-017",),
@@ -235,7 +268,7 @@ def delete_contents() -> Iterator[FileCase]:
     yield contents(
         "delete.list",
         sound,
-        {name: head + int4(len(data)) + data for name, data in bad.items()},
+        {name: head + encode_int4(len(data)) + data for name, data in bad.items()},
         rules=rules,
         errata=("ER-017",),
         says=(
@@ -246,31 +279,34 @@ def delete_contents() -> Iterator[FileCase]:
 
 
 def _bad_lists() -> Iterator[tuple[str, bytes]]:
-    start = optional("c") + optional("")
+    start = encode_optional_string("c") + encode_optional_string("")
     orderings = {
-        "ordering-branch-13": long(13) + b"\x00", "ordering-branch-minus-one": long(-1), "ordering-branch-100": long(100),
-        "ordering-text-too-long": long(7) + long(100) + b"ab", "ordering-double-cut": long(5) + double(1.5)[:7],
-        "ordering-decimal-of-a-gigabyte": long(9) + long(2**30),
-        "ordering-array-of-2-to-50": long(12) + long(1) + long(2**50), "ordering-int-beyond-32-bits": long(2) + long(2**40),
-        "ordering-bytes-of-negative-length": long(6) + long(-5),
+        "ordering-branch-13": encode_long(13) + b"\x00", "ordering-branch-minus-one": encode_long(-1),
+        "ordering-branch-100": encode_long(100),
+        "ordering-text-too-long": encode_long(7) + encode_long(100) + b"ab",
+        "ordering-double-cut": encode_long(5) + encode_double(1.5)[:7],
+        "ordering-decimal-of-a-gigabyte": encode_long(9) + encode_long(2**30),
+        "ordering-array-of-2-to-50": encode_long(12) + encode_long(1) + encode_long(2**50),
+        "ordering-int-beyond-32-bits": encode_long(2) + encode_long(2**40),
+        "ordering-bytes-of-negative-length": encode_long(6) + encode_long(-5),
     }  # fmt: skip
     yield from ((name, delete_list(start + value)) for name, value in orderings.items())
-    one, _ = delete("c", NATURAL)
-    yield "key-branch-2", delete_list(long(2) + text("c") + optional("") + NATURAL[0])
-    yield "key-not-utf-8", delete_list(long(1) + binary(b"\xff\xfe") + optional("") + NATURAL[0])
-    yield "count-one-more", long(2) + one + b"\x00"
-    yield "count-one-less", long(1) + one + one + b"\x00"
-    yield "count-2-to-40", long(2**40) + one + b"\x00"
-    yield "count-negative-without-size", long(-1) + one + b"\x00"
-    yield "count-least", long(-(2**63)) + long(len(one)) + one + b"\x00"
-    yield "no-end", long(1) + one
+    one, _ = delete_entry("c", NATURAL)
+    yield "key-branch-2", delete_list(encode_long(2) + encode_string("c") + encode_optional_string("") + NATURAL[0])
+    yield "key-not-utf-8", delete_list(encode_long(1) + encode_bytes(b"\xff\xfe") + encode_optional_string("") + NATURAL[0])
+    yield "count-one-more", encode_long(2) + one + b"\x00"
+    yield "count-one-less", encode_long(1) + one + one + b"\x00"
+    yield "count-2-to-40", encode_long(2**40) + one + b"\x00"
+    yield "count-negative-without-size", encode_long(-1) + one + b"\x00"
+    yield "count-least", encode_long(-(2**63)) + encode_long(len(one)) + one + b"\x00"
+    yield "no-end", encode_long(1) + one
     yield "trailing-byte", delete_list(one) + b"\x00"
     yield "another-list", delete_list(one) + delete_list(one)
 
 
 def other_contents() -> Iterator[FileCase]:
     """Parquet and HFile blocks, and deletes in Kryo."""
-    file = parquet_block(2, row("a", 1, 2))
+    file = parquet_block(2, make_row("a", 1, 2))
     ends = (0, 1, 4, 8, 12, len(file.content) // 2, len(file.content) - 8, len(file.content) - 4, len(file.content) - 1)
     tail = len(file.content) - 8
     damaged = {f"cut-to-{end}": file.content[:end] for end in ends} | {
@@ -279,7 +315,7 @@ def other_contents() -> Iterator[FileCase]:
         "footer-length-zero": file.content[:tail] + bytes(4) + b"PAR1",
         "last-magic": file.content[:-4] + b"PAR2",
         "footer-of-zeros": file.content[: tail - 60] + bytes(60) + file.content[tail:],
-        "counted-like-avro": int4(3) + int4(1) + file.content,
+        "counted-like-avro": encode_int4(3) + encode_int4(1) + file.content,
     }
     yield contents(
         "parquet",
@@ -290,9 +326,11 @@ def other_contents() -> Iterator[FileCase]:
         says="A Parquet block whose content is not a complete Parquet file returns no rows.",
         if_it_fails="Open the content as a Parquet file; a content that cannot be opened is damaged.",
     )
-    entries = [(f"k{n}".encode(), datum(TINY, {"k": f"k{n}"})) for n in range(3)]
-    made = hfile(entries, Shape())
-    hblock = tiny(2).having(kind="hfile", content=made.data, shows={"rows": [{"k": f"k{n}"} for n in range(3)]})
+    entries = [(f"k{n}".encode(), encode_datum(TINY, {"k": f"k{n}"})) for n in range(3)]
+    made = build_hfile(entries, Shape())
+    hblock = small_avro_block(2).with_changes(
+        kind="hfile", content=made.data, shows={"rows": [{"k": f"k{n}"} for n in range(3)]}
+    )
     yield contents("hfile", hblock, dict(_bad_hfiles(made.data, made.blocks)), rules=("BLK-015", "BLK-024"), errata=("ER-042",),
                    says=("An HFile block whose content is not a complete HFile, or whose values do not match the schema, "
                          "returns no rows."),
@@ -300,9 +338,11 @@ def other_contents() -> Iterator[FileCase]:
                    )  # fmt: skip
     for version, name in ((1, "keys.several"), (2, "records.several")):
         body = (KRYO / f"{name}.bin").read_bytes()
-        sound = tombstones(2).having(content=int4(version) + int4(len(body)) + body)
-        damaged = {variant: int4(version) + int4(len(part)) + part for variant, part in cut(body).items()}
-        damaged["trailing-byte"] = int4(version) + int4(len(body) + 1) + body + b"\x00"
+        sound = small_delete_block(2).with_changes(content=encode_int4(version) + encode_int4(len(body)) + body)
+        damaged = {
+            variant: encode_int4(version) + encode_int4(len(part)) + part for variant, part in cut_at_every_byte(body).items()
+        }
+        damaged["trailing-byte"] = encode_int4(version) + encode_int4(len(body) + 1) + body + b"\x00"
         yield contents(
             f"delete.kryo-{name.partition('.')[0]}",
             sound,
@@ -320,13 +360,13 @@ def _bad_hfiles(data: bytes, places: Mapping[str, int]) -> Iterator[tuple[str, b
     for name, place in places.items():
         yield f"magic-of-{name}", data[:place] + b"XXXXXXXX" + data[place + 8 :]
     yield "major-version-2", data[:-1] + b"\x02"
-    yield "values-that-are-no-data", hfile([(b"a", b"\xff")]).data
+    yield "values-that-are-no-data", build_hfile([(b"a", b"\xff")]).data
 
 
 def positions() -> Iterator[FileCase]:
     """Record positions that are not a valid bitmap."""
-    good = bitmap64({0: {0: array(0, 1)}})
-    run = bitmap64({0: {0: runs((0, 9))}})
+    good = encode_bitmap64({0: {0: array_container(0, 1)}})
+    run = encode_bitmap64({0: {0: run_container((0, 9))}})
     bad = {f"array-cut-to-{end}": good[:end] for end in range(len(good))} | {
         f"run-cut-to-{end}": run[:end] for end in range(12, len(run))
     }
@@ -343,15 +383,15 @@ def positions() -> Iterator[FileCase]:
     right = base64_text(good)
     texts |= {"not-base64": "!" * 20, "without-padding": right.rstrip("=") + "A", "empty-text": "", "a-list": "0,1"}
     sound = _at(right)
-    whole = data_of(A, sound, C)
+    whole = join_bytes(A, sound, C)
     variants = []
     for name, value in texts.items():
         block = _at(value)
-        found = shown(A, block, C)
+        found = expected_envelopes(A, block, C)
         found["blocks"][1]["positions"] = None
-        accept = [shown(A, block.data, C)]
-        variants.append(changed(name, data_of(A, block, C), found, of=whole, accept=accept, or_error=True))
-    yield family(
+        accept = [expected_envelopes(A, block.data, C)]
+        variants.append(make_variant(name, join_bytes(A, block, C), found, of=whole, accept=accept, or_error=True))
+    yield damaged_copies(
         "positions",
         variants,
         of=whole,
@@ -365,5 +405,5 @@ def positions() -> Iterator[FileCase]:
 
 
 def _at(value: str) -> Block:
-    block = tiny(2, "c", "d")
-    return block.having(header=[*block.header, (POSITIONS, value), (BASE_INSTANT, at(0))])
+    block = small_avro_block(2, "c", "d")
+    return block.with_changes(header=[*block.header, (POSITIONS, value), (BASE_INSTANT, instant_time(0))])

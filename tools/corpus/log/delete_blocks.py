@@ -7,17 +7,27 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from tools.corpus.avro_bytes import binary, double, long, single, text
+from tools.corpus.avro_bytes import encode_bytes, encode_double, encode_float, encode_long, encode_string
 from tools.corpus.case import FileCase
-from tools.corpus.log.blocks import NATURAL, NO_ORDERING, Entry, avro, delete, delete_list, delete_of, deletes, row
-from tools.corpus.log.builder import INSTANT, Json, at, inspection
-from tools.corpus.log.file_cases import CONTENT, whole
+from tools.corpus.log.blocks import (
+    NATURAL,
+    NO_ORDERING,
+    Entry,
+    avro_block,
+    delete_block,
+    delete_entry,
+    delete_list,
+    make_row,
+    raw_delete_block,
+)
+from tools.corpus.log.builder import INSTANT, Json, expected_inspection, instant_time
+from tools.corpus.log.file_cases import CONTENT, whole_file_case
 
 #: Releases with one ordering field do not support the union branch of several values.
 SEVERAL = (*CONTENT, "merge.multiple-ordering-fields")
 RULES = ("BLK-006", "BLK-007", "BLK-008", "BLK-009", "BLK-010")
 ERRATA = ("ER-013", "ER-016", "ER-017")
-HEADER = [(INSTANT, at(1))]
+HEADER = [(INSTANT, instant_time(1))]
 #: Delete contents of the versions before 3, serialized by Apache Hudi's own classes, and their meaning.
 KRYO = Path(__file__).resolve().parents[3] / "reference" / "tests" / "data" / "kryo"
 
@@ -30,42 +40,45 @@ BRANCHES = (
 LOCAL_DATE = 12
 
 
-def branch(kind: str, value: bytes, shows: Json) -> Entry:
+def union_value(kind: str, value: bytes, shows: Json) -> Entry:
     """An ordering value: the number of its branch, and the value of the wrapper's one field."""
-    return long(BRANCHES.index(kind)) + value, {"type": kind, "value": shows}
+    return encode_long(BRANCHES.index(kind)) + value, {"type": kind, "value": shows}
 
 
-def decimal(unscaled: int, shows: str) -> Entry:
+def decimal_value(unscaled: int, shows: str) -> Entry:
     """A decimal of scale 15: the unscaled number in its shortest form."""
     width = (unscaled + (unscaled < 0)).bit_length() // 8 + 1
-    return branch("decimal", binary(unscaled.to_bytes(width, "big", signed=True)), shows)
+    return union_value("decimal", encode_bytes(unscaled.to_bytes(width, "big", signed=True)), shows)
 
 
 #: Ordering values of each branch.
 VALUES: dict[str, Sequence[Entry]] = {
-    "boolean": [branch("boolean", b"\x01", True), branch("boolean", b"\x00", False)],
-    "int": [branch("int", long(n), n) for n in (5, -1, 2**31 - 1, -(2**31))],
-    "long": [branch("long", long(n), str(n)) for n in (5, 0, 1_700_000_000_000, 2**63 - 1, -(2**63))],
-    "float": [branch("float", single(n), shown) for n, shown in ((1.5, "1.5"), (-0.0, "-0.0"), (0.1, "0.1"))],
-    "double": [branch("double", double(n), shown) for n, shown in ((1.5, "1.5"), (float("-inf"), "-Infinity"), (0.1, "0.1"))],
-    "bytes": [branch("bytes", binary(b"\x01"), "01"), branch("bytes", binary(b""), "")],
-    "string": [branch("string", text(value), value) for value in ("ab", "", "é", "10")],
-    "date": [branch("date", long(n), shown) for n, shown in ((20089, "2025-01-01"), (-1, "1969-12-31"))],
-    "decimal": [
-        decimal(1_500_000_000_000_000, "1.500000000000000"),
-        decimal(-1_500_000_000_000_000, "-1.500000000000000"),
-        decimal(0, "0.000000000000000"),
-        decimal(10**29, "100000000000000.000000000000000"),
+    "boolean": [union_value("boolean", b"\x01", True), union_value("boolean", b"\x00", False)],
+    "int": [union_value("int", encode_long(n), n) for n in (5, -1, 2**31 - 1, -(2**31))],
+    "long": [union_value("long", encode_long(n), str(n)) for n in (5, 0, 1_700_000_000_000, 2**63 - 1, -(2**63))],
+    "float": [union_value("float", encode_float(n), shown) for n, shown in ((1.5, "1.5"), (-0.0, "-0.0"), (0.1, "0.1"))],
+    "double": [
+        union_value("double", encode_double(n), shown)
+        for n, shown in ((1.5, "1.5"), (float("-inf"), "-Infinity"), (0.1, "0.1"))
     ],
-    "time-micros": [branch("time-micros", long(36_000_500_000), "10:00:00.5")],
-    "timestamp-micros": [branch("timestamp-micros", long(1_735_689_600_000_000), "2025-01-01T00:00:00Z")],
+    "bytes": [union_value("bytes", encode_bytes(b"\x01"), "01"), union_value("bytes", encode_bytes(b""), "")],
+    "string": [union_value("string", encode_string(value), value) for value in ("ab", "", "é", "10")],
+    "date": [union_value("date", encode_long(n), shown) for n, shown in ((20089, "2025-01-01"), (-1, "1969-12-31"))],
+    "decimal": [
+        decimal_value(1_500_000_000_000_000, "1.500000000000000"),
+        decimal_value(-1_500_000_000_000_000, "-1.500000000000000"),
+        decimal_value(0, "0.000000000000000"),
+        decimal_value(10**29, "100000000000000.000000000000000"),
+    ],
+    "time-micros": [union_value("time-micros", encode_long(36_000_500_000), "10:00:00.5")],
+    "timestamp-micros": [union_value("timestamp-micros", encode_long(1_735_689_600_000_000), "2025-01-01T00:00:00Z")],
 }
 
 
-def array(*parts: Entry) -> Entry:
+def values_of_fields(*parts: Entry) -> Entry:
     """Ordering values of several fields."""
-    items = (long(len(parts)) + b"".join(part for part, _ in parts) if parts else b"") + b"\x00"
-    return branch("array", long(1) + items, [shows for _, shows in parts])
+    items = (encode_long(len(parts)) + b"".join(part for part, _ in parts) if parts else b"") + b"\x00"
+    return union_value("array", encode_long(1) + items, [shows for _, shows in parts])
 
 
 def cases() -> Iterator[FileCase]:
@@ -77,26 +90,26 @@ def cases() -> Iterator[FileCase]:
     yield from kryo()
 
 
-def of(name: str, *entries: Entry, **more: Any) -> FileCase:
+def delete_block_case(name: str, *entries: Entry, **more: Any) -> FileCase:
     """A file with one delete block and a data block after it."""
     more = {"rules": RULES, "errata": ERRATA, "flags": ("silent-stale", "lost-write")} | more
-    return whole(f"delete.{name}", deletes(1, *entries), avro(2, row("z", 1, 2)), **more)
+    return whole_file_case(f"delete.{name}", delete_block(1, *entries), avro_block(2, make_row("z", 1, 2)), **more)
 
 
 def branches() -> Iterator[FileCase]:
     """Ordering values of one field."""
     for kind, values in VALUES.items():
-        yield of(
+        yield delete_block_case(
             f"ordering-{kind}",
-            *(delete(f"k{n}", value) for n, value in enumerate(values)),
+            *(delete_entry(f"k{n}", value) for n, value in enumerate(values)),
             says=f"An ordering value of type {kind} is stored as the number of its branch and the value.",
             if_it_fails=f"Branch {BRANCHES.index(kind)} of the union is a record with one field, which takes no more bytes.",
         )
-    yield of(
+    yield delete_block_case(
         "ordering-none",
-        delete("natural", NATURAL),
-        delete("long-zero", branch("long", long(0), "0")),
-        delete("null", NO_ORDERING),
+        delete_entry("natural", NATURAL),
+        delete_entry("long-zero", union_value("long", encode_long(0), "0")),
+        delete_entry("null", NO_ORDERING),
         rules=(*RULES, "BLK-012"),
         errata=(*ERRATA, "ER-050"),
         says="Integer 0 (no ordering value), long 0 (an ordering value) and null are three different things.",
@@ -105,9 +118,9 @@ def branches() -> Iterator[FileCase]:
         ),
     )
     mixed = [values[0] for values in VALUES.values()]
-    yield of(
+    yield delete_block_case(
         "ordering-mixed",
-        *(delete(f"k{n}", value) for n, value in enumerate([NATURAL, *mixed, NO_ORDERING])),
+        *(delete_entry(f"k{n}", value) for n, value in enumerate([NATURAL, *mixed, NO_ORDERING])),
         says=(
             "The ordering values of one delete block may have different branches, as a log compaction of two kinds of "
             "deletes writes them."
@@ -119,22 +132,22 @@ def branches() -> Iterator[FileCase]:
 
 def several_fields() -> Iterator[FileCase]:
     """Ordering values of several fields: branch 12, which later releases added."""
-    pair = array(VALUES["long"][0], VALUES["string"][0])
-    local = (long(LOCAL_DATE) + long(20089), {"type": "date", "value": "2025-01-01"})
-    yield of(
+    pair = values_of_fields(VALUES["long"][0], VALUES["string"][0])
+    local = (encode_long(LOCAL_DATE) + encode_long(20089), {"type": "date", "value": "2025-01-01"})
+    yield delete_block_case(
         "ordering-array",
-        delete("a", pair),
-        delete("b", array(NATURAL, NO_ORDERING)),
-        delete("c", array()),
+        delete_entry("a", pair),
+        delete_entry("b", values_of_fields(NATURAL, NO_ORDERING)),
+        delete_entry("c", values_of_fields()),
         needs=SEVERAL,
         says=(
             "Several ordering values are stored as branch 12: a list of values of the other branches, which may include null."
         ),
         if_it_fails="The branches inside the list have the same numbers; the list itself is a union of null and array.",
     )
-    yield of(
+    yield delete_block_case(
         "ordering-array-with-a-local-date",
-        delete("a", array(local, VALUES["date"][0])),
+        delete_entry("a", values_of_fields(local, VALUES["date"][0])),
         needs=SEVERAL,
         says="Branch 12 inside a list is a date of another Java class; both classes of dates count days since 1970.",
         if_it_fails="The union of the list's items has its own branch 12.",
@@ -143,10 +156,10 @@ def several_fields() -> Iterator[FileCase]:
 
 def forms() -> Iterator[FileCase]:
     """The list of entries in every form that Avro allows."""
-    yield whole(
+    yield whole_file_case(
         "delete.no-entries",
-        delete_of(delete_list(), [], HEADER),
-        avro(2, row("z", 1, 2)),
+        raw_delete_block(delete_list(), [], HEADER),
+        avro_block(2, make_row("z", 1, 2)),
         rules=(*RULES, "LF-017"),
         errata=ERRATA,
         says=(
@@ -156,16 +169,18 @@ def forms() -> Iterator[FileCase]:
         if_it_fails="An empty list is one zero byte; a delete block needs no schema in its header.",
         flags=("crash",),
     )
-    made = [delete(key, value) for key, value in zip("abcde", [NATURAL, *VALUES["long"]], strict=False)]
+    made = [delete_entry(key, value) for key, value in zip("abcde", [NATURAL, *VALUES["long"]], strict=False)]
     data, shows = [one for one, _ in made], [shown for _, shown in made]
-    two = long(2) + b"".join(data[:2]) + long(3) + b"".join(data[2:]) + b"\x00"
-    sized = long(-2) + long(sum(map(len, data[:2]))) + b"".join(data[:2])
-    negative = sized + long(1) + data[2] + long(-2) + long(sum(map(len, data[3:]))) + b"".join(data[3:]) + b"\x00"
+    two = encode_long(2) + b"".join(data[:2]) + encode_long(3) + b"".join(data[2:]) + b"\x00"
+    sized = encode_long(-2) + encode_long(sum(map(len, data[:2]))) + b"".join(data[:2])
+    negative = (
+        sized + encode_long(1) + data[2] + encode_long(-2) + encode_long(sum(map(len, data[3:]))) + b"".join(data[3:]) + b"\x00"
+    )
     for name, body in (("in-two-array-blocks", two), ("in-array-blocks-with-sizes", negative)):
-        yield whole(
+        yield whole_file_case(
             f"delete.{name}",
-            delete_of(body, shows, HEADER),
-            avro(2, row("z", 1, 2)),
+            raw_delete_block(body, shows, HEADER),
+            avro_block(2, make_row("z", 1, 2)),
             rules=RULES,
             errata=ERRATA,
             says=(
@@ -174,9 +189,9 @@ def forms() -> Iterator[FileCase]:
             if_it_fails="Read the Avro blocks of the list until a count of 0; a negative count is followed by a size.",
             flags=("silent-stale", "crash"),
         )
-    yield of(
+    yield delete_block_case(
         "many-entries",
-        *(delete(f"key-{n:05}", VALUES["long"][n % 2]) for n in range(1100)),
+        *(delete_entry(f"key-{n:05}", VALUES["long"][n % 2]) for n in range(1100)),
         says="A delete block with 1100 entries is read.",
         if_it_fails="A count above 63 takes more than one byte.",
     )
@@ -184,34 +199,34 @@ def forms() -> Iterator[FileCase]:
 
 def keys() -> Iterator[FileCase]:
     """Keys and partitions."""
-    yield of(
+    yield delete_block_case(
         "three-entries",
-        delete("k1", NATURAL, "p=1"),
-        delete("k2", VALUES["long"][2], "p=1"),
-        delete("k3", VALUES["string"][0], "p=2"),
+        delete_entry("k1", NATURAL, "p=1"),
+        delete_entry("k2", VALUES["long"][2], "p=1"),
+        delete_entry("k3", VALUES["string"][0], "p=2"),
         rules=(*RULES, "BLK-013"),
         says="A delete block has key, partition path and ordering value of each deleted record.",
         if_it_fails="The content is a length of four bytes and an Avro list of records of three unions, without Kryo.",
     )
-    yield of(
+    yield delete_block_case(
         "partition-null-or-empty",
-        delete("a", NATURAL, None),
-        delete("b", NATURAL, ""),
-        delete("c", NATURAL, "record_index"),
+        delete_entry("a", NATURAL, None),
+        delete_entry("b", NATURAL, ""),
+        delete_entry("c", NATURAL, "record_index"),
         rules=(*RULES, "BLK-013"),
         says="A partition path may be null, empty, or a partition of the metadata table.",
         if_it_fails="The partition path is a union with null; null and the empty text are different values.",
     )
-    yield of(
+    yield delete_block_case(
         "keys-that-are-not-ascii",
-        *(delete(key, NATURAL, "größe=ü") for key in ("é", "名前", "🜁", "", "a\x00b", "#HUDI#")),
+        *(delete_entry(key, NATURAL, "größe=ü") for key in ("é", "名前", "🜁", "", "a\x00b", "#HUDI#")),
         says="Keys and partition paths may be any text.",
         if_it_fails="Texts are UTF-8 with a length in bytes.",
     )
-    yield of(
+    yield delete_block_case(
         "one-key-twice",
-        delete("a", VALUES["long"][0]),
-        delete("a", VALUES["long"][2]),
+        delete_entry("a", VALUES["long"][0]),
+        delete_entry("a", VALUES["long"][2]),
         says="A key that occurs twice is shown twice, in stored order.",
         if_it_fails="An inspection does not merge.",
     )
@@ -224,13 +239,15 @@ def kryo() -> Iterator[FileCase]:
         kind, _, what = name.partition(".")
         shows = [entry | {"ordering": _canonical(entry["ordering"])} for entry in held]
         version = {"keys": 1, "records": 2}[kind]
-        content, behind = (KRYO / f"{name}.bin").read_bytes(), avro(2, row("z", 1, 2))
+        content, behind = (KRYO / f"{name}.bin").read_bytes(), avro_block(2, make_row("z", 1, 2))
         # Keys without an ordering value mean Integer 0, which Apache Hudi's classes use in this case.
         none = [entry | {"ordering": NATURAL[1]} for entry in shows]
-        accept = (inspection(delete_of(content, none, HEADER, version), behind),) if kind == "keys" and shows else ()
-        yield whole(
+        accept = (
+            (expected_inspection(raw_delete_block(content, none, HEADER, version), behind),) if kind == "keys" and shows else ()
+        )
+        yield whole_file_case(
             f"delete.kryo-{kind}.{what.replace('0.12', '0-12')}",
-            delete_of(content, shows, HEADER, version),
+            raw_delete_block(content, shows, HEADER, version),
             behind,
             accept=accept,
             rules=("BLK-007", "BLK-009", "BLK-010"),

@@ -7,44 +7,44 @@ between them are inconsistent, an error is right too, because a later release ma
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tools.corpus.avro_bytes import record
-from tools.corpus.case import FileCase, Variant, distinct
-from tools.corpus.log.blocks import avro, delete, delete_list, delete_of
+from tools.corpus.avro_bytes import record_schema
+from tools.corpus.case import FileCase, Variant, distinct_variants
+from tools.corpus.log.blocks import avro_block, delete_entry, delete_list, raw_delete_block
 from tools.corpus.log.builder import (
     INSTANT,
     MAGIC,
     Block,
     Json,
     Part,
-    at,
-    data_of,
-    envelopes,
-    inspection,
-    int4,
-    int8,
+    encode_int4,
+    encode_int8,
+    expected_inspection,
+    instant_time,
+    join_bytes,
+    without_content,
     without_corrupt,
 )
 from tools.corpus.log.file_cases import FRAMING, log_file_case
 
 #: A short schema, so that a block has few bytes and each of them can be damaged.
-TINY = record("r", ("k", "string"))
+TINY = record_schema("r", ("k", "string"))
 
 
-def tiny(second: int, *keys: str) -> Block:
+def small_avro_block(second: int, *keys: str) -> Block:
     """An Avro block of few bytes."""
     rows = [{"k": key} for key in keys]
-    return avro(second, *rows, schema=TINY)
+    return avro_block(second, *rows, schema=TINY)
 
 
-def tombstones(second: int, *keys: str) -> Block:
+def small_delete_block(second: int, *keys: str) -> Block:
     """A delete block of few bytes."""
-    entries = [delete(key) for key in keys]
+    entries = [delete_entry(key) for key in keys]
     body = delete_list(*(data for data, _ in entries))
-    return delete_of(body, [shows for _, shows in entries], [(INSTANT, at(second))])
+    return raw_delete_block(body, [shows for _, shows in entries], [(INSTANT, instant_time(second))])
 
 
-A, B, C = tiny(1, "a", "b"), tiny(2, "c", "d"), tombstones(3, "a")
-WHOLE = data_of(A, B, C)
+A, B, C = small_avro_block(1, "a", "b"), small_avro_block(2, "c", "d"), small_delete_block(3, "a")
+WHOLE = join_bytes(A, B, C)
 START, END = len(A.data), len(A.data + B.data)
 
 RECOVER = ("LF-012", "LF-013", "LF-024", "BLK-015", "BLK-017")
@@ -62,12 +62,12 @@ def cases() -> Iterator[FileCase]:
     yield from bytes_more_or_less()
 
 
-def shown(*parts: Part) -> Json:
+def expected_envelopes(*parts: Part) -> Json:
     """The inspection of the envelopes."""
-    return envelopes(inspection(*parts))
+    return without_content(expected_inspection(*parts))
 
 
-def patch(old: bytes, new: bytes) -> tuple[int, int, bytes]:
+def find_patch(old: bytes, new: bytes) -> tuple[int, int, bytes]:
     """The single patch that turns `old` into `new`."""
     head = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     rest_old, rest_new = old[head:], new[head:]
@@ -76,24 +76,24 @@ def patch(old: bytes, new: bytes) -> tuple[int, int, bytes]:
     return head, len(rest_old) - tail, rest_new[: len(rest_new) - tail]
 
 
-def changed(name: str, new: bytes, inspect: Json, of: bytes = WHOLE, **more: Any) -> Variant:
+def make_variant(name: str, new: bytes, inspect: Json, of: bytes = WHOLE, **more: Any) -> Variant:
     """A variant whose bytes are `new`."""
-    return Variant(name=name, patches=[patch(of, new)], inspect=inspect, **more)
+    return Variant(name=name, patches=[find_patch(of, new)], inspect=inspect, **more)
 
 
-def with_field(block: Block, field: str, value: bytes) -> bytes:
+def replace_field(block: Block, field: str, value: bytes) -> bytes:
     """The block with a replaced field."""
-    place, width = block.place(field)
+    place, width = block.position_of_part(field)
     return block.data[:place] + value + block.data[place + width :]
 
 
-def middle(field: str, name: str, value: bytes, **more: Any) -> Variant:
+def change_middle_block(field: str, name: str, value: bytes, **more: Any) -> Variant:
     """Three blocks with another value in a field of the middle block."""
-    broken = with_field(B, field, value)
-    return changed(f"{field}.{name}", A.data + broken + C.data, shown(A, broken, C), **more)
+    broken = replace_field(B, field, value)
+    return make_variant(f"{field}.{name}", A.data + broken + C.data, expected_envelopes(A, broken, C), **more)
 
 
-def family(name: str, variants: Sequence[Variant], of: bytes = WHOLE, **more: Any) -> FileCase:
+def damaged_copies(name: str, variants: Sequence[Variant], of: bytes = WHOLE, **more: Any) -> FileCase:
     """A family of damaged copies of one file."""
     about = {
         "rules": RECOVER,
@@ -103,15 +103,18 @@ def family(name: str, variants: Sequence[Variant], of: bytes = WHOLE, **more: An
         "flags": DANGER,
         "errata": ("ER-047", "ER-048"),
     }
-    return log_file_case(f"damaged-file.{name}", of, variants=distinct(variants, of), **{**about, **more})
+    return log_file_case(f"damaged-file.{name}", of, variants=distinct_variants(variants, of), **{**about, **more})
 
 
 def cuts() -> Iterator[FileCase]:
     """Truncated files and blocks."""
-    for name, first, second in (("two-data-blocks", A, B), ("two-delete-blocks", tombstones(1, "a"), tombstones(2, "b"))):
-        data = data_of(first, second)
+    for name, first, second in (
+        ("two-data-blocks", A, B),
+        ("two-delete-blocks", small_delete_block(1, "a"), small_delete_block(2, "b")),
+    ):
+        data = join_bytes(first, second)
         variants = [_cut(first, second, length) for length in range(len(data) + 1)]
-        yield family(
+        yield damaged_copies(
             f"cut-everywhere.{name}",
             variants,
             of=data,
@@ -121,13 +124,13 @@ def cuts() -> Iterator[FileCase]:
             ),
             if_it_fails="The end of the file inside a block ends only that block; up to five bytes may be skipped.",
         )
-    for name, torn in (("", B), ("-holding-a-magic", tiny(2, "c#HUDI#d", "#HUDI#"))):
-        data = data_of(A, torn, C)
+    for name, torn in (("", B), ("-holding-a-magic", small_avro_block(2, "c#HUDI#d", "#HUDI#"))):
+        data = join_bytes(A, torn, C)
         variants = []
         for kept in range(1, len(torn.data)):
             part = torn.data[:kept]
-            variants.append(changed(f"kept-{kept}", data_of(A, part, C), shown(A, part, C), of=data))
-        yield family(
+            variants.append(make_variant(f"kept-{kept}", join_bytes(A, part, C), expected_envelopes(A, part, C), of=data))
+        yield damaged_copies(
             f"cut-block{name}-before-a-whole-one",
             variants,
             of=data,
@@ -138,25 +141,25 @@ def cuts() -> Iterator[FileCase]:
 def _cut(first: Block, second: Block, length: int) -> Variant:
     parts: list[Part] = []
     for block in (first, second):
-        begin = len(data_of(*parts))
+        begin = len(join_bytes(*parts))
         part = block.data[: max(length - begin, 0)]
         parts += [block] if part == block.data else [part] if part else []
     stray = parts and isinstance(parts[-1], bytes) and len(parts[-1]) < len(MAGIC)
-    found = shown(*parts)
+    found = expected_envelopes(*parts)
     return Variant(name=f"length-{length}", cut=length, inspect=found, accept=[without_corrupt(found)] if stray else [])
 
 
 def outer_fields() -> Iterator[FileCase]:
     """Magic, block length and trailer."""
-    yield family("magic", list(_magics()), rules=("LF-011", "LF-012", "LF-028", "BLK-015", "BLK-017"), says=MAGIC_SAYS)
-    yield family(
+    yield damaged_copies("magic", list(_magics()), rules=("LF-011", "LF-012", "LF-028", "BLK-015", "BLK-017"), says=MAGIC_SAYS)
+    yield damaged_copies(
         "length",
-        [middle("length", name, int8(value)) for name, value in _lengths()],
+        [change_middle_block("length", name, encode_int8(value)) for name, value in _lengths()],
         says="If the block length of the middle block is wrong, that block is corrupt and the others are shown.",
     )
-    yield family(
+    yield damaged_copies(
         "trailer",
-        [middle("trailer", name, int8(value)) for name, value in _trailers()],
+        [change_middle_block("trailer", name, encode_int8(value)) for name, value in _trailers()],
         rules=("LF-023", "LF-024", "BLK-015", "BLK-017"),
         errata=("ER-012", "ER-047"),
         says=(
@@ -166,9 +169,12 @@ def outer_fields() -> Iterator[FileCase]:
         if_it_fails="Compare all eight bytes of both lengths before using anything of the block.",
     )
     flips = [
-        (part, offset, bit) for part in ("magic", "length", "trailer") for offset in range(B.place(part)[1]) for bit in range(8)
+        (part, offset, bit)
+        for part in ("magic", "length", "trailer")
+        for offset in range(B.position_of_part(part)[1])
+        for bit in range(8)
     ]
-    yield family(
+    yield damaged_copies(
         "one-bit",
         [_flipped(part, offset, bit) for part, offset, bit in flips],
         rules=("LF-012", "LF-013", "LF-024", "BLK-015", "BLK-017"),
@@ -185,7 +191,9 @@ def _magics() -> Iterator[Variant]:
         for offset in range(len(MAGIC)):
             broken = block.data[:offset] + b"\x00" + block.data[offset + 1 :]
             parts = [broken if one is block else one for one in (A, B, C)]
-            yield changed(f"{which}.byte-{offset}", data_of(*parts), shown(*parts), or_error=which == "first")
+            yield make_variant(
+                f"{which}.byte-{offset}", join_bytes(*parts), expected_envelopes(*parts), or_error=which == "first"
+            )
 
 
 def _lengths() -> Iterator[tuple[str, int]]:
@@ -204,7 +212,7 @@ def _lengths() -> Iterator[tuple[str, int]]:
         ("into-the-next-block", own + 14),
         ("to-the-end-and-one", own + following + 1),
     )
-    yield from (("into-the-next-length", own + 10), ("bytes-swapped", int.from_bytes(int8(own), "little", signed=True)))
+    yield from (("into-the-next-length", own + 10), ("bytes-swapped", int.from_bytes(encode_int8(own), "little", signed=True)))
 
 
 def _trailers() -> Iterator[tuple[str, int]]:
@@ -212,22 +220,24 @@ def _trailers() -> Iterator[tuple[str, int]]:
     yield from (("zero", 0), ("one-less", length + 5), ("one-more", length + 7), ("minus-one", -1), ("negative", -(length + 6)))
     yield from (("the-leading-length", length), ("the-whole-size", length + 14), ("high-word-set", length + 6 + 2**32))
     yield from (("greatest", 2**63 - 1), ("least", -(2**63)), ("of-the-block-before", len(A.data) + 1))
-    yield ("bytes-swapped", int.from_bytes(int8(length + 6), "little", signed=True))
+    yield ("bytes-swapped", int.from_bytes(encode_int8(length + 6), "little", signed=True))
 
 
 def _flipped(part: str, offset: int, bit: int) -> Variant:
-    place, _ = B.place(part)
+    place, _ = B.position_of_part(part)
     broken = bytearray(B.data)
     broken[place + offset] ^= 1 << bit
-    return changed(f"{part}.byte-{offset}.bit-{bit}", data_of(A, bytes(broken), C), shown(A, bytes(broken), C))
+    return make_variant(
+        f"{part}.byte-{offset}.bit-{bit}", join_bytes(A, bytes(broken), C), expected_envelopes(A, bytes(broken), C)
+    )
 
 
 def inner_fields() -> Iterator[FileCase]:
     """Header, content length and footer of a block whose outer lengths agree."""
     counts = (("minus-one", -1), ("one-less", 1), ("one-more", 3), ("zero", 0), ("greatest", 2**31 - 1), ("least", -(2**31)))
-    yield family(
+    yield damaged_copies(
         "header-count",
-        [middle("header-count", name, int4(value), or_error=True) for name, value in counts],
+        [change_middle_block("header-count", name, encode_int4(value), or_error=True) for name, value in counts],
         rules=("LF-010", "LF-017", "BLK-015"),
         says=(
             "If the header of the middle block counts more or fewer entries than it has, the block is corrupt or the "
@@ -237,15 +247,17 @@ def inner_fields() -> Iterator[FileCase]:
     )
     lengths = (("minus-one", -1), ("greatest", 2**31 - 1), ("least", -(2**31)), ("one-more", 1), ("one-less", -1), ("zero", 0))
     texts = [
-        middle(f"header-{number}-length", name, int4(_relative(f"header-{number}-text", name, value)), or_error=True)
+        change_middle_block(
+            f"header-{number}-length", name, encode_int4(_relative(f"header-{number}-text", name, value)), or_error=True
+        )
         for number in (0, 1)
         for name, value in lengths
     ]
     bad = [("not-utf-8", b"\xff"), ("half-a-character", b"\xc3"), ("surrogate", b"\xed\xa0\x80"), ("overlong", b"\xc0\xaf")]
     for name, wrong in bad:
-        _, width = B.place("header-1-text")
-        texts.append(middle("header-1-text", name, b"{" * (width - len(wrong)) + wrong, or_error=True))
-    yield family(
+        _, width = B.position_of_part("header-1-text")
+        texts.append(change_middle_block("header-1-text", name, b"{" * (width - len(wrong)) + wrong, or_error=True))
+    yield damaged_copies(
         "header-text",
         texts,
         rules=("LF-010", "LF-018", "BLK-015"),
@@ -263,9 +275,9 @@ def inner_fields() -> Iterator[FileCase]:
         ("to-the-trailer", width + 4),
         ("over-the-trailer", width + 12),
     )
-    yield family(
+    yield damaged_copies(
         "content-length",
-        [middle("content-length", name, int8(value), or_error=True) for name, value in (*contents, *more)],
+        [change_middle_block("content-length", name, encode_int8(value), or_error=True) for name, value in (*contents, *more)],
         rules=("LF-010", "LF-019", "BLK-015"),
         says=(
             "If the content length of the middle block is too short or too long, the block is corrupt or the file is an error."
@@ -273,9 +285,9 @@ def inner_fields() -> Iterator[FileCase]:
         if_it_fails=AGREE,
     )
     footers = (("one", 1), ("minus-one", -1), ("greatest", 2**31 - 1), ("least", -(2**31)))
-    yield family(
+    yield damaged_copies(
         "footer-count",
-        [middle("footer-count", name, int4(value), or_error=True) for name, value in footers],
+        [change_middle_block("footer-count", name, encode_int4(value), or_error=True) for name, value in footers],
         rules=("LF-010", "LF-021", "LF-022", "BLK-015"),
         errata=("ER-011",),
         says=(
@@ -286,7 +298,7 @@ def inner_fields() -> Iterator[FileCase]:
 
 
 def _relative(text: str, name: str, value: int) -> int:
-    return B.place(text)[1] + value if name.startswith("one-") else value
+    return B.position_of_part(text)[1] + value if name.startswith("one-") else value
 
 
 def unknown() -> Iterator[FileCase]:
@@ -300,7 +312,7 @@ def unknown() -> Iterator[FileCase]:
         _unknown("version", name, value)
         for name, value in (("two", 2), ("eight", 8), ("minus-one", -1), ("greatest", 2**31 - 1))
     ]
-    yield family(
+    yield damaged_copies(
         "unknown-version",
         versions,
         rules=("LF-014", "LF-026", "LF-027"),
@@ -316,7 +328,7 @@ def unknown() -> Iterator[FileCase]:
         ("greatest", 2**31 - 1),
         ("little-endian-avro", 3 << 24),
     )
-    yield family(
+    yield damaged_copies(
         "unknown-type",
         [_unknown("type", name, value) for name, value in kinds],
         rules=("LF-015", "LF-031", "BLK-014"),
@@ -327,22 +339,26 @@ def unknown() -> Iterator[FileCase]:
 
 
 def _unknown(field: str, name: str, value: int) -> Variant:
-    broken = with_field(B, field, int4(value))
+    broken = replace_field(B, field, encode_int4(value))
     said = f"a block of {field} {value}, which is not defined"
-    return Variant(name=name, patches=[patch(WHOLE, data_of(A, broken, C))], error=said)
+    return Variant(name=name, patches=[find_patch(WHOLE, join_bytes(A, broken, C))], error=said)
 
 
 def bytes_more_or_less() -> Iterator[FileCase]:
     """A missing or an additional byte at each position of a block, or a missing magic of the next block."""
     missing = [_without(place, 1) for place in range(len(B.data))]
-    yield family("one-byte-missing", missing, says="One missing byte makes the middle block corrupt; the others are shown.")
+    yield damaged_copies(
+        "one-byte-missing", missing, says="One missing byte makes the middle block corrupt; the others are shown."
+    )
     added = []
     for place in range(1, len(B.data)):
         broken = B.data[:place] + b"\x7f" + B.data[place:]
-        added.append(changed(f"at-{place}", data_of(A, broken, C), shown(A, broken, C)))
-    yield family("one-byte-too-many", added, says="One additional byte makes the middle block corrupt; the others are shown.")
+        added.append(make_variant(f"at-{place}", join_bytes(A, broken, C), expected_envelopes(A, broken, C)))
+    yield damaged_copies(
+        "one-byte-too-many", added, says="One additional byte makes the middle block corrupt; the others are shown."
+    )
     glued = [_without(0, width) for width in (*range(1, 7), 14, 22)]
-    yield family(
+    yield damaged_copies(
         "glued",
         glued,
         rules=("LF-011", "LF-012", "BLK-015", "BLK-017"),
@@ -353,4 +369,4 @@ def bytes_more_or_less() -> Iterator[FileCase]:
 
 def _without(place: int, width: int) -> Variant:
     broken = B.data[:place] + B.data[place + width :]
-    return changed(f"at-{place}-of-{width}", data_of(A, broken, C), shown(A, broken, C))
+    return make_variant(f"at-{place}-of-{width}", join_bytes(A, broken, C), expected_envelopes(A, broken, C))

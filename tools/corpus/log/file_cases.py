@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tools.corpus.case import FileCase
-from tools.corpus.log.builder import Json, Part, data_of, inspection
-from tools.corpus.log.builder import name as log_name
+from tools.corpus.log.builder import Json, Part, expected_inspection, join_bytes
+from tools.corpus.log.builder import log_file_name as log_name
 
 #: The features of an engine that shows the envelopes of blocks, and of an engine that shows their content.
 FRAMING = ("inspect.log-file",)
@@ -15,7 +15,7 @@ CONTENT = ("inspect.log-file", "inspect.log-content")
 _CONTENT_KEYS = ("content_version", "rows", "deletes", "positions")
 
 
-def framing(found: Json) -> Json:
+def without_content(found: Json) -> Json:
     """The same inspection without the content of the blocks."""
     blocks = [{key: value for key, value in block.items() if key not in _CONTENT_KEYS} for block in found["blocks"]]
     return {**found, "blocks": blocks}
@@ -26,12 +26,12 @@ def log_file_case(name: str, content: bytes, *, rules: Sequence[str], **more: An
     return FileCase(area="log", name=name, content=content, requirements=rules, **{"file": log_name(1), **more})
 
 
-def whole(name: str, *parts: Part, **more: Any) -> FileCase:
+def whole_file_case(name: str, *parts: Part, **more: Any) -> FileCase:
     """A log file of which envelopes and content of all blocks are compared."""
-    about = {"inspect": inspection(*parts), "needs": CONTENT, "flags": ("lost-write",)}
-    return log_file_case(f"file.{name}", data_of(*parts), verdict="valid", **{**about, **more})
+    about = {"inspect": expected_inspection(*parts), "needs": CONTENT, "flags": ("lost-write",)}
+    return log_file_case(f"file.{name}", join_bytes(*parts), verdict="valid", **{**about, **more})
 
 
 def framed_only(name: str, *parts: Part, **more: Any) -> FileCase:
     """A log file of which only the envelopes are compared, for engines that do not decode contents."""
-    return whole(name, *parts, inspect=framing(inspection(*parts)), needs=FRAMING, **more)
+    return whole_file_case(name, *parts, inspect=without_content(expected_inspection(*parts)), needs=FRAMING, **more)

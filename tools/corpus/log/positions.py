@@ -2,69 +2,81 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tools.corpus.avro_bytes import record
+from tools.corpus.avro_bytes import record_schema
 from tools.corpus.case import FileCase
-from tools.corpus.log.blocks import avro, base64_text, delete, deletes, row
-from tools.corpus.log.builder import BASE_INSTANT, POSITIONS, Block, at
-from tools.corpus.log.file_cases import whole
-from tools.corpus.roaring_bytes import Containers, array, bitmap64, bits, runs
+from tools.corpus.log.blocks import avro_block, base64_text, delete_block, delete_entry, make_row
+from tools.corpus.log.builder import BASE_INSTANT, POSITIONS, Block, instant_time
+from tools.corpus.log.file_cases import whole_file_case
+from tools.corpus.roaring_bytes import Containers, array_container, bitmap_container, encode_bitmap64, run_container
 
 RULES = ("LF-041", "LF-042")
 #: The largest number of positions of a bitmap that an inspection shows.
 SHOWN = 1000
-ID_ONLY = record("row", ("id", "string"))
+ID_ONLY = record_schema("row", ("id", "string"))
 
 
 def cases() -> Iterator[FileCase]:
     """All cases of this module."""
-    small = {0: {0: array(0, 2, 5)}}
-    yield of("array-container", small, [0, 2, 5], "A container with few positions is a sorted list.")
-    yield of(
+    small = {0: {0: array_container(0, 2, 5)}}
+    yield positions_case("array-container", small, [0, 2, 5], "A container with few positions is a sorted list.")
+    yield positions_case(
         "run-container",
-        {0: {0: runs((0, 98))}},
+        {0: {0: run_container((0, 98))}},
         list(range(99)),
         "Consecutive positions are a run: the first position and the length minus 1.",
     )
     even = list(range(0, 8196, 2))
-    yield of(
-        "bitmap-container", {0: {0: bits(even)}}, even, "A container with more than 4096 positions is a field of 65536 bits."
+    yield positions_case(
+        "bitmap-container",
+        {0: {0: bitmap_container(even)}},
+        even,
+        "A container with more than 4096 positions is a field of 65536 bits.",
     )
-    yield of("two-containers", {0: {0: array(1), 1: array(4464)}}, [1, 70_000], "A container covers 65536 positions.")
-    several = {0: {n: runs((10, 19)) for n in range(4)}}
+    yield positions_case(
+        "two-containers",
+        {0: {0: array_container(1), 1: array_container(4464)}},
+        [1, 70_000],
+        "A container covers 65536 positions.",
+    )
+    several = {0: {n: run_container((10, 19)) for n in range(4)}}
     spans = [n * 65536 + m for n in range(4) for m in range(10, 20)]
-    yield of("four-run-containers", several, spans, "A bitmap with runs has offsets if it has four or more containers.")
-    mixed = {0: {0: runs((0, 9)), 2: array(1, 5), 9: runs((0, 1), (7, 9))}}
+    yield positions_case(
+        "four-run-containers", several, spans, "A bitmap with runs has offsets if it has four or more containers."
+    )
+    mixed = {0: {0: run_container((0, 9)), 2: array_container(1, 5), 9: run_container((0, 1), (7, 9))}}
     places = [*range(10), 131_073, 131_077, 589_824, 589_825, 589_831, 589_832, 589_833]
-    yield of("mixed-containers", mixed, places, "A flag for each container states whether it is a container of runs.")
-    high = {0: {0: array(7)}, 1: {0: array(0)}, 256: {1: array(3)}}
-    yield of(
+    yield positions_case(
+        "mixed-containers", mixed, places, "A flag for each container states whether it is a container of runs."
+    )
+    high = {0: {0: array_container(7)}, 1: {0: array_container(0)}, 256: {1: array_container(3)}}
+    yield positions_case(
         "beyond-32-bits",
         high,
         [7, 2**32, 256 * 2**32 + 65_539],
         "Positions above 2^32 are in the bucket of their upper 32 bits.",
     )
-    yield whole(
+    yield whole_file_case(
         "positions.of-deletes",
-        with_positions(deletes(1, delete("a"), delete("b")), {0: {0: array(3, 9)}}, [3, 9]),
+        add_positions(delete_block(1, delete_entry("a"), delete_entry("b")), {0: {0: array_container(3, 9)}}, [3, 9]),
         rules=(*RULES, "BLK-006"),
         errata=("ER-014",),
         says="A delete block has positions like a data block.",
         if_it_fails="Header keys do not depend on the type of the block.",
     )
-    yield whole(
+    yield whole_file_case(
         "positions.without-the-base-file-instant",
-        with_positions(avro(1, row("a")), {0: {0: array(4)}}, [4], base=False),
+        add_positions(avro_block(1, make_row("a")), {0: {0: array_container(4)}}, [4], base=False),
         rules=(*RULES, "LF-043"),
         errata=("ER-014",),
         says="Positions without header key 8 are shown; no merge may use them.",
         if_it_fails="The first release of version 8 wrote such blocks: the base file of the positions is unknown.",
         flags=("silent-stale",),
     )
-    full = {0: {n: runs((0, 65_535)) for n in range(1000)}}
-    yield whole(
+    full = {0: {n: run_container((0, 65_535)) for n in range(1000)}}
+    yield whole_file_case(
         "positions.of-sixty-five-million-rows",
-        with_positions(avro(1, row("a")), full, range(SHOWN)),
-        avro(2, row("b", 2, 2)),
+        add_positions(avro_block(1, make_row("a")), full, range(SHOWN)),
+        avro_block(2, make_row("b", 2, 2)),
         rules=RULES,
         errata=("ER-014",),
         or_error=True,
@@ -72,9 +84,9 @@ def cases() -> Iterator[FileCase]:
         if_it_fails="Compare the number of positions with the number of rows before expanding a bitmap.",
         flags=("memory", "crash"),
     )
-    yield whole(
+    yield whole_file_case(
         "positions.none",
-        with_positions(avro(1, row("a")), {}, []),
+        add_positions(avro_block(1, make_row("a")), {}, []),
         rules=RULES,
         errata=("ER-014",),
         says="An empty bitmap has eight zero bytes.",
@@ -83,12 +95,12 @@ def cases() -> Iterator[FileCase]:
     )
 
 
-def of(name: str, buckets: Mapping[int, Containers], places: Sequence[int], says: str) -> FileCase:
+def positions_case(name: str, buckets: Mapping[int, Containers], places: Sequence[int], says: str) -> FileCase:
     """A block with as many rows as it has positions."""
     rows = [{"id": f"k{place}"} for place in places]
-    return whole(
+    return whole_file_case(
         f"positions.{name}",
-        with_positions(avro(1, *rows, schema=ID_ONLY), buckets, places),
+        add_positions(avro_block(1, *rows, schema=ID_ONLY), buckets, places),
         rules=RULES,
         errata=("ER-014",),
         says=says,
@@ -97,7 +109,11 @@ def of(name: str, buckets: Mapping[int, Containers], places: Sequence[int], says
     )
 
 
-def with_positions(block: Block, buckets: Mapping[int, Containers], places: Sequence[int], *, base: bool = True) -> Block:
+def add_positions(block: Block, buckets: Mapping[int, Containers], places: Sequence[int], *, base: bool = True) -> Block:
     """The block with positions in its header."""
-    header = [*block.header, (POSITIONS, base64_text(bitmap64(buckets))), *([(BASE_INSTANT, at(0))] if base else [])]
-    return block.having(header=header, shows={**block.shows, "positions": [str(place) for place in places[:SHOWN]]})
+    header = [
+        *block.header,
+        (POSITIONS, base64_text(encode_bitmap64(buckets))),
+        *([(BASE_INSTANT, instant_time(0))] if base else []),
+    ]
+    return block.with_changes(header=header, shows={**block.shows, "positions": [str(place) for place in places[:SHOWN]]})

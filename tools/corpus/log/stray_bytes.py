@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.corpus.case import FileCase, Variant
-from tools.corpus.log.builder import MAGIC, Part, data_of, int8, without_corrupt
-from tools.corpus.log.envelope_damage import WHOLE, A, B, C, changed, family, shown
+from tools.corpus.log.builder import MAGIC, Part, encode_int8, join_bytes, without_corrupt
+from tools.corpus.log.envelope_damage import WHOLE, A, B, C, damaged_copies, expected_envelopes, make_variant
 
 SIZES = (1, 5, 6, 7, 8, 13, 100)
 PLACES = {"before-the-first": 0, "between-the-first-and-the-middle": 1, "before-the-last": 2, "behind-the-last": 3}
@@ -15,7 +15,7 @@ def cases() -> Iterator[FileCase]:
     """All cases of this module."""
     for place, index in PLACES.items():
         where = place.replace("-", " ").replace("behind", "after")
-        yield family(
+        yield damaged_copies(
             f"junk.{place}",
             list(_stray(index)),
             rules=("LF-025", "LF-012", "LF-001", "BLK-016", "BLK-017"),
@@ -29,9 +29,9 @@ def _stray(index: int) -> Iterator[Variant]:
     for name, junk in _junk():
         parts: list[Part] = [A, B, C]
         parts.insert(index, junk)
-        found = shown(*parts)
+        found = expected_envelopes(*parts)
         more: dict[str, Any] = {"or_error": True} if index == 0 else {}
-        yield changed(name, data_of(*parts), found, accept=[without_corrupt(found)], of=WHOLE, **more)
+        yield make_variant(name, join_bytes(*parts), found, accept=[without_corrupt(found)], of=WHOLE, **more)
 
 
 def _junk() -> Iterator[tuple[str, bytes]]:
@@ -55,7 +55,7 @@ def _junk() -> Iterator[tuple[str, bytes]]:
         ("of-two-bytes", 2),
         ("of-a-gigabyte", 2**30),
     ):
-        yield f"magic-with-length-{name}", MAGIC + int8(length)
-    yield "magic-with-length-to-the-next-block", MAGIC + int8(60) + b"\x01" * 60
+        yield f"magic-with-length-{name}", MAGIC + encode_int8(length)
+    yield "magic-with-length-to-the-next-block", MAGIC + encode_int8(60) + b"\x01" * 60
     yield "magic-amid-junk", b"junk" + MAGIC + b"\x00\x00\x00"
     yield "two-magics", MAGIC + b"--" + MAGIC + b"--"

@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Taken:
+class CopiedFile:
     """A file of a golden table: the first file of `table` whose name ends with `extension`.
 
     `beside` is the extension of another file of the same action, which distinguishes a compaction from a commit.
@@ -64,17 +64,17 @@ def cases() -> Iterator[FileCase]:
             file=path.name,
             content=None,
             verdict="valid",
-            inspect=shown(path.name, path.read_bytes()),
+            inspect=expected_inspection(path.name, path.read_bytes()),
             derived_by=("fastavro, under the schema in the file",),
         )
 
 
-def shown(name: str, data: bytes) -> Json:
+def expected_inspection(name: str, data: bytes) -> Json:
     """The expected inspection of the file with this name."""
     times, _, extension = name.partition(".")
     requested, _, completion = times.partition("_")
     word, _, state = ("commit.inflight" if extension == "inflight" else extension).partition(".")
-    record, content = decoded(data) if data else (None, None)
+    record, content = decode_record(data) if data else (None, None)
     return {
         "format": "instant",
         "requested": requested,
@@ -86,12 +86,12 @@ def shown(name: str, data: bytes) -> Json:
     }
 
 
-def decoded(data: bytes) -> tuple[str, Json]:
+def decode_record(data: bytes) -> tuple[str, Json]:
     """The name of the record and its canonical fields."""
     reader = fastavro.reader(io.BytesIO(data))
     (record,) = reader
     schema = json.loads(reader.metadata["avro.schema"])
-    return schema["name"], canonical(record, schema, named_types(schema))
+    return schema["name"], canonical_value(record, schema, named_types(schema))
 
 
 def named_types(schema: Any) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def named_types(schema: Any) -> dict[str, Any]:
     return own | {name: found for part in parts for name, found in named_types(part).items()}
 
 
-def canonical(value: Any, schema: Any, named: Mapping[str, Any]) -> Any:
+def canonical_value(value: Any, schema: Any, named: Mapping[str, Any]) -> Any:
     """A value in canonical form: long and double as text, all others as in JSON. The unions of these records have one type
     in addition to null."""
     if value is None:
@@ -118,21 +118,21 @@ def canonical(value: Any, schema: Any, named: Mapping[str, Any]) -> Any:
         schema = named[schema]
     kind = schema if isinstance(schema, str) else schema["type"]
     if kind == "record":
-        return {field["name"]: canonical(value[field["name"]], field["type"], named) for field in schema["fields"]}
+        return {field["name"]: canonical_value(value[field["name"]], field["type"], named) for field in schema["fields"]}
     if kind == "array":
-        return [canonical(item, schema["items"], named) for item in value]
+        return [canonical_value(item, schema["items"], named) for item in value]
     if kind == "map":
-        return {key: canonical(item, schema["values"], named) for key, item in value.items()}
+        return {key: canonical_value(item, schema["values"], named) for key, item in value.items()}
     return str(value) if kind == "long" else repr(value) if kind == "double" else value
 
 
 def _states(
     action: str, table: str, rules: Sequence[str], says: Mapping[str, str], errata: Sequence[str] = ()
-) -> Iterator[Taken]:
+) -> Iterator[CopiedFile]:
     """The files of one action by state: extension and content."""
     for state, text in says.items():
         extension = action if state == "completed" else f"{action}.{state}"
-        yield Taken(f"{action}.{state}", table, "inflight" if extension == "commit.inflight" else extension, text, rules,
+        yield CopiedFile(f"{action}.{state}", table, "inflight" if extension == "commit.inflight" else extension, text, rules,
                     errata=errata)  # fmt: skip
 
 
@@ -152,23 +152,23 @@ TAKEN = (
         "inflight": _PROFILE,
         "completed": "A replacecommit completes with HoodieReplaceCommitMetadata, which names the replaced file groups.",
     }),
-    Taken("replacecommit.of-a-deleted-partition", "timeline/delete-partition", "replacecommit",
+    CopiedFile("replacecommit.of-a-deleted-partition", "timeline/delete-partition", "replacecommit",
           "The deletion of a partition completes as a replacecommit without new files.", ("TL-012",)),
     *_states("clustering", "timeline/clustering.completed", ("TL-012", "TL-040"), {
         "requested": "A requested clustering has a plan: its groups of file slices and the strategy.", "inflight": _STARTED,
     }, errata=("ER-003",)),
-    Taken("replacecommit.of-a-clustering", "timeline/clustering.completed", "replacecommit",
+    CopiedFile("replacecommit.of-a-clustering", "timeline/clustering.completed", "replacecommit",
           "A clustering completes as a replacecommit.", ("TL-012",), beside="clustering.requested"),
     *_states("compaction", "timeline/compaction.completed-then-log", ("TL-015",), {
         "requested": "A requested compaction has a plan, which has file names without folders.", "inflight": _STARTED,
     }, errata=("ER-004",)),
-    Taken("commit.of-a-compaction", "timeline/compaction.completed-then-log", "commit",
+    CopiedFile("commit.of-a-compaction", "timeline/compaction.completed-then-log", "commit",
           "A compaction completes as a commit, with HoodieCommitMetadata.", ("TL-007", "TL-015"),
           beside="compaction.requested", errata=("ER-004",)),
     *_states("logcompaction", "log/log-compaction", ("TL-016", "TL-017"), {
         "requested": "A requested log compaction has a compaction plan that names its strategy.", "inflight": _STARTED,
     }, errata=("ER-006",)),
-    Taken("deltacommit.of-a-log-compaction", "log/log-compaction", "deltacommit",
+    CopiedFile("deltacommit.of-a-log-compaction", "log/log-compaction", "deltacommit",
           "A log compaction completes as a deltacommit.", ("TL-009", "TL-017"), beside="logcompaction.requested",
           errata=("ER-006",)),
     *_states("clean", "timeline/clean.mor", ("TL-014",), {
@@ -198,7 +198,7 @@ TAKEN = (
 )  # fmt: skip
 
 
-def take() -> None:
+def copy_files() -> None:
     """Copy the missing files."""
     for one in TAKEN:
         if not one.place().exists():
@@ -208,4 +208,4 @@ def take() -> None:
 
 
 if __name__ == "__main__":
-    take()
+    copy_files()

@@ -6,16 +6,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tools.corpus.avro_bytes import datum
+from tools.corpus.avro_bytes import encode_datum
 from tools.corpus.case import FileCase
-from tools.corpus.timeline.action_files import Json, canonical, named_types
-from tools.corpus.timeline.avro_containers import block, container, deployed, extended, header, reordered, sample, text, without
+from tools.corpus.timeline.action_files import Json, canonical_value, named_types
+from tools.corpus.timeline.avro_containers import (
+    add_fields,
+    deployed_schema,
+    encode_block,
+    encode_container,
+    encode_header,
+    sample_value,
+    schema_text,
+    sort_fields,
+    without_fields,
+)
 
 REQUESTED, COMPLETION = "20260101000000000", "20260101000001000"
 
 
 @dataclass(frozen=True)
-class Place:
+class ActionFile:
     """A state of an action that has a record: the name of its file, the case with a deployed file, and the rules."""
 
     action: str
@@ -42,7 +52,7 @@ class Place:
         writes = ("commit.completed", "deltacommit.completed", "replacecommit.completed")
         return ("ER-098",) if self.name in writes else ()
 
-    def shows(self, record: str | None, content: Json | None) -> Json:
+    def expected_inspection(self, record: str | None, content: Json | None) -> Json:
         """The expected inspection."""
         return {
             "format": "instant",
@@ -55,9 +65,9 @@ class Place:
         }
 
 
-def _place(name: str, record: str, *rules: str, real: str | None = None) -> Place:
+def _place(name: str, record: str, *rules: str, real: str | None = None) -> ActionFile:
     action, _, state = name.partition(".")
-    return Place(action, state, record, real or name, rules)
+    return ActionFile(action, state, record, real or name, rules)
 
 
 PLACES = (
@@ -99,7 +109,7 @@ def cases() -> Iterator[FileCase]:
     yield from _as_json()
 
 
-def case(place: Place, name: str, says: str, content: bytes, shows: Json | None, **more: Any) -> FileCase:
+def action_case(place: ActionFile, name: str, says: str, content: bytes, shows: Json | None, **more: Any) -> FileCase:
     """One file; it must be refused if there is no inspection."""
     refused: Json = {"error": "not the record of the action in this state", "verdict": "must-refuse"}
     right: Json = refused if shows is None else {"inspect": shows, "verdict": "valid"}
@@ -121,32 +131,32 @@ def case(place: Place, name: str, says: str, content: bytes, shows: Json | None,
     )
 
 
-def filled(schema: Any) -> tuple[Json, Json]:
+def filled_record(schema: Any) -> tuple[Json, Json]:
     """A record with a value in every field, and its canonical form."""
-    value = sample(schema)
-    return value, canonical(value, schema, named_types(schema))
+    value = sample_value(schema)
+    return value, canonical_value(value, schema, named_types(schema))
 
 
-def _of(place: Place) -> Iterator[FileCase]:
+def _of(place: ActionFile) -> Iterator[FileCase]:
     """The complete record; with fields of a later release; with another order of fields."""
-    schema = deployed(place.real)
-    value, content = filled(schema)
-    shows = place.shows(place.record, content)
-    yield case(
+    schema = deployed_schema(place.real)
+    value, content = filled_record(schema)
+    shows = place.expected_inspection(place.record, content)
+    yield action_case(
         place,
         "every-field",
         "A record with a value in every field is shown with all of them.",
-        container(schema, value),
+        encode_container(schema, value),
         shows,
     )
-    later = extended(schema, *UNKNOWN)
-    yield case(
+    later = add_fields(schema, *UNKNOWN)
+    yield action_case(
         place, "further-fields", "Fields that a later release has added are ignored.",
-        container(later, value | STRANGE), shows,
+        encode_container(later, value | STRANGE), shows,
     )  # fmt: skip
-    yield case(
+    yield action_case(
         place, "other-order", "Fields are decoded in the order of the schema in the file, whatever order other releases use.",
-        container(reordered(schema), value), shows,
+        encode_container(sort_fields(schema), value), shows,
     )  # fmt: skip
 
 
@@ -154,7 +164,7 @@ def _empty() -> Iterator[FileCase]:
     """Empty files in states that need a record."""
     for place in PLACES:
         if place.name not in ("commit.inflight", "replacecommit.requested", "clustering.requested"):
-            yield case(
+            yield action_case(
                 place, "empty", f"An empty file is refused, because it has no {place.record}.", b"", None,
                 if_it_fails="A reader that treats an empty file as an empty record loses the content of the action.",
                 errata=place.empty_counts,
@@ -180,15 +190,15 @@ def _of_another_action() -> Iterator[FileCase]:
         ("indexing.requested", "indexing.completed"),
         ("indexing.completed", "indexing.requested"),
     ):
-        schema = deployed(other)
+        schema = deployed_schema(other)
         record = BY_NAME[other].record
-        yield case(
+        yield action_case(
             BY_NAME[name], f"holds-a-{_dashed(record)}", f"A {record} in place of the right record is refused.",
-            container(schema, sample(schema)), None, errata=("ER-099",),
+            encode_container(schema, sample_value(schema)), None, errata=("ER-099",),
         )  # fmt: skip
     plan = BY_NAME["compaction.requested"]
     names = b"f1_0-1-2_20250101000000000.parquet\n.f1_20250102000000000.log.1_0-1-2\n"
-    yield case(plan, "file-names-as-text", "A list of file names is refused as a compaction plan.", names, None)
+    yield action_case(plan, "file-names-as-text", "A list of file names is refused as a compaction plan.", names, None)
 
 
 def _dashed(record: str) -> str:
@@ -206,44 +216,47 @@ def _of_other_releases() -> Iterator[FileCase]:
         ("compaction.requested", ("strategy", "preserveHoodieMetadata", "missingSchedulePartitions")),
         ("commit.completed", ("operationType",)),
     ):
-        place, schema = BY_NAME[name], without(deployed(name), *missing)
-        value, content = filled(schema)
-        yield case(
+        place, schema = BY_NAME[name], without_fields(deployed_schema(name), *missing)
+        value, content = filled_record(schema)
+        yield action_case(
             place, "of-an-older-release", f"A file of an older release, without {', '.join(missing)}, is read.",
-            container(schema, value), place.shows(place.record, content),
+            encode_container(schema, value), place.expected_inspection(place.record, content),
         )  # fmt: skip
     for place in (BY_NAME["compaction.requested"], BY_NAME["clean.requested"], BY_NAME["restore.requested"]):
-        schema = deployed(place.real)
-        value, content = filled(schema)
-        yield case(
+        schema = deployed_schema(place.real)
+        value, content = filled_record(schema)
+        yield action_case(
             place, "of-a-later-version", "A plan of version 99 is shown unchanged or refused.",
-            container(schema, value | {"version": 99}), place.shows(place.record, content | {"version": 99}), or_error=True,
+            encode_container(schema, value | {"version": 99}),
+            place.expected_inspection(place.record, content | {"version": 99}), or_error=True,
         )  # fmt: skip
     clean = BY_NAME["clean.completed"]
-    schema = deployed("clean.completed")
+    schema = deployed_schema("clean.completed")
     first = {**schema, "fields": [{"name": "policy", "type": "string"}, *schema["fields"]]}
-    value, content = filled(schema)
-    yield case(
+    value, content = filled_record(schema)
+    yield action_case(
         clean, "with-a-policy-first", ("An additional first field, as some snapshots of the schema have it, does not shift "
                                        "the other fields."),
-        container(first, value | {"policy": "KEEP_LATEST_COMMITS"}), clean.shows(clean.record, content),
+        encode_container(first, value | {"policy": "KEEP_LATEST_COMMITS"}), clean.expected_inspection(clean.record, content),
     )  # fmt: skip
-    yield from _compressed(clean, schema, value, clean.shows(clean.record, content))
+    yield from _compressed(clean, schema, value, clean.expected_inspection(clean.record, content))
 
 
-def _compressed(place: Place, schema: Any, value: Json, shows: Json) -> Iterator[FileCase]:
+def _compressed(place: ActionFile, schema: Any, value: Json, shows: Json) -> Iterator[FileCase]:
     """Forms that containers allow and deployed writers do not produce."""
     for codec in ("null", "deflate"):
-        yield case(
+        yield action_case(
             place, f"codec-{codec}", f"A container with the codec {codec} is read.",
-            container(schema, value, codec=codec), shows,
+            encode_container(schema, value, codec=codec), shows,
             or_error=codec != "null",
         )  # fmt: skip
-    more = header({"written.by": b"somebody else", "avro.schema": text(schema)}) + block(datum(schema, value))
-    yield case(place, "further-metadata", "Unknown entries of the container are ignored.", more, shows)
-    datum_ = datum(schema, value)
-    odd = header({"avro.schema": text(schema)}) + block() + block(datum_) + block()
-    yield case(
+    more = encode_header({"written.by": b"somebody else", "avro.schema": schema_text(schema)}) + encode_block(
+        encode_datum(schema, value)
+    )
+    yield action_case(place, "further-metadata", "Unknown entries of the container are ignored.", more, shows)
+    datum_ = encode_datum(schema, value)
+    odd = encode_header({"avro.schema": schema_text(schema)}) + encode_block() + encode_block(datum_) + encode_block()
+    yield action_case(
         place,
         "empty-blocks",
         "A container may have empty blocks before and after the block with the record.",
@@ -271,11 +284,11 @@ def _as_json() -> Iterator[FileCase]:
         "operationType": "INSERT_OVERWRITE",
     }
     for name, action in (("clustering.inflight", "clustering"), ("replacecommit.inflight", "replacecommit")):
-        place = Place(action, "inflight", "HoodieCommitMetadata", name, ("COMPAT-003",))
-        yield case(
+        place = ActionFile(action, "inflight", "HoodieCommitMetadata", name, ("COMPAT-003",))
+        yield action_case(
             place, "json-of-an-upgrade", ("The inflight file of a replacecommit or clustering in an upgraded table may "
                                           "contain JSON."), said,
-            place.shows("HoodieCommitMetadata", content), or_error=True,
+            place.expected_inspection("HoodieCommitMetadata", content), or_error=True,
         )  # fmt: skip
     place = BY_NAME["commit.completed"]
-    yield case(place, "json", "A completed commit with JSON is refused in version 8.", said, None)
+    yield action_case(place, "json", "A completed commit with JSON is refused in version 8.", said, None)

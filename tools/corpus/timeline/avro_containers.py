@@ -5,14 +5,14 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tools.corpus.avro_bytes import binary, datum, long
+from tools.corpus.avro_bytes import encode_bytes, encode_datum, encode_long
 from tools.corpus.timeline.action_files import FIXTURES, named_types
 
 MAGIC = b"Obj\x01"
 MARKER = bytes(range(16))
 
 
-def deployed(case: str) -> Any:
+def deployed_schema(case: str) -> Any:
     """The schema that a deployed writer embedded, from the file of a case."""
     (path,) = (FIXTURES / "actions" / case / "bytes").iterdir()
     data = path.read_bytes()
@@ -20,38 +20,38 @@ def deployed(case: str) -> Any:
     return json.JSONDecoder().raw_decode(data[start:].decode("utf-8", "replace"))[0]
 
 
-def header(entries: Mapping[str, bytes], marker: bytes = MARKER) -> bytes:
+def encode_header(entries: Mapping[str, bytes], marker: bytes = MARKER) -> bytes:
     """Magic, file metadata in one block, marker."""
-    pairs = b"".join(binary(key.encode()) + binary(value) for key, value in entries.items())
-    return MAGIC + long(len(entries)) + pairs + long(0) + marker
+    pairs = b"".join(encode_bytes(key.encode()) + encode_bytes(value) for key, value in entries.items())
+    return MAGIC + encode_long(len(entries)) + pairs + encode_long(0) + marker
 
 
-def block(*data: bytes, marker: bytes = MARKER, count: int | None = None, deflate: bool = False) -> bytes:
+def encode_block(*data: bytes, marker: bytes = MARKER, count: int | None = None, deflate: bool = False) -> bytes:
     """Number of records, length, records, marker."""
     content = b"".join(data)
     if deflate:
         press = zlib.compressobj(wbits=-15)
         content = press.compress(content) + press.flush()
-    return long(len(data) if count is None else count) + binary(content) + marker
+    return encode_long(len(data) if count is None else count) + encode_bytes(content) + marker
 
 
-def text(schema: Any) -> bytes:
+def schema_text(schema: Any) -> bytes:
     """A schema as embedded text."""
     return json.dumps(schema, separators=(",", ":")).encode()
 
 
-def container(schema: Any, *records: Mapping[str, Any], codec: str | None = None) -> bytes:
+def encode_container(schema: Any, *records: Mapping[str, Any], codec: str | None = None) -> bytes:
     """A container with these records in one block, and with the name of the codec, if there is one."""
-    entries = {"avro.schema": text(schema)} | ({} if codec is None else {"avro.codec": codec.encode()})
-    return header(entries) + block(*(datum(schema, one) for one in records), deflate=codec == "deflate")
+    entries = {"avro.schema": schema_text(schema)} | ({} if codec is None else {"avro.codec": codec.encode()})
+    return encode_header(entries) + encode_block(*(encode_datum(schema, one) for one in records), deflate=codec == "deflate")
 
 
-def without(schema: Any, *names: str) -> Any:
+def without_fields(schema: Any, *names: str) -> Any:
     """The schema without some of its fields."""
     return {**schema, "fields": [field for field in schema["fields"] if field["name"] not in names]}
 
 
-def reordered(schema: Any) -> Any:
+def sort_fields(schema: Any) -> Any:
     """The schema with its fields sorted by name; each record is defined at its first use."""
     turned = {**schema, "fields": sorted(schema["fields"], key=lambda field: str(field["name"]))}
     return _defined_first(turned, named_types(schema), set())
@@ -73,12 +73,12 @@ def _defined_first(schema: Any, named: Mapping[str, Any], seen: set[str]) -> Any
     return {**schema, **inner}
 
 
-def extended(schema: Any, *fields: Mapping[str, Any]) -> Any:
+def add_fields(schema: Any, *fields: Mapping[str, Any]) -> Any:
     """The schema with further fields at its end."""
     return {**schema, "fields": [*schema["fields"], *fields]}
 
 
-def sample(schema: Any) -> Any:
+def sample_value(schema: Any) -> Any:
     """A value with every field of a record filled: texts are the name of the field, numbers are distinct."""
     return _Sampler().of(schema, "value")
 

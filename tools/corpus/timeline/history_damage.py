@@ -5,29 +5,34 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
-from tools.corpus.case import FileCase, Variant, distinct
-from tools.corpus.hfile.damage import put
-from tools.corpus.log.envelope_damage import patch
-from tools.corpus.timeline.avro_containers import container, deployed
+from tools.corpus.case import FileCase, Variant, distinct_variants
+from tools.corpus.hfile.damage import replace_bytes
+from tools.corpus.log.envelope_damage import find_patch
+from tools.corpus.timeline.avro_containers import deployed_schema, encode_container
 from tools.corpus.timeline.history_files import (
     COLUMNS,
     LEVEL_0,
     LEVEL_1,
     TWO,
-    at,
-    commit,
-    listed,
-    nothing,
-    parquet,
-    row,
-    said,
-    shows,
+    commit_metadata,
+    empty_write,
+    encode_parquet,
+    expected_inspection,
+    expected_row,
+    history_row,
+    instant_time,
+    manifest_json,
 )
 
-FILE = f"{at(1)}_{at(2)}_0.parquet"
-ROWS = [row(1, metadata=commit()), row(2, metadata=commit("INSERT"))]
-WHOLE = parquet(ROWS)
-RIGHT = shows([said(ROWS[0], nothing("UPSERT")), said(ROWS[1], nothing("INSERT"))], at(1), at(2), 0)
+FILE = f"{instant_time(1)}_{instant_time(2)}_0.parquet"
+ROWS = [history_row(1, metadata=commit_metadata()), history_row(2, metadata=commit_metadata("INSERT"))]
+WHOLE = encode_parquet(ROWS)
+RIGHT = expected_inspection(
+    [expected_row(ROWS[0], empty_write("UPSERT")), expected_row(ROWS[1], empty_write("INSERT"))],
+    instant_time(1),
+    instant_time(2),
+    0,
+)
 
 
 def cases() -> Iterator[FileCase]:
@@ -37,27 +42,30 @@ def cases() -> Iterator[FileCase]:
     yield from manifests()
 
 
-def family(name: str, data: bytes, file: str, variants: Mapping[str, bytes], feature: str, **more: Any) -> FileCase:
+def damaged_copies(name: str, data: bytes, file: str, variants: Mapping[str, bytes], feature: str, **more: Any) -> FileCase:
     """Damaged copies of a file, each of which must be an error; the answer `right`, if given, is right too."""
     right = more.pop("right", None)
     answer: dict[str, Any] = {"error": "damaged"} if right is None else {"inspect": right, "or_error": True}
-    made = [Variant(name=variant, patches=[patch(data, new)], **answer) for variant, new in variants.items() if new != data]
+    made = [
+        Variant(name=variant, patches=[find_patch(data, new)], **answer) for variant, new in variants.items() if new != data
+    ]
     return FileCase(
-        area="history", name=f"damaged.{name}", file=file, content=data, verdict="must-refuse", variants=distinct(made, data),
+        area="history", name=f"damaged.{name}", file=file, content=data, verdict="must-refuse",
+        variants=distinct_variants(made, data),
         needs=(feature,), flags=("lost-write", "crash", "memory"), **more,
     )  # fmt: skip
 
 
 def files() -> Iterator[FileCase]:
     """Parquet files that are truncated, have flipped bytes, or have other columns."""
-    yield family(
+    yield damaged_copies(
         "cut", WHOLE, FILE, {f"length-{length}": WHOLE[:length] for length in (*range(0, len(WHOLE), 97), len(WHOLE) - 1)},
         "inspect.history-file", requirements=("LSM-003",), says="A truncated history file is refused.",
         if_it_fails="A file without a footer is not a Parquet file: report an error with its name.",
     )  # fmt: skip
     footer = len(WHOLE) - 8 - int.from_bytes(WHOLE[-8:-4], "little")
-    flips = {f"byte-{place}": put(WHOLE, place, bytes([WHOLE[place] ^ 0xFF])) for place in range(4, len(WHOLE), 41)}
-    yield family(
+    flips = {f"byte-{place}": replace_bytes(WHOLE, place, bytes([WHOLE[place] ^ 0xFF])) for place in range(4, len(WHOLE), 41)}
+    yield damaged_copies(
         "flipped", WHOLE, FILE, {name: data for name, data in flips.items() if int(name[5:]) not in range(footer, footer + 4)},
         "inspect.history-file", right=RIGHT, requirements=("LSM-003", "LSM-020"),
         says="A history file with one wrong byte gives an error or the actions of the undamaged file.",
@@ -66,16 +74,16 @@ def files() -> Iterator[FileCase]:
     one = [dict(ROWS[0])]
     wrong: dict[str, bytes] = {
         "no-parquet": b"PAR1 no Parquet at all PAR1",
-        "times-as-numbers": _retyped(one, "instantTime", pa.int64(), int(at(1))),
+        "times-as-numbers": _retyped(one, "instantTime", pa.int64(), int(instant_time(1))),
         "an-ordinal-for-the-action": _retyped(one, "action", pa.int32(), 3),
         "metadata-as-a-number": _retyped(one, "metadata", pa.int64(), 1),
-        "no-requested-time": parquet([ROWS[0] | {"instantTime": None}]),
-        "no-action": parquet([ROWS[0] | {"action": None}]),
-        "a-requested-time-of-words": parquet([ROWS[0] | {"instantTime": "yesterday"}]),
-        "a-completion-time-of-words": parquet([ROWS[0] | {"completionTime": "today"}]),
-        "without-the-times": parquet([{"action": "commit"}], pa.schema([("action", pa.string())])),
+        "no-requested-time": encode_parquet([ROWS[0] | {"instantTime": None}]),
+        "no-action": encode_parquet([ROWS[0] | {"action": None}]),
+        "a-requested-time-of-words": encode_parquet([ROWS[0] | {"instantTime": "yesterday"}]),
+        "a-completion-time-of-words": encode_parquet([ROWS[0] | {"completionTime": "today"}]),
+        "without-the-times": encode_parquet([{"action": "commit"}], pa.schema([("action", pa.string())])),
     }
-    yield family(
+    yield damaged_copies(
         "columns", WHOLE, FILE, wrong, "inspect.history-file", requirements=("LSM-017", "LSM-018", "LSM-019"),
         says="A Parquet file with other columns than the history, or with rows without time or action, is refused.",
         if_it_fails="Check the names and types of the columns before reading their values.",
@@ -84,22 +92,25 @@ def files() -> Iterator[FileCase]:
 
 def _retyped(rows: list[dict[str, Any]], column: str, kind: pa.DataType, value: Any) -> bytes:
     place = COLUMNS.get_field_index(column)
-    return parquet([one | {column: value} for one in rows], COLUMNS.set(place, pa.field(column, kind)))
+    return encode_parquet([one | {column: value} for one in rows], COLUMNS.set(place, pa.field(column, kind)))
 
 
 def contents() -> Iterator[FileCase]:
     """Metadata and plans that do not fit the action."""
-    whole = commit()
-    clean = container(deployed("clean.requested"), _plan())
+    whole = commit_metadata()
+    clean = encode_container(deployed_schema("clean.requested"), _plan())
     broken: dict[str, bytes] = {
-        **{f"metadata-cut-at-{length}": parquet([row(1, metadata=whole[:length])]) for length in (1, 4, 100, len(whole) - 1)},
-        "metadata-of-another-action": parquet([row(1, metadata=clean)]),
-        "metadata-as-half-a-json": parquet([row(1, metadata=b'{"operationType": "UPSE')]),
-        "metadata-as-a-json-list": parquet([row(1, metadata=b"[]")]),
-        "a-plan-that-is-cut": parquet([row(1, "clean", plan=clean[:-3])]),
-        "a-plan-of-no-bytes": parquet([row(1, "clean", plan=b"")]),
+        **{
+            f"metadata-cut-at-{length}": encode_parquet([history_row(1, metadata=whole[:length])])
+            for length in (1, 4, 100, len(whole) - 1)
+        },
+        "metadata-of-another-action": encode_parquet([history_row(1, metadata=clean)]),
+        "metadata-as-half-a-json": encode_parquet([history_row(1, metadata=b'{"operationType": "UPSE')]),
+        "metadata-as-a-json-list": encode_parquet([history_row(1, metadata=b"[]")]),
+        "a-plan-that-is-cut": encode_parquet([history_row(1, "clean", plan=clean[:-3])]),
+        "a-plan-of-no-bytes": encode_parquet([history_row(1, "clean", plan=b"")]),
     }
-    yield family(
+    yield damaged_copies(
         "contents", WHOLE, FILE, broken, "inspect.history-file", requirements=("LSM-020", "LSM-021"), errata=("ER-038",),
         says="Contents of archived actions that are truncated, empty, or of another action are refused.",
         if_it_fails="The columns contain whole files: check them like the files of an action.",
@@ -118,7 +129,7 @@ def manifests() -> Iterator[FileCase]:
     """Truncated manifests, and manifests of another form."""
     data = json.dumps(TWO, indent=2).encode()
     last = data.rstrip().rindex(b"}")
-    yield family(
+    yield damaged_copies(
         "manifest.cut", data, "manifest_7", {f"length-{length}": data[:length] for length in (*range(1, last, 7), last)},
         "inspect.manifest", requirements=("LSM-009", "LSM-010"), errata=("ER-005",),
         says="A truncated manifest is refused, so that files at its end are not missed.",
@@ -134,14 +145,14 @@ def manifests() -> Iterator[FileCase]:
         "files-are-names": text({"files": [LEVEL_1, LEVEL_0]}),
         "no-name": text({"files": [{"fileLen": 1}]}),
         "no-length": text({"files": [{"fileName": LEVEL_1}]}),
-        "a-length-in-words": text(listed((LEVEL_1, "long"))),
-        "a-name-that-leads-out": text(listed((f"../../{LEVEL_1}", 1))),
-        "an-absolute-name": text(listed((f"/tmp/{LEVEL_1}", 1))),
-        "a-name-of-another-kind": text(listed(("manifest_1", 1))),
+        "a-length-in-words": text(manifest_json((LEVEL_1, "long"))),
+        "a-name-that-leads-out": text(manifest_json((f"../../{LEVEL_1}", 1))),
+        "an-absolute-name": text(manifest_json((f"/tmp/{LEVEL_1}", 1))),
+        "a-name-of-another-kind": text(manifest_json(("manifest_1", 1))),
         "no-text": b"\xff\xfe\x00",
         "deep": b'{"files":' + b"[" * 100_000,
     }
-    yield family(
+    yield damaged_copies(
         "manifest.shape", data, "manifest_7", shapes, "inspect.manifest", requirements=("LSM-010", "LSM-013"),
         says="JSON that is not a manifest, or that names a file that is not a history file, is refused.",
         if_it_fails="A manifest names files of its own folder, each with name and length.",

@@ -12,10 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tools.corpus.avro_bytes import datum
+from tools.corpus.avro_bytes import encode_datum
 from tools.corpus.case import FileCase
 from tools.corpus.timeline.action_files import FIXTURES, Json
-from tools.corpus.timeline.avro_containers import container, deployed
+from tools.corpus.timeline.avro_containers import deployed_schema, encode_container
 
 HISTORY = "table/.hoodie/timeline/history"
 COMMIT = "commit.completed"
@@ -25,22 +25,22 @@ def cases() -> Iterator[FileCase]:
     """All cases of this module."""
     yield from hudi_files()
     yield from hudi_manifests()
-    yield from by_hand()
+    yield from handmade_files()
     yield from manifests()
 
 
-def at(second: int) -> str:
+def instant_time(second: int) -> str:
     """An instant time."""
     return f"202601010000{second:02}000"
 
 
-def row(
+def history_row(
     second: int, action: str = "commit", metadata: bytes | None = None, plan: bytes | None = None, end: int | None = None
 ) -> dict[str, Any]:
     """A row of a history file: requested at that second, completed half a second or `end` seconds later."""
-    completion = at(second)[:14] + "500" if end is None else at(end)
+    completion = instant_time(second)[:14] + "500" if end is None else instant_time(end)
     return {
-        "instantTime": at(second),
+        "instantTime": instant_time(second),
         "completionTime": completion,
         "action": action,
         "metadata": metadata,
@@ -59,7 +59,7 @@ _LARGE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
 LARGE = pa.schema([field.with_type(_LARGE.get(field.type, field.type)) for field in COLUMNS])
 
 
-def parquet(rows: Sequence[Mapping[str, Any]], schema: pa.Schema = COLUMNS) -> bytes:
+def encode_parquet(rows: Sequence[Mapping[str, Any]], schema: pa.Schema = COLUMNS) -> bytes:
     """A Parquet file with these rows, as the format describes it."""
     out = io.BytesIO()
     options: dict[str, Any] = {"compression": "gzip", "store_schema": False, "write_statistics": False, "use_dictionary": False}
@@ -68,12 +68,12 @@ def parquet(rows: Sequence[Mapping[str, Any]], schema: pa.Schema = COLUMNS) -> b
 
 
 @cache
-def commit(operation: str = "UPSERT") -> bytes:
+def commit_metadata(operation: str = "UPSERT") -> bytes:
     """Completion metadata of an empty write."""
-    return container(deployed(COMMIT), nothing(operation))
+    return encode_container(deployed_schema(COMMIT), empty_write(operation))
 
 
-def nothing(operation: str) -> Json:
+def empty_write(operation: str) -> Json:
     """The record of an empty write."""
     extra = {"schema": "{}"}
     return {
@@ -85,7 +85,7 @@ def nothing(operation: str) -> Json:
     }
 
 
-def said(one: Mapping[str, Any], metadata: Json | None = None, plan: Json | None = None) -> Json:
+def expected_row(one: Mapping[str, Any], metadata: Json | None = None, plan: Json | None = None) -> Json:
     """The expected inspection of a row."""
     return {
         "requested": one["instantTime"], "completion": one["completionTime"], "action": one["action"], "metadata": metadata,
@@ -93,7 +93,7 @@ def said(one: Mapping[str, Any], metadata: Json | None = None, plan: Json | None
     }  # fmt: skip
 
 
-def shows(instants: Sequence[Json], minimum: str, maximum: str, level: int) -> Json:
+def expected_inspection(instants: Sequence[Json], minimum: str, maximum: str, level: int) -> Json:
     """The expected inspection of a history file."""
     return {"format": "history-file", "minimum": minimum, "maximum": maximum, "level": level, "instants": list(instants)}
 
@@ -128,7 +128,8 @@ def hudi_files() -> Iterator[FileCase]:
             for one in told["timeline"]["completed"] if minimum <= one["requested"] <= maximum
         ]  # fmt: skip
         yield history_file(
-            f"level-{level}.{word}.by-hudi-1-0", path.read_bytes(), shows(instants, minimum, maximum, level), file=path.name,
+            f"level-{level}.{word}.by-hudi-1-0", path.read_bytes(), expected_inspection(instants, minimum, maximum, level),
+            file=path.name,
             requirements=("LSM-003", "LSM-013", "LSM-014", "LSM-017", "LSM-018", "LSM-019", "LSM-020", "LSM-021"),
             says=f"A history file of level {level} that Apache Hudi 1.0.2 wrote is read: times, actions, metadata and plans.",
             if_it_fails="The columns contain the bytes of the action's files: Avro containers.",
@@ -141,7 +142,7 @@ def hudi_manifests() -> Iterator[FileCase]:
     folder = FIXTURES / "timeline" / "history.mor" / HISTORY
     path = folder / "manifest_5"
     files = [{"name": name, "length": str((folder / name).stat().st_size)} for name in _names_in(path.read_text("utf-8"))]
-    yield manifest(
+    yield manifest_case(
         "by-hudi-1-0", path.read_bytes(), files, requirements=("LSM-010", "LSM-011"), file=path.name,
         says="A manifest that Apache Hudi 1.0.2 wrote is read: names and lengths of the valid files.",
         if_it_fails="The keys are files, fileName and fileLen; fileLen is the size of the file in bytes.",
@@ -153,69 +154,75 @@ def _names_in(text: str) -> list[str]:
     return [word for word in text.split('"') if word.endswith(".parquet")]
 
 
-def by_hand() -> Iterator[FileCase]:
+def handmade_files() -> Iterator[FileCase]:
     """Contents and columns in all forms that occur."""
-    one, two, three = row(1, metadata=commit()), row(2, metadata=commit("INSERT")), row(3, metadata=None)
-    record = nothing("UPSERT")
+    one, two, three = (
+        history_row(1, metadata=commit_metadata()),
+        history_row(2, metadata=commit_metadata("INSERT")),
+        history_row(3, metadata=None),
+    )
+    record = empty_write("UPSERT")
     upsert, insert = {"operationType": "UPSERT"}, {"operationType": "INSERT"}
     forms: dict[str, tuple[str, list[dict[str, Any]], list[Json], pa.Schema]] = {
         "metadata-of-no-file": (
             "An action whose completed file was empty has no metadata.",
-            [one, three], [said(one, upsert), said(three)], COLUMNS,
+            [one, three], [expected_row(one, upsert), expected_row(three)], COLUMNS,
         ),
         "metadata-as-json": (
             "Completion metadata in JSON, as the text of the specification states, is read.",
-            [row(1, metadata=json.dumps(record).encode())], [said(one, record)], COLUMNS,
+            [history_row(1, metadata=json.dumps(record).encode())], [expected_row(one, record)], COLUMNS,
         ),
         "metadata-as-a-bare-record": (
             "Completion metadata without container and schema, as one release wrote it in upgrades, is read.",
-            [row(1, metadata=datum(deployed(COMMIT), record))], [said(one, record)], COLUMNS,
+            [history_row(1, metadata=encode_datum(deployed_schema(COMMIT), record))], [expected_row(one, record)], COLUMNS,
         ),
         "rows-in-no-order": (
             "Rows are shown in stored order, also those of an upgraded table, which are not sorted.",
-            [two, one], [said(two, insert), said(one, upsert)], COLUMNS,
+            [two, one], [expected_row(two, insert), expected_row(one, upsert)], COLUMNS,
         ),
         "further-columns": (
             "Unknown columns are ignored.",
-            [one | {"note": "x"}], [said(one, upsert)], pa.schema([pa.field("note", pa.string()), *COLUMNS]),
+            [one | {"note": "x"}], [expected_row(one, upsert)], pa.schema([pa.field("note", pa.string()), *COLUMNS]),
         ),
         "columns-in-another-order": (
             "Columns are matched by name, not by position.",
-            [one, two], [said(one, upsert), said(two, insert)], pa.schema(list(COLUMNS)[::-1]),
+            [one, two], [expected_row(one, upsert), expected_row(two, insert)], pa.schema(list(COLUMNS)[::-1]),
         ),
         "large-texts": (
             "Columns are read by their Parquet types, whatever types the writing library has in memory.",
-            [one], [said(one, upsert)], LARGE,
+            [one], [expected_row(one, upsert)], LARGE,
         ),
     }  # fmt: skip
     for name, (says, rows, expected, schema) in forms.items():
         yield history_file(
-            name, parquet(rows, schema), shows(expected, at(1), at(3), 0), file=f"{at(1)}_{at(3)}_0.parquet",
+            name, encode_parquet(rows, schema), expected_inspection(expected, instant_time(1), instant_time(3), 0),
+            file=f"{instant_time(1)}_{instant_time(3)}_0.parquet",
             requirements=("LSM-020",) if name.startswith("metadata") else ("LSM-017", "LSM-019", "LSM-022"),
             errata=("ER-038",) if name.startswith("metadata") else (), says=says,
             if_it_fails=("Metadata is an Avro container, a JSON object or a record without its schema; the first bytes tell "
                          "which."),
         )  # fmt: skip
-    late = row(1, metadata=commit(), end=50)
+    late = history_row(1, metadata=commit_metadata(), end=50)
     yield history_file(
-        "level-of-two-digits", parquet([late, two]), shows([said(late, upsert), said(two, insert)], at(1), at(2), 12),
-        file=f"{at(1)}_{at(2)}_12.parquet", requirements=("LSM-013", "LSM-018"),
+        "level-of-two-digits", encode_parquet([late, two]),
+        expected_inspection([expected_row(late, upsert), expected_row(two, insert)], instant_time(1), instant_time(2), 12),
+        file=f"{instant_time(1)}_{instant_time(2)}_12.parquet", requirements=("LSM-013", "LSM-018"),
         says="The level in a name may have several digits; an action may have completed after later actions.",
         if_it_fails="The name is <minimum>_<maximum>_<level>.parquet; each part consists of digits.",
     )  # fmt: skip
 
 
-def listed(*files: tuple[str, int | str], **more: Any) -> Json:
+def manifest_json(*files: tuple[str, int | str], **more: Any) -> Json:
     """The JSON of a manifest."""
     return {"files": [{"fileName": name, "fileLen": length} for name, length in files], **more}
 
 
-LEVEL_0, LEVEL_1 = f"{at(9)}_{at(12)}_0.parquet", f"{at(1)}_{at(8)}_1.parquet"
+LEVEL_0, LEVEL_1 = f"{instant_time(9)}_{instant_time(12)}_0.parquet", f"{instant_time(1)}_{instant_time(8)}_1.parquet"
 FILES: list[Json] = [{"name": LEVEL_1, "length": "3477"}, {"name": LEVEL_0, "length": "2992"}]
-TWO = listed((LEVEL_1, 3477), (LEVEL_0, 2992))
+TWO = manifest_json((LEVEL_1, 3477), (LEVEL_0, 2992))
 
 
-def manifest(name: str, content: bytes, files: Sequence[Json], *, file: str = "manifest_7", **more: Any) -> FileCase:
+def manifest_case(name: str, content: bytes, files: Sequence[Json], *, file: str = "manifest_7", **more: Any) -> FileCase:
     """A case of one manifest."""
     return FileCase(
         area="history", name=f"manifest.{name}", file=file, content=content, verdict="valid",
@@ -232,12 +239,12 @@ def manifests() -> Iterator[FileCase]:
         "empty": ("An empty manifest lists no files.", b"", []),
         "no-files": ("A manifest with an empty list lists no files.", b'{ "files" : [ ] }', []),
         "a-length-of-64-bits": (
-            "The length of a file in a manifest is a 64-bit number.", json.dumps(listed((LEVEL_1, large))).encode(),
+            "The length of a file in a manifest is a 64-bit number.", json.dumps(manifest_json((LEVEL_1, large))).encode(),
             [{"name": LEVEL_1, "length": str(large)}],
         ),
     }  # fmt: skip
     for name, (says, content, files) in forms.items():
-        yield manifest(
+        yield manifest_case(
             name, content, files, requirements=("LSM-010",), says=says,
             if_it_fails="A manifest is a JSON object with a list `files`; its entries have a name and a length.",
         )  # fmt: skip

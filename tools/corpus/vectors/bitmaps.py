@@ -5,8 +5,8 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.independent_hashes import bitmap
-from tools.corpus.vectors.vector_tests import HAND, HUDI, SECOND, Test, acceptable, invalid, numbered, valid
+from tools.corpus.vectors.independent_hashes import encode_positions
+from tools.corpus.vectors.vector_tests import HAND, HUDI, SECOND, Test, invalid_test, number_tests, optional_test, valid_test
 
 _NOTES = {
     "array": "Up to 4096 positions of 65536 are stored as a list.",
@@ -47,7 +47,7 @@ def cases() -> Iterator[VectorCase]:
         function="positions.encode",
         derived_by=[HUDI, SECOND],
         notes={k: _NOTES[k] for k in _SHAPES},
-        tests=numbered(_encoded()),
+        tests=number_tests(_encoded()),
         if_it_fails="Decode both texts: other positions are wrong, and so is a form that deployed writers do not use.",
     )
     yield VectorCase(
@@ -63,7 +63,7 @@ def cases() -> Iterator[VectorCase]:
         function="positions.decode",
         derived_by=[HUDI, SECOND, HAND],
         notes={k: v for k, v in _NOTES.items() if k != "order"},
-        tests=numbered(_decoded(), _other_forms(), _not_text(), _cut(), _inconsistent()),
+        tests=number_tests(_decoded(), _other_forms(), _not_text(), _cut(), _inconsistent()),
         if_it_fails="Decode the text as the portable 64-bit form, little-endian; check that it ends where its counts state.",
     )
 
@@ -117,33 +117,33 @@ _BITS = [n * 2 for n in range(5000)]
 def _encoded() -> Iterator[Test]:
     for comment, positions, flags, seen in _SETS:
         if len(positions) <= 5000:
-            yield valid(comment, {"positions": _texts(positions)}, _text(positions, seen), *flags)
-    yield valid("a list of 4096", {"positions": _texts(range(0, 8192, 2))}, bitmap(range(0, 8192, 2)), "array")
-    yield valid("bits for 4097", {"positions": _texts(range(0, 8194, 2))}, bitmap(range(0, 8194, 2)), "bitset")
-    yield valid("in another order", {"positions": ["5", "0", "2"]}, bitmap([0, 2, 5]), "order")
-    yield valid("repeated", {"positions": ["5", "5", "0"]}, bitmap([0, 5]), "order")
-    yield invalid("a negative position", {"positions": ["-1"]}, "unsigned")
-    yield invalid("no number", {"positions": ["a"]})
+            yield valid_test(comment, {"positions": _texts(positions)}, _text(positions, seen), *flags)
+    yield valid_test("a list of 4096", {"positions": _texts(range(0, 8192, 2))}, encode_positions(range(0, 8192, 2)), "array")
+    yield valid_test("bits for 4097", {"positions": _texts(range(0, 8194, 2))}, encode_positions(range(0, 8194, 2)), "bitset")
+    yield valid_test("in another order", {"positions": ["5", "0", "2"]}, encode_positions([0, 2, 5]), "order")
+    yield valid_test("repeated", {"positions": ["5", "5", "0"]}, encode_positions([0, 5]), "order")
+    yield invalid_test("a negative position", {"positions": ["-1"]}, "unsigned")
+    yield invalid_test("no number", {"positions": ["a"]})
 
 
 def _text(positions: Iterable[int], seen: str | None) -> str:
-    text = bitmap(positions)
+    text = encode_positions(positions)
     assert seen is None or seen == text, (seen, text)
     return text
 
 
 def _read(comment: str, data: bytes, positions: Iterable[int], *flags: str) -> Test:
-    return valid(comment, {"bitmap": base64.b64encode(data).decode()}, _texts(positions), *flags)
+    return valid_test(comment, {"bitmap": base64.b64encode(data).decode()}, _texts(positions), *flags)
 
 
 def _refused(comment: str, data: bytes, *flags: str) -> Test:
-    return invalid(comment, {"bitmap": base64.b64encode(data).decode()}, *flags)
+    return invalid_test(comment, {"bitmap": base64.b64encode(data).decode()}, *flags)
 
 
 def _decoded() -> Iterator[Test]:
     for comment, positions, flags, seen in _SETS:
         if len(positions) <= 200:
-            yield valid(comment, {"bitmap": _text(positions, seen)}, _texts(positions), *flags)
+            yield valid_test(comment, {"bitmap": _text(positions, seen)}, _texts(positions), *flags)
     yield _read("bits", _one(_BITS, bits=True), _BITS, "bitset")
 
 
@@ -169,7 +169,7 @@ def _other_forms() -> Iterator[Test]:
 
 def _legacy(positions: Sequence[int]) -> bytes:
     """The Java form, which is not portable: a flag, count and upper halves in big-endian order, then bitmaps of 32 bits."""
-    inner = base64.b64decode(bitmap(positions))[12:]
+    inner = base64.b64decode(encode_positions(positions))[12:]
     return struct.pack(">?iI", False, 1, 0) + inner
 
 
@@ -177,7 +177,7 @@ def _not_text() -> Iterator[Test]:
     good = base64.b64encode(_one([0, 2, 5])).decode()
     sharp = base64.b64encode(_one([0xFBFF, 0xFFFE])).decode()
     assert "+" in sharp or "/" in sharp
-    yield valid("plus and slash", {"bitmap": sharp}, ["64511", "65534"], "base64")
+    yield valid_test("plus and slash", {"bitmap": sharp}, ["64511", "65534"], "base64")
     for comment, text in {
         "the alphabet of URLs": sharp.replace("+", "-").replace("/", "_"),
         "a line break inside": good[:20] + "\n" + good[20:],
@@ -190,12 +190,12 @@ def _not_text() -> Iterator[Test]:
         "no Base64": "positions: 0, 2, 5",
         "numbers": "0,2,5",
     }.items():
-        result = acceptable(comment, {"bitmap": text}, ["0", "2", "5"], "base64") if comment in _LENIENT else None
-        yield result or invalid(comment, {"bitmap": text}, "base64")
-    yield invalid("no text, which is no bitmap of no positions", {"bitmap": ""}, "base64", "empty")
+        result = optional_test(comment, {"bitmap": text}, ["0", "2", "5"], "base64") if comment in _LENIENT else None
+        yield result or invalid_test(comment, {"bitmap": text}, "base64")
+    yield invalid_test("no text, which is no bitmap of no positions", {"bitmap": ""}, "base64", "empty")
     yield _refused("the form that is not portable", _legacy([1, 2, 3]), "legacy-form")
     yield _refused("that form, without positions", struct.pack(">?i", False, 0), "legacy-form", "empty")
-    yield _refused("a bitmap of 32 bits", base64.b64decode(bitmap([0, 2, 5]))[12:], "legacy-form")
+    yield _refused("a bitmap of 32 bits", base64.b64decode(encode_positions([0, 2, 5]))[12:], "legacy-form")
 
 
 #: Characters that some Base64 decoders skip; the positions are then right.
@@ -203,8 +203,8 @@ _LENIENT = ("a line break inside", "a line break of MIME inside", "a blank befor
 
 
 def _cut() -> Iterator[Test]:
-    two = base64.b64decode(bitmap([1, _HALF]))
-    run = base64.b64decode(bitmap(range(99)))
+    two = base64.b64decode(encode_positions([1, _HALF]))
+    run = base64.b64decode(encode_positions(range(99)))
     for size in (1, 7, 8, 11, 12, 16, 20, 24, 28, 29, 30, 33, len(two) - 2, len(two) - 1):
         yield _refused(
             f"two upper halves, {size} of {len(two)} bytes", two[:size], "cut", *(["high-words"] if size > 29 else [])
@@ -217,7 +217,7 @@ def _cut() -> Iterator[Test]:
         ("a second bitmap behind it", two + two, [1, _HALF]),
         ("a byte behind no positions", bytes(9), []),
     ):
-        yield acceptable(comment, {"bitmap": base64.b64encode(data).decode()}, _texts(positions), "trailing")
+        yield optional_test(comment, {"bitmap": base64.b64encode(data).decode()}, _texts(positions), "trailing")
 
 
 def _inconsistent() -> Iterator[Test]:
@@ -232,7 +232,7 @@ def _inconsistent() -> Iterator[Test]:
     yield _refused("an unknown cookie", struct.pack("<QI", 1, 0) + struct.pack("<I", 12345) + bytes(16), "inconsistent")
     containers = struct.pack("<IIHHHHII", 12346, 2, 1, 0, 0, 0, 24, 26) + struct.pack("<HH", 7, 7)
     yield _refused("containers that do not ascend", struct.pack("<QI", 1, 0) + containers, "inconsistent")
-    inner = base64.b64decode(bitmap([1]))[12:]
+    inner = base64.b64decode(encode_positions([1]))[12:]
     yield _refused("upper halves that do not ascend", struct.pack("<QI", 2, 1) + inner + struct.pack("<I", 0) + inner,
                    "inconsistent", "high-words")  # fmt: skip
     yield _refused("one upper half twice", struct.pack("<QI", 2, 1) + inner + struct.pack("<I", 1) + inner,
@@ -242,8 +242,8 @@ def _inconsistent() -> Iterator[Test]:
     yield _refused("65536 containers in no bytes", struct.pack("<QIII", 1, 0, 12346, 65536), "inconsistent", "bounded")
     yield _refused("more containers than there are", struct.pack("<QIII", 1, 0, 12346, 2**31), "inconsistent", "bounded")
     nothing = base64.b64encode(struct.pack("<QIII", 1, 0, 12346, 0)).decode()
-    yield acceptable("an upper half without containers", {"bitmap": nothing}, [], "other-form", "empty")
+    yield optional_test("an upper half without containers", {"bitmap": nothing}, [], "other-form", "empty")
     shifted = _one([0, 2, 5]).replace(struct.pack("<I", 16), struct.pack("<I", 17))
-    yield acceptable(
+    yield optional_test(
         "a wrong offset", {"bitmap": base64.b64encode(shifted).decode()}, ["0", "2", "5"], "inconsistent", "offsets"
     )

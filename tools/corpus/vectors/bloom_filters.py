@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tools.corpus.case import VectorCase
 from tools.corpus.vectors.independent_hashes import Bloom
-from tools.corpus.vectors.vector_tests import HUDI, SECOND, Json, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HUDI, SECOND, Json, Test, invalid_test, number_tests, valid_test
 
 SIMPLE, DYNAMIC = "SIMPLE", "DYNAMIC_V0"
 
@@ -68,7 +68,7 @@ def cases() -> Iterator[VectorCase]:
             for k, v in _NOTES.items()
             if k not in ("false-positive", "any-row", "row-count", "old-hash", "damaged", "bounded")
         },
-        tests=numbered(_made()),
+        tests=number_tests(_made()),
         if_it_fails=(
             "Compare the header first, then the rows: sizes, then the bits of keys of 4 bytes, of 1 byte, and not in ASCII."
         ),
@@ -83,7 +83,7 @@ def cases() -> Iterator[VectorCase]:
         function="bloom.may-hold",
         derived_by=[HUDI, SECOND],
         notes={k: v for k, v in _NOTES.items() if k not in ("growth", "full", "size")},
-        tests=numbered(_asked(), _damaged()),
+        tests=number_tests(_asked(), _damaged()),
         if_it_fails=(
             "Bit i is bit i % 8, from the lowest, of byte i // 8; each hash is the seed of the next; any row may have the key."
         ),
@@ -104,7 +104,7 @@ def _make(
     text = _filter(kind, keys, entries, rate, max_entries).text()
     assert seen is None or seen == text, (comment, seen, text)
     arguments = {"type": kind, "entries": entries, "rate": rate, "max_entries": max_entries, "keys": list(keys)}
-    return valid(comment, arguments, text, *flags)
+    return valid_test(comment, arguments, text, *flags)
 
 
 def _numbered(count: int) -> list[str]:
@@ -157,12 +157,12 @@ def _made() -> Iterator[Test]:
     yield _make("a rate of 1e-9, growing, as deployed", DYNAMIC, ["a", "b"], "size", entries=20, rate=1e-9, max_entries=100000)
     for kind in (SIMPLE, DYNAMIC):
         arguments = {"type": kind, "entries": 10, "rate": 0.01, "max_entries": 100}
-        yield invalid(f"an empty key, {kind}", {**arguments, "keys": ["a", ""]}, "empty-key")
+        yield invalid_test(f"an empty key, {kind}", {**arguments, "keys": ["a", ""]}, "empty-key")
 
 
 def _ask(comment: str, kind: str, made: Bloom, keys: Sequence[str], *flags: str) -> Test:
     answers = [made.may_hold(key) for key in keys]
-    return valid(comment, {"type": kind, "filter": made.text(), "keys": list(keys)}, answers, *flags)
+    return valid_test(comment, {"type": kind, "filter": made.text(), "keys": list(keys)}, answers, *flags)
 
 
 def _asked() -> Iterator[Test]:
@@ -203,9 +203,9 @@ def _asked() -> Iterator[Test]:
     yield _ask("a rate of 1e-9, as deployed", SIMPLE, _filter(SIMPLE, KEYS, 60, 1e-9, 0), [*KEYS, *others], "sign-extended")
     yield _ask("a long key", SIMPLE, _filter(SIMPLE, ["x" * 1000], 10, 0.01, 0), ["x" * 1000, "x" * 999], "no-tail")
     old = {"type": SIMPLE, "filter": "/////wAAAAcAAAAAYAAgQCAQBSEogIIAAA==", "keys": ["a", "b", "c", "d"]}
-    yield valid("observed: a and b with the hash of Jenkins", old, [True, True, False, False], "old-hash")
+    yield valid_test("observed: a and b with the hash of Jenkins", old, [True, True, False, False], "old-hash")
     kept = {"type": SIMPLE, "filter": two.text()}
-    yield invalid("an empty key", {**kept, "keys": [""]}, "empty-key")
+    yield invalid_test("an empty key", {**kept, "keys": [""]}, "empty-key")
 
 
 def _both_rows() -> tuple[Bloom, str]:
@@ -214,7 +214,7 @@ def _both_rows() -> tuple[Bloom, str]:
     first, second = grown.rows
     return grown, next(
         key for key in (f"z{n}" for n in range(1000))
-        if not grown.may_hold(key) and (first | second).issuperset(grown.places(key))
+        if not grown.may_hold(key) and (first | second).issuperset(grown.bit_positions(key))
     )  # fmt: skip
 
 
@@ -247,10 +247,10 @@ def _damaged() -> Iterator[Test]:
     )
     text = base64.b64encode(simple).decode()
     asked: Json = {"type": SIMPLE, "keys": ["a"]}
-    yield invalid("no Base64", {**asked, "filter": "no filter!"}, "damaged")
-    yield invalid("Base64 of which one character is missing", {**asked, "filter": text[1:]}, "damaged")
-    yield invalid("an unknown kind", {"type": "CUCKOO", "filter": text, "keys": ["a"]}, "damaged")
+    yield invalid_test("no Base64", {**asked, "filter": "no filter!"}, "damaged")
+    yield invalid_test("Base64 of which one character is missing", {**asked, "filter": text[1:]}, "damaged")
+    yield invalid_test("an unknown kind", {"type": "CUCKOO", "filter": text, "keys": ["a"]}, "damaged")
 
 
 def _broken(comment: str, kind: str, data: bytes, *flags: str) -> Test:
-    return invalid(comment, {"type": kind, "filter": base64.b64encode(data).decode(), "keys": ["a"]}, *flags)
+    return invalid_test(comment, {"type": kind, "filter": base64.b64encode(data).decode(), "keys": ["a"]}, *flags)

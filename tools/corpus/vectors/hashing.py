@@ -5,7 +5,7 @@ from typing import Any
 
 from tools.corpus.case import VectorCase
 from tools.corpus.vectors import independent_hashes as independent
-from tools.corpus.vectors.vector_tests import HUDI, PUBLISHED, SECOND, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HUDI, PUBLISHED, SECOND, Test, invalid_test, number_tests, valid_test
 
 FILE = "036ded81-9ed4-479f-bcea-7145dfa0079b-0_0-21-20_20261121115521796.parquet"
 LOG = ".036ded81-9ed4-479f-bcea-7145dfa0079b-0_20261121115537479.log.1_0-48-78"
@@ -58,7 +58,7 @@ def cases() -> Iterator[VectorCase]:
             "wraps-around": "The hash is of 32 bits and wraps around.",
             "no-groups": "Without file groups no group can be computed.",
         },
-        tests=numbered(_groups()),
+        tests=number_tests(_groups()),
         if_it_fails="Compute String.hashCode over UTF-16 code units in 32 bits, then abs(abs(h) % n) with the abs of Java.",
     )
     yield VectorCase(
@@ -78,7 +78,7 @@ def cases() -> Iterator[VectorCase]:
             "text": "Numbers are hashed as their texts.",
             "no-buckets": "Without buckets no bucket can be computed.",
         },
-        tests=numbered(_buckets()),
+        tests=number_tests(_buckets()),
         if_it_fails="Hash the list of values (1, then 31 * h + hash of each), clear the sign bit, take the remainder.",
     )
     yield VectorCase(
@@ -95,7 +95,7 @@ def cases() -> Iterator[VectorCase]:
         function="hash.column-stats-key",
         derived_by=[HUDI, SECOND, PUBLISHED],
         notes=_KEY_NOTES,
-        tests=numbered(_column_stats()),
+        tests=number_tests(_column_stats()),
         if_it_fails="Base64(xxHash64(column)), Base64(xxHash64(partition)), Base64(MD5(file name)); see the note on the seed.",
     )
     yield VectorCase(
@@ -109,7 +109,7 @@ def cases() -> Iterator[VectorCase]:
         function="hash.partition-stats-key",
         derived_by=[HUDI, SECOND],
         notes={name: _KEY_NOTES[name] for name in ("seed", "non-partitioned", "not-ascii", "length", "order", "empty", "path")},
-        tests=numbered(_partition_stats()),
+        tests=number_tests(_partition_stats()),
         if_it_fails="Base64(xxHash64(column)) + Base64(xxHash64(partition)), 24 characters.",
     )
     yield VectorCase(
@@ -123,7 +123,7 @@ def cases() -> Iterator[VectorCase]:
         function="hash.bloom-filters-key",
         derived_by=[HUDI, SECOND],
         notes={name: _KEY_NOTES[name] for name in ("seed", "non-partitioned", "not-ascii", "length", "order", "path")},
-        tests=numbered(_bloom_filters()),
+        tests=number_tests(_bloom_filters()),
         if_it_fails="Base64(xxHash64(partition)) + Base64(MD5(file name)), 36 characters.",
     )
 
@@ -146,16 +146,16 @@ _SEEN_GROUPS = (
 
 
 def _groups() -> Iterator[Test]:
-    yield valid("the empty key", {"key": "", "groups": 10}, 0, "empty")
+    yield valid_test("the empty key", {"key": "", "groups": 10}, 0, "empty")
     for key, seen in _SEEN_GROUPS:
         for groups, group in zip((1, 2, 4, 10, 257, 10000), seen, strict=True):
             if groups in (10, 257) or key in ("polygenelubricants", "a"):
-                yield valid(f"{key[:40]} among {groups}", {"key": key, "groups": groups}, group, *_about(key))
+                yield valid_test(f"{key[:40]} among {groups}", {"key": key, "groups": groups}, group, *_about(key))
     # Published texts with hash -2147483648, for which Math.abs is negative.
     for key in ("polygenelubricants", "GydZG_", "DESIGNING WORKHOUSES"):
         assert independent.string_hash(key) == -(2**31)
         for groups in (3, 7, 9999):
-            yield valid(
+            yield valid_test(
                 f"{key} among {groups}",
                 {"key": key, "groups": groups},
                 independent.file_group(key, groups),
@@ -163,14 +163,14 @@ def _groups() -> Iterator[Test]:
             )
     more = ("id:2", "a\\$b$k", "𝒳𝒴", "e\u0301", "key-032362", "\uffff", "\uffff" * 10, "0" * 1000)
     for key in more:
-        yield valid(f"{key[:20]!r} among 10", {"key": key, "groups": 10}, independent.file_group(key, 10), *_about(key))
-    yield valid(
+        yield valid_test(f"{key[:20]!r} among 10", {"key": key, "groups": 10}, independent.file_group(key, 10), *_about(key))
+    yield valid_test(
         "the most groups",
         {"key": "a" * 7, "groups": 2147483647},
         independent.file_group("a" * 7, 2147483647),
         "wraps-around",
     )
-    yield invalid("no groups", {"key": "a", "groups": 0}, "no-groups")
+    yield invalid_test("no groups", {"key": "a", "groups": 0}, "no-groups")
 
 
 def _about(key: str) -> list[str]:
@@ -183,9 +183,9 @@ def _bucket(comment: str, values: Sequence[str], buckets: int, *flags: str, valu
     fields = [[name, text] for name, text in zip("abcdefgh", values, strict=False)]
     about = ["negative-hash"] if independent.list_hash(values) < 0 else []
     about += ["utf16"] if not all(map(str.isascii, values)) else []
-    right = independent.bucket(values, buckets)
+    right = independent.bucket_number(values, buckets)
     assert value is None or value == right, (values, value, right)
-    return valid(comment, {"fields": fields, "buckets": buckets}, right, *about, *flags)
+    return valid_test(comment, {"fields": fields, "buckets": buckets}, right, *about, *flags)
 
 
 def _buckets() -> Iterator[Test]:
@@ -221,7 +221,7 @@ def _buckets() -> Iterator[Test]:
     least = _least_list_hash()
     yield _bucket("a list whose hash is -2147483648", [least], 10, "list-hash")
     yield _bucket("a list whose hash is -1", [_list_hash_of(-1)], 10, "list-hash")
-    yield invalid("no buckets", {"fields": [["a", "1"]], "buckets": 0}, "no-buckets")
+    yield invalid_test("no buckets", {"fields": [["a", "1"]], "buckets": 0}, "no-buckets")
 
 
 def _least_list_hash() -> str:
@@ -241,7 +241,7 @@ def _list_hash_of(number: int) -> str:
 
 def _stats(comment: str, column: str, partition: str, file: str, *flags: str) -> Test:
     key = independent.text_hash(column) + independent.text_hash(partition or ".") + independent.file_hash(file)
-    return valid(comment, {"column": column, "partition": partition, "file": file}, key, *flags)
+    return valid_test(comment, {"column": column, "partition": partition, "file": file}, key, *flags)
 
 
 def _seen(comment: str, test: Test, key: str) -> Test:
@@ -282,7 +282,7 @@ def _column_stats() -> Iterator[Test]:
 def _partition_stats() -> Iterator[Test]:
     def of(comment: str, column: str, partition: str, *flags: str) -> Test:
         key = independent.text_hash(column) + independent.text_hash(partition or ".")
-        return valid(comment, {"column": column, "partition": partition}, key, *flags)
+        return valid_test(comment, {"column": column, "partition": partition}, key, *flags)
 
     seen: tuple[tuple[Any, ...], ...] = (
         ("fare", "city=sao_paulo", "k6A0EIIbKbU=6Hj+sBy+gvM=", "seed"),
@@ -305,7 +305,7 @@ def _partition_stats() -> Iterator[Test]:
 def _bloom_filters() -> Iterator[Test]:
     def of(comment: str, partition: str, file: str, *flags: str) -> Test:
         key = independent.text_hash(partition or ".") + independent.file_hash(file)
-        return valid(comment, {"partition": partition, "file": file}, key, *flags)
+        return valid_test(comment, {"partition": partition, "file": file}, key, *flags)
 
     seen = (
         ("city=sao_paulo", FILE, "6Hj+sBy+gvM=TFAoCMrQrm+e/Cw/g4DBJA==", "seed"),

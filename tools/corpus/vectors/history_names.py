@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.vector_tests import HAND, HUDI, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, HUDI, Test, invalid_test, number_tests, valid_test
 
 A, B = "20261121143736764", "20261121143740948"
 
@@ -28,7 +28,7 @@ def cases() -> Iterator[VectorCase]:
             "look-alike": "Another file of the folder: a manifest, a temporary file, or a backup of an editor.",
             "not-ascii-digits": "Digits of other scripts match many regular expressions and are not accepted here.",
         },
-        tests=numbered(_valid(), _invalid()),
+        tests=number_tests(_valid(), _invalid()),
         if_it_fails="Match the name from end to end: digits, _, digits, _, digits, .parquet.",
     )
 
@@ -43,12 +43,12 @@ def _parts(minimum: str, maximum: str, level: int) -> dict[str, str | int]:
 
 def _valid() -> Iterator[Test]:
     for level in (0, 1, 2, 9):
-        yield valid(f"level {level}", _name(A, B, str(level)), _parts(A, B, level))
+        yield valid_test(f"level {level}", _name(A, B, str(level)), _parts(A, B, level))
     for level in (10, 123):
-        yield valid(f"level {level}", _name(A, B, str(level)), _parts(A, B, level), "two-digits")
-    yield valid("one action", _name(A, A, "0"), _parts(A, A, 0))
-    yield valid("times of seconds", _name(A[:14], B[:14], "0"), _parts(A[:14], B[:14], 0))
-    yield valid("the later time first", _name(B, A, "0"), _parts(B, A, 0), "backwards")
+        yield valid_test(f"level {level}", _name(A, B, str(level)), _parts(A, B, level), "two-digits")
+    yield valid_test("one action", _name(A, A, "0"), _parts(A, A, 0))
+    yield valid_test("times of seconds", _name(A[:14], B[:14], "0"), _parts(A[:14], B[:14], 0))
+    yield valid_test("the later time first", _name(B, A, "0"), _parts(B, A, 0), "backwards")
 
 
 def _invalid() -> Iterator[Test]:
@@ -70,6 +70,6 @@ def _invalid() -> Iterator[Test]:
         ("a blank before it", {"name": f" {A}_{B}_0.parquet"}),
         ("nothing", {"name": ""}),
     ):
-        yield invalid(comment, name, "look-alike")
-    yield invalid("Arabic digits", _name(A, B, "٠"), "not-ascii-digits")
-    yield invalid("full-width digits", _name("２０２６", B, "0"), "not-ascii-digits")
+        yield invalid_test(comment, name, "look-alike")
+    yield invalid_test("Arabic digits", _name(A, B, "٠"), "not-ascii-digits")
+    yield invalid_test("full-width digits", _name("２０２６", B, "0"), "not-ascii-digits")

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 U32, U64 = 2**32 - 1, 2**64 - 1
 
 
-def signed(number: int, bits: int = 32) -> int:
+def to_signed(number: int, bits: int = 32) -> int:
     """The number with these bits in two's complement."""
     number %= 2**bits
     return number - 2**bits if number >= 2 ** (bits - 1) else number
 
 
-def units(text: str) -> list[int]:
+def utf16_units(text: str) -> list[int]:
     """UTF-16 code units: two for a character beyond U+FFFF."""
     found = []
     for character in text:
@@ -32,22 +32,22 @@ def units(text: str) -> list[int]:
 
 def string_hash(text: str) -> int:
     """`java.lang.String.hashCode`: the sum of unit * 31 ** (number of units after it)."""
-    every = units(text)
-    return signed(sum(unit * 31 ** (len(every) - place) for place, unit in enumerate(every, 1)))
+    every = utf16_units(text)
+    return to_signed(sum(unit * 31 ** (len(every) - place) for place, unit in enumerate(every, 1)))
 
 
 def list_hash(texts: Sequence[str]) -> int:
     """`java.util.List.hashCode`: 31 ** n plus the sum of hash * 31 ** (number of members after it)."""
-    return signed(31 ** len(texts) + sum(string_hash(t) * 31 ** (len(texts) - n) for n, t in enumerate(texts, 1)))
+    return to_signed(31 ** len(texts) + sum(string_hash(t) * 31 ** (len(texts) - n) for n, t in enumerate(texts, 1)))
 
 
 def file_group(key: str, groups: int) -> int:
     """Java: Math.abs(Math.abs(hash) % groups), where abs(-2**31) is -2**31."""
-    amount = signed(abs(string_hash(key)))
+    amount = to_signed(abs(string_hash(key)))
     return abs(int(math.fmod(amount, groups)))
 
 
-def bucket(values: Sequence[str], buckets: int) -> int:
+def bucket_number(values: Sequence[str], buckets: int) -> int:
     """The hash of the list without its sign bit, modulo the number of buckets."""
     return list_hash(values) % 2**31 % buckets
 
@@ -111,10 +111,10 @@ def murmur(data: bytes, seed: int) -> int:
     tail = len(data) % 4
     if tail:
         for back in range(tail, 0, -1):
-            h ^= signed(data[len(data) - back], 8) << 8 * (back - 1) & U32
+            h ^= to_signed(data[len(data) - back], 8) << 8 * (back - 1) & U32
         h = h * m & U32
     h = (h ^ h >> 13) * m & U32
-    return signed(h ^ h >> 15)
+    return to_signed(h ^ h >> 15)
 
 
 class Bloom:
@@ -128,7 +128,7 @@ class Bloom:
         self.in_row = 0
         self.turn = 0
 
-    def places(self, key: str) -> list[int]:
+    def bit_positions(self, key: str) -> list[int]:
         """The bits of a key; each hash is the seed of the next."""
         h, found = 0, []
         for _ in range(self.hashes):
@@ -146,12 +146,12 @@ class Bloom:
             else:
                 row = self.rows[max(0, self.turn - 1) % len(self.rows)]
                 self.turn += 1
-        row.update(self.places(key))
+        row.update(self.bit_positions(key))
         self.in_row += 1
 
     def may_hold(self, key: str) -> bool:
         """Whether one row has all bits of the key."""
-        return any(row.issuperset(self.places(key)) for row in self.rows)
+        return any(row.issuperset(self.bit_positions(key)) for row in self.rows)
 
     def text(self) -> str:
         """The filter in Base64."""
@@ -165,7 +165,7 @@ class Bloom:
         return sum(1 << bit for bit in row).to_bytes(-(-self.bits // 8), "little")
 
 
-def bitmap(positions: Iterable[int]) -> str:
+def encode_positions(positions: Iterable[int]) -> str:
     """The portable 64-bit Roaring bitmap of positions in Base64, with runs if they need fewer bytes."""
     words: dict[int, dict[int, list[int]]] = {}
     for position in sorted(set(positions)):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.vector_tests import HAND, HUDI, Json, Test, acceptable, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, HUDI, Json, Test, invalid_test, number_tests, optional_test, valid_test
 
 #: (secondary value, record key, key), computed by Apache Hudi 1.0.2 or by hand.
 PAIRS: dict[str, tuple[str, str, str]] = {
@@ -69,7 +69,7 @@ def cases() -> Iterator[VectorCase]:
         function="secondary-key.encode",
         derived_by=[HUDI, HAND],
         notes={k: _NOTES[k] for k in ("escape", "one-key-two-pairs", "empty", "case", "null", "not-ascii", "long")},
-        tests=numbered(_encode()),
+        tests=number_tests(_encode()),
         if_it_fails=(
             "Put a backslash before each dollar sign and backslash of both parts, join them by a dollar sign; "
             "escape nothing else."
@@ -88,7 +88,7 @@ def cases() -> Iterator[VectorCase]:
         function="secondary-key.decode",
         derived_by=[HUDI, HAND],
         notes={k: _NOTES[k] for k in ("escape", "empty", "not-ascii", "long", "no-separator", "loose")},
-        tests=numbered(_decode()),
+        tests=number_tests(_decode()),
         if_it_fails=(
             "Read the key once from the left; a backslash escapes the next character; the first unescaped dollar "
             "sign separates."
@@ -114,7 +114,7 @@ def cases() -> Iterator[VectorCase]:
             "minus-one": "Parts of -1 can belong to a UUID: only the encoding decides.",
             "not-given-back": "Java reads it as a UUID and returns another text, so that file id and file name differ.",
         },
-        tests=numbered(_locations()),
+        tests=number_tests(_locations()),
         if_it_fails=(
             "Convert 8-4-4-4-12 lower-case hexadecimal digits to two signed longs; a file id that does not convert "
             "back is text."
@@ -133,7 +133,7 @@ def _about(*parts: str) -> list[str]:
 def _encode() -> Iterator[Test]:
     for comment, (secondary, record, key) in PAIRS.items():
         flags = _about(secondary, record) + (["case"] if "id1" in record else [])
-        yield valid(comment, {"secondary": secondary, "record": record}, key, *flags)
+        yield valid_test(comment, {"secondary": secondary, "record": record}, key, *flags)
     for comment, (secondary, record, key) in {
         "dollar and backslash beside the separator, 1": ("a\\", "$b", "a\\\\$\\$b"),
         "dollar and backslash beside the separator, 2": ("a\\$", "b", "a\\\\\\$$b"),
@@ -141,12 +141,14 @@ def _encode() -> Iterator[Test]:
         "an escape in the value": ("a\\$b", "c", "a\\\\\\$b$c"),
         "an escape in the record key": ("a", "b\\$c", "a$b\\\\\\$c"),
     }.items():
-        yield valid(comment, {"secondary": secondary, "record": record}, key, "escape", "one-key-two-pairs")
+        yield valid_test(comment, {"secondary": secondary, "record": record}, key, "escape", "one-key-two-pairs")
     printable = "".join(map(chr, range(0x20, 0x7F)))
     escaped = printable.replace("\\", "\\\\").replace("$", "\\$")
-    yield valid("every printable character", {"secondary": printable, "record": printable}, f"{escaped}${escaped}", "escape")
-    yield valid("20000 dollars", {"secondary": "$" * 20_000, "record": ""}, "\\$" * 20_000 + "$", "long", "empty")
-    yield acceptable("a null", {"secondary": None, "record": "k"}, "\0$k", "null")
+    yield valid_test(
+        "every printable character", {"secondary": printable, "record": printable}, f"{escaped}${escaped}", "escape"
+    )
+    yield valid_test("20000 dollars", {"secondary": "$" * 20_000, "record": ""}, "\\$" * 20_000 + "$", "long", "empty")
+    yield optional_test("a null", {"secondary": None, "record": "k"}, "\0$k", "null")
 
 
 def _parts(secondary: str, record: str) -> Json:
@@ -155,11 +157,13 @@ def _parts(secondary: str, record: str) -> Json:
 
 def _decode() -> Iterator[Test]:
     for comment, (secondary, record, key) in PAIRS.items():
-        yield valid(comment, {"key": key}, _parts(secondary, record), *_about(secondary, record))
-    yield valid("20000 dollars", {"key": "\\$" * 20_000 + "$k"}, _parts("$" * 20_000, "k"), "long")
-    yield valid("20000 backslashes", {"key": "k$" + "\\\\" * 20_000}, _parts("k", "\\" * 20_000), "long")
-    yield valid("an even number of backslashes before the separator", {"key": "a\\\\\\\\$b"}, _parts("a\\\\", "b"), "escape")
-    yield valid("an odd number of them", {"key": "a\\\\\\$b$c"}, _parts("a\\$b", "c"), "escape")
+        yield valid_test(comment, {"key": key}, _parts(secondary, record), *_about(secondary, record))
+    yield valid_test("20000 dollars", {"key": "\\$" * 20_000 + "$k"}, _parts("$" * 20_000, "k"), "long")
+    yield valid_test("20000 backslashes", {"key": "k$" + "\\\\" * 20_000}, _parts("k", "\\" * 20_000), "long")
+    yield valid_test(
+        "an even number of backslashes before the separator", {"key": "a\\\\\\\\$b"}, _parts("a\\\\", "b"), "escape"
+    )
+    yield valid_test("an odd number of them", {"key": "a\\\\\\$b$c"}, _parts("a\\$b", "c"), "escape")
     for comment, key in {
         "no dollar": "abc",
         "nothing": "",
@@ -167,10 +171,10 @@ def _decode() -> Iterator[Test]:
         "escaped dollars": "\\$\\$",
         "three backslashes before the only dollar": "a\\\\\\$b",
     }.items():
-        yield invalid(comment, {"key": key}, "no-separator")
-    yield acceptable("a second bare dollar", {"key": "a$b$c"}, _parts("a", "b$c"), "loose")
-    yield acceptable("a backslash before a letter", {"key": "a\\b$c"}, _parts("ab", "c"), "loose")
-    yield acceptable("a backslash before a letter of the record key", {"key": "a$b\\c"}, _parts("a", "bc"), "loose")
+        yield invalid_test(comment, {"key": key}, "no-separator")
+    yield optional_test("a second bare dollar", {"key": "a$b$c"}, _parts("a", "b$c"), "loose")
+    yield optional_test("a backslash before a letter", {"key": "a\\b$c"}, _parts("ab", "c"), "loose")
+    yield optional_test("a backslash before a letter of the record key", {"key": "a$b\\c"}, _parts("a", "bc"), "loose")
 
 
 def _in_parts(file_id: str, index: int) -> Json:
@@ -185,16 +189,16 @@ def _as_text(file_id: str) -> Json:
 def _locations() -> Iterator[Test]:
     seen = "036ded81-9ed4-479f-bcea-7145dfa0079b"
     both: Json = {"high": "247114695546521503", "low": "-4833926705110317157", "index": 0, "encoding": 0, "file_id": ""}
-    yield valid("observed in a table of Apache Hudi", {"file_id": f"{seen}-0"}, both, "sign")
+    yield valid_test("observed in a table of Apache Hudi", {"file_id": f"{seen}-0"}, both, "sign")
     negative = "b2faa8cf-9cf0-4d51-b531-475ea7bd0500"
     parts: Json = {"high": "-5549937981136024239", "low": "-5390448807119092480", "index": 0, "encoding": 0, "file_id": ""}
-    yield valid("observed: both halves negative", {"file_id": f"{negative}-0"}, parts, "sign")
-    yield valid("observed: without index", {"file_id": negative}, parts | {"index": -1}, "no-index", "sign")
-    yield valid("observed: index 17", {"file_id": f"{negative}-17"}, parts | {"index": 17}, "index", "sign")
-    yield valid("observed: no UUID", {"file_id": "not-a-uuid"}, _as_text("not-a-uuid"), "text")
+    yield valid_test("observed: both halves negative", {"file_id": f"{negative}-0"}, parts, "sign")
+    yield valid_test("observed: without index", {"file_id": negative}, parts | {"index": -1}, "no-index", "sign")
+    yield valid_test("observed: index 17", {"file_id": f"{negative}-17"}, parts | {"index": 17}, "index", "sign")
+    yield valid_test("observed: no UUID", {"file_id": "not-a-uuid"}, _as_text("not-a-uuid"), "text")
     ones = "ffffffff-ffff-ffff-ffff-ffffffffffff"
-    yield valid("observed: only ones", {"file_id": f"{ones}-3"}, _in_parts(ones, 3), "minus-one", "sign")
-    yield valid("only ones and no index", {"file_id": ones}, _in_parts(ones, -1), "minus-one", "no-index")
+    yield valid_test("observed: only ones", {"file_id": f"{ones}-3"}, _in_parts(ones, 3), "minus-one", "sign")
+    yield valid_test("only ones and no index", {"file_id": ones}, _in_parts(ones, -1), "minus-one", "no-index")
     zeros = "00000000-0000-0000-0000-000000000000"
     for comment, uuid, index in (
         ("only zeros", zeros, 0),
@@ -212,7 +216,7 @@ def _locations() -> Iterator[Test]:
         ("the greatest index", seen, 2147483647),
     ):
         flags = ["sign"] if uuid[0] >= "8" or uuid[19] >= "8" else []
-        yield valid(comment, {"file_id": f"{uuid}-{index}"}, _in_parts(uuid, index), *flags, *(["index"] if index else []))
+        yield valid_test(comment, {"file_id": f"{uuid}-{index}"}, _in_parts(uuid, index), *flags, *(["index"] if index else []))
     for comment, text in {
         "a group of the metadata table": "files-0000-0",
         "another group of it": "record-index-0003-0",
@@ -229,7 +233,7 @@ def _locations() -> Iterator[Test]:
         "no hexadecimal digit": f"g{seen[1:]}-0",
         "a long name": "x" * 500,
     }.items():
-        yield valid(comment, {"file_id": text}, _as_text(text), "text")
+        yield valid_test(comment, {"file_id": text}, _as_text(text), "text")
     for comment, text in {
         "a UUID in capitals": f"{seen.upper()}-0",
         "capitals and no index": seen.upper(),
@@ -240,4 +244,4 @@ def _locations() -> Iterator[Test]:
         "a short UUID": "1-2-3-4-5-0",
         "a digit of another script as index": f"{seen}-٣",
     }.items():
-        yield valid(comment, {"file_id": text}, _as_text(text), "text", "not-given-back")
+        yield valid_test(comment, {"file_id": text}, _as_text(text), "text", "not-given-back")

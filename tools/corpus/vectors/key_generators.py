@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.vector_tests import HUDI, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HUDI, Test, invalid_test, number_tests, valid_test
 
 Field = tuple[str, Any, Any]
 TYPE = "hoodie.table.keygenerator.type"
@@ -39,7 +39,7 @@ def cases() -> Iterator[VectorCase]:
             "no-time": "A value that is not a time has no path; an invented path would hide the row.",
             "form": "The form of the key that a generator makes.",
         },
-        tests=numbered(_types(), _paths(), _times(), _texts(), _custom(), _forms(), _wrong()),
+        tests=number_tests(_types(), _paths(), _times(), _texts(), _custom(), _forms(), _wrong()),
         if_it_fails="Value texts are those of Java; the settings of a time-based generator state unit, patterns and zones.",
     )
 
@@ -52,7 +52,7 @@ def _name(short: str) -> str:
 def _test(comment: str, fields: list[Field], made: str, path: str, /, *flags: str, **settings: str) -> Test:
     properties = {KEY: "id", PARTITION: "p", **{_name(name): value for name, value in settings.items()}}
     arguments = {"fields": [list(field) for field in fields], "properties": properties}
-    return valid(comment, arguments, {"key": made, "partition": path}, *flags)
+    return valid_test(comment, arguments, {"key": made, "partition": path}, *flags)
 
 
 #: Type, stored value, text.
@@ -150,7 +150,7 @@ def _wrong() -> Iterator[Test]:
         named: Mapping[str, str] = {"type": "TIMESTAMP", **settings}
         properties = {KEY: "id", PARTITION: "p", **{_name(name): text for name, text in named.items()}}
         fields = [list(ID), ["p", kind, value]]
-        return invalid(comment, {"fields": fields, "properties": properties}, "no-time")
+        return invalid_test(comment, {"fields": fields, "properties": properties}, "no-time")
 
     texts = {"timestamp__type": "DATE_STRING", "input__dateformat": "yyyy-MM-dd", "output__dateformat": "yyyy"}
     yield refused("a text that is no date", "string", "nonsense", **texts)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.vector_tests import HAND, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, Test, invalid_test, number_tests, valid_test
 
 PACKAGE = "org.apache.hudi.common.model."
 FILL_NULLS = "6f1f2b8e-52c5-4d6a-9a55-0a3f3f1c2d01"
@@ -50,7 +50,7 @@ WITH_DEFAULTS = {
 }
 
 
-def full(ts: int | None, name: str | None, price: Any = None, **more: Any) -> Version:
+def full_version(ts: int | None, name: str | None, price: Any = None, **more: Any) -> Version:
     """A whole row of the record."""
     return {"kind": "row", "row": {"id": "1", "ts": _text(ts), "name": name, "price": price, **more}, "ordering": None}
 
@@ -59,12 +59,12 @@ def _text(ts: int | None) -> str | None:
     return None if ts is None else str(ts)
 
 
-def delete(ts: int) -> Version:
+def delete_version(ts: int) -> Version:
     """A delete entry with an ordering value."""
     return {"kind": "delete", "row": None, "ordering": str(ts)}
 
 
-def part(**columns: Any) -> Version:
+def partial_version(**columns: Any) -> Version:
     """A row of a partial block."""
     return {"kind": "partial", "row": {"id": "1", **columns}, "ordering": None}
 
@@ -72,7 +72,7 @@ def part(**columns: Any) -> Version:
 KEY_DELETE: Version = {"kind": "key-delete", "row": None, "ordering": None}
 
 
-def fold(comment: str, rule: dict[str, Any], versions: list[Version], right: Version | None, *flags: str) -> Test:
+def fold_test(comment: str, rule: dict[str, Any], versions: list[Version], right: Version | None, *flags: str) -> Test:
     """The result of merging the versions, the first of which is in the base file. `right` is a whole row or None."""
     base, *log = versions
     arguments = {"mode": "CUSTOM", "payload": None, "strategy": None, "ordering": ["ts"], "schema": SCHEMA, **rule}
@@ -80,15 +80,15 @@ def fold(comment: str, rule: dict[str, Any], versions: list[Version], right: Ver
     ordering = None if row is None else row[arguments["ordering"][0]]
     ordering = str(ordering) if isinstance(ordering, int) else ordering
     stored, entries = (base, log) if base["kind"] == "row" else (None, versions)
-    return valid(comment, {**arguments, "base": stored, "log": entries}, {"row": row, "ordering": ordering}, *flags)
+    return valid_test(comment, {**arguments, "base": stored, "log": entries}, {"row": row, "ordering": ordering}, *flags)
 
 
-def payload(name: str) -> dict[str, Any]:
+def payload_table(name: str) -> dict[str, Any]:
     """The table of a payload class."""
     return {"payload": PACKAGE + name, "strategy": PAYLOADS}
 
 
-def sample(strategy: str) -> dict[str, Any]:
+def merger_table(strategy: str) -> dict[str, Any]:
     """The table of a sample merger."""
     return {"strategy": strategy}
 
@@ -108,7 +108,7 @@ def cases() -> Iterator[VectorCase]:
             "of writers."
         ),
         notes={"older-name": "If a setting is not found, the table is merged by another rule."},
-        tests=numbered(_settings()),
+        tests=number_tests(_settings()),
         if_it_fails="Check each name of the setting, the newest first.",
     )
     yield VectorCase(
@@ -125,7 +125,7 @@ def cases() -> Iterator[VectorCase]:
             "no-id": "Only the engine and the order of the list decide.",
             "none-fits": "Another merger would silently give wrong rows.",
         },
-        tests=numbered(_choices()),
+        tests=number_tests(_choices()),
         if_it_fails="Compare only the id and the record type of the merger.",
     )
     yield VectorCase(
@@ -158,7 +158,7 @@ def cases() -> Iterator[VectorCase]:
             "defaults": "Values that count as not set.",
             "unknown-class": "The class is never loaded and never guessed.",
         },
-        tests=numbered(_payloads(), _capture(), _unknown()),
+        tests=number_tests(_payloads(), _capture(), _unknown()),
         errata=["ER-094"],
         if_it_fails="docs/merging.md has the rules of each class; look up the class by its name and do not load it.",
     )
@@ -172,7 +172,7 @@ def cases() -> Iterator[VectorCase]:
         flags=["silent-stale"],
         says="A merger builds a row from both versions, complete or partial; a delete keeps the data that it deleted.",
         notes={"delete": "A version that is a delete.", "partial": "A version that holds only some columns."},
-        tests=numbered(_samples()),
+        tests=number_tests(_samples()),
         if_it_fails="The result of a merge is the older version in the next merge, including the data of deletes.",
     )
 
@@ -205,7 +205,7 @@ def _settings() -> Iterator[Test]:
             _said(ordering=["e"]),
         ),
     ):
-        yield valid(comment, {"options": options}, value, *flags)
+        yield valid_test(comment, {"options": options}, value, *flags)
 
 
 def _choices() -> Iterator[Test]:
@@ -222,62 +222,91 @@ def _choices() -> Iterator[Test]:
             ("no id: the first for the engine", None, [merger(other, another), *three[:1], *three[1:]], 1, "no-id"),
         ):
             given = {"strategy": strategy, "record_type": record_type, "mergers": mergers}
-            yield valid(f"{record_type}: {comment}", given, value, *flags)
+            yield valid_test(f"{record_type}: {comment}", given, value, *flags)
         for comment, mergers, *flags in (
             ("only other ids", [merger(other, record_type)], "none-fits"),
             ("only for other engines", [merger(wanted, another)], "none-fits", "other-engine"),
             ("none at all", [], "none-fits"),
         ):
             given = {"strategy": wanted, "record_type": record_type, "mergers": mergers}
-            yield invalid(f"{record_type}: {comment}", given, *flags)
+            yield invalid_test(f"{record_type}: {comment}", given, *flags)
 
 
 def _payloads() -> Iterator[Test]:
-    two, one, three = full(2, "name_2", "price_2"), full(1, "name_1", "price_1"), full(3, "name_3", "price_3")
+    two, one, three = (
+        full_version(2, "name_2", "price_2"),
+        full_version(1, "name_1", "price_1"),
+        full_version(3, "name_3", "price_3"),
+    )
     for name in ("OverwriteWithLatestAvroPayload", "HoodieAvroPayload"):
-        rule = payload(name)
-        yield fold(f"{name}: the incoming row, late or not", rule, [two, one], one, "late")
-        yield fold(f"{name}: a late delete", rule, [two, delete(1)], None, "delete")
-        yield fold(f"{name}: a row after a delete", rule, [two, delete(3), one], one, "delete")
+        rule = payload_table(name)
+        yield fold_test(f"{name}: the incoming row, late or not", rule, [two, one], one, "late")
+        yield fold_test(f"{name}: a late delete", rule, [two, delete_version(1)], None, "delete")
+        yield fold_test(f"{name}: a row after a delete", rule, [two, delete_version(3), one], one, "delete")
     for name in ("DefaultHoodieRecordPayload", "EventTimeAvroPayload"):
-        rule = payload(name)
-        yield fold(f"{name}: the greater ordering value", rule, [two, one], two, "late")
-        yield fold(f"{name}: in every order", rule, [one, three, two], three, "late")
-        yield fold(f"{name}: the later of equals", rule, [two, full(2, "later")], full(2, "later"))
-        yield fold(f"{name}: a late delete", rule, [two, delete(1)], two, "delete")
-        yield fold(f"{name}: a delete", rule, [two, delete(3)], None, "delete")
-        yield fold(f"{name}: a late row after a delete", rule, [one, delete(3), two], None, "delete", "late")
-        yield fold(f"{name}: a delete by key", rule, [two, KEY_DELETE], None, "delete")
-    yield fold(
+        rule = payload_table(name)
+        yield fold_test(f"{name}: the greater ordering value", rule, [two, one], two, "late")
+        yield fold_test(f"{name}: in every order", rule, [one, three, two], three, "late")
+        yield fold_test(f"{name}: the later of equals", rule, [two, full_version(2, "later")], full_version(2, "later"))
+        yield fold_test(f"{name}: a late delete", rule, [two, delete_version(1)], two, "delete")
+        yield fold_test(f"{name}: a delete", rule, [two, delete_version(3)], None, "delete")
+        yield fold_test(f"{name}: a late row after a delete", rule, [one, delete_version(3), two], None, "delete", "late")
+        yield fold_test(f"{name}: a delete by key", rule, [two, KEY_DELETE], None, "delete")
+    yield fold_test(
         "com.uber.hoodie is the older name of the package",
         {"payload": "com.uber.hoodie.common.model.DefaultHoodieRecordPayload", "strategy": PAYLOADS},
         [two, one],
         two,
     )
-    first = payload("FirstValueAvroPayload")
-    yield fold("FirstValueAvroPayload: the first of equals", first, [two, full(2, "later")], two)
-    yield fold("FirstValueAvroPayload: the greater ordering value", first, [two, one, three], three, "late")
-    partial = payload("PartialUpdateAvroPayload")
+    first = payload_table("FirstValueAvroPayload")
+    yield fold_test("FirstValueAvroPayload: the first of equals", first, [two, full_version(2, "later")], two)
+    yield fold_test("FirstValueAvroPayload: the greater ordering value", first, [two, one, three], three, "late")
+    partial = payload_table("PartialUpdateAvroPayload")
     for comment, stored, incoming, right in (
-        ("a late row fills", full(2, "name_1"), full(1, None, "price_1"), full(2, "name_1", "price_1")),
-        ("a newer row is filled", full(1, None, "price_1"), full(2, "name_1"), full(2, "name_1", "price_1")),
-        ("a row of equals replaces and is filled", full(2, "name_1", "p_1"), full(2, "name_2"), full(2, "name_2", "p_1")),
-        ("a late row replaces nothing", full(2, "name_1", "p_1"), full(1, "name_2", "p_2"), full(2, "name_1", "p_1")),
-        ("the ordering field is the higher one", full(2, "name_1"), full(3, None, "p"), full(3, "name_1", "p")),
-        ("a null ordering value is filled", full(2, "name_1"), full(None, None, "p"), full(2, "name_1", "p")),
+        ("a late row fills", full_version(2, "name_1"), full_version(1, None, "price_1"), full_version(2, "name_1", "price_1")),
+        (
+            "a newer row is filled",
+            full_version(1, None, "price_1"),
+            full_version(2, "name_1"),
+            full_version(2, "name_1", "price_1"),
+        ),
+        (
+            "a row of equals replaces and is filled",
+            full_version(2, "name_1", "p_1"),
+            full_version(2, "name_2"),
+            full_version(2, "name_2", "p_1"),
+        ),
+        (
+            "a late row replaces nothing",
+            full_version(2, "name_1", "p_1"),
+            full_version(1, "name_2", "p_2"),
+            full_version(2, "name_1", "p_1"),
+        ),
+        (
+            "the ordering field is the higher one",
+            full_version(2, "name_1"),
+            full_version(3, None, "p"),
+            full_version(3, "name_1", "p"),
+        ),
+        (
+            "a null ordering value is filled",
+            full_version(2, "name_1"),
+            full_version(None, None, "p"),
+            full_version(2, "name_1", "p"),
+        ),
     ):
-        yield fold(f"PartialUpdateAvroPayload: {comment}", partial, [stored, incoming], right, "late")
-    yield fold("PartialUpdateAvroPayload: a late delete", partial, [two, delete(1)], None, "delete", "late")
-    some = payload("OverwriteNonDefaultsWithLatestAvroPayload")
-    yield fold(
+        yield fold_test(f"PartialUpdateAvroPayload: {comment}", partial, [stored, incoming], right, "late")
+    yield fold_test("PartialUpdateAvroPayload: a late delete", partial, [two, delete_version(1)], None, "delete", "late")
+    some = payload_table("OverwriteNonDefaultsWithLatestAvroPayload")
+    yield fold_test(
         "OverwriteNonDefaultsWithLatestAvroPayload: nulls keep, late or not",
         some,
-        [two, full(1, None, "price_1")],
-        full(1, "name_2", "price_1"),
+        [two, full_version(1, None, "price_1")],
+        full_version(1, "name_2", "price_1"),
         "late",
         "defaults",
     )
-    yield fold("OverwriteNonDefaultsWithLatestAvroPayload: a delete", some, [two, delete(1)], None, "delete")
+    yield fold_test("OverwriteNonDefaultsWithLatestAvroPayload: a delete", some, [two, delete_version(1)], None, "delete")
     for comment, stored, incoming, right in (
         ("a text default keeps", ("a", 1), ("unknown", 2), ("a", 2)),
         ("a number default keeps", ("a", 1), ("b", 5), ("b", 1)),
@@ -287,7 +316,7 @@ def _payloads() -> Iterator[Test]:
             {"kind": "row", "row": {"id": "1", "ts": "1", "name": name, "count": count}, "ordering": None}
             for name, count in (stored, incoming, right)
         ]
-        yield fold(
+        yield fold_test(
             f"OverwriteNonDefaultsWithLatestAvroPayload: {comment}",
             {**some, "schema": WITH_DEFAULTS},
             versions[:2],
@@ -308,15 +337,17 @@ def _capture() -> Iterator[Test]:
         return {"kind": "row", "row": {"id": "1", **dict(zip(names, values, strict=True))}, "ordering": None}
 
     dms = _columns(("ts", "long"), ("name", "string"), ("Op", "string"))
-    rule = {**payload("AWSDmsAvroPayload"), "schema": dms}
+    rule = {**payload_table("AWSDmsAvroPayload"), "schema": dms}
     insert, update = change(dms, "1", "a", "I"), change(dms, "2", "b", "U")
-    yield fold("AWSDmsAvroPayload: an update", rule, [insert, update], update)
-    yield fold("AWSDmsAvroPayload: a late one too", rule, [update, insert], insert, "late")
+    yield fold_test("AWSDmsAvroPayload: an update", rule, [insert, update], update)
+    yield fold_test("AWSDmsAvroPayload: a late one too", rule, [update, insert], insert, "late")
     for operation in ("D", "d"):
-        yield fold(f"AWSDmsAvroPayload: {operation} deletes", rule, [update, change(dms, "3", "b", operation)], None, "delete")
-    yield fold("AWSDmsAvroPayload: a late delete too", rule, [update, change(dms, "1", "b", "D")], None, "delete", "late")
+        yield fold_test(
+            f"AWSDmsAvroPayload: {operation} deletes", rule, [update, change(dms, "3", "b", operation)], None, "delete"
+        )
+    yield fold_test("AWSDmsAvroPayload: a late delete too", rule, [update, change(dms, "1", "b", "D")], None, "delete", "late")
     mysql = _columns(("_event_seq", "string"), ("name", "string"), ("_change_operation_type", "string"))
-    rule = {**payload("debezium.MySqlDebeziumAvroPayload"), "schema": mysql, "ordering": ["_event_seq"]}
+    rule = {**payload_table("debezium.MySqlDebeziumAvroPayload"), "schema": mysql, "ordering": ["_event_seq"]}
     for comment, stored, incoming, stays in (
         ("later in the file", "1.10", "1.20", False),
         ("the next file", "9.900", "10.4", False),
@@ -324,13 +355,15 @@ def _capture() -> Iterator[Test]:
         ("the stored one of equals", "1.10", "1.10", True),
     ):
         before, after = change(mysql, stored, "a", "c"), change(mysql, incoming, "b", "u")
-        yield fold(f"MySqlDebeziumAvroPayload: {comment}", rule, [before, after], before if stays else after, "late")
+        yield fold_test(f"MySqlDebeziumAvroPayload: {comment}", rule, [before, after], before if stays else after, "late")
     first = change(mysql, "1.10", "a", "c")
-    yield fold("MySqlDebeziumAvroPayload: d deletes", rule, [first, change(mysql, "1.11", "a", "d")], None, "delete")
-    yield fold("MySqlDebeziumAvroPayload: a late d", rule, [first, change(mysql, "1.9", "a", "d")], first, "delete", "late")
-    yield invalid("MySqlDebeziumAvroPayload: no position", _arguments(rule, first, change(mysql, None, "b", "u")))
+    yield fold_test("MySqlDebeziumAvroPayload: d deletes", rule, [first, change(mysql, "1.11", "a", "d")], None, "delete")
+    yield fold_test(
+        "MySqlDebeziumAvroPayload: a late d", rule, [first, change(mysql, "1.9", "a", "d")], first, "delete", "late"
+    )
+    yield invalid_test("MySqlDebeziumAvroPayload: no position", _arguments(rule, first, change(mysql, None, "b", "u")))
     postgres = _columns(("_event_lsn", "long"), ("name", "string"), ("_change_operation_type", "string"))
-    rule = {**payload("debezium.PostgresDebeziumAvroPayload"), "schema": postgres, "ordering": ["_event_lsn"]}
+    rule = {**payload_table("debezium.PostgresDebeziumAvroPayload"), "schema": postgres, "ordering": ["_event_lsn"]}
     first = change(postgres, "10", "a", "c")
     for comment, incoming, right in (
         ("a later one", change(postgres, "20", "b", "u"), change(postgres, "20", "b", "u")),
@@ -344,8 +377,8 @@ def _capture() -> Iterator[Test]:
         ("a late one fills nothing", change(postgres, "9", "__debezium_unavailable_value", "u"), first),
         ("d deletes", change(postgres, "20", "a", "d"), None),
     ):
-        yield fold(f"PostgresDebeziumAvroPayload: {comment}", rule, [first, incoming], right, "late")
-    yield invalid("PostgresDebeziumAvroPayload: no position", _arguments(rule, first, change(postgres, None, "b", "u")))
+        yield fold_test(f"PostgresDebeziumAvroPayload: {comment}", rule, [first, incoming], right, "late")
+    yield invalid_test("PostgresDebeziumAvroPayload: no position", _arguments(rule, first, change(postgres, None, "b", "u")))
 
 
 def _arguments(rule: dict[str, Any], base: Version, *log: Version) -> dict[str, Any]:
@@ -353,14 +386,14 @@ def _arguments(rule: dict[str, Any], base: Version, *log: Version) -> dict[str, 
 
 
 def _unknown() -> Iterator[Test]:
-    two = full(2, "name_2")
+    two = full_version(2, "name_2")
     for name in (
         "org.example.Payload",
         "PartialUpdateAvroPayload",
         "org.apache.spark.sql.hudi.command.payload.ExpressionPayload",
     ):
         rule = {"payload": name, "strategy": PAYLOADS, "ordering": ["ts"], "schema": SCHEMA}
-        yield invalid(f"{name} is not one of the classes", _arguments(rule, two, two), "unknown-class")
+        yield invalid_test(f"{name} is not one of the classes", _arguments(rule, two, two), "unknown-class")
 
 
 def _samples() -> Iterator[Test]:
@@ -370,44 +403,79 @@ def _samples() -> Iterator[Test]:
         values = {"ts": str(ts), "status": status, "order_info": order_info, "payment_info": payment_info}
         return {"kind": "row", "row": {"id": "1", **values}, "ordering": None}
 
-    fill = sample(FILL_NULLS)
+    fill = merger_table(FILL_NULLS)
     cancelled, created = order(2, "cancelled", None, "card"), order(1, "created", "two books", None)
     both = order(2, "cancelled", "two books", "card")
-    yield fold("cancelled, then the late news of its creation", {**fill, "schema": orders}, [cancelled, created], both)
-    yield fold("created, then cancelled", {**fill, "schema": orders}, [created, cancelled], both)
-    five, three, four = full(5, "five"), full(3, "three", "3"), full(4, "four", "4")
-    yield fold("the result of a merge is compared with the next version", fill, [five, three, four], full(5, "five", "3"))
-    yield fold(
+    yield fold_test("cancelled, then the late news of its creation", {**fill, "schema": orders}, [cancelled, created], both)
+    yield fold_test("created, then cancelled", {**fill, "schema": orders}, [created, cancelled], both)
+    five, three, four = full_version(5, "five"), full_version(3, "three", "3"), full_version(4, "four", "4")
+    yield fold_test(
+        "the result of a merge is compared with the next version", fill, [five, three, four], full_version(5, "five", "3")
+    )
+    yield fold_test(
         "a delete remembers what it deleted",
         fill,
-        [full(1, "one", "1"), delete(2), full(3, None)],
-        full(3, "one", "1"),
+        [full_version(1, "one", "1"), delete_version(2), full_version(3, None)],
+        full_version(3, "one", "1"),
         "delete",
     )
-    yield fold("a late row after a delete", fill, [full(1, "one"), delete(3), full(2, "two")], None, "delete")
-    yield fold("partial over whole", fill, [full(1, "one", "1"), part(ts="2", name="two")], full(2, "two", "1"), "partial")
-    yield fold(
-        "partial over partial", fill, [part(ts="1", name="one"), part(ts="2", price="2")], full(2, "one", "2"), "partial"
+    yield fold_test(
+        "a late row after a delete", fill, [full_version(1, "one"), delete_version(3), full_version(2, "two")], None, "delete"
     )
-    yield fold("whole over partial", fill, [part(ts="1", name="one"), full(2, None, "2")], full(2, "one", "2"), "partial")
-    yield fold(
-        "three partial ones out of order",
+    yield fold_test(
+        "partial over whole",
         fill,
-        [full(1, "one"), part(ts="5", name="five"), part(ts="3", name="three")],
-        full(5, "five"),
+        [full_version(1, "one", "1"), partial_version(ts="2", name="two")],
+        full_version(2, "two", "1"),
         "partial",
     )
-    yield fold(
-        "a partial one, then a delete", fill, [full(1, "one"), part(ts="2", name="two"), delete(3)], None, "partial", "delete"
+    yield fold_test(
+        "partial over partial",
+        fill,
+        [partial_version(ts="1", name="one"), partial_version(ts="2", price="2")],
+        full_version(2, "one", "2"),
+        "partial",
     )
-    greatest = sample(GREATEST_OF_EACH)
-    yield fold("the greatest of each column", greatest, [full(2, "b", "1"), full(1, "c", "2")], full(2, "c", "2"))
-    yield fold("again, and back", greatest, [full(1, "c", "2"), full(2, "b", "1"), full(2, "b", "1")], full(2, "c", "2"))
-    yield fold(
-        "a delete in between, and a row that is later",
-        greatest,
-        [full(1, "c"), delete(2), full(3, "a")],
-        full(3, "c"),
+    yield fold_test(
+        "whole over partial",
+        fill,
+        [partial_version(ts="1", name="one"), full_version(2, None, "2")],
+        full_version(2, "one", "2"),
+        "partial",
+    )
+    yield fold_test(
+        "three partial ones out of order",
+        fill,
+        [full_version(1, "one"), partial_version(ts="5", name="five"), partial_version(ts="3", name="three")],
+        full_version(5, "five"),
+        "partial",
+    )
+    yield fold_test(
+        "a partial one, then a delete",
+        fill,
+        [full_version(1, "one"), partial_version(ts="2", name="two"), delete_version(3)],
+        None,
+        "partial",
         "delete",
     )
-    yield fold("a delete wins over its equal", greatest, [full(2, "c"), delete(2)], None, "delete")
+    greatest = merger_table(GREATEST_OF_EACH)
+    yield fold_test(
+        "the greatest of each column",
+        greatest,
+        [full_version(2, "b", "1"), full_version(1, "c", "2")],
+        full_version(2, "c", "2"),
+    )
+    yield fold_test(
+        "again, and back",
+        greatest,
+        [full_version(1, "c", "2"), full_version(2, "b", "1"), full_version(2, "b", "1")],
+        full_version(2, "c", "2"),
+    )
+    yield fold_test(
+        "a delete in between, and a row that is later",
+        greatest,
+        [full_version(1, "c"), delete_version(2), full_version(3, "a")],
+        full_version(3, "c"),
+        "delete",
+    )
+    yield fold_test("a delete wins over its equal", greatest, [full_version(2, "c"), delete_version(2)], None, "delete")

@@ -8,21 +8,21 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.vector_tests import HAND, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, Test, invalid_test, number_tests, valid_test
 
 Json = Any
 NEEDS = ["compute.merge.fold"]
 EVENT, COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
 
 
-def record(**fields: Json) -> Json:
+def record_schema(**fields: Json) -> Json:
     """An Avro schema; all fields except the first are nullable."""
     listed: list[Json] = [{"name": "id", "type": "string"}]
     listed += [{"name": name, "type": ["null", kind], "default": None} for name, kind in fields.items()]
     return {"type": "record", "name": "merged", "fields": listed}
 
 
-PLAIN = record(ts="long", name="string")
+PLAIN = record_schema(ts="long", name="string")
 
 
 def cases() -> Iterator[VectorCase]:
@@ -32,13 +32,13 @@ def cases() -> Iterator[VectorCase]:
         **common, name="cells.event-time", requirements=["MRG-001", "MRG-028", "MRG-029", "MRG-003", "BLK-012"],
         says="In event-time mode every pair of versions, in log files or with a base row, is merged by the decision table.",
         flags=["silent-stale", "resurrected-row"], errata=["ER-050", "ER-051", "ER-054"], notes=CELL_NOTES,
-        tests=numbered(_event_time(), _three()),
+        tests=number_tests(_event_time(), _three()),
         if_it_fails="The comment names the cell: older version, newer version, and how the newer ordering value compares.",
     )  # fmt: skip
     yield VectorCase(
         **common, name="cells.commit-time", requirements=["MRG-001", "MRG-025"],
         says="In commit-time mode the later of two versions is the result, whatever the ordering values.",
-        flags=["silent-stale", "resurrected-row"], notes=CELL_NOTES, tests=numbered(_commit_time()),
+        flags=["silent-stale", "resurrected-row"], notes=CELL_NOTES, tests=number_tests(_commit_time()),
         if_it_fails="Ordering values were compared, or deletes were applied before or after all rows.",
     )  # fmt: skip
     yield VectorCase(
@@ -46,7 +46,7 @@ def cases() -> Iterator[VectorCase]:
         says="A winning partial row takes the columns that it lacks from the version before; a losing one changes nothing.",
         flags=["silent-stale", "lost-write"], errata=["ER-067", "ER-068", "ER-069"],
         notes={"null": ("A column that a partial row has as null is null."), "nothing-before": "No earlier version exists."},
-        tests=numbered(_partial()), if_it_fails="Columns that a version does not hold are not null: they keep their value.",
+        tests=number_tests(_partial()), if_it_fails="Columns that a version does not hold are not null: they keep their value.",
     )  # fmt: skip
     yield VectorCase(
         **common, name="ordering-values", requirements=["MRG-028", "MRG-019"],
@@ -56,28 +56,32 @@ def cases() -> Iterator[VectorCase]:
                "null": "A null is the default value: the number 0, and below every text.",
                "utf-8": "Texts compare by their UTF-8 bytes, not by UTF-16 units.",
                "wide": "Values that are equal as doubles."},
-        tests=numbered(_ordering_values()), if_it_fails="Compare values of the column's own type, not texts and not doubles.",
+        tests=number_tests(_ordering_values()),
+        if_it_fails="Compare values of the column's own type, not texts and not doubles.",
     )  # fmt: skip
     yield VectorCase(
         **common, name="ordering-values.several", requirements=["MRG-019", "MRG-028"],
         says="Several ordering fields are compared in turn; a null counts as the default value of its type.",
         flags=["silent-stale"], notes={"null": "A null in one of the fields.", "missing": "A field that is not a column."},
-        tests=numbered(_several()), if_it_fails="Only the first field was compared, or the values were compared as one text.",
+        tests=number_tests(_several()),
+        if_it_fails="Only the first field was compared, or the values were compared as one text.",
     )  # fmt: skip
 
 
-def asked(mode: str, base: Json, log: Sequence[Json], *, schema: Json = PLAIN, ordering: Sequence[str] = ("ts",)) -> Json:
+def arguments_of(
+    mode: str, base: Json, log: Sequence[Json], *, schema: Json = PLAIN, ordering: Sequence[str] = ("ts",)
+) -> Json:
     """The arguments of one test."""
     return {"mode": mode, "payload": None, "strategy": None, "ordering": list(ordering), "schema": schema, "base": base,
             "log": list(log)}  # fmt: skip
 
 
-def left(row: Json, ordering: Json = None) -> Json:
+def answer_of(row: Json, ordering: Json = None) -> Json:
     """The answer: the resulting row and its ordering value."""
     return {"row": row, "ordering": ordering}
 
 
-NOTHING = left(None)
+NOTHING = answer_of(None)
 CELL_NOTES = {
     "tie": "Equal ordering values.",
     "delete": "A delete with an ordering value, in a delete block or as a flagged row.",
@@ -107,7 +111,7 @@ EVENT_CELLS = {
 }
 
 
-def version(kind: str, ts: str, name: str) -> Json:
+def make_version(kind: str, ts: str, name: str) -> Json:
     """A version of the record."""
     if kind in ("delete", "key-delete"):
         return {"kind": kind, "ordering": ts if kind == "delete" else None}
@@ -115,7 +119,7 @@ def version(kind: str, ts: str, name: str) -> Json:
 
 
 def _row(ts: str, name: str) -> Json:
-    return left({"id": "a", "ts": ts, "name": name}, ts)
+    return answer_of({"id": "a", "ts": ts, "name": name}, ts)
 
 
 def _event_time() -> Iterator[Test]:
@@ -135,13 +139,15 @@ def _cell(mode: str, older: str, newer: str, order: str, ts: str, word: str) -> 
     value = {"older": _row("20", "older"), "newer": _row(ts, "newer"), "none": NOTHING}[word]
     flags = {"tie"} if order == "equal" else set()
     flags |= {kind if kind == "key-delete" else "delete" for kind in (older, newer) if kind != "row"}
-    versions = [version(older, "20", "older"), version(newer, ts, "newer")]
+    versions = [make_version(older, "20", "older"), make_version(newer, ts, "newer")]
     name = f"{older}-{newer}-{order}"
-    yield valid(f"log.{name}", asked(mode, None, versions), value, *sorted(flags))
+    yield valid_test(f"log.{name}", arguments_of(mode, None, versions), value, *sorted(flags))
     if mode == EVENT:
-        yield valid(f"base-and-log.{name}", asked(mode, version("row", "1", "base"), versions), value, *sorted(flags))
+        yield valid_test(
+            f"base-and-log.{name}", arguments_of(mode, make_version("row", "1", "base"), versions), value, *sorted(flags)
+        )
     if older == "row":
-        yield valid(f"base.{name}", asked(mode, versions[0], versions[1:]), value, *sorted(flags))
+        yield valid_test(f"base.{name}", arguments_of(mode, versions[0], versions[1:]), value, *sorted(flags))
 
 
 def _three() -> Iterator[Test]:
@@ -158,27 +164,34 @@ def _three() -> Iterator[Test]:
         ("a late row after a row and its delete", ("row 10", "delete 20"), "15", gone),
         ("a row, deleted by key, and a row with a lower value", ("row 20", "key-delete 0"), "5", stays),
     ):
-        versions = [version(*word.split(), "before") for word in kinds]  # type: ignore[call-arg]
+        versions = [make_version(*word.split(), "before") for word in kinds]  # type: ignore[call-arg]
         value = _row(ts, "last") if is_there else NOTHING
-        yield valid(f"log.{comment}", asked(EVENT, None, [*versions, version("row", ts, "last")]), value, "delete")
-        base = version("row", "9", "base")
+        yield valid_test(
+            f"log.{comment}", arguments_of(EVENT, None, [*versions, make_version("row", ts, "last")]), value, "delete"
+        )
+        base = make_version("row", "9", "base")
         if "row" not in kinds[0]:
-            yield valid(f"base-and-log.{comment}", asked(EVENT, base, [*versions, version("row", ts, "last")]), value, "delete")
-    after = [version("key-delete", "0", ""), version("row", "5", "last")]
+            yield valid_test(
+                f"base-and-log.{comment}",
+                arguments_of(EVENT, base, [*versions, make_version("row", ts, "last")]),
+                value,
+                "delete",
+            )
+    after = [make_version("key-delete", "0", ""), make_version("row", "5", "last")]
     comment = "base.a deleted base row stays deleted when a row with a lower value follows"
-    yield valid(comment, asked(EVENT, version("row", "20", "base"), after), _row("5", "last"), "key-delete")
+    yield valid_test(comment, arguments_of(EVENT, make_version("row", "20", "base"), after), _row("5", "last"), "key-delete")
 
 
 def _partial() -> Iterator[Test]:
     """Partial rows with the columns id, ts and a over whole rows with id, ts, a and b."""
-    schema = record(ts="long", a="string", b="string")
+    schema = record_schema(ts="long", a="string", b="string")
     base = {"kind": "row", "row": {"id": "a", "ts": "5", "a": "A", "b": "B"}}
 
     def part(ts: str, **columns: Json) -> Json:
         return {"kind": "partial", "row": {"id": "a", "ts": ts, **columns}}
 
     def whole(ts: str, a: Json, b: Json) -> Json:
-        return left({"id": "a", "ts": ts, "a": a, "b": b}, ts)
+        return answer_of({"id": "a", "ts": ts, "a": a, "b": b}, ts)
 
     late = whole("5", "A", "B")
     full = {"kind": "row", "row": {"id": "a", "ts": "7", "a": "A7", "b": None}}
@@ -205,11 +218,11 @@ def _partial() -> Iterator[Test]:
          ()),
     )  # fmt: skip
     for comment, stored, log, event, commit, flags in tests:
-        yield valid(f"event time: {comment}", asked(EVENT, stored, log, schema=schema), event, *flags)
-        yield valid(f"commit time: {comment}", asked(COMMIT, stored, log, schema=schema), commit, *flags)
+        yield valid_test(f"event time: {comment}", arguments_of(EVENT, stored, log, schema=schema), event, *flags)
+        yield valid_test(f"commit time: {comment}", arguments_of(COMMIT, stored, log, schema=schema), commit, *flags)
 
 
-def logical(name: str, of: str, **more: Json) -> Json:
+def logical_type(name: str, of: str, **more: Json) -> Json:
     """A logical type."""
     return {"type": of, "logicalType": name, **more}
 
@@ -234,15 +247,15 @@ LADDERS: dict[str, tuple[Json, list[tuple[tuple[Json, Json, str], ...]]]] = {
                           (("\U0001f6b2", "\U0001f6b2", "utf-8"),)]),
     "bytes": ("bytes", [((None, None, "null"),), (("", "", ""),), (("00", "00", ""),), (("0000", "0000", ""),),
                         (("7f", "7f", ""),), (("80", "80", ""),), (("ff", "ff", ""),)]),
-    "date": (logical("date", "int"), [(("1969-12-31", "-1", ""),), (("1970-01-01", "0", ""), (None, None, "null")),
+    "date": (logical_type("date", "int"), [(("1969-12-31", "-1", ""),), (("1970-01-01", "0", ""), (None, None, "null")),
                                       (("2024-02-29", "19782", ""),), (("2024-10-09", "20005", ""),)]),
-    "timestamp-micros": (logical("timestamp-micros", "long"), [
+    "timestamp-micros": (logical_type("timestamp-micros", "long"), [
         (("1969-12-31T23:59:59.999999Z", "-1", ""),), (("1970-01-01T00:00:00Z", "0", ""), (None, None, "null")),
         (("1970-01-01T00:00:00.000001Z", "1", ""),), (("1970-01-01T00:00:01Z", "1000000", ""),)]),
-    "timestamp-millis": (logical("timestamp-millis", "long"), [
+    "timestamp-millis": (logical_type("timestamp-millis", "long"), [
         (("1969-12-31T23:59:59.999Z", "-1", ""),), (("1970-01-01T00:00:00Z", "0", ""), (None, None, "null")),
         (("1970-01-01T00:00:00.001Z", "1", ""),), (("1970-01-01T00:00:01Z", "1000", ""),)]),
-    "decimal": (logical("decimal", "bytes", precision=20, scale=2), [
+    "decimal": (logical_type("decimal", "bytes", precision=20, scale=2), [
         (("-999999999999999999.99", "-999999999999999999.99", ""),), (("-0.01", "-0.01", ""),),
         (("0.00", "0.00", ""), (None, None, "null")), (("9.00", "9.00", ""),), (("10.00", "10.00", ""),),
         (("90071992547409.92", "90071992547409.92", "wide"),), (("90071992547409.93", "90071992547409.93", "wide"),)]),
@@ -251,7 +264,7 @@ LADDERS: dict[str, tuple[Json, list[tuple[tuple[Json, Json, str], ...]]]] = {
 
 def _ordering_values() -> Iterator[Test]:
     for name, (kind, ladder) in LADDERS.items():
-        schema = record(ts=kind, name="string")
+        schema = record_schema(ts=kind, name="string")
         steps = [(place, value) for place, equals in enumerate(ladder) for value in equals]
         for (one, lower), (other, upper) in combinations_with_replacement(steps, 2):
             if other - one > 1:
@@ -259,22 +272,22 @@ def _ordering_values() -> Iterator[Test]:
             yield _pair(name, schema, lower, upper, newer_stays=True)
             if lower is not upper:
                 yield _pair(name, schema, upper, lower, newer_stays=one == other)
-    yield invalid(
+    yield invalid_test(
         "a delete entry whose value is a string and a row of long",
-        asked(EVENT, version("row", "1", "base"), [{"kind": "delete", "ordering": "x"}]),
+        arguments_of(EVENT, make_version("row", "1", "base"), [{"kind": "delete", "ordering": "x"}]),
     )
 
 
 def _pair(name: str, schema: Json, older: Json, newer: Json, *, newer_stays: bool) -> Test:
     """A stored row and a log row with two ordering values."""
     stored, change = ({"id": "a", "ts": value[0], "name": word} for value, word in ((older, "older"), (newer, "newer")))
-    value = left(change, newer[1]) if newer_stays else left(stored, older[1])
-    arguments = asked(EVENT, {"kind": "row", "row": stored}, [{"kind": "row", "row": change}], schema=schema)
-    return valid(f"{name}: {older[0]!r}, then {newer[0]!r}", arguments, value, *sorted({older[2], newer[2]} - {""}))
+    value = answer_of(change, newer[1]) if newer_stays else answer_of(stored, older[1])
+    arguments = arguments_of(EVENT, {"kind": "row", "row": stored}, [{"kind": "row", "row": change}], schema=schema)
+    return valid_test(f"{name}: {older[0]!r}, then {newer[0]!r}", arguments, value, *sorted({older[2], newer[2]} - {""}))
 
 
 def _several() -> Iterator[Test]:
-    schema = record(day="int", ts="long", name="string")
+    schema = record_schema(day="int", ts="long", name="string")
     for comment, older, newer, newer_stays, *flags in (
         ("the first decides upwards", (1, "9"), (2, "1"), True),
         ("the first decides downwards", (2, "1"), (1, "9"), False),
@@ -305,5 +318,7 @@ def _fields(
 
     stored, change = row(older, "older"), row(newer, "newer")
     found = [value if value is None else str(value) for value in (newer if newer_stays else older)]
-    arguments = asked(EVENT, {"kind": "row", "row": stored}, [{"kind": "row", "row": change}], schema=schema, ordering=names)
-    return valid(comment, arguments, left(change if newer_stays else stored, found), *flags)
+    arguments = arguments_of(
+        EVENT, {"kind": "row", "row": stored}, [{"kind": "row", "row": change}], schema=schema, ordering=names
+    )
+    return valid_test(comment, arguments, answer_of(change if newer_stays else stored, found), *flags)

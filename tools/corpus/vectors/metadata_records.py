@@ -8,7 +8,7 @@ from pathlib import Path
 
 import fastavro
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.vector_tests import HAND, HUDI, SECOND, Json, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, HUDI, SECOND, Json, Test, invalid_test, number_tests, valid_test
 
 from hudi_reference.files.hfile.reader import hfile_of
 
@@ -44,7 +44,7 @@ def cases() -> Iterator[VectorCase]:
         function="metadata-record.decode",
         derived_by=[HUDI, SECOND, HAND],
         notes=_NOTES,
-        tests=numbered(_by_hand(), _stored(), _damaged()),
+        tests=number_tests(_by_hand(), _stored(), _damaged()),
         if_it_fails="Decode the value with the schema of the file; the type selects the member, and the entry has the key.",
     )
     yield VectorCase(
@@ -60,52 +60,52 @@ def cases() -> Iterator[VectorCase]:
             "own-name": "A built-in index has a name of its own.",
             "created": "The user who creates an index names it.",
         },
-        tests=numbered(_partitions()),
+        tests=number_tests(_partitions()),
         if_it_fails="Join the type and the name of the index by an underscore; the column name is not used.",
     )
 
 
 def _partitions() -> Iterator[Test]:
     for name in ("bloom_filters", "record_index", "column_stats", "partition_stats", "files"):
-        yield valid(name, {"type": name, "name": None}, name, "own-name")
+        yield valid_test(name, {"type": name, "name": None}, name, "own-name")
     for kind, name in (
         ("secondary_index", "rider_idx"),
         ("secondary_index", "a"),
         ("expr_index", "idx_day"),
         ("expr_index", "x_y_z"),
     ):
-        yield valid(f"{kind} called {name}", {"type": kind, "name": name}, f"{kind}_{name}", "created")
-    yield invalid("a type that is unknown", {"type": "btree", "name": "a"}, "created")
-    yield invalid("an index without its name", {"type": "secondary_index", "name": None}, "created")
+        yield valid_test(f"{kind} called {name}", {"type": kind, "name": name}, f"{kind}_{name}", "created")
+    yield invalid_test("a type that is unknown", {"type": "btree", "name": "a"}, "created")
+    yield invalid_test("an index without its name", {"type": "secondary_index", "name": None}, "created")
 
 
 def _by_hand() -> Iterator[Test]:
     """The examples of the format, byte by byte."""
     listed = f"{_META}000202021c{b'city=sao_paulo'.hex()}000000{_NO_MORE}"
-    yield valid("the list of partitions", _asked("__all_partitions__", listed),
+    yield valid_test("the list of partitions", _asked("__all_partitions__", listed),
                 {"type": 1, "partitions": {"city=sao_paulo": {"size": "0", "deleted": False}}}, "key")  # fmt: skip
     gone = f"{_META}000202021c{b'city=sao_paulo'.hex()}000100{_NO_MORE}"
-    yield valid("a partition that is gone", _asked("__all_partitions__", gone),
+    yield valid_test("a partition that is gone", _asked("__all_partitions__", gone),
                 {"type": 1, "partitions": {"city=sao_paulo": {"size": "0", "deleted": True}}}, "removed")  # fmt: skip
     name = ".f_20250101000000000.log.1_0-1-2"
     log = f"{_META}0004020240{name.encode().hex()}a40f0000{_NO_MORE}"
-    yield valid("a log file with its size", _asked("p=1", log),
+    yield valid_test("a log file with its size", _asked("p=1", log),
                 {"type": 2, "files": {name: {"size": "978", "deleted": False}}}, "size")  # fmt: skip
     for deleted in (False, True):
         filter_ = f"0c{b'SIMPLE'.hex()}22{b'20250101000000000'.hex()}10{b'/////w=='.hex()}{'01' if deleted else '00'}"
         comment = "the bloom filter of a file that is gone" if deleted else "the bloom filter of a file"
         said = {"type": 4, "filter": "SIMPLE", "instant": "20250101000000000", "text": "/////w==", "deleted": deleted}
-        yield valid(comment, _asked("k", f"{_META}00080002{filter_}000000"), said, "removed", "moment")
+        yield valid_test(comment, _asked("k", f"{_META}00080002{filter_}000000"), said, "removed", "moment")
     file_id = "02be9ea2edb3e0f6ed0602c9e1ff85c4aec795860102000200"
     place = f"{_META}000a000000020224{b'city=san_francisco'.hex()}{file_id}02dcc987d9e766000000"
-    yield valid("the place of a record", _asked("k", place), {
+    yield valid_test("the place of a record", _asked("k", place), {
         "type": 5, "partition": "city=san_francisco", "file_id": "036ded81-9ed4-479f-bcea-7145dfa0079b-0",
         "milliseconds": "1766264468078", "position": None,
     }, "place", "moment")  # fmt: skip
     for deleted in (False, True):
         value = f"{_META}000e0000000002{'01' if deleted else '00'}"
         comment = "a secondary pair that is gone" if deleted else "a secondary pair"
-        yield valid(comment, _asked("v$k", value), {"type": 7, "deleted": deleted}, "removed")
+        yield valid_test(comment, _asked("v$k", value), {"type": 7, "deleted": deleted}, "removed")
 
 
 def _asked(key: str, value: str) -> Json:
@@ -123,7 +123,9 @@ def _stored() -> Iterator[Test]:
             key = entry.row.decode()
             record = _avro(schema, entry.value)
             flags = ["per-file", "bounds"] if record["ColumnStatsMetadata"] else ["key"]
-            yield valid(f"{path.name.partition('_')[0]}, entry {number}", _asked(key, entry.value.hex()), _told(record), *flags)
+            yield valid_test(
+                f"{path.name.partition('_')[0]}, entry {number}", _asked(key, entry.value.hex()), _told(record), *flags
+            )
 
 
 def _avro(schema: Json, value: bytes) -> Json:
@@ -204,4 +206,4 @@ def _damaged() -> Iterator[Test]:
         ("the key of another entry in the value", "k", f"{_META}026a0e0000000002" + "00"),
         ("an unknown encoding of file ids", "k", f"{_META}000a000000020070020202020202000202040000"),
     ):
-        yield invalid(comment, _asked(key, value), "damage")
+        yield invalid_test(comment, _asked(key, value), "damage")

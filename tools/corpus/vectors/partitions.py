@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.vector_tests import HAND, Test, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, Test, number_tests, valid_test
 
 #: Every character that is escaped: control characters, DEL, and those with a meaning in a path.
 ESCAPED = [*map(chr, range(0x20)), "\x7f", *"\"#%'*/:=?\\{[]^"]
@@ -40,7 +40,7 @@ def cases() -> Iterator[VectorCase]:
         notes={
             k: NOTES[k] for k in ("default-partition", "not-ascii", "surrogates", "dots", "double-escape", "plus", "whole-path")
         },
-        tests=numbered(_escaping()),
+        tests=number_tests(_escaping()),
         if_it_fails="Escape the 47 characters of the table as %XX with capital letters; this is not URL encoding.",
     )
     yield VectorCase(
@@ -56,7 +56,7 @@ def cases() -> Iterator[VectorCase]:
             k: NOTES[k]
             for k in ("not-an-escape", "bytes-of-utf8", "double-escape", "lower-case", "plus", "not-ascii", "surrogates")
         },
-        tests=numbered(_unescaping()),
+        tests=number_tests(_unescaping()),
         if_it_fails="Replace each % and two hexadecimal digits by that character, once from left to right; keep the rest.",
     )
 
@@ -66,41 +66,41 @@ def _to(value: str, text: str) -> tuple[dict[str, str], str]:
 
 
 def _escaping() -> Iterator[Test]:
-    yield valid("letters and digits", *_to("abcXYZ019", "abcXYZ019"))
-    yield valid("every character that stays", *_to("".join(PLAIN), "".join(PLAIN)))
-    yield valid("every control character", *_to("".join(ESCAPED[:32]), "".join(f"%{n:02X}" for n in range(32))))
+    yield valid_test("letters and digits", *_to("abcXYZ019", "abcXYZ019"))
+    yield valid_test("every character that stays", *_to("".join(PLAIN), "".join(PLAIN)))
+    yield valid_test("every control character", *_to("".join(ESCAPED[:32]), "".join(f"%{n:02X}" for n in range(32))))
     for character in ESCAPED[32:]:
         flags = {"/": ["whole-path"], "%": ["double-escape"]}.get(character, [])
-        yield valid(f"U+{ord(character):04X}", *_to(f"a{character}b", f"a%{ord(character):02X}b"), *flags)
-    yield valid("the empty text", *_to("", NULLS), "default-partition")
-    yield valid("a text like the folder of nulls", *_to(NULLS, NULLS), "default-partition")
-    yield valid("a blank", *_to(" ", " "))
-    yield valid("blanks around it", *_to(" a b ", " a b "))
-    yield valid("a day", *_to("2024-01-02", "2024-01-02"))
-    yield valid("a day with slashes", *_to("2024/01/02", "2024%2F01%2F02"), "whole-path")
-    yield valid("a time", *_to("2024-01-02 03:04:05.678", "2024-01-02 03%3A04%3A05.678"))
-    yield valid("leading zeros", *_to("007", "007"))
-    yield valid("a negative number", *_to("-1", "-1"))
-    yield valid("one dot", *_to(".", "."), "dots")
-    yield valid("two dots", *_to("..", ".."), "dots")
-    yield valid("the parent folder", *_to("../a", "..%2Fa"), "dots", "whole-path")
-    yield valid("a leading dot", *_to(".hidden", ".hidden"), "dots")
-    yield valid("the table's own folder", *_to(".hoodie", ".hoodie"), "dots")
-    yield valid("what is escaped already", *_to("a%2Fb", "a%252Fb"), "double-escape")
-    yield valid("twice escaped", *_to("a%252Fb", "a%25252Fb"), "double-escape")
-    yield valid("Hive style", *_to("city=São Paulo", "city%3DSão Paulo"), "not-ascii")
-    yield valid("letters with accents", *_to("Åäöß", "Åäöß"), "not-ascii")
-    yield valid("Chinese and Arabic", *_to("日本 عربي", "日本 عربي"), "not-ascii")
-    yield valid("an emoji", *_to("😀", "😀"), "not-ascii", "surrogates")
-    yield valid("an emoji beside a slash", *_to("😀/😀", "😀%2F😀"), "surrogates", "whole-path")
-    yield valid("control characters beyond ASCII", *_to("\x80\x9f\xa0", "\x80\x9f\xa0"), "not-ascii")
-    yield valid("slash and percent in full width", *_to("／％", "／％"), "not-ascii")
-    yield valid("a plus", *_to("a+b", "a+b"), "plus")
-    yield valid("a NUL", *_to("a\0b", "a%00b"))
-    yield valid("a line break of Windows", *_to("a\r\nb", "a%0D%0Ab"))
-    yield valid("a path of Windows", *_to("C:\\a", "C%3A%5Ca"))
-    yield valid("JSON", *_to('{"a":[1]}', "%7B%22a%22%3A%5B1%5D}"))
-    yield valid("a long value", *_to("a/" * 500, "a%2F" * 500), "whole-path")
+        yield valid_test(f"U+{ord(character):04X}", *_to(f"a{character}b", f"a%{ord(character):02X}b"), *flags)
+    yield valid_test("the empty text", *_to("", NULLS), "default-partition")
+    yield valid_test("a text like the folder of nulls", *_to(NULLS, NULLS), "default-partition")
+    yield valid_test("a blank", *_to(" ", " "))
+    yield valid_test("blanks around it", *_to(" a b ", " a b "))
+    yield valid_test("a day", *_to("2024-01-02", "2024-01-02"))
+    yield valid_test("a day with slashes", *_to("2024/01/02", "2024%2F01%2F02"), "whole-path")
+    yield valid_test("a time", *_to("2024-01-02 03:04:05.678", "2024-01-02 03%3A04%3A05.678"))
+    yield valid_test("leading zeros", *_to("007", "007"))
+    yield valid_test("a negative number", *_to("-1", "-1"))
+    yield valid_test("one dot", *_to(".", "."), "dots")
+    yield valid_test("two dots", *_to("..", ".."), "dots")
+    yield valid_test("the parent folder", *_to("../a", "..%2Fa"), "dots", "whole-path")
+    yield valid_test("a leading dot", *_to(".hidden", ".hidden"), "dots")
+    yield valid_test("the table's own folder", *_to(".hoodie", ".hoodie"), "dots")
+    yield valid_test("what is escaped already", *_to("a%2Fb", "a%252Fb"), "double-escape")
+    yield valid_test("twice escaped", *_to("a%252Fb", "a%25252Fb"), "double-escape")
+    yield valid_test("Hive style", *_to("city=São Paulo", "city%3DSão Paulo"), "not-ascii")
+    yield valid_test("letters with accents", *_to("Åäöß", "Åäöß"), "not-ascii")
+    yield valid_test("Chinese and Arabic", *_to("日本 عربي", "日本 عربي"), "not-ascii")
+    yield valid_test("an emoji", *_to("😀", "😀"), "not-ascii", "surrogates")
+    yield valid_test("an emoji beside a slash", *_to("😀/😀", "😀%2F😀"), "surrogates", "whole-path")
+    yield valid_test("control characters beyond ASCII", *_to("\x80\x9f\xa0", "\x80\x9f\xa0"), "not-ascii")
+    yield valid_test("slash and percent in full width", *_to("／％", "／％"), "not-ascii")
+    yield valid_test("a plus", *_to("a+b", "a+b"), "plus")
+    yield valid_test("a NUL", *_to("a\0b", "a%00b"))
+    yield valid_test("a line break of Windows", *_to("a\r\nb", "a%0D%0Ab"))
+    yield valid_test("a path of Windows", *_to("C:\\a", "C%3A%5Ca"))
+    yield valid_test("JSON", *_to('{"a":[1]}', "%7B%22a%22%3A%5B1%5D}"))
+    yield valid_test("a long value", *_to("a/" * 500, "a%2F" * 500), "whole-path")
 
 
 def _from(text: str, value: str) -> tuple[dict[str, str], str]:
@@ -108,37 +108,37 @@ def _from(text: str, value: str) -> tuple[dict[str, str], str]:
 
 
 def _unescaping() -> Iterator[Test]:
-    yield valid("nothing to do", *_from("abc", "abc"))
-    yield valid("the empty text", *_from("", ""))
-    yield valid("a slash", *_from("2024%2F01%2F02", "2024/01/02"))
-    yield valid("every escaped character", *_from("".join(f"%{ord(c):02X}" for c in ESCAPED), "".join(ESCAPED)))
-    yield valid("every plain character", *_from("".join(PLAIN), "".join(PLAIN)))
-    yield valid("small letters", *_from("a%2fb%3a", "a/b:"), "lower-case")
-    yield valid("small and capital letters", *_from("%5c%5C", "\\\\"), "lower-case")
-    yield valid("an escaped percent", *_from("100%25", "100%"))
-    yield valid("twice escaped", *_from("a%252Fb", "a%2Fb"), "double-escape")
-    yield valid("three times escaped", *_from("a%25252Fb", "a%252Fb"), "double-escape")
-    yield valid("only a percent sign", *_from("%", "%"), "not-an-escape")
-    yield valid("a percent at the end", *_from("100%", "100%"), "not-an-escape")
-    yield valid("one digit at the end", *_from("a%4", "a%4"), "not-an-escape")
-    yield valid("an escape at the end", *_from("a%41", "aA"))
-    yield valid("only an escape", *_from("%41", "A"))
-    yield valid("no hexadecimal digits", *_from("%zz", "%zz"), "not-an-escape")
-    yield valid("one hexadecimal digit", *_from("%4z", "%4z"), "not-an-escape")
-    yield valid("a blank inside", *_from("% 41", "% 41"), "not-an-escape")
-    yield valid("two percents before digits", *_from("%%41", "%A"), "not-an-escape")
-    yield valid("an escaped percent before digits", *_from("%2541", "%41"), "double-escape")
-    yield valid("percents only", *_from("%%%%", "%%%%"), "not-an-escape")
-    yield valid("a NUL", *_from("a%00b", "a\0b"))
-    yield valid("a plus", *_from("a+b", "a+b"), "plus")
-    yield valid("an escaped blank", *_from("a%20b", "a b"))
-    yield valid("characters of one byte beyond ASCII", *_from("%E9", "é"), "bytes-of-utf8")
-    yield valid("two bytes of UTF-8 are two characters", *_from("%C3%A9", "Ã©"), "bytes-of-utf8")
-    yield valid("the greatest number", *_from("%FF", "ÿ"), "bytes-of-utf8")
-    yield valid("letters with accents", *_from("Åäö%2F", "Åäö/"), "not-ascii")
-    yield valid("an emoji", *_from("😀%3A😀", "😀:😀"), "not-ascii", "surrogates")
-    yield valid("an emoji behind a percent", *_from("%😀", "%😀"), "not-an-escape", "surrogates")
-    yield valid("the folder of nulls", *_from(NULLS, NULLS))
-    yield valid("dots", *_from("..%2F..", "../.."))
-    yield valid("the escape of U+0041 of other languages", *_from("%u0041", "%u0041"), "not-an-escape")
-    yield valid("a long text", *_from("%2F" * 1000, "/" * 1000))
+    yield valid_test("nothing to do", *_from("abc", "abc"))
+    yield valid_test("the empty text", *_from("", ""))
+    yield valid_test("a slash", *_from("2024%2F01%2F02", "2024/01/02"))
+    yield valid_test("every escaped character", *_from("".join(f"%{ord(c):02X}" for c in ESCAPED), "".join(ESCAPED)))
+    yield valid_test("every plain character", *_from("".join(PLAIN), "".join(PLAIN)))
+    yield valid_test("small letters", *_from("a%2fb%3a", "a/b:"), "lower-case")
+    yield valid_test("small and capital letters", *_from("%5c%5C", "\\\\"), "lower-case")
+    yield valid_test("an escaped percent", *_from("100%25", "100%"))
+    yield valid_test("twice escaped", *_from("a%252Fb", "a%2Fb"), "double-escape")
+    yield valid_test("three times escaped", *_from("a%25252Fb", "a%252Fb"), "double-escape")
+    yield valid_test("only a percent sign", *_from("%", "%"), "not-an-escape")
+    yield valid_test("a percent at the end", *_from("100%", "100%"), "not-an-escape")
+    yield valid_test("one digit at the end", *_from("a%4", "a%4"), "not-an-escape")
+    yield valid_test("an escape at the end", *_from("a%41", "aA"))
+    yield valid_test("only an escape", *_from("%41", "A"))
+    yield valid_test("no hexadecimal digits", *_from("%zz", "%zz"), "not-an-escape")
+    yield valid_test("one hexadecimal digit", *_from("%4z", "%4z"), "not-an-escape")
+    yield valid_test("a blank inside", *_from("% 41", "% 41"), "not-an-escape")
+    yield valid_test("two percents before digits", *_from("%%41", "%A"), "not-an-escape")
+    yield valid_test("an escaped percent before digits", *_from("%2541", "%41"), "double-escape")
+    yield valid_test("percents only", *_from("%%%%", "%%%%"), "not-an-escape")
+    yield valid_test("a NUL", *_from("a%00b", "a\0b"))
+    yield valid_test("a plus", *_from("a+b", "a+b"), "plus")
+    yield valid_test("an escaped blank", *_from("a%20b", "a b"))
+    yield valid_test("characters of one byte beyond ASCII", *_from("%E9", "é"), "bytes-of-utf8")
+    yield valid_test("two bytes of UTF-8 are two characters", *_from("%C3%A9", "Ã©"), "bytes-of-utf8")
+    yield valid_test("the greatest number", *_from("%FF", "ÿ"), "bytes-of-utf8")
+    yield valid_test("letters with accents", *_from("Åäö%2F", "Åäö/"), "not-ascii")
+    yield valid_test("an emoji", *_from("😀%3A😀", "😀:😀"), "not-ascii", "surrogates")
+    yield valid_test("an emoji behind a percent", *_from("%😀", "%😀"), "not-an-escape", "surrogates")
+    yield valid_test("the folder of nulls", *_from(NULLS, NULLS))
+    yield valid_test("dots", *_from("..%2F..", "../.."))
+    yield valid_test("the escape of U+0041 of other languages", *_from("%u0041", "%u0041"), "not-an-escape")
+    yield valid_test("a long text", *_from("%2F" * 1000, "/" * 1000))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.vector_tests import HAND, SECOND, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, SECOND, Test, invalid_test, number_tests, valid_test
 
 ENGINES = "Apache Hudi's own classes, 1.0.2 and 1.2.0"
 
@@ -20,14 +20,15 @@ def cases() -> Iterator[VectorCase]:
         derived_by=["java.util.Properties", HAND], flags=["silent-stale"],
         notes={"continued": "A line that continues in the next one.", "escape": "A backslash and the character after it.",
                "separator": "The end of the key.", "comment": "A comment or an empty line."},
-        tests=numbered(_syntax()), if_it_fails="Use the grammar of java.util.Properties.load, not a split at the first '='.",
+        tests=number_tests(_syntax()),
+        if_it_fails="Use the grammar of java.util.Properties.load, not a split at the first '='.",
     )  # fmt: skip
     yield VectorCase(
         area="properties", name="checksum", requirements=["PROP-011"], needs=["compute.properties.checksum"],
         says="The checksum is the CRC-32 of '<database>.<table>' in UTF-8, as a decimal number.",
         function="properties.checksum", derived_by=[ENGINES, SECOND], flags=["refused-table"], errata=["ER-020"],
         notes={"no-database": "The dot stays.", "dots": "Names with dots of their own.", "unicode": "Bytes of UTF-8."},
-        tests=numbered(_checksums()), if_it_fails="Use the unsigned CRC-32 of zlib; a missing database is an empty text.",
+        tests=number_tests(_checksums()), if_it_fails="Use the unsigned CRC-32 of zlib; a missing database is an empty text.",
     )  # fmt: skip
     yield VectorCase(
         area="properties", name="merging", requirements=["MRG-017", "MRG-018", "MRG-021"], needs=["compute.properties.infer"],
@@ -35,7 +36,7 @@ def cases() -> Iterator[VectorCase]:
         function="properties.infer", derived_by=[ENGINES, SECOND], flags=["silent-stale"], errata=["ER-094"],
         notes={"contradiction": "Guessing either way gives silently wrong rows.", "custom": "A custom merger.",
                "nothing": "Without settings the ordering field decides."},
-        tests=numbered(_merging()), if_it_fails="The strategy id has priority, then the payload class, then the mode.",
+        tests=number_tests(_merging()), if_it_fails="The strategy id has priority, then the payload class, then the mode.",
     )  # fmt: skip
     yield VectorCase(
         area="times", name="in-zones", requirements=["TT-005", "TT-001"], needs=["compute.time.format"],
@@ -44,7 +45,7 @@ def cases() -> Iterator[VectorCase]:
         notes={"repeated-hour": "The same hour occurs twice: later times are not larger.",
                "skipped-hour": "An hour is skipped.",
                "before-the-epoch": "Negative milliseconds."},
-        tests=numbered(_times()), if_it_fails=("Seconds and milliseconds are rounded down, also before 1970; zone offsets "
+        tests=number_tests(_times()), if_it_fails=("Seconds and milliseconds are rounded down, also before 1970; zone offsets "
                                                "may include minutes."),
     )  # fmt: skip
 
@@ -94,9 +95,9 @@ def _syntax() -> Iterator[Test]:
         ("all line ends", "a=1\rb=2\r\nc=3\n", {"a": "1", "b": "2", "c": "3"}),
         ("a schema", 'hoodie.table.create.schema={"type"\\:"record"}', {"hoodie.table.create.schema": '{"type":"record"}'}),
     ):
-        yield valid(comment, {"text": text}, value, *flags)
+        yield valid_test(comment, {"text": text}, value, *flags)
     for comment, text in (("two digits", "a=\\u12"), ("letters", "a=\\uZZZZ"), ("the end", "a=\\u"), ("in a key", "\\u00g0=1")):
-        yield invalid(f"an escape that is none: {comment}", {"text": text}, "escape")
+        yield invalid_test(f"an escape that is none: {comment}", {"text": text}, "escape")
 
 
 def _checksums() -> Iterator[Test]:
@@ -112,7 +113,7 @@ def _checksums() -> Iterator[Test]:
         ("a metadata table of the wild", None, "with_metadata_table", "1676142617", "no-database"),
     ):
         assert value == str(zlib.crc32(f"{database or ''}.{table}".encode()))
-        yield valid(comment, {"database": database, "table": table}, value, *flags)
+        yield valid_test(comment, {"database": database, "table": table}, value, *flags)
 
 
 _MODES = {
@@ -134,7 +135,11 @@ def _merging() -> Iterator[Test]:
         asked = {"mode": mode, "strategy": strategy, "payload": payload, "ordering": ordering}
         value = _merged(mode, strategy, payload, ordering)
         comment = json.dumps([word and word.rpartition(".")[2][:12] for word in asked.values()])
-        yield invalid(comment, asked, "contradiction") if value is None else valid(comment, asked, value, *_flags(value, asked))
+        yield (
+            invalid_test(comment, asked, "contradiction")
+            if value is None
+            else valid_test(comment, asked, value, *_flags(value, asked))
+        )
 
 
 def _flags(value: Any, asked: dict[str, Any]) -> list[str]:
@@ -177,7 +182,7 @@ def _times() -> Iterator[Test]:
         ("Berlin, an hour later a smaller time", "1761440400000", "Europe/Berlin", "20251026020000000", "repeated-hour"),
         ("New York in winter", "1736942400000", "America/New_York", "20250115070000000"),
     ):
-        yield valid(comment, {"milliseconds": milliseconds, "zone": zone}, value, *flags)
-    yield invalid("after the last year", {"milliseconds": "253402300800000", "zone": "UTC"})
-    yield invalid("before the first year", {"milliseconds": "-62135596800001", "zone": "UTC"}, "before-the-epoch")
-    yield invalid("an unknown zone", {"milliseconds": "0", "zone": "Mars/Olympus"})
+        yield valid_test(comment, {"milliseconds": milliseconds, "zone": zone}, value, *flags)
+    yield invalid_test("after the last year", {"milliseconds": "253402300800000", "zone": "UTC"})
+    yield invalid_test("before the first year", {"milliseconds": "-62135596800001", "zone": "UTC"}, "before-the-epoch")
+    yield invalid_test("an unknown zone", {"milliseconds": "0", "zone": "Mars/Olympus"})

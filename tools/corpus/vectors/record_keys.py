@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.vector_tests import HAND, HUDI, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, HUDI, Test, invalid_test, number_tests, valid_test
 
 
 def cases() -> Iterator[VectorCase]:
@@ -26,7 +26,7 @@ def cases() -> Iterator[VectorCase]:
             "order": "Fields are in the order of the table's property, not of the schema or the alphabet.",
             "not-ascii": "A value may contain any character.",
         },
-        tests=numbered(_valid(), _invalid()),
+        tests=number_tests(_valid(), _invalid()),
         if_it_fails=(
             "Join name:value by commas in the given order; use __null__ for null and __empty__ for empty; escape nothing."
         ),
@@ -38,42 +38,46 @@ def _key(text: str, *fields: tuple[str, str | None]) -> tuple[dict[str, list[lis
 
 
 def _valid() -> Iterator[Test]:
-    yield valid("observed in a table of Apache Hudi", *_key("id:1,name:Alice", ("id", "1"), ("name", "Alice")))
-    yield valid("observed in another", *_key("txn_id:TXN-015,account_id:ACC-M", ("txn_id", "TXN-015"), ("account_id", "ACC-M")))
-    yield valid("the other way round", *_key("name:Alice,id:1", ("name", "Alice"), ("id", "1")), "order")
-    yield valid("not in the order of the alphabet", *_key("b:1,a:2,c:3", ("b", "1"), ("a", "2"), ("c", "3")), "order")
-    yield valid("a null first", *_key("a:__null__,b:1", ("a", None), ("b", "1")), "null")
-    yield valid("a null last", *_key("a:1,b:__null__", ("a", "1"), ("b", None)), "null")
-    yield valid("an empty text first", *_key("a:__empty__,b:1", ("a", ""), ("b", "1")), "empty")
-    yield valid("an empty text last", *_key("a:1,b:__empty__", ("a", "1"), ("b", "")), "empty")
-    yield valid(
+    yield valid_test("observed in a table of Apache Hudi", *_key("id:1,name:Alice", ("id", "1"), ("name", "Alice")))
+    yield valid_test(
+        "observed in another", *_key("txn_id:TXN-015,account_id:ACC-M", ("txn_id", "TXN-015"), ("account_id", "ACC-M"))
+    )
+    yield valid_test("the other way round", *_key("name:Alice,id:1", ("name", "Alice"), ("id", "1")), "order")
+    yield valid_test("not in the order of the alphabet", *_key("b:1,a:2,c:3", ("b", "1"), ("a", "2"), ("c", "3")), "order")
+    yield valid_test("a null first", *_key("a:__null__,b:1", ("a", None), ("b", "1")), "null")
+    yield valid_test("a null last", *_key("a:1,b:__null__", ("a", "1"), ("b", None)), "null")
+    yield valid_test("an empty text first", *_key("a:__empty__,b:1", ("a", ""), ("b", "1")), "empty")
+    yield valid_test("an empty text last", *_key("a:1,b:__empty__", ("a", "1"), ("b", "")), "empty")
+    yield valid_test(
         "null, empty, and a value", *_key("a:__null__,b:__empty__,c:x", ("a", None), ("b", ""), ("c", "x")), "null", "empty"
     )
-    yield valid("the text __null__", *_key("a:__null__,b:1", ("a", "__null__"), ("b", "1")), "same-key", "null")
-    yield valid("the text __empty__", *_key("a:__empty__,b:1", ("a", "__empty__"), ("b", "1")), "same-key", "empty")
-    yield valid("the text null", *_key("a:null,b:1", ("a", "null"), ("b", "1")))
-    yield valid("only the text __null__", *_key("a:__null__,b:__null__", ("a", "__null__"), ("b", "__null__")), "same-key")
-    yield valid("a comma in a value", *_key("a:1,2,b:3", ("a", "1,2"), ("b", "3")), "not-escaped")
-    yield valid("a colon in a value", *_key("a:1:2,b:3", ("a", "1:2"), ("b", "3")), "not-escaped")
-    yield valid("a value like the next field", *_key("a:1,b:2,b:3", ("a", "1,b:2"), ("b", "3")), "not-escaped", "same-key")
-    yield valid("the same text from other values", *_key("a:1,b:2,b:3", ("a", "1"), ("b", "2,b:3")), "not-escaped", "same-key")
-    yield valid("a backslash", *_key("a:\\,b:\\\\", ("a", "\\"), ("b", "\\\\")), "not-escaped")
-    yield valid("what URLs escape", *_key("a:%/?#=&+,b: ", ("a", "%/?#=&+"), ("b", " ")), "not-escaped")
-    yield valid("a dollar", *_key("a:$,b:$$", ("a", "$"), ("b", "$$")), "not-escaped")
-    yield valid("quotes", *_key("a:\"x\",b:'y'", ("a", '"x"'), ("b", "'y'")), "not-escaped")
-    yield valid("blanks are kept", *_key("a: x ,b:  ", ("a", " x "), ("b", "  ")))
-    yield valid("a line break", *_key("a:x\ny,b:1", ("a", "x\ny"), ("b", "1")))
-    yield valid("a NUL", *_key("a:\0,b:1", ("a", "\0"), ("b", "1")))
-    yield valid("leading zeros", *_key("a:007,b:1", ("a", "007"), ("b", "1")))
-    yield valid("other forms of one number", *_key("a:1.0,b:1e3", ("a", "1.0"), ("b", "1e3")))
-    yield valid("letters with accents", *_key("a:é,b:ß", ("a", "é"), ("b", "ß")), "not-ascii")
-    yield valid("the same letter in two characters", *_key("a:e\u0301,b:1", ("a", "e\u0301"), ("b", "1")), "not-ascii")
-    yield valid("emoji", *_key("a:😀,b:日本", ("a", "😀"), ("b", "日本")), "not-ascii")
-    yield valid("a field in capitals", *_key("Id:1,ID:2", ("Id", "1"), ("ID", "2")))
-    yield valid("a nested field", *_key("n.a:1,n.b:2", ("n.a", "1"), ("n.b", "2")))
-    yield valid("a field that is not ASCII", *_key("größe:1,b:2", ("größe", "1"), ("b", "2")), "not-ascii")
-    yield valid("ten fields", *_key(",".join(f"f{n}:{n}" for n in range(10)), *((f"f{n}", str(n)) for n in range(10))))
-    yield valid("a long value", *_key(f"a:{'x' * 2000},b:1", ("a", "x" * 2000), ("b", "1")))
+    yield valid_test("the text __null__", *_key("a:__null__,b:1", ("a", "__null__"), ("b", "1")), "same-key", "null")
+    yield valid_test("the text __empty__", *_key("a:__empty__,b:1", ("a", "__empty__"), ("b", "1")), "same-key", "empty")
+    yield valid_test("the text null", *_key("a:null,b:1", ("a", "null"), ("b", "1")))
+    yield valid_test("only the text __null__", *_key("a:__null__,b:__null__", ("a", "__null__"), ("b", "__null__")), "same-key")
+    yield valid_test("a comma in a value", *_key("a:1,2,b:3", ("a", "1,2"), ("b", "3")), "not-escaped")
+    yield valid_test("a colon in a value", *_key("a:1:2,b:3", ("a", "1:2"), ("b", "3")), "not-escaped")
+    yield valid_test("a value like the next field", *_key("a:1,b:2,b:3", ("a", "1,b:2"), ("b", "3")), "not-escaped", "same-key")
+    yield valid_test(
+        "the same text from other values", *_key("a:1,b:2,b:3", ("a", "1"), ("b", "2,b:3")), "not-escaped", "same-key"
+    )
+    yield valid_test("a backslash", *_key("a:\\,b:\\\\", ("a", "\\"), ("b", "\\\\")), "not-escaped")
+    yield valid_test("what URLs escape", *_key("a:%/?#=&+,b: ", ("a", "%/?#=&+"), ("b", " ")), "not-escaped")
+    yield valid_test("a dollar", *_key("a:$,b:$$", ("a", "$"), ("b", "$$")), "not-escaped")
+    yield valid_test("quotes", *_key("a:\"x\",b:'y'", ("a", '"x"'), ("b", "'y'")), "not-escaped")
+    yield valid_test("blanks are kept", *_key("a: x ,b:  ", ("a", " x "), ("b", "  ")))
+    yield valid_test("a line break", *_key("a:x\ny,b:1", ("a", "x\ny"), ("b", "1")))
+    yield valid_test("a NUL", *_key("a:\0,b:1", ("a", "\0"), ("b", "1")))
+    yield valid_test("leading zeros", *_key("a:007,b:1", ("a", "007"), ("b", "1")))
+    yield valid_test("other forms of one number", *_key("a:1.0,b:1e3", ("a", "1.0"), ("b", "1e3")))
+    yield valid_test("letters with accents", *_key("a:é,b:ß", ("a", "é"), ("b", "ß")), "not-ascii")
+    yield valid_test("the same letter in two characters", *_key("a:e\u0301,b:1", ("a", "e\u0301"), ("b", "1")), "not-ascii")
+    yield valid_test("emoji", *_key("a:😀,b:日本", ("a", "😀"), ("b", "日本")), "not-ascii")
+    yield valid_test("a field in capitals", *_key("Id:1,ID:2", ("Id", "1"), ("ID", "2")))
+    yield valid_test("a nested field", *_key("n.a:1,n.b:2", ("n.a", "1"), ("n.b", "2")))
+    yield valid_test("a field that is not ASCII", *_key("größe:1,b:2", ("größe", "1"), ("b", "2")), "not-ascii")
+    yield valid_test("ten fields", *_key(",".join(f"f{n}:{n}" for n in range(10)), *((f"f{n}", str(n)) for n in range(10))))
+    yield valid_test("a long value", *_key(f"a:{'x' * 2000},b:1", ("a", "x" * 2000), ("b", "1")))
 
 
 def _invalid() -> Iterator[Test]:
@@ -84,5 +88,5 @@ def _invalid() -> Iterator[Test]:
         "ten nulls": [[f"f{n}", None] for n in range(10)],
     }
     for comment, fields in nothing.items():
-        yield invalid(f"only {comment}", {"fields": fields}, "no-value")
-    yield invalid("no field", {"fields": []}, "no-value")
+        yield invalid_test(f"only {comment}", {"fields": fields}, "no-value")
+    yield invalid_test("no field", {"fields": []}, "no-value")

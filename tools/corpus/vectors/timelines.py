@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.vector_tests import HAND, Json, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, Json, Test, invalid_test, number_tests, valid_test
 
 
 def cases() -> Iterator[VectorCase]:
@@ -26,7 +26,7 @@ def cases() -> Iterator[VectorCase]:
             "foreign": "Names that are not names of instants are ignored.",
             "no-calendar": "Times are texts, also if they are not calendar times.",
         },
-        tests=numbered(_states(), _orders(), _foreign(), _wrong()),
+        tests=number_tests(_states(), _orders(), _foreign(), _wrong()),
         if_it_fails="Group the names by requested time and completed action; use the highest state of each group.",
     )
     yield VectorCase(
@@ -47,7 +47,7 @@ def cases() -> Iterator[VectorCase]:
             ),
             "levels": "Files of all levels, also with two digits, may contain a time; levels overlap.",
         },
-        tests=numbered(_ranges()),
+        tests=number_tests(_ranges()),
         if_it_fails="Skip a file only if its second time is before the range or its first time is after it.",
     )
 
@@ -66,7 +66,7 @@ def _todo(*actions: tuple[int, str, str]) -> list[Json]:
 
 
 def _built(comment: str, names: Sequence[str], completed: list[Json], pending: list[Json], *flags: str) -> Test:
-    return valid(comment, {"names": list(names)}, {"completed": completed, "pending": pending}, *flags)
+    return valid_test(comment, {"names": list(names)}, {"completed": completed, "pending": pending}, *flags)
 
 
 #: Name of the pending action, extension of the inflight file, name of the completed action.
@@ -132,14 +132,14 @@ def _orders() -> Iterator[Test]:
         _todo((5, "commit", "INFLIGHT"), (7, "compaction", "REQUESTED"), (9, "clean", "REQUESTED")),
     )
     reserved = "00000000000000001"
-    yield valid(
+    yield valid_test(
         "a first commit of a metadata table",
         {"names": [f"{reserved}.deltacommit.requested", f"{reserved}_{_t(1)}.deltacommit"]},
         {"completed": [{"requested": reserved, "completion": _t(1), "action": "deltacommit"}], "pending": []},
         "no-calendar",
     )
     seconds = "20251231235959"
-    yield valid(
+    yield valid_test(
         "a requested time in seconds",
         {"names": [f"{seconds}_{_t(1)}.commit", f"{_t(2)}_{_t(3)}.commit"]},
         {
@@ -169,7 +169,7 @@ def _wrong() -> Iterator[Test]:
         ("completed before it was requested", f"{_t(2)}_{_t(1)}.commit"),
         ("completed when it was requested", f"{_t(1)}_{_t(1)}.commit"),
     ):
-        yield {**invalid(comment, {"names": [name]}), **_tolerated(name)}
+        yield {**invalid_test(comment, {"names": [name]}), **_tolerated(name)}
 
 
 def _tolerated(name: str) -> dict[str, Json]:
@@ -187,7 +187,7 @@ _BACKWARDS = [f"{_t(90)}_{_t(0)}_0.parquet", *_FILES[1:]]
 
 def _range(comment: str, names: list[str], begin: int, end: int, found: list[int], *flags: str) -> Test:
     arguments = {"names": names, "begin": _t(begin), "end": _t(end)}
-    return valid(comment, arguments, [names[place] for place in found], *flags)
+    return valid_test(comment, arguments, [names[place] for place in found], *flags)
 
 
 def _ranges() -> Iterator[Test]:
@@ -212,4 +212,4 @@ def _ranges() -> Iterator[Test]:
         ("a name with one time", f"{_t(1)}_0.parquet"),
         ("another extension", f"{_t(1)}_{_t(2)}_0.orc"),
     ):
-        yield invalid(comment, {"names": [name], "begin": _t(0), "end": _t(9)})
+        yield invalid_test(comment, {"names": [name], "begin": _t(0), "end": _t(9)})

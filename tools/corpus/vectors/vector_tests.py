@@ -13,22 +13,22 @@ SECOND = "a second implementation"
 PUBLISHED = "published values"
 
 
-def valid(comment: str, arguments: Json, value: Json, *flags: str) -> Test:
+def valid_test(comment: str, arguments: Json, value: Json, *flags: str) -> Test:
     """The value is the only right answer."""
     return _test(comment, arguments, {"result": "valid", "value": value}, flags)
 
 
-def invalid(comment: str, arguments: Json, *flags: str) -> Test:
+def invalid_test(comment: str, arguments: Json, *flags: str) -> Test:
     """Only an error or a refusal is right."""
     return _test(comment, arguments, {"result": "invalid"}, flags)
 
 
-def acceptable(comment: str, arguments: Json, value: Json, *flags: str) -> Test:
+def optional_test(comment: str, arguments: Json, value: Json, *flags: str) -> Test:
     """The value is right, and so is an error."""
     return _test(comment, arguments, {"result": "acceptable", "value": value}, flags)
 
 
-def numbered(*groups: Iterable[Test]) -> list[Test]:
+def number_tests(*groups: Iterable[Test]) -> list[Test]:
     """The tests of all groups with their ids."""
     return [{"id": number, **test} for number, test in enumerate((test for group in groups for test in group), 1)]
 

@@ -4,11 +4,11 @@ import io
 import zlib
 from collections.abc import Sequence
 
-from tools.corpus.avro_bytes import long
+from tools.corpus.avro_bytes import encode_long
 from tools.fuzz.structure_aware.parts import Parts
 
 
-def container(data: bytes) -> Parts | None:
+def split_container(data: bytes) -> Parts | None:
     """An Avro object container of one block: schema, codec, count, body."""
     import fastavro
 
@@ -22,7 +22,7 @@ def container(data: bytes) -> Parts | None:
     leaves = (
         reader.metadata["avro.schema"].encode(),
         reader.codec.encode(),
-        long(block.num_records),
+        encode_long(block.num_records),
         block.bytes_.getvalue(),
     )
     return Parts(leaves, _join_container)
@@ -33,5 +33,5 @@ def _join_container(leaves: Sequence[bytes]) -> bytes:
     if codec == b"deflate":
         body = zlib.compress(body, 6)[2:-4]
     entries = (b"avro.schema", schema, b"avro.codec", codec)
-    head = b"Obj\x01" + long(2) + b"".join(long(len(text)) + text for text in entries) + b"\0"
-    return head + bytes(16) + count + long(len(body)) + body + bytes(16)
+    head = b"Obj\x01" + encode_long(2) + b"".join(encode_long(len(text)) + text for text in entries) + b"\0"
+    return head + bytes(16) + count + encode_long(len(body)) + body + bytes(16)

@@ -17,7 +17,7 @@ Place = tuple[int, int]
 _PLACE = struct.Struct(">qi")
 
 
-def hfile(data: bytes) -> Parts | None:
+def split_hfile(data: bytes) -> Parts | None:
     """The payloads of an HFile's blocks and the numbers of its trailer; None for a file that is not an HFile.
 
     When the file is built from the parts, sizes, checksums, offsets and the trailer are computed again.

@@ -3,16 +3,16 @@
 import struct
 from collections.abc import Iterator, Sequence
 
-from tools.fuzz.structure_aware.hfile import hfile
-from tools.fuzz.structure_aware.parts import Explode, Parts, nested
+from tools.fuzz.structure_aware.hfile import split_hfile
+from tools.fuzz.structure_aware.parts import Explode, Parts, join_parts
 
 
-def log_file(data: bytes) -> Parts | None:
+def split_log_file(data: bytes) -> Parts | None:
     """Each block of a log file: version and type, header values, content, footer; and the bytes between whole blocks."""
     pieces = list(_log_pieces(data))
     if not pieces:
         return None
-    return nested(pieces, b"".join)
+    return join_parts(pieces, b"".join)
 
 
 def _log_pieces(data: bytes) -> Iterator[Parts]:
@@ -46,7 +46,7 @@ def _log_block(block: bytes) -> Parts | None:
     except (struct.error, ValueError):
         return None
     inner = _log_content(block[21], content)
-    return nested([_one(block[14:22]), head, inner, footer], _join_block)
+    return join_parts([_one(block[14:22]), head, inner, footer], _join_block)
 
 
 def _join_block(parts: Sequence[bytes]) -> bytes:
@@ -84,7 +84,7 @@ def _sized(value: bytes) -> bytes:
 
 
 def _log_content(kind: int, content: bytes) -> Parts:
-    explode: Explode | None = {1: sized_content, 3: counted_content, 4: hfile, 6: counted_content}.get(kind)
+    explode: Explode | None = {1: sized_content, 3: counted_content, 4: split_hfile, 6: counted_content}.get(kind)
     return (explode and explode(content)) or _one(content)
 
 
@@ -92,7 +92,7 @@ def sized_content(content: bytes) -> Parts | None:
     """A version, a length and that number of bytes: the content of a delete block."""
     if len(content) < 8:
         return None
-    return nested([_one(content[:4]), _one(content[8:])], lambda parts: parts[0] + _sized(parts[1]))
+    return join_parts([_one(content[:4]), _one(content[8:])], lambda parts: parts[0] + _sized(parts[1]))
 
 
 def counted_content(content: bytes) -> Parts | None:

@@ -25,12 +25,12 @@ class Parts:
 Explode = Callable[[bytes], Parts | None]
 
 
-def whole(data: bytes) -> Parts | None:
+def one_leaf(data: bytes) -> Parts | None:
     """The whole input as one leaf, for texts and files without a frame."""
     return Parts((data,), lambda leaves: leaves[0])
 
 
-def line_and_rest(rest: Explode = whole) -> Explode:
+def line_and_rest(rest: Explode = one_leaf) -> Explode:
     """The first line as a leaf, and the parts of the remaining bytes by `rest`."""
 
     def explode(data: bytes) -> Parts | None:
@@ -43,7 +43,7 @@ def line_and_rest(rest: Explode = whole) -> Explode:
     return explode
 
 
-def nested(parts: Sequence[Parts], join: Build) -> Parts:
+def join_parts(parts: Sequence[Parts], join: Build) -> Parts:
     """The leaves of all parts in order; `join` combines the built parts."""
     ends = [sum(len(part.leaves) for part in parts[:i]) for i in range(len(parts) + 1)]
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import orc
 from tools.fuzz.oracle import Limits, require
-from tools.fuzz.seed_files import ROOT, golden
-from tools.fuzz.structure_aware.hfile import hfile as hfile_leaves
+from tools.fuzz.seed_files import ROOT, golden_contents
+from tools.fuzz.structure_aware.hfile import split_hfile as hfile_leaves
 from tools.fuzz.structure_aware.parts import base64_text, line_and_rest
 from tools.fuzz.targets.target import Target
 
@@ -63,7 +63,7 @@ def hfile_seeds() -> list[bytes]:
     entries = [Entry(f"k{i:03}".encode(), bytes([i]) * 3) for i in range(12)]
     layouts = [Layout(compression, 80, checksum) for compression in Compression for checksum in ChecksumType]
     made = [encode_hfile(entries, {"k": b"v"}, {"m": b"meta"}, layout) for layout in layouts]
-    small = [data for data in [*written, *golden("*.hfile", longest=1 << 16)] if len(data) <= 1 << 16]
+    small = [data for data in [*written, *golden_contents("*.hfile", longest=1 << 16)] if len(data) <= 1 << 16]
     return [*made, *small]
 
 
@@ -132,7 +132,7 @@ def parquet_seeds() -> list[bytes]:
     return [
         out.getvalue(),
         encode_base_file(_rows(), _SCHEMA),
-        *golden("*.parquet", longest=1 << 14, most=20),
+        *golden_contents("*.parquet", longest=1 << 14, most=20),
     ]
 
 
@@ -140,7 +140,7 @@ def orc_seeds() -> list[bytes]:
     """Base files that the reference wrote, with and without compression."""
     out = io.BytesIO()
     orc.write_table(_rows(), out, compression="uncompressed")
-    return [out.getvalue(), encode_base_file(_rows(), _SCHEMA, "orc"), *golden("*.orc", longest=1 << 14, most=20)]
+    return [out.getvalue(), encode_base_file(_rows(), _SCHEMA, "orc"), *golden_contents("*.orc", longest=1 << 14, most=20)]
 
 
 def bloom(data: bytes) -> None:

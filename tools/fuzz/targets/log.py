@@ -7,8 +7,8 @@ from itertools import islice
 
 import pyarrow as pa
 from tools.fuzz.oracle import Limits, require
-from tools.fuzz.seed_files import golden
-from tools.fuzz.structure_aware.log import counted_content, log_file, sized_content
+from tools.fuzz.seed_files import golden_contents
+from tools.fuzz.structure_aware.log import counted_content, sized_content, split_log_file
 from tools.fuzz.structure_aware.parts import base64_text, line_and_rest
 from tools.fuzz.targets.target import Target
 
@@ -38,7 +38,7 @@ COMPRESSED = Limits(20_000)
 
 def log_files() -> list[bytes]:
     """Log files of the golden tables, and one with a block of each kind."""
-    return [*every_kind(), *golden("*.log.*", most=80)]
+    return [*every_kind(), *golden_contents("*.log.*", most=80)]
 
 
 def log(data: bytes) -> None:
@@ -176,7 +176,7 @@ def bitmap(data: bytes) -> None:
 
 def blocks_of_seeds(*kinds: BlockType) -> Iterator[Block]:
     """Blocks of these kinds in the golden log files."""
-    for data in golden("*.log.*", longest=1 << 14, most=200):
+    for data in golden_contents("*.log.*", longest=1 << 14, most=200):
         try:
             yield from (block for block in read_blocks(memoryview(data), PATH) if block.kind in kinds)
         except HudiError:
@@ -264,7 +264,7 @@ def every_kind() -> list[bytes]:
 
 
 TARGETS = (
-    Target("log", "a log file: framing, rows, deletes, commands, positions", log, log_files, log_file, COMPRESSED),
+    Target("log", "a log file: framing, rows, deletes, commands, positions", log, log_files, split_log_file, COMPRESSED),
     Target("avro-block", "schema and content of an Avro block, row by row and by columns", avro, avro_seeds,
            line_and_rest(counted_content)),
     Target("delete-block", "the content of a delete block", delete_block, delete_seeds, sized_content),

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from tools.fuzz import oracle
 from tools.fuzz.oracle import Limits
-from tools.fuzz.seed_files import kept
-from tools.fuzz.structure_aware.parts import Explode, whole
+from tools.fuzz.seed_files import inputs_of_findings
+from tools.fuzz.structure_aware.parts import Explode, one_leaf
 
 
 @dataclass(frozen=True)
@@ -17,15 +17,15 @@ class Target:
     says: str
     decode: Callable[[bytes], object]
     seeds: Callable[[], Iterable[bytes]]
-    explode: Explode = whole
+    explode: Explode = one_leaf
     limits: Limits = field(default_factory=Limits)
     #: Longest input in bytes.
     longest: int = 1 << 16
 
     def inputs(self) -> list[bytes]:
         """Inputs on which the decoder once failed, then the seeds, without those that are too long."""
-        return [data for data in (*kept(self.name), *self.seeds()) if len(data) <= self.longest]
+        return [data for data in (*inputs_of_findings(self.name), *self.seeds()) if len(data) <= self.longest]
 
     def check(self, data: bytes) -> None:
         """Decode, and raise an exception if a property fails."""
-        oracle.guarded(self.decode, data, self.limits)
+        oracle.decode_within_limits(self.decode, data, self.limits)

@@ -6,8 +6,8 @@ import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tools.fuzz.oracle import Limits, require
-from tools.fuzz.seed_files import golden, names
-from tools.fuzz.structure_aware.avro_container import container
+from tools.fuzz.seed_files import golden_contents, golden_file_names
+from tools.fuzz.structure_aware.avro_container import split_container
 from tools.fuzz.targets.target import Target
 
 from hudi_reference.errors import HudiError
@@ -59,7 +59,7 @@ def _facts(stat: WriteStat) -> tuple[object, ...]:
 def metadata_seeds() -> list[bytes]:
     """Files of each kind of action in the golden tables, and one with a deflated block."""
     patterns = ("*.commit", "*.deltacommit", "*.replacecommit", "*.clean", "*.rollback", "*.savepoint", "*.requested")
-    found = [data for pattern in patterns for data in golden(f"timeline/{pattern}", longest=1 << 14, most=6)]
+    found = [data for pattern in patterns for data in golden_contents(f"timeline/{pattern}", longest=1 << 14, most=6)]
     return [deflated(), *found]
 
 
@@ -108,7 +108,7 @@ def history_seeds() -> list[bytes]:
     pq.write_table(pa.table(columns), out, compression="none", store_schema=False)
     manifest = b'{"files":[{"fileName":"1_2_0.parquet","fileLen":1}]}'
     head = b"1\n" + manifest + b"\n"
-    others = [b"1\n" + data.replace(b"\n", b" ") + b"\n" for data in golden("manifest_*", most=10)]
+    others = [b"1\n" + data.replace(b"\n", b" ") + b"\n" for data in golden_contents("manifest_*", most=10)]
     return [head + out.getvalue(), head + b"PAR1", *others]
 
 
@@ -145,14 +145,16 @@ def schema_seeds() -> list[bytes]:
 
 def properties_seeds() -> list[bytes]:
     """Properties of golden tables and of their partitions."""
-    return golden("hoodie.properties", ".hoodie_partition_metadata", most=40)
+    return golden_contents("hoodie.properties", ".hoodie_partition_metadata", most=40)
 
 
 TARGETS = (
-    Target("metadata", "an action's file: container, record, commit and compaction plan", metadata, metadata_seeds, container,
+    Target("metadata", "an action's file: container, record, commit and compaction plan", metadata, metadata_seeds,
+        split_container,
            COMPRESSED),
     Target("properties", "hoodie.properties and partition metadata", properties, properties_seeds),
     Target("history", "version file, manifest, level file", history, history_seeds, limits=COMPRESSED),
-    Target("names", "names of data files and instants", file_names, lambda: names("*-0_*", "*.*commit*"), longest=256),
+    Target("names", "names of data files and instants", file_names, lambda: golden_file_names("*-0_*", "*.*commit*"),
+        longest=256),
     Target("schema", "an Avro schema and its Arrow columns", schema, schema_seeds),
 )  # fmt: skip

@@ -24,13 +24,16 @@ from tools.recipes.recipe import Check, Recipe, Row, Step, Table
 from tools.recipes.table_edits import PROPERTIES, strip
 
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
+from hudi_conformance.engines.apache_hudi.maintenance import Order, run
 from hudi_conformance.engines.apache_hudi.services import log_compaction
 from hudi_conformance.engines.support.columns import META_COLUMNS
+
+#: Bloom filters of few keys, so that base files are small.
+SMALL_FILTERS = {"hoodie.bloom.index.filter.type": "SIMPLE", "hoodie.index.bloom.num_entries": "10"}
 
 #: Small files, no automatic services, no metadata table, so that a table has only the actions of its recipe.
 QUIET = {
     "hoodie.metadata.enable": "false",
-    "hoodie.write.table.version": "8",
     "hoodie.write.auto.upgrade": "false",
     "hoodie.embed.timeline.server": "false",
     "hoodie.write.markers.type": "DIRECT",
@@ -39,8 +42,7 @@ QUIET = {
     "hoodie.compact.inline": "false",
     "hoodie.compact.inline.max.delta.commits": "1",
     "hoodie.compact.schedule.inline": "false",
-    "hoodie.bloom.index.filter.type": "SIMPLE",
-    "hoodie.index.bloom.num_entries": "10",
+    **SMALL_FILTERS,
     "hoodie.upsert.shuffle.parallelism": "1",
     "hoodie.insert.shuffle.parallelism": "1",
     "hoodie.bulkinsert.shuffle.parallelism": "1",
@@ -57,6 +59,7 @@ PROCEDURES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "savepoint": (("create_savepoint", "commit_time => '{of}'"),),
     "restore": (("rollback_to_savepoint", "instant_time => '{of}'"),),
     "rollback": (("rollback_to_instant", "instant_time => '{of}'"),),
+    "downgrade": (("downgrade_table", "to_version => 'EIGHT'"),),
 }
 
 #: A user-defined index, which needs the metadata table.
@@ -67,6 +70,7 @@ def writer_options(name: str, table: Table) -> dict[str, str]:
     """Options of the data source for `table`."""
     options = {
         **QUIET,
+        "hoodie.write.table.version": str(table.version),
         "hoodie.table.name": name,
         "hoodie.datasource.write.table.type": table.type,
         "hoodie.datasource.write.partitionpath.field": ",".join(table.partition),
@@ -115,7 +119,7 @@ class Making:
         """Create the table before the first write, because a write ignores the setting of the timeline folder."""
         table = self.recipe.table
         builder = self.session.hudi.common.table.HoodieTableMetaClient.newTableBuilder()
-        builder = builder.setTableName(self.name).setTableType(table.type).setTableVersion(8)
+        builder = builder.setTableName(self.name).setTableType(table.type).setTableVersion(table.version)
         builder = builder.setRecordKeyFields(",".join(table.record_key)).setPartitionFields(",".join(table.partition))
         builder = builder.setPreCombineField(",".join(table.ordering)).setKeyGeneratorType("SIMPLE")
         builder = builder.setTimelinePath(self.options["hoodie.timeline.path"])
@@ -141,10 +145,12 @@ class Making:
         elif step.kind == "log_compact":
             self._register()
             log_compaction(self.session, f"file://{self.path}", {**self.options, **step.options})
+        elif step.kind == "client_compact":
+            run(Order(self.session, f"file://{self.path}", "run", None, SMALL_FILTERS), "compaction")
         elif step.kind == "rollback_pending":
             self._rollback_pending(self._instant_of(step))
         elif step.kind == "create_index":
-            self._sql(step.options.get("statement", INDEX))
+            self._sql(step.statement or INDEX)
         elif step.kind == "sql_delete":
             self._sql_delete(step)
         elif step.kind == "merge_into":
@@ -214,7 +220,12 @@ class Making:
             self.registered = True
 
     def _shared_instant(self, step: Step) -> str:
-        """The requested time of the protected commit for a savepoint. Any other step without a new instant is an error."""
+        """The requested time of the protected commit for a savepoint, of the last step for a downgrade.
+
+        Any other step without a new instant is an error.
+        """
+        if step.kind == "downgrade":
+            return self.instants[-1]
         if step.kind != "savepoint":
             raise RuntimeError(f"step {len(self.instants)} ({step.kind}) of {self.recipe.name} left no instant")
         return self._instant_of(step)

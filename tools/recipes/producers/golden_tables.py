@@ -177,4 +177,4 @@ def orphans() -> list[Path]:
 
 def _by_recipe(folder: Path) -> bool:
     module = json.loads((folder / "case.json").read_text())["producer"]["recipe"].partition("::")[0]
-    return module in {f"tools/recipes/{name}.py" for name in catalogue.MODULES}
+    return module in {f"tools/recipes/{name.replace('.', '/')}.py" for name in catalogue.MODULES}

@@ -62,6 +62,6 @@ def _act(table: WritableTable, recipe: Recipe, step: Step) -> str:
         named = {*recipe.table.record_key, *recipe.table.partition}
         columns = tuple(column for column in columns if column[0] in named)
     write: Callable[..., str] = getattr(table, step.kind)
-    logs = LogOptions.of({**recipe.table.options, **step.options})
+    logs = LogOptions.from_properties({**recipe.table.options, **step.options})
     more = {"logs": logs} if step.kind in ("upsert", "delete") else {}
     return write(pa.Table.from_pylist([dict(row) for row in step.rows], schema=arrow_schema(columns)), **more)

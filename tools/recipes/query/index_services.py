@@ -28,10 +28,10 @@ from tools.recipes.table_edits import uncommit
 
 SHORT = {COW: "cow", MOR: "mor"}
 #: An index of the keys of the rows in each city.
-BY_CITY = service("create_index", options={"statement": "CREATE INDEX by_city ON {table} (city)"})
+BY_CITY = service("create_index", statement="CREATE INDEX by_city ON {table} (city)")
 #: Statistics of the year of `ts`.
 YEARLY = "CREATE INDEX by_year ON {table} USING column_stats(ts) OPTIONS (expr='from_unixtime', format='yyyy')"
-BY_YEAR = service("create_index", options={"statement": YEARLY})
+BY_YEAR = service("create_index", statement=YEARLY)
 YEAR = 365 * 24 * 3600
 BASE = upsert(
     one("a", "x", 1, 1.0, "rome"), one("b", "x", 1, 2.0, "oslo"), one("c", "y", 1, 30.0, "bonn"), one("d", "z", 1, None, None)

@@ -49,7 +49,9 @@ class Diagnosis:
 def doctor(
     make: Annotated[
         list[str] | None,
-        typer.Option(help="Install the requirements of this engine (environment, program, Java, jar). Repeatable; or 'all'."),
+        typer.Option(
+            help="Install the requirements of this engine (environment, program, Java, jar), or of 'all'; repeatable."
+        ),
     ] = None,
     store: Annotated[bool, typer.Option(help="Start the emulated object store and test it.")] = True,
 ) -> None:
@@ -60,14 +62,14 @@ def doctor(
     found = [diagnose(info) for info in registry.shipped()]
     console.print(_table(found))
     if store:
-        console.print(object_store(), soft_wrap=True)
+        console.print(check_object_store(), soft_wrap=True)
     console.print(f"cache: {environments.cache_folder()}   (set HUDI_CONFORMANCE_CACHE to change it)", soft_wrap=True)
     missing = [diagnosis for diagnosis in found if not diagnosis.ready]
     for diagnosis in missing:
         console.print(f"{diagnosis.engine.name}: {diagnosis.remedy}", soft_wrap=True, markup=False)
     for name, reason in registry.without_adapter().items():
         console.print(f"{name} cannot run: {reason}", soft_wrap=True, markup=False)
-    if missing and not index_in_reach():
+    if missing and not is_index_reachable():
         console.print("[yellow]The package index cannot be reached; missing requirements cannot be installed now.[/yellow]")
 
 
@@ -87,7 +89,7 @@ def diagnose(info: EngineInfo) -> Diagnosis:
     return Diagnosis(info, tuple(pieces))
 
 
-def object_store() -> str:
+def check_object_store() -> str:
     """Whether cases on object stores can run here: test the emulated store behind the proxy with one race for each promise."""
     from hudi_conformance.explorer.s3.proxy import Proxy
     from hudi_conformance.explorer.s3.store import NoStore, Store
@@ -112,7 +114,7 @@ def _jars(info: EngineInfo) -> list[Path]:
     return [cached_bundle(release)] + ([client(release).cached] if name == "apache-hudi-java" else [])
 
 
-def index_in_reach() -> bool:
+def is_index_reachable() -> bool:
     """Whether the package index answers: uv resolves one small package without its cache."""
     command = [uv.find_uv_bin(), "pip", "compile", "--quiet", "--no-deps", "--no-cache", "-"]
     try:

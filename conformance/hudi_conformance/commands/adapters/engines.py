@@ -26,7 +26,7 @@ def engines(
     answers: dict[str, Hello | str] = {}
     for info in known:
         with console.status(f"asking {info.name}"):
-            answers[info.name] = greet(info) if ask else "not asked"
+            answers[info.name] = ask_hello(info) if ask else "not asked"
     console.print(_overview(known, answers))
     for info in known:
         console.print(f"{info.name}: {_start(info)}", soft_wrap=True, markup=False)
@@ -37,7 +37,7 @@ def engines(
         console.print(_matrix(told))
 
 
-def greet(info: EngineInfo) -> Hello | str:
+def ask_hello(info: EngineInfo) -> Hello | str:
     """The answer of the engine to `hello`, or the reason why there is none."""
     diagnosis = diagnose(info)
     if not diagnosis.ready:

@@ -10,13 +10,19 @@ from rich.markup import escape
 from rich.table import Table
 
 from hudi_conformance.explorer.s3.diagram import Drawing
-from hudi_conformance.explorer.s3.engines import Finding, findings, replay, trial
+from hudi_conformance.explorer.s3.engines import Finding, replay_schedule, run_scenarios, start_trial
 from hudi_conformance.explorer.s3.proxy import Proxy
-from hudi_conformance.explorer.s3.saved_schedules import departure, saved_run
+from hudi_conformance.explorer.s3.saved_schedules import find_departure, schedule_of_run
 from hudi_conformance.explorer.s3.scenarios import SCENARIOS
 from hudi_conformance.explorer.s3.store import RACING, NoStore, Store
 from hudi_conformance.explorer.s3.store_conformance import Verdict, examine_store
-from hudi_conformance.explorer.simulation.schedule_file import OBJECT_STORE, Saved, ScheduleError, keep, read_schedule
+from hudi_conformance.explorer.simulation.schedule_file import (
+    OBJECT_STORE,
+    SavedSchedule,
+    ScheduleError,
+    read_schedule,
+    write_into_folder,
+)
 from hudi_conformance.report.evidence import figures
 
 console = Console(highlight=False)
@@ -45,7 +51,7 @@ def object_store(
     """Test the emulated object store, then run each engine concurrently with a partner on it, and write a diagram of a
     conflict.
     """
-    keeping = _Keep(diagram, save, figures.kept("s3") if record else None, seeds)
+    keeping = _Keep(diagram, save, figures.read_figures("s3") if record else None, seeds)
     try:
         if again is not None:
             found = [_replay(again, names or [], keeping)]
@@ -57,7 +63,7 @@ def object_store(
         typer.echo(str(error), err=True)
         raise typer.Exit(3) from None
     if keeping.figures is not None:
-        figures.keep("s3", keeping.figures)
+        figures.record_figures("s3", keeping.figures)
     raise typer.Exit(0 if is_fit and all(one.is_expected for one in found) else 1)
 
 
@@ -78,19 +84,19 @@ class _Keep:
             for a, b in zip(alone, behind, strict=True)
         ]
         if self.figures is not None:
-            self.figures["store"] = figures.stamp("hudi-conformance object-store") | {"promises": promises}
+            self.figures["store"] = figures.measurement_details("hudi-conformance object-store") | {"promises": promises}
 
     def run(self, finding: Finding, engines: tuple[str, str]) -> None:
         """Store a run that is in the diagram, or wrong, or replayed."""
         if finding.run is None:
             return
-        drawing = Drawing.of(finding.run, f"{engines[0]} {finding.scenario} ({engines[1]}): {finding.says}")
+        drawing = Drawing.from_run(finding.run, f"{engines[0]} {finding.scenario} ({engines[1]}): {finding.says}")
         self._drawn.append(drawing)
         if self.diagram is not None:
             drawing.write(self.diagram)
         if self.folder is not None:
             name, wrong = finding.scenario.partition(", seed")[0], finding.says if finding.outcome == "fail" else None
-            path = keep(saved_run(name, finding.run, engines, violation=wrong), self.folder)
+            path = write_into_folder(schedule_of_run(name, finding.run, engines, violation=wrong), self.folder)
             console.print(f"saved: {path}; repeat with hudi-conformance object-store --replay {path}", soft_wrap=True)
 
     def engines(self, engines: tuple[str, str], found: list[Finding]) -> Drawing | None:
@@ -101,7 +107,7 @@ class _Keep:
             reported = {"findings": [one.to_json() for one in found], "diagrams": [one.to_json() for one in drawn[:2]]}
             beside = "" if engines[1] == "reference" else f" --partner {engines[1]}"
             command = f"hudi-conformance object-store {engines[0]}{beside} --seeds {self.seeds}"
-            self.figures.setdefault("engines", {})[name] = figures.stamp(command) | reported
+            self.figures.setdefault("engines", {})[name] = figures.measurement_details(command) | reported
         return drawn[0] if drawn else None
 
 
@@ -146,8 +152,8 @@ def _tried(name: str, partner: str, store: Store, proxy: Proxy, seeds: int) -> l
     """All findings; a single one if one of the engines cannot be started."""
     found: list[Finding] = []
     try:
-        with trial(name, partner, store, proxy) as given:
-            found += findings(given, seeds)
+        with start_trial(name, partner, store, proxy) as given:
+            found += run_scenarios(given, seeds)
     except Exception as error:  # an engine that does not start
         found.append(Finding("all", "error", f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"))
     return found
@@ -157,17 +163,17 @@ def _replay(path: Path, names: list[str], keeping: _Keep) -> Finding:
     """Repeat the run of a schedule file, with its engines or with others."""
     saved = _read(path)
     engine, partner = (*names, *saved.engines[len(names) :])[:2]
-    with Store() as store, Proxy(store.host, store.port) as proxy, trial(engine, partner, store, proxy) as given:
-        finding = replay(given, saved)
+    with Store() as store, Proxy(store.host, store.port) as proxy, start_trial(engine, partner, store, proxy) as given:
+        finding = replay_schedule(given, saved)
     keeping.run(finding, (engine, partner))
     drawn = keeping.engines((engine, partner), [finding])
     console.print(escape(drawn.text() if drawn else ""), escape(str(finding)), sep="\n", soft_wrap=True)
     if finding.run is not None:
-        console.print(departure(saved, finding.run) or "the requests are the same", soft_wrap=True, markup=False)
+        console.print(find_departure(saved, finding.run) or "the requests are the same", soft_wrap=True, markup=False)
     return finding
 
 
-def _read(path: Path) -> Saved:
+def _read(path: Path) -> SavedSchedule:
     try:
         saved = read_schedule(path)
     except (ScheduleError, OSError) as error:

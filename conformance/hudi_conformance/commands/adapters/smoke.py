@@ -30,7 +30,7 @@ def smoke(
     limits = (start_timeout or info.start_timeout, message_timeout or info.message_timeout)
     start = info.starter(lambda line: console.print(f"  [dim]{escape(line)}[/dim]"))
     found: list[Finding] = []
-    for finding in Smoke(info.name, start, limits, Reference()).findings():
+    for finding in Smoke(info.name, start, limits, Reference()).run():
         known = any((finding.remedy, finding.blame) == (before.remedy, before.blame) for before in found)
         found.append(finding)
         _show(console, finding, again=known)

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from hudi_conformance.report.evidence import coverage as report
-from hudi_conformance.report.evidence.coverage_page import page
-from hudi_conformance.report.evidence.evidence import ROOT, gather
-from hudi_conformance.report.stored_verdicts import record
+from hudi_conformance.report.evidence.coverage_page import render_page
+from hudi_conformance.report.evidence.evidence import ROOT, gather_evidence
+from hudi_conformance.report.stored_verdicts import store_verdicts
 from hudi_conformance.requirements.chapters import chapters
 
 #: The columns of the table in the terminal, and the total in each.
@@ -37,7 +37,7 @@ def coverage(
         list[Path] | None, typer.Option("--record", help="Store the verdicts of a report folder (run --report) first.")
     ] = None,
 ) -> None:
-    """Coverage of the specification; writes spec_coverage.md."""
+    """Write spec_coverage.md: for each rule its code, cases and mutants, and the verdicts of the engines."""
     if not (ROOT / "pyproject.toml").is_file():
         typer.echo("coverage needs a source checkout with sources, cases and results", err=True)
         raise typer.Exit(2)
@@ -45,17 +45,17 @@ def coverage(
         if not all((folder / name).is_file() for name in ("run.json", "report.jsonl")):
             typer.echo(f"{folder} is no report folder; hudi-conformance run --report {folder} writes one", err=True)
             raise typer.Exit(2)
-        for path in record(folder):
+        for path in store_verdicts(folder):
             typer.echo(f"recorded {path.relative_to(ROOT)}", err=True)
-    evidence = gather()
-    entries = report.entries(evidence)
+    evidence = gather_evidence()
+    entries = report.list_entries(evidence)
     if as_json:
-        typer.echo(json.dumps(report.as_json(entries), indent=1))
+        typer.echo(json.dumps(report.entries_as_json(entries), indent=1))
         return
-    fresh = page(entries, evidence.verdicts, evidence.counts)
-    wrong = list(report.problems(evidence))
+    fresh = render_page(entries, evidence.verdicts, evidence.counts)
+    wrong = list(report.find_problems(evidence))
     if check:
-        wrong += filter(None, [report.stale(fresh)])
+        wrong += filter(None, [report.describe_page_difference(fresh)])
     else:
         report.FILE.write_text(fresh, encoding="utf-8")
     _show(entries)
@@ -64,14 +64,14 @@ def coverage(
     raise typer.Exit(1 if wrong else 0)
 
 
-def _show(entries: tuple[report.Entry, ...]) -> None:
+def _show(entries: tuple[report.CoverageEntry, ...]) -> None:
     """The totals of each chapter, in the terminal."""
     table = Table("chapter", "areas", *COLUMNS, box=None, header_style="bold")
     for column in table.columns[2:]:
         column.justify = "right"
     for chapter in chapters().values():
-        found = report.totals(e for e in entries if e.requirement.area in chapter.areas)
+        found = report.count_evidence(e for e in entries if e.requirement.area in chapter.areas)
         table.add_row(chapter.title, ", ".join(chapter.areas), *(str(found[c]) for c in COLUMNS.values()))
     table.add_section()
-    table.add_row("all", "", *(str(report.totals(entries)[c]) for c in COLUMNS.values()), style="bold")
+    table.add_row("all", "", *(str(report.count_evidence(entries)[c]) for c in COLUMNS.values()), style="bold")
     Console().print(table)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hudi_conformance.report.evidence.evidence import gather
-from hudi_conformance.report.explain.explanation import Unknown
+from hudi_conformance.report.evidence.evidence import gather_evidence
+from hudi_conformance.report.explain.explanation import UnknownName
 from hudi_conformance.report.explain.explanation import explain as explanation_of
 from hudi_conformance.report.explain.lines import Explanation
 
@@ -23,18 +23,18 @@ def explain(
     ],
     everything: Annotated[bool, typer.Option("--all", help="Show long lists as a whole.")] = False,
 ) -> None:
-    """What is known of a rule, case, mutant, erratum, feature, area or chapter."""
+    """Show what is known about a rule, case, mutant, erratum, feature, area or chapter."""
     try:
-        found = explanation_of(name, gather(), everything)
-    except Unknown as error:
+        found = explanation_of(name, gather_evidence(), everything)
+    except UnknownName as error:
         near = f"; did you mean {', '.join(error.near)}?" if error.near else ""
         typer.echo(f"{error}{near}", err=True)
         raise typer.Exit(2) from None
     width = max(60, min(shutil.get_terminal_size((120, 24)).columns, 160))
-    typer.echo("\n".join(lines_of(found, width)))
+    typer.echo("\n".join(format_lines(found, width)))
 
 
-def lines_of(found: Explanation, width: int) -> Iterator[str]:
+def format_lines(found: Explanation, width: int) -> Iterator[str]:
     """Heading and lines, labels on the left, each of them once; addresses, paths and ids are not broken."""
     for line in textwrap.wrap(found.heading, width, break_long_words=False, break_on_hyphens=False):
         yield typer.style(line, bold=True)

@@ -14,15 +14,15 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from hudi_conformance.explorer.drawing.diagram import text, write_diagram
-from hudi_conformance.explorer.scenarios.parallel import Task, TaskResult, combined, in_parallel
+from hudi_conformance.explorer.drawing.diagram import draw_text, write_diagram
+from hudi_conformance.explorer.scenarios.parallel import Task, TaskResult, combine_results, parallel_runner
 from hudi_conformance.explorer.scenarios.scenario import Scenario
 from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS, current_name
-from hudi_conformance.explorer.scenarios.store_conformance import broken_promises
+from hudi_conformance.explorer.scenarios.store_conformance import find_broken_promises
 from hudi_conformance.explorer.simulation.program_tree import NotPossible
 from hudi_conformance.explorer.simulation.runs import Run
-from hudi_conformance.explorer.simulation.schedule_file import Saved, ScheduleError, read_schedule, saved_run
-from hudi_conformance.explorer.simulation.schedule_file import keep as keep_schedule
+from hudi_conformance.explorer.simulation.schedule_file import SavedSchedule, ScheduleError, read_schedule, schedule_of_run
+from hudi_conformance.explorer.simulation.schedule_file import write_into_folder as keep_schedule
 from hudi_conformance.explorer.simulation.stores import STORES
 
 console = Console(highlight=False)
@@ -33,7 +33,9 @@ def explore(
         list[str] | None, typer.Argument(metavar="[SCENARIO]...", help="Scenarios to explore; all by default.")
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Show the scenarios and the kinds of stores, and exit.")] = False,
-    preemptions: Annotated[str | None, typer.Option(metavar="N|all", help="Limit of preemptions in a run; all: none.")] = None,
+    preemptions: Annotated[
+        str | None, typer.Option(metavar="N|all", help="Limit of preemptions in a run; all: no limit.")
+    ] = None,
     crashes: Annotated[int | None, typer.Option(min=0, metavar="N", help="Limit of crashes in a run.")] = None,
     random: Annotated[int | None, typer.Option(min=1, metavar="N", help="Explore N random runs instead of all orders.")] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random runs.")] = 0,
@@ -120,7 +122,7 @@ def _show_list() -> None:
     console.print(shown)
     stores = Table("store", "description", "broken promises", box=None, header_style="bold")
     for kind in STORES.values():
-        stores.add_row(kind.name, kind.description, ", ".join(broken_promises(kind)) or "none")
+        stores.add_row(kind.name, kind.description, ", ".join(find_broken_promises(kind)) or "none")
     console.print("", stores)
 
 
@@ -132,17 +134,17 @@ class _Keep:
     diagram: Path | None
     mutant: str | None
 
-    def keep(self, scenario: Scenario, run: Run, store: str, violation: str | None, old: Saved | None = None) -> None:
+    def keep(self, scenario: Scenario, run: Run, store: str, violation: str | None, old: SavedSchedule | None = None) -> None:
         """Print the run; draw and save it if requested."""
         title = f"{scenario.name}: {violation or 'no violation'}"
-        console.print(text(run, title), soft_wrap=True, markup=False)
+        console.print(draw_text(run, title), soft_wrap=True, markup=False)
         if self.diagram is not None:
             write_diagram(run, title, self.diagram)
             console.print(f"diagram: {self.diagram}")
         if self.folder is None:
             return
         rules = old.requirements if old else _rules_of(self.mutant)
-        saved = saved_run(
+        saved = schedule_of_run(
             scenario.name, run, store=store, violation=violation or (old.violation if old else None),
             mutant=self.mutant or (old.mutant if old else None), requirements=rules,
         )  # fmt: skip
@@ -164,8 +166,8 @@ class _Search:
     def all(self) -> bool:
         """Explore all; whether one failed."""
         shown, failed, started = Table(*_COLUMNS, box=None, header_style="bold"), False, time.perf_counter()
-        parts = [task.parts() for task in self.tasks]
-        with in_parallel(min(self.jobs, sum(map(len, parts))), partial(_apply_permanently, self.keep.mutant)) as run_task:
+        parts = [task.split() for task in self.tasks]
+        with parallel_runner(min(self.jobs, sum(map(len, parts))), partial(_apply_permanently, self.keep.mutant)) as run_task:
             streams = [run_task(part) for part in parts]
             for task, stream in zip(self.tasks, streams, strict=True):
                 result = self._shown(task, stream)
@@ -182,13 +184,13 @@ class _Search:
         columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
         with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
             progress.add_task(task.scenario)
-            result = combined(stream)
+            result = combine_results(stream)
             if result.schedule is not None:
                 progress.add_task("shrinking")
-                small = task.made().shrink(result.schedule)
+                small = task.make_scenario().shrink(result.schedule)
         if result.schedule is not None:
             steps = " ".join(map(str, small.schedule)) or "empty: the processes run in order"
-            self.keep.keep(task.made(), small.run, task.store, small.violation)
+            self.keep.keep(task.make_scenario(), small.run, task.store, small.violation)
             console.print(f"found in run {result.found.runs}; the shortest schedule: {steps}\n", soft_wrap=True)
         return result
 
@@ -202,12 +204,12 @@ def _replay(path: Path, keep: _Keep) -> bool:
     """Replay a saved run; whether it fails."""
     try:
         saved = read_schedule(path)
-        scenario = SCENARIOS[_named([saved.scenario])[0]].scenario(saved.scenario).on(saved.store)
+        scenario = SCENARIOS[_named([saved.scenario])[0]].make_scenario(saved.scenario).with_store(saved.store)
         run = scenario.replay(saved)
     except (ScheduleError, OSError) as error:
         raise _usage(str(error)) from None
     except NotPossible as error:
         raise _usage(f"{path}: {error}; the processes send other requests than when it was saved") from None
-    violation = scenario.violation(run)
+    violation = scenario.find_violation(run)
     keep.keep(scenario, run, saved.store, violation, saved)
     return violation is not None

@@ -41,7 +41,7 @@ def list_(only: Only = None) -> None:
     table = Table("case", "chapter", "produced by", "rules", "flags", box=None, header_style="bold")
     chosen = [c for c in golden_cases(fixtures_root()) if not only or any(is_chosen(c, pattern) for pattern in only)]
     for entry in chosen:
-        case = cases.load(Path(entry.node))
+        case = cases.load_case(Path(entry.node))
         table.add_row(case.id, title(case.chapter), str(case.producer), ", ".join(case.requirements), ", ".join(case.flags))
     Console(highlight=False).print(table)
     typer.echo(f"{len(chosen)} cases")
@@ -65,20 +65,20 @@ def index(
 def verify() -> None:
     """Check every case: schema, files, ids, rules, size. No engine is run."""
     root = fixtures_root()
-    wrong = list(problems(root))
+    wrong = list(find_problems(root))
     for line in wrong:
         typer.echo(line, err=True)
     number = sum(1 for _ in root.rglob("case.json"))
-    typer.echo(f"{number} cases, {size(root) / 1e6:.1f} MB, {len(wrong)} problem{'' if len(wrong) == 1 else 's'}")
+    typer.echo(f"{number} cases, {folder_size(root) / 1e6:.1f} MB, {len(wrong)} problem{'' if len(wrong) == 1 else 's'}")
     raise typer.Exit(1 if wrong else 0)
 
 
-def problems(root: Path) -> Iterator[str]:
+def find_problems(root: Path) -> Iterator[str]:
     """The mistakes in the cases below `root`, one line each."""
     seen: dict[str, Path] = {}
     for path in sorted(root.rglob("case.json")):
         try:
-            case = cases.load(path)
+            case = cases.load_case(path)
             yield from (f"{path}: {line}" for line in _problems_of(case, root))
         except CaseError as error:
             yield str(error)
@@ -88,8 +88,8 @@ def problems(root: Path) -> Iterator[str]:
         seen[case.id] = path
     if _is_stale(root):
         yield f"{root / FILE}: stale; run hudi-conformance fixtures index"
-    if size(root) > LIMIT:
-        yield f"{root}: the tables take {size(root) / 1e6:.1f} MB, more than {LIMIT / 1e6:.0f}"
+    if folder_size(root) > LIMIT:
+        yield f"{root}: the tables take {folder_size(root) / 1e6:.1f} MB, more than {LIMIT / 1e6:.0f}"
     yield from (f"{p}: symbolic links do not survive an archive" for p in root.rglob("*") if p.is_symlink())
 
 
@@ -136,7 +136,7 @@ def _problems_of_parts(case: Case) -> Iterator[str]:
     yield from (f"two parts are called {name}" for name in sorted({n for n in names if names.count(n) > 1}))
 
 
-def size(root: Path) -> int:
+def folder_size(root: Path) -> int:
     """Bytes of all files."""
     return sum(p.stat().st_size for p in root.rglob("*") if p.is_file())
 
@@ -150,7 +150,7 @@ def export(
         typer.echo(f"{to} exists already; name another path", err=True)
         raise typer.Exit(2)
     if to.name.endswith(".tar.gz"):
-        archive(fixtures_root(), to)
+        write_archive(fixtures_root(), to)
         digest = hashlib.sha256(to.read_bytes()).hexdigest()
         to.with_name(f"{to.name}.sha256").write_text(f"{digest}  {to.name}\n", encoding="utf-8")
         typer.echo(f"{to}  sha256 {digest}")
@@ -160,7 +160,7 @@ def export(
         typer.echo(f"{to}: {sum(1 for _ in to.rglob('case.json'))} cases")
 
 
-def archive(root: Path, to: Path) -> None:
+def write_archive(root: Path, to: Path) -> None:
     """Archive all files of `root` and the schemas, in order and without owner, so that the bytes are the same every time."""
     import gzip
 
@@ -186,7 +186,7 @@ def add(
     ] = None,
 ) -> None:
     """Add random programs as golden cases: the reference writes their tables, the model gives the expected answers."""
-    from hudi_conformance.suite.support.saved_programs import add_case, from_json
+    from hudi_conformance.suite.support.saved_programs import add_case, program_from_json
 
     if case is not None and len(programs) > 1:
         typer.echo("--id names one case; leave it out for several programs", err=True)
@@ -201,14 +201,17 @@ def add(
             typer.echo(f"{name} exists already", err=True)
             raise typer.Exit(2)
     for path, name in chosen.items():
-        folder = add_case(from_json(read_json(path)), name, fixtures_root())
-        typer.echo(f"{cases.load(folder / 'case.json').id}: {folder}; name the rules that it checks in case.json")
+        folder = add_case(program_from_json(read_json(path)), name, fixtures_root())
+        typer.echo(f"{cases.load_case(folder / 'case.json').id}: {folder}; name the rules that it checks in case.json")
     typer.echo("then run hudi-conformance fixtures index")
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def regenerate(context: typer.Context) -> None:
-    """Write golden tables again from their recipes and show what changed; options are those of tools/recipes."""
+    """Write golden tables again from their recipes and show what changed.
+
+    The options are those of `python -m tools.recipes`, which `python -m tools.recipes --help` lists.
+    """
     checkout = fixtures_root().parent
     if not (checkout / "tools" / "recipes").is_dir():
         typer.echo("regenerate needs a source checkout with the recipes in tools/", err=True)

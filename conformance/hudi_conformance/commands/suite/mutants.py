@@ -13,7 +13,7 @@ from hudi_conformance.cases.renames import current_mutant
 from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
 from hudi_conformance.mutants import Mutant, all_mutants
 from hudi_conformance.mutants.harness.score import Kill, save_kills
-from hudi_conformance.report.evidence.evidence import ROOT, CitedCase, gather
+from hudi_conformance.report.evidence.evidence import ROOT, CitedCase, gather_evidence
 from hudi_conformance.requirements.chapters import chapter_of_rule
 from hudi_conformance.runner.mutation_run import SuiteError, run_mutants
 
@@ -41,14 +41,14 @@ def mutants(
     if not chosen:
         typer.echo(f"no mutant matches {', '.join(patterns)}; hudi-conformance explain NAME describes one", err=True)
         raise typer.Exit(2)
-    cases = gather().cases
+    cases = gather_evidence().cases
     share_compiled_modules()
     try:
         kills = _run(chosen, cases, jobs)
     except SuiteError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(3) from None
-    outcomes = {k.name: outcome_of(k, cases) for k in kills}
+    outcomes = {k.name: classify_kill(k, cases) for k in kills}
     Console().print(_table(kills, outcomes))
     raise typer.Exit(0 if all(outcome == "own" for outcome in outcomes.values()) else 1)
 
@@ -71,7 +71,7 @@ def _matches(mutant: Mutant, pattern: str) -> bool:
     return any(fnmatch(name, pattern) for name in names) or pattern in mutant.name
 
 
-def outcome_of(kill: Kill, cases: Iterable[CitedCase]) -> str:
+def classify_kill(kill: Kill, cases: Iterable[CitedCase]) -> str:
     """`own`, `other` or `survived`."""
     if not kill.killed_by:
         return "survived"

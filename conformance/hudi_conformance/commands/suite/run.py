@@ -10,13 +10,13 @@ import typer
 from rich.console import Console
 
 from hudi_conformance.cases.schema import PACKAGE, fixtures_root
-from hudi_conformance.commands.suite.run_usage import Chosen, WrongUsage, check, patterns
+from hudi_conformance.commands.suite.run_usage import RunUsage, WrongUsage, check_usage, read_patterns
 from hudi_conformance.engines import registry
 from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
-from hudi_conformance.report.console import own_console, show
+from hudi_conformance.report.console import make_console, print_results
 from hudi_conformance.runner.progress.display import ProgressDisplay
-from hudi_conformance.runner.run_report import Ending
-from hudi_conformance.runner.selection import UnknownPattern, nodes
+from hudi_conformance.runner.run_report import FinishedRun
+from hudi_conformance.runner.selection import UnknownPattern, nodes_to_collect
 
 #: Plugins of a run of chosen cases. Looking for all plugins of the environment takes longer than most cases.
 OUR_PLUGIN = ("--disable-plugin-autoload", "-p", "hudi_conformance")
@@ -51,12 +51,12 @@ def run(
     ] = None,
     tier: Annotated[
         Literal["golden", "full"],
-        typer.Option("--tier", help="golden: only the golden cases; full: then the model-based and concurrency cases."),
+        typer.Option("--tier", help="golden: only the golden cases; full: also the model-based and concurrency cases."),
     ] = "full",
     expected_failures: Annotated[
         Path | None, typer.Option("--expected-failures", metavar="FILE", help="List of known failures, or a folder of lists.")
     ] = None,
-    update: Annotated[bool, typer.Option("--update", help="Rewrite the list; reasons are kept.")] = False,
+    update: Annotated[bool, typer.Option("--update", help="Rewrite the list of known failures; reasons are kept.")] = False,
     known_flaky: Annotated[
         Path | None,
         typer.Option(
@@ -73,7 +73,8 @@ def run(
         bool, typer.Option("--trace", help="Write every message of each case, in both directions, to trace.txt of the report.")
     ] = False,
     trace_to: Annotated[
-        str | None, typer.Option("--trace-to", metavar="FILE", help="The same to another file; - is the terminal.")
+        str | None,
+        typer.Option("--trace-to", metavar="FILE", help="Write the messages to this file instead; -: to the terminal."),
     ] = None,
     format_: Annotated[
         Literal["text", "github"], typer.Option("--format", help="github: with annotations and a summary for GitHub Actions.")
@@ -90,10 +91,10 @@ def run(
 ) -> None:
     """Run the suite on engines and print the matrix."""
     names = list(dict.fromkeys(engine or ["reference"]))
-    console = own_console()
+    console = make_console()
     try:
-        check(Chosen(names, expected_failures, update, known_flaky))
-        only, skip = patterns(only or [], skip or [])
+        check_usage(RunUsage(names, expected_failures, update, known_flaky))
+        only, skip = read_patterns(only or [], skip or [])
     except WrongUsage as error:
         raise _stop(console, str(error), USAGE) from None
     seed = int(time.strftime("%Y%m%d")) if seed is None else seed
@@ -102,16 +103,19 @@ def run(
     for name in names:
         if (complaint := _prepare(console, name)) is not None:
             raise _stop(console, complaint, BROKEN)
-    display, catcher = ProgressDisplay(own_console(errors=True), console, names), _Catcher()
-    arguments = [*_settings(report.resolve(), seed, jobs), *chosen, *(f"--engine={name}" for name in names)]
-    arguments += [f"--expected-failures={expected_failures}"] if expected_failures is not None else []
-    arguments += ["--update-expected-failures"] if update else []
-    arguments += [f"--programs={programs}"] if programs is not None else []
-    arguments += [f"--known-flaky={known_flaky}"] if known_flaky is not None else []
-    arguments += [f"--message-timeout={message_timeout}"] if message_timeout is not None else []
-    arguments += [f"--max-timeouts={max_timeouts}"]
     traced = _traced(trace, trace_to, report)
-    arguments += [f"--trace-messages={traced}"] if traced is not None else []
+    options = {
+        "expected-failures": expected_failures,
+        "known-flaky": known_flaky,
+        "message-timeout": message_timeout,
+        "max-timeouts": max_timeouts,
+        "programs": programs,
+        "trace-messages": traced,
+    }
+    arguments = [*_settings(report.resolve(), seed, jobs), *chosen, *(f"--engine={name}" for name in names)]
+    arguments += [f"--{name}={value}" for name, value in options.items() if value is not None]
+    arguments += ["--update-expected-failures"] if update else []
+    display, catcher = ProgressDisplay(make_console(errors=True), console, names), _Catcher()
     share_compiled_modules()
     os.environ.pop("PYTEST_ADDOPTS", None)  # options for the user's own tests; processes of this run inherit the environment
     code = pytest.main(arguments, plugins=[display, catcher])
@@ -135,7 +139,7 @@ def _traced(trace: bool, trace_to: str | None, report: Path) -> str | None:
     return str(path)
 
 
-def _annotate(ending: Ending, lists: Path | None) -> None:
+def _annotate(ending: FinishedRun, lists: Path | None) -> None:
     """Print annotations for GitHub Actions, and write the summary of the step."""
     from hudi_conformance.report import github
 
@@ -148,7 +152,7 @@ def _chosen(console: Console, only: list[str], skip: list[str], jobs: int, tier:
     """What pytest collects: the nodes of the chosen cases, or everything. The plugin compares the items with the patterns."""
     patterns = [*(f"--cases={pattern}" for pattern in only), *(f"--skip-cases={pattern}" for pattern in skip)]
     try:
-        found = nodes(only, skip)
+        found = nodes_to_collect(only, skip)
     except UnknownPattern as error:
         raise _stop(console, str(error), USAGE) from None
     if only and not found:
@@ -170,7 +174,7 @@ def _stop(console: Console, complaint: str, code: int) -> typer.Exit:
 class _Catcher:
     """Keeps the outcome of the run that the plugin of the suite collects."""
 
-    ending: Ending | None = None
+    ending: FinishedRun | None = None
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -201,7 +205,7 @@ def _settings(report: Path, seed: int, jobs: int) -> list[str]:
     return found
 
 
-def _conclude(console: Console, display: ProgressDisplay, ending: Ending | None, code: int) -> int:
+def _conclude(console: Console, display: ProgressDisplay, ending: FinishedRun | None, code: int) -> int:
     """Show the results; the exit code of the command."""
     if display.broken:
         console.print("the suite is broken: these files cannot be used\n", *display.broken, sep="\n", markup=False)
@@ -212,7 +216,7 @@ def _conclude(console: Console, display: ProgressDisplay, ending: Ending | None,
             return USAGE
         console.print(display.silenced.getvalue(), markup=False)
         return USAGE if code == pytest.ExitCode.USAGE_ERROR else BROKEN
-    show(console, ending.run, ending.results)
+    print_results(console, ending.run, ending.results)
     failed = [e for e in ending.run.engines if e.failed_start is not None]
     for engine in failed:
         console.print(f"{engine.name} did not start: {engine.failed_start}", style="bold red", markup=False)

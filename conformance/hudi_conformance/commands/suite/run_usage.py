@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hudi_conformance.engines import registry
 from hudi_conformance.runner import expected_failures as lists
-from hudi_conformance.runner.patterns import expanded, read_flaky
+from hudi_conformance.runner.patterns import expand_patterns, read_flaky
 
 
 class WrongUsage(ValueError):
@@ -14,7 +14,7 @@ class WrongUsage(ValueError):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class RunUsage:
     """The engines and lists of a run, as they were given."""
 
     engines: Sequence[str]
@@ -23,22 +23,22 @@ class Chosen:
     known_flaky: Path | None
 
 
-def patterns(only: Sequence[str], skip: Sequence[str]) -> tuple[list[str], list[str]]:
+def read_patterns(only: Sequence[str], skip: Sequence[str]) -> tuple[list[str], list[str]]:
     """The patterns of `--only` and `--skip`, those of files included. Raises WrongUsage."""
     try:
-        return expanded(only), expanded(skip)
+        return expand_patterns(only), expand_patterns(skip)
     except lists.ListError as error:
         raise WrongUsage(str(error)) from None
 
 
-def check(chosen: Chosen) -> None:
+def check_usage(chosen: RunUsage) -> None:
     """Raise WrongUsage for the first mistake: an unknown engine, or a list that is missing or cannot be used."""
     for name in chosen.engines:
         _check_engine(name)
     _check_place_of_lists(chosen)
     try:
         for name in chosen.engines:
-            lists.load(name, chosen.expected_failures)
+            lists.load_list(name, chosen.expected_failures)
         if chosen.known_flaky is not None:
             read_flaky(chosen.known_flaky)
     except lists.ListError as error:
@@ -52,7 +52,7 @@ def _check_engine(name: str) -> None:
         raise WrongUsage(str(error)) from None
 
 
-def _check_place_of_lists(chosen: Chosen) -> None:
+def _check_place_of_lists(chosen: RunUsage) -> None:
     path, names = chosen.expected_failures, chosen.engines
     nameless = [name for name in names if lists.default_path(name) is None]
     if path is None:

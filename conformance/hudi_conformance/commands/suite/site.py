@@ -20,13 +20,13 @@ def site(
 ) -> None:
     """Write a static site from the published results: matrix, trend, rules, cases, known failures and badges."""
     from hudi_conformance.report.site import folder
-    from hudi_conformance.report.site.build import pages
+    from hudi_conformance.report.site.build import render_pages
 
     content = _content(results or [])
     begin = time.process_time()
     try:
-        number, size = folder.write(output, pages(content, _progress))
-    except (folder.NoSite, OSError) as error:
+        number, size = folder.write_site(output, render_pages(content, _progress))
+    except (folder.NotASite, OSError) as error:
         raise _stop(str(error)) from None
     seconds = time.process_time() - begin
     typer.echo(f"{output / 'index.html'}: {number} files, {size / 1e6:.1f} MB, {seconds:.0f} s of CPU")
@@ -35,28 +35,31 @@ def site(
 def _content(added: list[Path]) -> "Content":
     from dataclasses import replace
 
-    from hudi_conformance.report.evidence.evidence import RESULTS, gather
+    from hudi_conformance.report.evidence.evidence import RESULTS, gather_evidence
     from hudi_conformance.report.site.content import Content
     from hudi_conformance.runner import expected_failures
 
     try:
-        evidence = gather()
+        evidence = gather_evidence()
     except (ValueError, KeyError, TypeError) as error:
         raise _stop(f"the results in {RESULTS} cannot be read: {error}") from None
     verdicts = {**evidence.verdicts, **{engine: found for path in added for engine, found in _added(path).items()}}
     if not verdicts:
         raise _stop(f"there are no results in {RESULTS}; hudi-conformance coverage --record REPORT stores them")
-    lists = {path.stem: expected_failures.load(path.stem, path) for path in sorted(expected_failures.root().glob("*.toml"))}
+    lists = {
+        path.stem: expected_failures.load_list(path.stem, path)
+        for path in sorted(expected_failures.lists_folder().glob("*.toml"))
+    }
     failures = {name: tuple(known.entries.values()) for name, known in lists.items() if known.entries}
     return Content(replace(evidence, verdicts=verdicts), failures)
 
 
 def _added(report: Path) -> dict[str, dict[str, str]]:
-    from hudi_conformance.report.published import outcomes
-    from hudi_conformance.report.saved_run import read
+    from hudi_conformance.report.published import outcomes_by_case
+    from hudi_conformance.report.saved_run import read_report
 
     try:
-        return outcomes(read(report)[1])
+        return outcomes_by_case(read_report(report)[1])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _stop(f"{report} is no report folder ({error}); hudi-conformance run --report {report} writes one") from None
 

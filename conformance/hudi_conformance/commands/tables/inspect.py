@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hudi_conformance.commands.error_handling import telling_errors
+from hudi_conformance.commands.error_handling import exit_on_errors
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,33 +68,67 @@ def inspect(
 def _is_file(uri: str) -> bool:
     from hudi_reference.files.inspection.file_type import is_file
 
-    with telling_errors():
+    with exit_on_errors():
         return is_file(uri)
 
 
 def _inspect_table(table: str, *, as_json: bool, everything: bool, partitions: list[str]) -> None:
-    from hudi_reference import open_table
-
     wanted = [one.strip("/") for one in partitions]
     if as_json:
-        with telling_errors():
-            found = open_table(table).inspect()
+        with exit_on_errors():
+            found, refused = _table_as_json(table, wanted)
         if wanted:
             found["file_groups"] = {name: groups for name, groups in found["file_groups"].items() if name in wanted}
         _echo(found)
-        return
-    from hudi_conformance.render.parts.layout import page
-    from hudi_conformance.render.table import show_table
+    else:
+        with exit_on_errors():
+            refused = _show_table(table, everything=everything, partitions=wanted)
+    if refused:
+        raise typer.Exit(1)
 
-    with telling_errors(), page() as console:
-        show_table(console, open_table(table), everything=everything, partitions=wanted)
+
+def _table_as_json(table: str, wanted: list[str]) -> tuple[dict[str, Any], bool]:
+    """The inspection, and whether a reader refuses the table; then it has the error and the parts that can be read."""
+    from hudi_reference import open_table
+    from hudi_reference.errors import MalformedTable, UnsupportedFeature
+    from hudi_reference.query.inspect import inspect_table
+
+    try:
+        return open_table(table).inspect(), False
+    except (MalformedTable, UnsupportedFeature) as error:
+        from hudi_conformance.validator.stored.damaged_table import error_entry, open_damaged
+
+        damaged = open_damaged(table, tuple(wanted))
+        found = inspect_table(damaged.properties, damaged.timeline, damaged.file_groups())
+        return {**found, "properties": dict(damaged.found.entries), "refused": error_entry(error)}, True
+
+
+def _show_table(table: str, *, everything: bool, partitions: list[str]) -> bool:
+    """Print the page; whether a reader refuses the table. Then the error is below the parts that can be read."""
+    from hudi_conformance.render.parts.layout import open_page
+    from hudi_conformance.render.table import show_error, show_table
+    from hudi_reference import open_table
+    from hudi_reference.errors import MalformedTable, UnsupportedFeature
+
+    try:
+        with open_page() as console:
+            show_table(console, open_table(table), everything=everything, partitions=partitions)
+    except (MalformedTable, UnsupportedFeature) as error:
+        from hudi_conformance.validator.stored.damaged_table import open_damaged
+
+        damaged = open_damaged(table, tuple(partitions))
+        with open_page() as console:
+            show_table(console, damaged, everything=everything, partitions=partitions, groups=list(damaged.file_groups()))
+            show_error(console, error)
+        return True
+    return False
 
 
 def _print_json(file: str, keys: list[str] | None, prefix: str | None) -> None:
     """Print the answer of the contract's `inspect`."""
     from hudi_conformance.engines.reference.files import inspect_file
 
-    with telling_errors():
+    with exit_on_errors():
         found = inspect_file(file, keys=keys, prefix=prefix)
     _echo(found)
 
@@ -107,13 +141,13 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
     """Print a file; exit code 1 if a reader must refuse it."""
     from hudi_conformance.engines.reference.history import is_history_file, place_of
     from hudi_conformance.engines.reference.properties import is_properties_file
-    from hudi_conformance.render.parts.layout import page
+    from hudi_conformance.render.parts.layout import open_page
     from hudi_reference.files.inspection.file_type import identify, locate
 
     if (instant := _instant(uri)) is not None:
         from hudi_conformance.render.instant import show_instant
 
-        with page() as console:
+        with open_page() as console:
             refused = show_instant(console, *locate(uri), instant)
         if refused is not None:
             raise typer.Exit(1)
@@ -121,7 +155,7 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
     if is_properties_file(uri):
         from hudi_conformance.render.properties import show_properties
 
-        with page() as console:
+        with open_page() as console:
             refused = show_properties(console, *locate(uri))
         if refused is not None:
             raise typer.Exit(1)
@@ -129,17 +163,17 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
     if is_history_file(uri.rpartition("/")[2]):
         from hudi_conformance.render.history import show_history
 
-        with page() as console:
+        with open_page() as console:
             refused = show_history(console, *place_of(uri), rows)
         if refused is not None:
             raise typer.Exit(1)
         return
-    with telling_errors():
+    with exit_on_errors():
         file = identify(*locate(uri))
     if (file.format == "log" and keys is not None) or (file.format != "hfile" and prefix is not None):
         raise typer.BadParameter("--keys needs an HFile or a base file with a bloom filter, --prefix an HFile")
-    with telling_errors(), page() as console:
-        refused = show(console, file, rows, keys, prefix)
+    with exit_on_errors(), open_page() as console:
+        refused = show_file(console, file, rows, keys, prefix)
     if refused is not None:
         raise typer.Exit(1)
 
@@ -148,11 +182,11 @@ def _instant(uri: str) -> "Instant | None":
     """The action and state in the name of a file."""
     from hudi_reference.timeline.instants.instant import parse_instant_name
 
-    with telling_errors():
+    with exit_on_errors():
         return parse_instant_name(uri.rpartition("/")[2])
 
 
-def show(
+def show_file(
     console: "Console", file: "KnownFile", rows: int | None, keys: list[str] | None, prefix: str | None
 ) -> "HudiError | None":
     """Print a file by its type. Returns the error for which a reader must refuse it, or None."""
@@ -171,15 +205,15 @@ def show(
 
 
 def _dump(uri: str, wanted: str) -> None:
-    from hudi_conformance.render.parts.hexdump import dump
-    from hudi_conformance.render.parts.layout import page
+    from hudi_conformance.render.parts.hexdump import dump_bytes
+    from hudi_conformance.render.parts.layout import open_page
     from hudi_reference.files.inspection.file_type import locate
 
     storage, path = locate(uri)
     info = storage.head(path)
     start, length = _range(wanted, 0 if info is None else info.size)
-    with page() as console:
-        for line in dump(storage.get(path, start, length), 0, length, first=start):
+    with open_page() as console:
+        for line in dump_bytes(storage.get(path, start, length), 0, length, first=start):
             console.print(line, no_wrap=True, crop=False)
 
 

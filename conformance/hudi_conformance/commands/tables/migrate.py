@@ -1,35 +1,45 @@
-"""`hudi-conformance migrate`: migrate a table from version 6 to version 8."""
+"""`hudi-conformance migrate`: migrate a table to another version."""
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hudi_conformance.commands.error_handling import telling_errors
+from hudi_conformance.commands.error_handling import exit_on_errors
+
+if TYPE_CHECKING:
+    from hudi_reference import Migration
 
 
 def migrate(
     table: Annotated[str, typer.Argument(help="Folder or URI of the table.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")] = False,
+    to: Annotated[int | None, typer.Option("--to", metavar="8|9", help="The version; without it, version 6 becomes 8.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Change the table. Without it, the changes are shown only.")] = False,
 ) -> None:
-    """Migrate a table from version 6 to version 8. No writer may be active meanwhile."""
+    """Migrate a table from version 6 to 8, from 8 to 9, or from 9 to 8. No writer may be active meanwhile."""
     from hudi_reference import migrate as act
 
-    with telling_errors():
-        done = act(table, dry_run=dry_run)
-    if not (done.properties or done.compacted or done.removed):
-        typer.echo("The table has version 8 already, and no instants of an older timeline.")
-        return
-    for path in done.created:
-        typer.echo(f"create  {path}")
+    with exit_on_errors():
+        done = act(table, version=to, dry_run=not yes)
+    for line in changes(done):
+        typer.echo(line)
+    if not done:
+        typer.echo("The table has this version already, and no migration is unfinished.")
+    elif not yes:
+        typer.echo("Nothing was changed. Stop all writers, then run the command with --yes.")
+
+
+def changes(done: "Migration") -> Iterator[str]:
+    """One line for each change, in the order in which the changes are made."""
+    yield from (f"create   {path}" for path in done.created)
     if done.archived:
-        typer.echo(f"archive {len(done.archived)} actions, {done.archived[0]} to {done.archived[-1]}")
-    for key, value in sorted(done.properties.items()):
-        typer.echo(f"set     {key}={value}")
-    for key in done.dropped:
-        typer.echo(f"unset   {key}")
-    for path in done.compacted:
-        typer.echo(f"compact {path}")
-    for path in done.removed:
-        typer.echo(f"delete  {path}")
-    if dry_run:
-        typer.echo("Nothing was changed. Stop all writers, then run the command without --dry-run.")
+        yield f"archive  {len(done.archived)} actions, {done.archived[0]} to {done.archived[-1]}"
+    yield from (f"drop     index {name}" for name in done.dropped_indexes)
+    yield from (f"rollback {requested}" for requested in done.rolled_back)
+    yield from (f"compact  {path}" for path in done.compacted)
+    yield from (f"define   index {one.partition} of version {one.version}" for one in done.defined_indexes)
+    yield from (f"set      {key}={value}" for key, value in sorted(done.properties.items()))
+    yield from (f"unset    {key}" for key in done.dropped)
+    if done.metadata_version is not None:
+        yield f"set      version {done.metadata_version} of the metadata table"
+    yield from (f"delete   {path}" for path in done.removed)

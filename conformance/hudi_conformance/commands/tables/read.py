@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from hudi_conformance.commands.error_handling import telling_errors
-from hudi_conformance.commands.predicates import InvalidWhere, parse
-from hudi_conformance.commands.row_formats import Format, write
+from hudi_conformance.commands.error_handling import exit_on_errors
+from hudi_conformance.commands.predicates import InvalidWhere, parse_predicates
+from hudi_conformance.commands.row_formats import Format, write_rows
 from hudi_conformance.contract.messages import Query
 from hudi_conformance.engines.registry import connect
 
@@ -51,10 +51,10 @@ def read(
     if format in ("arrow", "parquet") and output is None and sys.stdout.isatty():
         raise typer.BadParameter(f"{format} is a binary format; give a file with -o")
     wanted = replace(_query(query, as_of, begin, end, columns, where), by_id=by_id)
-    with telling_errors():
+    with exit_on_errors():
         rows = _through_reference(table, wanted, meta) if engine is None else [_through(engine, table, wanted, meta)]
         if output is None or str(output) == "-":
-            write(rows, format, sys.stdout.buffer)
+            write_rows(rows, format, sys.stdout.buffer)
             sys.stdout.buffer.flush()
         else:
             _write_file(rows, format, output)
@@ -64,11 +64,11 @@ def _write_file(rows: "Iterable[pa.Table]", format: Format, output: Path) -> Non
     """Write the rows slice by slice; if a slice cannot be read, the incomplete output file is deleted."""
     if output.exists() and not output.is_file():  # for example a pipe
         with output.open("wb") as stream:
-            return write(rows, format, stream)
+            return write_rows(rows, format, stream)
     unfinished = output.with_name(f".{output.name}.unfinished")
     try:
         with unfinished.open("wb") as file:
-            write(rows, format, file)
+            write_rows(rows, format, file)
         unfinished.replace(output)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -84,7 +84,7 @@ def _query(
     if (begin or end) and kind not in ("incremental", "cdc"):
         raise typer.BadParameter("--begin and --end are allowed only for incremental and cdc queries")
     try:
-        comparisons = () if where is None else parse(where)
+        comparisons = () if where is None else parse_predicates(where)
     except InvalidWhere as error:
         raise typer.BadParameter(f"--where: {error}") from None
     names = None if columns is None else tuple(c.strip() for c in columns.split(",") if c.strip())

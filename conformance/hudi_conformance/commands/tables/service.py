@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as Shown
 
-from hudi_conformance.commands.error_handling import telling_errors
+from hudi_conformance.commands.error_handling import exit_on_errors
 from hudi_reference.query.table import Table
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.clean.clean import clean, files_of_clean
@@ -150,7 +150,10 @@ def service(
     ] = None,
     index_name: Annotated[str | None, typer.Option("--index", metavar="NAME", help="Index to drop.")] = None,
     setting: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="As in hoodie.clean.commits.retained=3")
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Setting of the service, such as hoodie.clean.commits.retained=3; repeatable."
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
@@ -160,7 +163,7 @@ def service(
     _check_given(name, "--instant", instant, job.concerns == "an instant")
     _check_given(name, "--index", index_name, job.concerns == "an index")
     options = dict(map(_setting, setting or ()))
-    with telling_errors():
+    with exit_on_errors():
         opened = open_table(table, options=_of_the_metadata_table(options) if name != "index" else None)
         concerned = instant or index_name or ""
         steps = job.preview(opened, concerned, options)

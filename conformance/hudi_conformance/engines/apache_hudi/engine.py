@@ -14,7 +14,7 @@ from hudi_conformance.engines.apache_hudi.functions.files import Files
 from hudi_conformance.engines.apache_hudi.jvm import tables
 from hudi_conformance.engines.apache_hudi.jvm.faults import in_contract_words
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
-from hudi_conformance.engines.apache_hudi.write_client_engine import WriteClientEngine
+from hudi_conformance.engines.apache_hudi.write_client_engine import CREATES_9, WriteClientEngine
 from hudi_conformance.engines.support.environments import Progress, to_stderr
 from hudi_conformance.engines.support.features import FILES, QUERIES, TABLES, WRITES
 from hudi_reference.caching import cached_property
@@ -39,7 +39,10 @@ _FEATURES = frozenset(
         "schema.evolution",
     }
 )
-_BY_RELEASE = {"1.0.2": _FEATURES | {"pause.drawn"}, "1.2.0": _FEATURES | {"merge.multiple-ordering-fields"}}
+_BY_RELEASE = {
+    "1.0.2": _FEATURES | {"pause.drawn"},
+    "1.2.0": _FEATURES | {"merge.multiple-ordering-fields", "table-version.9", CREATES_9},
+}
 FEATURES = {
     release: features | {f"compute.{function}" for function in functions.OFFERED[release]}
     for release, features in _BY_RELEASE.items()
@@ -47,7 +50,7 @@ FEATURES = {
 
 
 class ApacheHudiEngine(WriteClientEngine):
-    """Apache Hudi of one release, in a Spark session that this object owns; tables of version 8 are written."""
+    """Apache Hudi of one release, in a Spark session that this object owns. A write never changes the version of a table."""
 
     def __init__(self, version: str, progress: Progress = to_stderr) -> None:
         self.version = version

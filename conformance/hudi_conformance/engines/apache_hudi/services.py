@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
-from hudi_conformance.engines.apache_hudi.jvm.tables import WRITE_OPTIONS, path_of
+from hudi_conformance.engines.apache_hudi.jvm.tables import WRITE_OPTIONS, path_of, properties_of, version_option
 from hudi_conformance.engines.apache_hudi.maintenance import SERVICE_OPTIONS, Order, run
 
 Row = dict[str, Any]
@@ -18,7 +18,8 @@ Row = dict[str, Any]
 def sql(session: Session, table: str, statement: str, options: Mapping[str, str]) -> list[Row]:
     """Run `statement`, in which `{table}` stands for the table's name in the catalog; the rows of its result."""
     name = _registered(session, table)
-    with _Settings(session, {**WRITE_OPTIONS, **SERVICE_OPTIONS, **options}):
+    written = version_option(properties_of(session, table))
+    with _Settings(session, {**WRITE_OPTIONS, **written, **SERVICE_OPTIONS, **options}):
         return [row.asDict(recursive=True) for row in session.spark.sql(statement.format(table=name)).collect()]
 
 

@@ -12,9 +12,12 @@ from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.apache_hudi.pausing import steps_of
 from hudi_conformance.engines.support.pausing import PausedWork
 
+#: The feature of releases that create tables of version 9.
+CREATES_9 = "create.table-version.9"
+
 
 class WriteClientEngine(Engine):
-    """An engine that creates tables of version 8 and runs services through Hudi's write client.
+    """An engine that creates tables and runs services through Hudi's write client.
 
     `contract_errors` is a context manager that translates the exceptions of the bridge's library into those of the contract.
     """
@@ -31,7 +34,9 @@ class WriteClientEngine(Engine):
         self._paused = PausedWork()
 
     def create(self, table: str, spec: TableSpec) -> None:
-        """An empty table of version 8."""
+        """An empty table."""
+        if spec.version != tables.OLDEST_WRITTEN and CREATES_9 not in self._features:
+            raise Refused(CREATES_9, f"{self._bridge.version} does not create tables of version {spec.version}")
         if len(spec.ordering) > 1 and "merge.multiple-ordering-fields" not in self._features:
             raise Refused("merge.multiple-ordering-fields", f"{self._bridge.version} orders by one field")
         with self._contract_errors():

@@ -50,7 +50,10 @@ FEATURES = {
 
 
 class ApacheHudiJavaEngine(WriteClientEngine):
-    """The Java write client of one release, in the Java virtual machine of this process; tables of version 8 are written."""
+    """The Java write client of one release, in the Java virtual machine of this process.
+
+    A write never changes the version of a table.
+    """
 
     def __init__(self, version: str, progress: Progress = to_stderr) -> None:
         self.version = version

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from hudi_conformance.contract.serve import Answer, Streams, dispatch, parse, take_streams
+from hudi_conformance.contract.serve import Answer, Streams, dispatch, parse_message, take_streams
 from hudi_conformance.engines.faulty.data_faults import FaultyEngine
 
 #: Seconds that a late engine waits before it answers.
@@ -22,40 +22,42 @@ ProtocolFault = Callable[[str, Answer, Streams], None]
 def _hang(op: str, answer: Answer, streams: Streams) -> None:
     if op != "hello":
         time.sleep(24 * 3600)
-    streams.answer(answer)
+    streams.write_answer(answer)
 
 
 def _crash(op: str, answer: Answer, streams: Streams) -> None:
     if op != "hello":
         print("faulty engine: out of memory, simulated", file=sys.stderr, flush=True)
         os._exit(3)
-    streams.answer(answer)
+    streams.write_answer(answer)
 
 
 def _answer_late(op: str, answer: Answer, streams: Streams) -> None:
     if op != "hello":
         time.sleep(LATE)
-    streams.answer(answer)
+    streams.write_answer(answer)
 
 
 def _start_late(op: str, answer: Answer, streams: Streams) -> None:
     if op == "hello":
         time.sleep(LATE)
-    streams.answer(answer)
+    streams.write_answer(answer)
 
 
 def _print_junk(op: str, answer: Answer, streams: Streams) -> None:
     if op != "hello":
         streams.answers.write("Reading the table, please wait ...\n")
-    streams.answer(answer)
+    streams.write_answer(answer)
 
 
 def _answer_with_a_wrong_id(op: str, answer: Answer, streams: Streams) -> None:
-    streams.answer(answer if op == "hello" else {**answer, "id": answer["id"] + 1})
+    streams.write_answer(answer if op == "hello" else {**answer, "id": answer["id"] + 1})
 
 
 def _break_the_schema(op: str, answer: Answer, streams: Streams) -> None:
-    streams.answer(answer if op == "hello" else {"id": answer["id"], "result": {k: answer[k] for k in answer if k != "id"}})
+    streams.write_answer(
+        answer if op == "hello" else {"id": answer["id"], "result": {k: answer[k] for k in answer if k != "id"}}
+    )
 
 
 #: The faults by the names of their engines.
@@ -77,7 +79,7 @@ def main() -> None:
     name = parser.parse_args().fault
     streams, engine = take_streams(), FaultyEngine(name)
     for line in streams.messages:
-        message = parse(line)
+        message = parse_message(line)
         if message["op"] == "bye":
             break
         PROTOCOL_FAULTS[name](message["op"], dispatch(engine, message), streams)

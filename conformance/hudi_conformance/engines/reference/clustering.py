@@ -39,7 +39,7 @@ def clustering_groups(files: Sequence[Mapping[str, Json]], settings: Mapping[str
     A file has `id`, `size` in bytes and `instant`; where they are known `keys`, and for each of its `columns` least and
     greatest value. A group is the ids of its files, sorted, and the number of its outputs.
     """
-    meant = ClusteringSettings.of(settings)
+    meant = ClusteringSettings.from_options(settings)
     candidates = [Candidate(FileSlice("", file["id"], file["instant"], file["id"]), file["size"]) for file in files]
     found = group_slices(candidates, strategy_of(meant), meant, _Given({file["id"]: file for file in files}))
     return [
@@ -50,5 +50,5 @@ def clustering_groups(files: Sequence[Mapping[str, Json]], settings: Mapping[str
 
 def clustering_partitions(partitions: Sequence[str], settings: Mapping[str, str], hour: int) -> list[str]:
     """The function `clustering.partitions`: which partitions a plan looks at, in this order, at this hour of the day."""
-    meant = ClusteringSettings.of(settings)
+    meant = ClusteringSettings.from_options(settings)
     return partitions_to_cluster(partitions, meant, strategy_of(meant).mode or meant.mode, hour)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hudi_conformance.cases.values import declared_by, from_arrow
+from hudi_conformance.cases.values import canonical_from_arrow, type_of_arrow
 from hudi_conformance.engines.reference.history import history_file, is_history_file, place_of
 from hudi_conformance.engines.reference.instants import instant_file
 from hudi_conformance.engines.reference.properties import is_properties_file, properties_file
@@ -122,7 +122,9 @@ def json_rows(rows: "pa.Table | Records", most: int | None = None) -> list[dict[
     if isinstance(rows, Records):
         return [canonical_record(value, rows.schema) for value in rows.values[:most]]
     head = rows.slice(0, most)
-    columns = {f.name: [from_arrow(v, declared_by(f.type)) for v in head.column(i)] for i, f in enumerate(head.schema)}
+    columns = {
+        f.name: [canonical_from_arrow(v, type_of_arrow(f.type)) for v in head.column(i)] for i, f in enumerate(head.schema)
+    }
     return [{name: values[i] for name, values in columns.items()} for i in range(head.num_rows)]
 
 

@@ -46,11 +46,11 @@ def compute(function: str, arguments: Mapping[str, Json]) -> Json:
     """
     if function not in FUNCTIONS:
         raise EngineError(f"unknown function {function!r}; the functions are {', '.join(FUNCTIONS)}")
-    work, names = FUNCTIONS[function]
-    if set(names) != arguments.keys():
-        raise EngineError(f"{function} takes {', '.join(names)}, not {', '.join(arguments) or 'nothing'}")
+    work, names, optional = FUNCTIONS[function]
+    if not set(names) <= arguments.keys() <= {*names, *optional}:
+        raise EngineError(f"{function} takes {', '.join(names + optional)}, not {', '.join(arguments) or 'nothing'}")
     try:
-        return work(*(arguments[name] for name in names))
+        return work(**arguments) if optional else work(*(arguments[name] for name in names))
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise EngineError(f"{function} does not take these arguments: {error}") from error
 
@@ -112,7 +112,7 @@ def _generate_key(fields: Sequence[tuple[str, Json, Json]], properties: Mapping[
     types = arrow_schema(record).types
     columns = [_key_column(found, kind, value) for found, (_, kind, value) in zip(types, fields, strict=True)]
     rows = pa.table(columns, names=[name for name, _, _ in fields])
-    generator = KeyGenerator.of(TableProperties(properties))
+    generator = KeyGenerator.from_properties(TableProperties(properties))
     return {"key": generator.keys(rows)[0].as_py(), "partition": generator.paths(rows)[0].as_py()}
 
 
@@ -187,10 +187,11 @@ def _partitions_after(step: Any, partition: str, partitions: Sequence[str], infl
 
 
 class Function(NamedTuple):
-    """The implementation of a function, and the names of its arguments in order."""
+    """The implementation of a function, and the names of its arguments in order; the last ones may be left out."""
 
     work: Callable[..., Json]
     arguments: tuple[str, ...]
+    optional: tuple[str, ...] = ()
 
 
 #: The functions by their names in the contract.
@@ -225,7 +226,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "metadata-partitions.after": Function(_partitions_after, ("step", "partition", "partitions", "inflight")),
     "properties.parse": Function(parse, ("text",)),
     "properties.checksum": Function(table_checksum, ("database", "table")),
-    "properties.infer": Function(infer, ("mode", "strategy", "payload", "ordering")),
+    "properties.infer": Function(infer, ("mode", "strategy", "payload", "ordering"), optional=("version",)),
     "merge.fold": Function(fold, ("mode", "payload", "strategy", "ordering", "schema", "base", "log")),
     "merge.settings": Function(settings, ("options",)),
     "merger.choose": Function(choose, ("strategy", "record_type", "mergers")),

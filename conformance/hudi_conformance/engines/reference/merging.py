@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-from hudi_conformance.cases.rows import canonical
-from hudi_conformance.cases.values import from_arrow
+from hudi_conformance.cases.rows import canonical_rows
+from hudi_conformance.cases.values import canonical_from_arrow
 from hudi_reference.errors import UnknownMerger
 from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.deletes import Ordering
@@ -49,7 +49,7 @@ def fold(
     left = merge_changes(stored, versions.changes(log), merging).select(columns.names)
     if not left.num_rows:
         return {"row": None, "ordering": None}
-    row = canonical(left, {field["name"]: field["type"] for field in schema["fields"]})[0]
+    row = canonical_rows(left, {field["name"]: field["type"] for field in schema["fields"]})[0]
     return {"row": row, "ordering": _json(orderings_of(left, tuple(ordering))[0])}
 
 
@@ -76,7 +76,7 @@ def choose(strategy: str | None, record_type: str, mergers: Sequence[Mapping[str
 
 def settings(options: Mapping[str, str]) -> Json:
     """The function `merge.settings`: the merge mode and merger that the properties of a table select."""
-    found = MergeSettings.of(options)
+    found = MergeSettings.from_options(options)
     return {
         "mode": found.mode,
         "strategy": found.strategy,
@@ -155,7 +155,7 @@ def _json(ordering: Ordering | None) -> Json:
     if ordering is None or isinstance(ordering, str | bool):
         return ordering
     if isinstance(ordering, float):
-        return from_arrow(pa.scalar(ordering), "double")
+        return canonical_from_arrow(pa.scalar(ordering), "double")
     if isinstance(ordering, tuple):
         return [_json(part) for part in ordering]
     return ordering.hex() if isinstance(ordering, bytes) else str(ordering)

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from hudi_reference.errors import MalformedProperties, missing_data_file
-from hudi_reference.layout import java_properties, merge_config
+from hudi_reference.layout import java_properties
+from hudi_reference.layout.merge_config import MODE_ONLY
 from hudi_reference.layout.properties import BACKUP_PATH, PROPERTIES_PATH, checksum
+from hudi_reference.layout.stored_merging import stored_merging
 from hudi_reference.storage import Storage
 
 Json = Any
@@ -53,7 +55,12 @@ def table_checksum(database: str | None, table: str) -> str:
     return checksum(database or "", table)
 
 
-def infer(mode: str | None, strategy: str | None, payload: str | None, ordering: str | None) -> dict[str, str]:
-    """The function `properties.infer`, for table version 8."""
-    found = merge_config.infer(mode, strategy, payload, is_ordered=bool(ordering))
-    return {"mode": found.mode, "strategy": found.strategy, "payload": found.payload}
+def infer(
+    mode: str | None, strategy: str | None, payload: str | None, ordering: str | None, version: int = 8
+) -> dict[str, str | None]:
+    """The function `properties.infer`, for a new table of this version."""
+    found = stored_merging(mode, strategy, payload, is_ordered=bool(ordering), version=version)
+    shown = {"mode": found.mode, "strategy": found.strategy, "payload": found.payload}
+    if version < MODE_ONLY:
+        return shown
+    return {**shown, "legacy_payload": found.legacy_payload, "partial_update": found.partial_update}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hudi_conformance.cases.values import declared_by, from_arrow
+from hudi_conformance.cases.values import canonical_from_arrow, type_of_arrow
 from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.schema.avro import arrow_schema
 
@@ -68,7 +68,7 @@ class _Values:
 def _leaf(value: Any, schema: Any) -> Any:
     column = arrow_schema({"type": "record", "name": "r", "fields": [{"name": "v", "type": schema}]}).field(0).type
     try:
-        return from_arrow(pa.scalar(value, column), declared_by(column))
+        return canonical_from_arrow(pa.scalar(value, column), type_of_arrow(column))
     except (pa.ArrowException, OverflowError) as error:
         message = "the value does not fit its type"
         raise MalformedLogBlock(message, rule="LF-020", expected=str(column), found=repr(value)) from error

@@ -31,7 +31,7 @@ dl {{ display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; fo
 """
 
 
-def picture(width: int, height: int, label: str, parts: list[str]) -> str:
+def svg_document(width: int, height: int, label: str, parts: list[str]) -> str:
     """The whole SVG; `label` is its text for screen readers."""
     return (
         f'<svg class="run" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
@@ -39,14 +39,14 @@ def picture(width: int, height: int, label: str, parts: list[str]) -> str:
     )
 
 
-def lifelines(at: Mapping[str, int], height: int) -> Iterator[str]:
+def draw_lifelines(at: Mapping[str, int], height: int) -> Iterator[str]:
     """A vertical line for each participant, by name and x coordinate."""
     for name, x in at.items():
         yield f'<line class="life" x1="{x}" y1="{TOP - 14}" x2="{x}" y2="{height - 20}"/>'
         yield text_element(x - 4, TOP - 22, name, "name")
 
 
-def arrow(start: int, end: int, y: int, what: str, kind: str) -> Iterator[str]:
+def draw_arrow(start: int, end: int, y: int, what: str, kind: str) -> Iterator[str]:
     """The arrow of a request, dashed for a read."""
     dashes = ' stroke-dasharray="3 3"' if kind == "look" else ""
     yield f'<g class="{kind}"><line x1="{start}" y1="{y}" x2="{end}" y2="{y}"{dashes}/>'
@@ -59,7 +59,7 @@ def text_element(x: int, y: int, content: str, kind: str) -> str:
     return f'<text x="{x}" y="{y}" class="{kind}">{escape(content)}</text>'
 
 
-def figure(title: str, drawn: str, meanings: Mapping[str, str]) -> str:
+def html_figure(title: str, drawn: str, meanings: Mapping[str, str]) -> str:
     """The SVG as a part of a page, with a legend."""
     terms = "".join(f"<dt>{escape(name)}</dt><dd>{escape(meaning)}</dd>" for name, meaning in meanings.items())
     return (
@@ -68,6 +68,6 @@ def figure(title: str, drawn: str, meanings: Mapping[str, str]) -> str:
     )
 
 
-def page(title: str, body: str) -> str:
+def html_page(title: str, body: str) -> str:
     """A whole page around it."""
     return _PAGE.format(title=escape(title), body=body)

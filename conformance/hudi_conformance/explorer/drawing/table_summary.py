@@ -22,10 +22,10 @@ class Names:
     actions: Mapping[str, str]
 
     @classmethod
-    def of(cls, run: Run) -> "Names":
+    def from_run(cls, run: Run) -> "Names":
         """The names of all instants of a run; a completion time has the name of its instant with a *."""
         states = [run.simulated.state, *(step.state for step in run.steps)]
-        found = sorted({i for state in states for i in instants(state)}, key=lambda i: (i.requested, i.state.value))
+        found = sorted({i for state in states for i in active_instants(state)}, key=lambda i: (i.requested, i.state.value))
         numbers, actions = dict[str, str](), dict[str, str]()
         for number, (requested, group) in enumerate(groupby(found, key=lambda i: i.requested), 1):
             numbers[requested] = f"#{number}"
@@ -44,12 +44,12 @@ class Names:
             if time in self.actions
         ]
 
-    def short(self, path: str) -> str:
+    def shorten_path(self, path: str) -> str:
         """A path in a few words."""
         named = _TIME.sub(lambda m: self.numbers.get(m[0], m[0]), path.removeprefix(TIMELINE).removeprefix(".hoodie/"))
         return _FILE_ID.sub(r"\1…", named) or "."
 
-    def request(self, step: Step) -> str:
+    def describe_request(self, step: Step) -> str:
         """The request of a step."""
         kind = step.request
         if kind in ("acquire", "release", "check"):
@@ -58,12 +58,12 @@ class Names:
             return f"sleep {step.asked.detail} ms"
         if kind == "now":
             return "read the clock"
-        return f"{kind} {self.short(step.path)}"
+        return f"{kind} {self.shorten_path(step.path)}"
 
-    def table(self, state: State) -> str:
+    def describe_table(self, state: State) -> str:
         """The table: its instants, the number of data files, the lock holder."""
         last: dict[str, Instant] = {}
-        for instant in sorted(instants(state), key=lambda i: (i.requested, i.state.value)):
+        for instant in sorted(active_instants(state), key=lambda i: (i.requested, i.state.value)):
             last[instant.requested] = instant
         shown = [f"{self.numbers.get(time, time)} {_WORDS[instant.state.name]}" for time, instant in last.items()]
         files = sum(1 for path in state.objects if not path.startswith(".hoodie") and "partition_metadata" not in path)
@@ -74,7 +74,7 @@ class Names:
 _WORDS = {"REQUESTED": "requested", "INFLIGHT": "inflight", "COMPLETED": "done"}
 
 
-def instants(state: State) -> Iterable[Instant]:
+def active_instants(state: State) -> Iterable[Instant]:
     """The instants of the active timeline."""
     for path in state.objects:
         if path.startswith(TIMELINE) and "/" not in (name := path.removeprefix(TIMELINE)):
@@ -83,6 +83,6 @@ def instants(state: State) -> Iterable[Instant]:
                 yield found
 
 
-def is_quiet(step: Step) -> bool:
+def is_read(step: Step) -> bool:
     """Whether a step is a read."""
     return step.fault is None and step.request not in CHANGES | {"acquire", "release", "sleep"} and step.effect == "ok"

@@ -34,11 +34,11 @@ class Anomaly:
         return f"{self.name} [{self.rule}]: {self.second}{other}: {self.detail}"
 
 
-def anomalies(history: History) -> Iterator[Anomaly]:
+def find_anomalies(history: History) -> Iterator[Anomaly]:
     """All anomalies, those of queries first."""
     yield from broken_snapshots(history)
     yield from changing_reads(history)
-    yield from unserialisable(history)
+    yield from unserialisable_writes(history)
 
 
 def broken_snapshots(history: History) -> Iterator[Anomaly]:
@@ -58,7 +58,7 @@ def changing_reads(history: History) -> Iterator[Anomaly]:
             yield Anomaly("non-repeatable read", "RDR-006", first, second, seen)
 
 
-def unserialisable(history: History) -> Iterator[Anomaly]:
+def unserialisable_writes(history: History) -> Iterator[Anomaly]:
     """Optimistic writes whose rows or file groups another write changed in the meantime."""
     for write in history.writes:
         if write.exclusive and (found := _overtaken(history, write)):

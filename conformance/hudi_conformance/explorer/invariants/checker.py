@@ -11,9 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from hudi_conformance.explorer.invariants import files, indexes, rollback, rows, times
-from hudi_conformance.explorer.invariants.observed_state import BEGIN, END, Doing, ObservedState, Prepared, Start, initial_state
+from hudi_conformance.explorer.invariants.observed_state import (
+    BEGIN,
+    END,
+    CurrentOperation,
+    EarlierWrite,
+    InitialTable,
+    ObservedState,
+    initial_state,
+)
 from hudi_conformance.explorer.invariants.snapshot_view import SnapshotView, SnapshotViews
-from hudi_conformance.explorer.invariants.step_context import VISIBLE, InvariantCheck, StepContext, context_of
+from hudi_conformance.explorer.invariants.step_context import VISIBLE, InvariantCheck, StepContext, make_context
 from hudi_conformance.explorer.simulation.runs import Run, Step
 from hudi_reference.errors import HudiError
 
@@ -108,7 +116,7 @@ INVARIANTS = (
 class InvariantChecker:
     """Evaluates the invariants after every step of a run. A common prefix of two runs is evaluated once."""
 
-    def __init__(self, start: Start, *, leave_out: frozenset[int] = frozenset()) -> None:
+    def __init__(self, start: InitialTable, *, leave_out: frozenset[int] = frozenset()) -> None:
         self.start = start
         self.views = SnapshotViews()
         #: How often an invariant was evaluated.
@@ -119,13 +127,13 @@ class InvariantChecker:
 
     def __call__(self, run: Run) -> str | None:
         """The first broken invariant of a run, None if all hold."""
-        for number, _ in enumerate(self.follow(run)):
+        for number, _ in enumerate(self.observe_run(run)):
             if (violation := self._violations[number]) is not None:
                 return violation
         broken = rollback.one_writer_completes(self._seen[-1], run.results)
         return None if broken is None else f"{INVARIANTS[9]}: {broken}"
 
-    def follow(self, run: Run) -> list[ObservedState]:
+    def observe_run(self, run: Run) -> list[ObservedState]:
         """The observed state after each step."""
         if not self._seen:
             self._seen, self._violations = [initial_state(self.start, run.simulated.state)], list[str | None]()
@@ -144,7 +152,7 @@ class InvariantChecker:
         """The observed state after the step, and its violation; a table that cannot be read is a violation."""
         before = self._seen[-1]
         try:
-            context = context_of(before, step, self.views)
+            context = make_context(before, step, self.views)
             return context.now, self._ask(context)
         except HudiError as error:
             return replace(before, step=before.step + 1, state=step.state), f"{error} (step {before.step + 1}: {step})"
@@ -160,6 +168,6 @@ class InvariantChecker:
 
 
 __all__ = [
-    "BEGIN", "END", "INVARIANTS", "Doing", "Invariant", "InvariantChecker", "ObservedState", "Prepared", "SnapshotView",
-    "SnapshotViews", "Start", "StepContext",
+    "BEGIN", "END", "INVARIANTS", "CurrentOperation", "EarlierWrite", "InitialTable", "Invariant", "InvariantChecker",
+    "ObservedState", "SnapshotView", "SnapshotViews", "StepContext",
 ]  # fmt: skip

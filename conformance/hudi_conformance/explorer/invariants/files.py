@@ -70,7 +70,7 @@ def plans_are_closed(m: StepContext) -> str | None:
     if instant.action not in ("compaction", "logcompaction") or instant.state is not State.REQUESTED:
         return None
     completed = {d.instant.requested: d.completion for d in m.now.visible}
-    for group, base, logs in _operations(m.now.record(instant) or {"operations": ()}):
+    for group, base, logs in _operations(m.now.read_record(instant) or {"operations": ()}):
         late = [name for name in logs if completed.get(_written(name), "9") >= instant.requested]
         if late:
             return f"the plan {instant.file_name} names {late[0]}, which had not completed"
@@ -102,7 +102,7 @@ def plans_exclude_each_other(m: StepContext) -> str | None:
     assert instant is not None
     if instant.action not in ("compaction", "clustering", "logcompaction") or instant.state is not State.REQUESTED:
         return None
-    mine = groups_of_plan(instant, m.now.record(instant) or {"operations": ()})
+    mine = groups_of_plan(instant, m.now.read_record(instant) or {"operations": ()})
     # A compaction does not wait for log compactions: it plans over them.
     others = ("compaction", "clustering") if instant.action == "compaction" else ("compaction", "clustering", "logcompaction")
     for other, plan in m.before.plans(*others):

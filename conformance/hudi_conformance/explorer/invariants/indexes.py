@@ -21,7 +21,7 @@ def listing_is_that_of_storage(m: StepContext) -> str | None:
         return None
     timeline = m.snapshot.timeline
     there = {path for path, writer in m.snapshot.data_files.items() if timeline.completion_of(writer) is not None}
-    listed = m.snapshot.once(listed_files)
+    listed = m.snapshot.cached_result(listed_files)
     if lacking := sorted(there - listed):
         return f"the metadata table lacks {lacking[0]}"
     to_delete = {path for _, plan in m.now.plans("clean") for path in planned_files(plan)}
@@ -32,7 +32,7 @@ def listing_is_that_of_storage(m: StepContext) -> str | None:
 
 def listed_files(snapshot: SnapshotView) -> set[str]:
     """The paths that the metadata table lists."""
-    metadata = MetadataTable.of(snapshot.table)
+    metadata = MetadataTable.for_table(snapshot.table)
     found = {} if metadata is None else metadata.records("files", snapshot.timeline)
     return {
         f"{partition}/{name}".removeprefix("./")
@@ -56,7 +56,7 @@ def indexes_are_complete(m: StepContext) -> str | None:
         return f"{m.step.process} stores {m.step.path} while it holds the lock of the table" if waits else None
     if "record_index" not in usable_partitions(m.snapshot.table.properties):
         return None
-    stored, right = m.snapshot.once(located_keys), m.snapshot.once(keys_of_rows)
+    stored, right = m.snapshot.cached_result(located_keys), m.snapshot.cached_result(keys_of_rows)
     wrong = sorted(key for key in stored.keys() | right.keys() if stored.get(key) != right.get(key))
     return (
         f"the record index locates {wrong[0]!r} in {stored.get(wrong[0])}, expected is {right.get(wrong[0])}" if wrong else None
@@ -65,7 +65,7 @@ def indexes_are_complete(m: StepContext) -> str | None:
 
 def located_keys(snapshot: SnapshotView) -> Mapping[str, tuple[str, str]]:
     """Partition and file group of each key in the index."""
-    metadata = MetadataTable.of(snapshot.table)
+    metadata = MetadataTable.for_table(snapshot.table)
     found = {} if metadata is None else metadata.records("record_index", snapshot.timeline)
     return {
         key: (record.payload.partition, record.payload.location.file_id)

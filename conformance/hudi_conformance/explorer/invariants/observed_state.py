@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from hudi_conformance.explorer.history.history import GroupId
-from hudi_conformance.explorer.invariants.snapshot_view import Row, row_of
+from hudi_conformance.explorer.invariants.snapshot_view import Row, comparable_row
 from hudi_conformance.explorer.simulation.runs import Step
 from hudi_conformance.explorer.simulation.simulated_store import State
 from hudi_conformance.model import Model, Operation
@@ -26,7 +26,7 @@ TIMELINE, HISTORY = f"{META_FOLDER}/timeline/", f"{META_FOLDER}/timeline/history
 BEGIN, END = "begin", "end"
 
 
-class Doing(NamedTuple):
+class CurrentOperation(NamedTuple):
     """What a process is doing: an operation of the model with its rows, or a service or query by name."""
 
     kind: str
@@ -40,7 +40,7 @@ class Doing(NamedTuple):
         return bool(self.rows)
 
 
-class Prepared(NamedTuple):
+class EarlierWrite(NamedTuple):
     """A write before the run."""
 
     requested: str
@@ -50,12 +50,12 @@ class Prepared(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Start:
+class InitialTable:
     """The table before the run, and what its programs promise."""
 
     #: A model of the table, empty.
     model: Callable[[], Model]
-    writes: tuple[Prepared, ...]
+    writes: tuple[EarlierWrite, ...]
     #: Whether writers compare record keys, so that a key is in one file group only.
     unique_keys: bool = False
     #: Whether writers of logs may write to one file group without conflict.
@@ -68,23 +68,23 @@ class Start:
     without_conflicts: bool = False
 
 
-class Begun(NamedTuple):
+class BegunAction(NamedTuple):
     """An action that a process added to the timeline in this run."""
 
     process: str
-    doing: Doing
+    doing: CurrentOperation
     step: int
     state: State
 
 
 @dataclass(frozen=True)
-class Done:
+class CompletedAction:
     """An action that completed: at step `step`, or before the run (step 0). Step `withdrawn` rolled it back."""
 
     instant: Instant
     step: int = 0
     process: str = ""
-    doing: Doing | None = None
+    doing: CurrentOperation | None = None
     record: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
     withdrawn: int | None = None
     #: The greatest completion time on the timeline that its process had read when it chose its files.
@@ -132,12 +132,12 @@ class Done:
 class ObservedState:
     """What is known after `step` steps of a run."""
 
-    start: Start
+    start: InitialTable
     state: State
     step: int = 0
-    doing: Mapping[str, Doing] = field(default_factory=dict)
-    begun: Mapping[str, Begun] = field(default_factory=dict)
-    done: tuple[Done, ...] = ()
+    doing: Mapping[str, CurrentOperation] = field(default_factory=dict)
+    begun: Mapping[str, BegunAction] = field(default_factory=dict)
+    done: tuple[CompletedAction, ...] = ()
     #: The greatest time in the name of any instant so far.
     latest: str = ""
     #: Process -> the greatest completion time in its first listing of the timeline.
@@ -148,7 +148,7 @@ class ObservedState:
     rolled_back: frozenset[str] = frozenset()
 
     @cached_property
-    def visible(self) -> tuple[Done, ...]:
+    def visible(self) -> tuple[CompletedAction, ...]:
         """Actions that completed and were not rolled back, in the order of completion."""
         return tuple(sorted((d for d in self.done if d.withdrawn is None), key=lambda done: done.completion))
 
@@ -168,9 +168,9 @@ class ObservedState:
     def plans(self, *actions: str) -> list[tuple[Instant, Mapping[str, Any]]]:
         """The plans of pending actions."""
         found = (f for f in self.pending if f.action in actions and f.state is StateOfAction.REQUESTED)
-        return [(instant, record) for instant in found if (record := self.record(instant))]
+        return [(instant, record) for instant in found if (record := self.read_record(instant))]
 
-    def record(self, instant: Instant) -> Mapping[str, Any] | None:
+    def read_record(self, instant: Instant) -> Mapping[str, Any] | None:
         """The content of the file of an instant."""
         path = TIMELINE + instant.file_name
         stored = self.state.objects.get(path)
@@ -189,9 +189,9 @@ class ObservedState:
             write for write in sorted(writes, key=lambda write: write[1])
             if write[0] in visible and (until is None or write[1] <= until) and (requested is None or write[0] <= requested)
         ]  # fmt: skip
-        return replayed(self.start.model, counted)
+        return replay_writes(self.start.model, counted)
 
-    def after(self, step: Step) -> "ObservedState":
+    def next_state(self, step: Step) -> "ObservedState":
         """The state after one more step, except its effect on the timeline."""
         number, changes = self.step + 1, dict[str, Any]()
         if step.request == "note" and step.path == BEGIN:
@@ -204,42 +204,42 @@ class ObservedState:
             changes["based_on"] = {**self.based_on, step.process: _greatest(step.answer)}
         return replace(self, state=step.state, step=number, **changes)
 
-    def published(self, step: Step, instant: Instant) -> "ObservedState":
+    def with_file(self, step: Step, instant: Instant) -> "ObservedState":
         """The state after the file of an instant was created."""
         latest = max(self.latest, instant.requested, instant.completion or "")
         begun = self.begun.get(instant.requested)
         if instant.state is not StateOfAction.COMPLETED:
             if begun is not None or instant.action == "savepoint":
                 return replace(self, latest=latest)
-            new = Begun(step.process, self.doing.get(step.process, Doing("unknown")), self.step, self.state)
+            new = BegunAction(step.process, self.doing.get(step.process, CurrentOperation("unknown")), self.step, self.state)
             return replace(self, latest=latest, begun={**self.begun, instant.requested: new})
         doing = self.doing.get(step.process) if begun is None else begun.doing
         # A service is based on its plan, which was made under the lock; its requested time is that of the plan.
         is_write = doing is not None and doing.is_write
         based_on = self.based_on.get(step.process) if is_write else instant.requested
-        done = Done(instant, self.step, step.process, doing, self.record(instant), based_on=based_on)
+        done = CompletedAction(instant, self.step, step.process, doing, self.read_record(instant), based_on=based_on)
         return replace(self, latest=latest, done=(*self.done, done))
 
-    def removed(self, instant: Instant) -> "ObservedState":
+    def without_pending_file(self, instant: Instant) -> "ObservedState":
         """The state after a pending file was removed."""
         is_inflight = instant.state is StateOfAction.INFLIGHT
         return replace(self, rolled_back=self.rolled_back | {instant.requested}) if is_inflight else self
 
-    def unpublished(self, instant: Instant) -> "ObservedState":
+    def without_completed_action(self, instant: Instant) -> "ObservedState":
         """The state after a completed action was removed from the timeline."""
         hidden = tuple(replace(d, withdrawn=self.step) if d.instant == instant else d for d in self.done)
         return replace(self, done=hidden)
 
 
-def initial_state(start: Start, state: State) -> ObservedState:
+def initial_state(start: InitialTable, state: State) -> ObservedState:
     """The state before the first step, with the actions that are on the timeline."""
     found = ObservedState(start, state)
     completed = [i for i in found.files if i.state is StateOfAction.COMPLETED]
-    done = tuple(Done(instant, record=found.record(instant)) for instant in completed)
+    done = tuple(CompletedAction(instant, record=found.read_record(instant)) for instant in completed)
     latest = max((max(i.requested, i.completion or "") for i in found.files), default="")
     known = {d.instant.requested for d in done}
     archived = tuple(  # archived actions
-        Done(Instant(w.requested, "commit", StateOfAction.COMPLETED, w.completion))
+        CompletedAction(Instant(w.requested, "commit", StateOfAction.COMPLETED, w.completion))
         for w in start.writes if w.requested not in known
     )  # fmt: skip
     return replace(found, done=(*archived, *done), latest=latest)
@@ -250,11 +250,11 @@ def _greatest(names: Sequence[str]) -> str:
     return max((i.completion for i in found if i is not None and i.completion), default="")
 
 
-def replayed(
+def replay_writes(
     model: Callable[[], Model], writes: Sequence[tuple[str, str, Any, tuple[Mapping[str, Any], ...]]]
 ) -> tuple[Row, ...]:
     """The rows of a model after these writes, sorted."""
     filled = model()
     for requested, completion, kind, rows in writes:
         filled.apply(kind, rows, requested, completion)
-    return tuple(sorted((row_of(row) for row in filled.snapshot()), key=repr))
+    return tuple(sorted((comparable_row(row) for row in filled.snapshot()), key=repr))

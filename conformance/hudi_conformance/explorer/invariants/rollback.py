@@ -13,7 +13,7 @@ from hudi_reference.timeline.instants.states import ACTIONS, State
 def _rollbacks(seen: ObservedState) -> Iterator[tuple[Instant, str | None]]:
     """The planned rollbacks on the timeline, in any state, each with the instant that it rolls back."""
     for found in seen.files:
-        if found.action == "rollback" and found.state is State.REQUESTED and (plan := seen.record(found)):
+        if found.action == "rollback" and found.state is State.REQUESTED and (plan := seen.read_record(found)):
             yield found, (plan["instantToRollback"] or {}).get("commitTime")
 
 

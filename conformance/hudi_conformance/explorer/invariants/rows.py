@@ -1,6 +1,6 @@
 """Invariants 6 to 12, 16, 17, 20 and 31: the rows that readers see, and the writes that may both complete."""
 
-from hudi_conformance.explorer.invariants.observed_state import Done
+from hudi_conformance.explorer.invariants.observed_state import CompletedAction
 from hudi_conformance.explorer.invariants.snapshot_view import Row, SnapshotView
 from hudi_conformance.explorer.invariants.step_context import StepContext
 from hudi_reference.timeline.instants.states import State
@@ -35,7 +35,7 @@ def old_reads_stay_the_same(m: StepContext) -> str | None:
     point = m.now.start.writes[-1].requested
     if not any(action.instant.requested == point for action in m.now.visible):
         return None
-    found = m.snapshot.once(SnapshotView.rows_as_of, point)
+    found = m.snapshot.cached_result(SnapshotView.rows_as_of, point)
     right = m.now.rows(requested=point)
     if isinstance(found, str) or found == right:
         return None
@@ -87,18 +87,18 @@ def conflicts_are_complete(m: StepContext) -> str | None:
     return None
 
 
-def _overlap(one: Done, other: Done) -> bool:
+def _overlap(one: CompletedAction, other: CompletedAction) -> bool:
     return one.instant.requested < other.completion and other.instant.requested < one.completion
 
 
-def _may_both_complete(m: StepContext, one: Done, other: Done) -> bool:
+def _may_both_complete(m: StepContext, one: CompletedAction, other: CompletedAction) -> bool:
     """Whether two overlapping writes of a group may both complete: logs beside a compaction, or non-blocking writers."""
     if one.is_compaction or other.is_compaction:
         return all(action.is_compaction or action.is_log_only or _is_hidden(one, other) for action in (one, other))
     return one.is_log_only and other.is_log_only and m.now.start.non_blocking
 
 
-def _is_hidden(one: Done, other: Done) -> bool:
+def _is_hidden(one: CompletedAction, other: CompletedAction) -> bool:
     """Whether a compaction completed in a file group that was replaced before, so that no reader uses it."""
     first, last = sorted((one, other), key=lambda done: done.completion)
     return last.is_compaction and last.groups & first.groups <= first.replaced
@@ -118,7 +118,7 @@ def restored_is_the_savepoint(m: StepContext) -> str | None:
     assert m.instant is not None
     if m.instant.action != "restore":
         return None
-    plan = m.now.record(next(i for i in m.now.files if i.requested == m.instant.requested and i.state is State.REQUESTED))
+    plan = m.now.read_record(next(i for i in m.now.files if i.requested == m.instant.requested and i.state is State.REQUESTED))
     target = (plan or {}).get("savepointToRestoreTimestamp")
     point = next((d.completion for d in m.now.done if d.instant.requested == target and d.is_write), None)
     return None if point is None else _differ(m, m.now.rows(until=point))

@@ -81,14 +81,14 @@ class SnapshotView:
         except (HudiError, FileNotFoundError) as error:
             return f"the table cannot be read: {error}"
         rows = [row for part in parts for row in part.to_pylist()]
-        return tuple(sorted(((row_of(row), row["_hoodie_commit_time"]) for row in rows), key=repr))
+        return tuple(sorted(((comparable_row(row), row["_hoodie_commit_time"]) for row in rows), key=repr))
 
     @property
     def rows(self) -> tuple[Row, ...] | str:
         """The rows without their commit times."""
         return self.records if isinstance(self.records, str) else tuple(row for row, _ in self.records)
 
-    def once(self, compute: Callable[..., _Found], *given: str) -> _Found:
+    def cached_result(self, compute: Callable[..., _Found], *given: str) -> _Found:
         """The result of a function of the view, and of what else is given. Many steps lead to one state, and each function is
         called once for it.
         """
@@ -104,7 +104,7 @@ class SnapshotView:
             found: pa.Table = self.table.as_of(time, columns=COLUMNS[:4])
         except InvalidQuery as error:
             return f"refused: {error}"
-        return tuple(sorted((row_of(row) for row in found.to_pylist()), key=repr))
+        return tuple(sorted((comparable_row(row) for row in found.to_pylist()), key=repr))
 
     @cached_property
     def data_files(self) -> Mapping[str, str]:
@@ -113,7 +113,7 @@ class SnapshotView:
         return {path: name.instant for path, name in listed if name is not None}
 
 
-def row_of(row: Mapping[str, object]) -> Row:
+def comparable_row(row: Mapping[str, object]) -> Row:
     """A row in the form in which rows are compared."""
     return tuple(None if row.get(name) is None else str(row[name]) for name in COLUMNS[:4])
 
@@ -136,6 +136,6 @@ class SnapshotViews:
         return found
 
     @property
-    def looks(self) -> int:
+    def states_read(self) -> int:
         """How many different states were read."""
         return len(self._known)

@@ -4,7 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hudi_conformance.explorer.invariants.observed_state import HISTORY, TIMELINE, Doing, Done, ObservedState
+from hudi_conformance.explorer.invariants.observed_state import (
+    HISTORY,
+    TIMELINE,
+    CompletedAction,
+    CurrentOperation,
+    ObservedState,
+)
 from hudi_conformance.explorer.invariants.snapshot_view import SnapshotView, SnapshotViews
 from hudi_conformance.explorer.simulation.runs import Step
 from hudi_reference.caching import cached_property
@@ -47,19 +53,19 @@ class StepContext:
         return self.views(self.before.state)
 
     @property
-    def doing(self) -> Doing:
+    def doing(self) -> CurrentOperation:
         """What the process is doing."""
-        return self.now.doing.get(self.step.process, Doing("unknown"))
+        return self.now.doing.get(self.step.process, CurrentOperation("unknown"))
 
     @property
     def plan(self) -> Mapping[str, Any] | None:
         """The content of the requested file of the action of the step, None if there is none."""
         time = None if self.instant is None else self.instant.requested
         found = next((i for i in self.now.files if i.requested == time and i.state is State.REQUESTED), None)
-        return None if found is None else self.now.record(found)
+        return None if found is None else self.now.read_record(found)
 
     @cached_property
-    def done(self) -> Done:
+    def done(self) -> CompletedAction:
         """The action that has just completed."""
         return self.now.done[-1]
 
@@ -67,12 +73,12 @@ class StepContext:
 InvariantCheck = Callable[[StepContext], str | None]
 
 
-def context_of(before: ObservedState, step: Step, views: SnapshotViews) -> StepContext:
+def make_context(before: ObservedState, step: Step, views: SnapshotViews) -> StepContext:
     """The context of a step."""
-    now, path = before.after(step), step.path
+    now, path = before.next_state(step), step.path
     if step.state.digest == before.state.digest:
         if step.request == "delete" and path.startswith(TIMELINE) and (gone := parse_instant_name(path.removeprefix(TIMELINE))):
-            now = now.removed(gone)
+            now = now.without_pending_file(gone)
         event = step.request if step.request in ("acquire", "release", "note") else "other"
         return StepContext(before, now, step, path if event == "note" else event, views)
     is_there = path in step.state.objects
@@ -90,11 +96,11 @@ def _of_an_instant(context: StepContext, *, is_there: bool) -> StepContext:
     assert instant is not None
     is_completed = instant.state is State.COMPLETED
     if is_there:
-        now, event = now.published(context.step, instant), "completed" if is_completed else "pending"
+        now, event = now.with_file(context.step, instant), "completed" if is_completed else "pending"
     elif not is_completed:
-        now, event = now.removed(instant), "removed"
+        now, event = now.without_pending_file(instant), "removed"
     elif any(known.identity == instant.identity for known in context.snapshot.history):
         event = "archived"
     else:
-        now, event = now.unpublished(instant), "unpublished"
+        now, event = now.without_completed_action(instant), "unpublished"
     return StepContext(context.before, now, context.step, event, context.views, instant)

@@ -1,6 +1,6 @@
 """Invariants 1 to 5 and 33 to 35: times, states, the lock and heartbeats."""
 
-from hudi_conformance.explorer.invariants.observed_state import Done
+from hudi_conformance.explorer.invariants.observed_state import CompletedAction
 from hudi_conformance.explorer.invariants.step_context import StepContext
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.timeline.instants.instant import Instant
@@ -55,7 +55,7 @@ def actions_complete_once(m: StepContext) -> str | None:
     return None
 
 
-def _writes(done: Done) -> bool:
+def _writes(done: CompletedAction) -> bool:
     """Whether it added the changes of a write; a service only reorganizes them."""
     return done.doing is not None and done.doing.is_write and done.is_write and not done.metadata.is_service
 

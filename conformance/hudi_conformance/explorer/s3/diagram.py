@@ -27,14 +27,14 @@ class Names:
     def __init__(self) -> None:
         self.legend: dict[str, str] = {}
 
-    def request(self, exchange: Exchange) -> str:
+    def describe_request(self, exchange: Exchange) -> str:
         """The request in a line: the path within the table, of several the first."""
         first, *others = exchange.request.place.split(" ")
         table, slash, path = first.partition("/")
         more = f" and {len(others)} more" if others else ""
-        return f"{exchange.request.kind} {self.shortened(path or slash or table)}{more}"
+        return f"{exchange.request.kind} {self.shorten_path(path or slash or table)}{more}"
 
-    def shortened(self, place: str) -> str:
+    def shorten_path(self, place: str) -> str:
         """The path, with short names."""
         place = _PROBE.sub("probe", place)
         for pattern, letter in ((_ID, "file"), (_INSTANT, "t")):
@@ -70,7 +70,7 @@ class Drawing:
     best_effort: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, run: Run, title: str) -> Self:
+    def from_run(cls, run: Run, title: str) -> Self:
         """The diagram of a run."""
         names = Names()
         lines = tuple(_lines(run.exchanges, list(run.results), names))
@@ -104,22 +104,22 @@ class Drawing:
         lane = 30 + 8 * max([40, *(len(line.what) for line in self.lines)])
         at = {name: 80 + lane * place for place, name in enumerate(self.ends)}
         store, height = 80 + lane * len(at), picture.TOP + picture.HEIGHT * (len(self.lines) + 2)
-        parts = [*picture.lifelines(at | {"store": store}, height)]
+        parts = [*picture.draw_lifelines(at | {"store": store}, height)]
         for number, line in enumerate(self.lines):
             y = picture.TOP + picture.HEIGHT * (number + 1)
-            parts += picture.arrow(at[line.process], store - 2, y, line.what, line.kind)
+            parts += picture.draw_arrow(at[line.process], store - 2, y, line.what, line.kind)
             parts.append(picture.text_element(8, y + 4, line.numbers, "soft"))
-        return picture.picture(store + 80, height, f"requests of {' and '.join(at)}, in order", parts)
+        return picture.svg_document(store + 80, height, f"requests of {' and '.join(at)}, in order", parts)
 
     def html(self) -> str:
         """The diagram as a part of a page, with its legend."""
         effort = {"best effort": "; ".join(self.best_effort)} if self.best_effort else {}
-        return picture.figure(self.title, self.svg(), {**self.ends, **self.legend, **effort})
+        return picture.html_figure(self.title, self.svg(), {**self.ends, **self.legend, **effort})
 
     def write(self, path: Path) -> None:
         """Write it in the format of the extension: .svg, .html, else text."""
         if path.suffix == ".html":
-            written = picture.page(self.title, self.html())
+            written = picture.html_page(self.title, self.html())
         else:
             written = self.svg() if path.suffix == ".svg" else self.text()
         path.write_text(written, encoding="utf-8")
@@ -149,7 +149,7 @@ def _kind(exchange: Exchange) -> str:
 def _words(exchange: Exchange, names: Names) -> str:
     reported = "no answer" if exchange.reported is None else str(exchange.reported)
     fault = f"  ✕ {exchange.fault}" if exchange.fault else ""
-    return f"{names.request(exchange)} → {reported}{fault}"
+    return f"{names.describe_request(exchange)} → {reported}{fault}"
 
 
 def _end(run: Run, name: str) -> str:

@@ -10,10 +10,19 @@ from hudi_conformance.contract.errors import Conflict, ContractError, Refused
 from hudi_conformance.engines.registry import connect
 from hudi_conformance.explorer.s3.proxy import Proxy
 from hudi_conformance.explorer.s3.run import Run
-from hudi_conformance.explorer.s3.scenarios import BUCKET, ENGINE, PARTNER, SCENARIOS, Scenario, ScenarioResult, Trial, family
+from hudi_conformance.explorer.s3.scenarios import (
+    BUCKET,
+    ENGINE,
+    PARTNER,
+    SCENARIOS,
+    Scenario,
+    ScenarioResult,
+    Trial,
+    engine_family,
+)
 from hudi_conformance.explorer.s3.scheduling import InOrder
-from hudi_conformance.explorer.s3.store import Store, variables
-from hudi_conformance.explorer.simulation.schedule_file import Saved
+from hudi_conformance.explorer.s3.store import Store, client_environment
+from hudi_conformance.explorer.simulation.schedule_file import SavedSchedule
 
 #: Expected wrong outcomes: engine -> scenario -> erratum.
 LISTED: Mapping[str, Mapping[str, str]] = {
@@ -47,32 +56,32 @@ class Finding:
         reported = {"scenario": self.scenario, "outcome": self.outcome, "says": self.says, "listed": self.listed}
         if self.run is None:
             return reported
-        requests = {name: len(self.run.of(name)) for name in self.run.results}
-        times = {"seconds": round(self.run.seconds, 2), "share": round(self.run.share, 4)}
+        requests = {name: len(self.run.requests_of(name)) for name in self.run.results}
+        times = {"seconds": round(self.run.seconds, 2), "share": round(self.run.proxy_share, 4)}
         return {**reported, "requests": requests, **times, "best_effort": list(self.run.best_effort)}
 
     def __str__(self) -> str:
         listed = f" [{self.listed}]" if self.listed else ""
         if self.run is None:
             return f"{self.outcome:<8}{self.scenario}: {self.says}{listed}"
-        figures = f"{len(self.run.exchanges)} requests, {self.run.seconds:.1f} s, share of the proxy {self.run.share:.0%}"
+        figures = f"{len(self.run.exchanges)} requests, {self.run.seconds:.1f} s, share of the proxy {self.run.proxy_share:.0%}"
         effort = "; best effort" if self.run.best_effort else ""
         return f"{self.outcome:<8}{self.scenario}: {self.says}{listed} ({figures}{effort})"
 
 
 @contextmanager
-def trial(engine: str, partner: str, store: Store, proxy: Proxy) -> Iterator[Trial]:
+def start_trial(engine: str, partner: str, store: Store, proxy: Proxy) -> Iterator[Trial]:
     """Start the two engines; the access key of each is the name of its process."""
     with suppress(ConnectionError):
         store.create_bucket(BUCKET)
     with (
-        connect(partner, variables=variables(proxy.endpoint, PARTNER)) as beside,
-        connect(engine, variables=variables(proxy.endpoint, ENGINE)) as started,
+        connect(partner, variables=client_environment(proxy.endpoint, PARTNER)) as beside,
+        connect(engine, variables=client_environment(proxy.endpoint, ENGINE)) as started,
     ):
         yield Trial(proxy, started, beside)
 
 
-def findings(given: Trial, seeds: int = 2) -> Iterator[Finding]:
+def run_scenarios(given: Trial, seeds: int = 2) -> Iterator[Finding]:
     """Every scenario that both engines support; random ones once for each seed."""
     for client in (given.engine, given.partner):
         if "storage.s3" not in client.hello.features:
@@ -89,7 +98,7 @@ def findings(given: Trial, seeds: int = 2) -> Iterator[Finding]:
                 yield Finding(name, outcome, str(error).partition("\n")[0][:300])
 
 
-def replay(given: Trial, saved: Saved) -> Finding:
+def replay_schedule(given: Trial, saved: SavedSchedule) -> Finding:
     """Replay a schedule file, request by request, as far as the clients send the same requests."""
     scenario = SCENARIOS[saved.scenario]
     return _found(saved.scenario, given, scenario, scenario.play(given, InOrder(saved.processes, saved.schedule)))
@@ -103,9 +112,9 @@ def _found(name: str, given: Trial, scenario: Scenario, reported: ScenarioResult
     wrong, run = reported
     listed = next(
         (
-            LISTED[family(client.name)][scenario.name]
+            LISTED[engine_family(client.name)][scenario.name]
             for client in (given.engine, given.partner)
-            if scenario.name in LISTED.get(family(client.name), {})
+            if scenario.name in LISTED.get(engine_family(client.name), {})
         ),
         None,
     )

@@ -78,7 +78,7 @@ class Answer:
     headers: Headers = field(default_factory=dict)
     body: bytes = field(default=b"", repr=False)
 
-    def encoded(self, method: str) -> bytes:
+    def encode(self, method: str) -> bytes:
         """The bytes for the client of a request of this method."""
         names = {name: value for name, value in self.headers.items() if name not in HOP}
         if method == "HEAD":
@@ -100,7 +100,7 @@ _WORDS = {
 }  # fmt: skip
 
 
-def refusal(status: int) -> Answer:
+def error_answer(status: int) -> Answer:
     """An error of S3 with that status."""
     word = _WORDS.get(status, "Refused")
     body = f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{word}</Code><Message>{word}</Message></Error>'
@@ -120,7 +120,7 @@ async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
     return Request(client[1] if client else "anonymous", method, target, headers, body)
 
 
-async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: Request) -> Answer:
+async def forward_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: Request) -> Answer:
     """Send a request on to the store; its answer."""
     headers = {name: value for name, value in request.headers.items() if name not in HOP}
     if request.body or request.method in ("PUT", "POST"):

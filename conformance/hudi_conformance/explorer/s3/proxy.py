@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from hudi_conformance.explorer.s3.http_messages import Answer, Request, ask, read_request, refusal
+from hudi_conformance.explorer.s3.http_messages import Answer, Request, error_answer, forward_request, read_request
 from hudi_conformance.explorer.s3.scheduling import FirstComeFirstServed, Scheduler
 from hudi_conformance.explorer.simulation.runs import Choice
 
@@ -108,7 +108,7 @@ class Proxy:
         port: int = self._server.sockets[0].getsockname()[1]
         return f"http://127.0.0.1:{port}"
 
-    def schedule_by(self, scheduler: Scheduler, fault_of: FaultOf = lambda request: None) -> None:
+    def set_scheduler(self, scheduler: Scheduler, fault_of: FaultOf = lambda request: None) -> None:
         """Use this scheduler from now on; clear the record and the crashed processes."""
 
         async def change() -> None:
@@ -119,7 +119,7 @@ class Proxy:
 
         self._do(change())
 
-    def end(self, client: str) -> None:
+    def end_client(self, client: str) -> None:
         """State that the process sends no more requests."""
 
         async def note() -> None:
@@ -203,7 +203,7 @@ class Proxy:
         waiting: dict[str, list[Request]] = {}
         for parked in self._parked:
             waiting.setdefault(parked.request.client, []).append(parked.request)
-        return self._scheduler.next(waiting, self._ended, overdue=overdue)
+        return self._scheduler.next_choice(waiting, self._ended, overdue=overdue)
 
     async def _serve(self, choice: Choice) -> None:
         parked = next(parked for parked in self._parked if parked.request.client == choice.process)
@@ -229,7 +229,7 @@ class Proxy:
             if self._store is None:
                 self._store = await asyncio.open_connection(*self._upstream, limit=1 << 20)
             try:
-                answer = await ask(*self._store, request)
+                answer = await forward_request(*self._store, request)
             except ConnectionError:
                 self._hang_up()
                 if is_new:
@@ -253,12 +253,12 @@ class Proxy:
         if delay := _DELAY.fullmatch(fault or ""):
             await asyncio.sleep(int(delay[1]) / 1000)
         if made_up := _MADE_UP.fullmatch(fault or ""):
-            answer = refusal(int(made_up[2]))
+            answer = error_answer(int(made_up[2]))
         if answer is None or fault in ("crash-after", "lose-answer"):
             parked.writer.transport.abort()
             parked.done.set()
             return None
-        encoded = answer.encoded(parked.request.method)
+        encoded = answer.encode(parked.request.method)
         if fault == "cut-body":
             parked.writer.write(encoded[: len(encoded) - (len(answer.body) + 1) // 2 - 1])
             parked.writer.close()

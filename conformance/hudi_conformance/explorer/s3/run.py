@@ -29,11 +29,11 @@ class Run:
     in_store: float
 
     @property
-    def share(self) -> float:
+    def proxy_share(self) -> float:
         """The share of the wall time that the proxy itself takes."""
         return self.busy / self.seconds
 
-    def of(self, process: str) -> tuple[Exchange, ...]:
+    def requests_of(self, process: str) -> tuple[Exchange, ...]:
         """The requests of one process."""
         return tuple(exchange for exchange in self.exchanges if exchange.client == process)
 
@@ -43,7 +43,7 @@ class Run:
         return tuple(str(exchange) for exchange in self.exchanges)
 
 
-def run(
+def run_processes(
     proxy: Proxy,
     processes: Mapping[str, Callable[[], object]],
     scheduler: ProcessScheduler | None = None,
@@ -55,7 +55,7 @@ def run(
     names none. Afterwards the proxy forwards requests as they arrive.
     """
     scheduler = scheduler or InOrder(tuple(processes))
-    proxy.schedule_by(scheduler, fault_of)
+    proxy.set_scheduler(scheduler, fault_of)
     began, busy = time.monotonic(), proxy.busy
     results: dict[str, ProcessResult] = {}
     threads = [
@@ -67,10 +67,10 @@ def run(
     for thread in threads:
         thread.join(LIMIT)
     seconds, exchanges = time.monotonic() - began, tuple(proxy.exchanges)
-    proxy.schedule_by(FirstComeFirstServed())
+    proxy.set_scheduler(FirstComeFirstServed())
     ended = {name: results.get(name, ProcessResult("stalled")) for name in processes}
     found = Run(
-        ended, exchanges, tuple(scheduler.taken), (*several_at_once(exchanges, tuple(processes)), *scheduler.departures),
+        ended, exchanges, tuple(scheduler.taken), (*concurrent_clients(exchanges, tuple(processes)), *scheduler.departures),
         seconds, proxy.busy - busy, sum(exchange.in_store for exchange in exchanges),
     )  # fmt: skip
     faults = sum(exchange.fault is not None for exchange in exchanges)
@@ -79,7 +79,7 @@ def run(
     return found
 
 
-def several_at_once(exchanges: Sequence[Exchange], processes: Sequence[str]) -> list[str]:
+def concurrent_clients(exchanges: Sequence[Exchange], processes: Sequence[str]) -> list[str]:
     """The processes that had several requests open at once, whose order the scheduler does not control."""
     most = {name: max((e.in_flight for e in exchanges if e.client == name), default=0) for name in processes}
     return [f"{name} had up to {count} open requests at once" for name, count in most.items() if count > 1]
@@ -91,4 +91,4 @@ def _run_process(proxy: Proxy, name: str, program: Callable[[], Any], results: d
     except Exception as error:  # any error ends this process only
         results[name] = ProcessResult("raised", error=error)
     finally:
-        proxy.end(name)
+        proxy.end_client(name)

@@ -5,16 +5,18 @@ from typing import Any
 
 from hudi_conformance.explorer.s3.diagram import Names
 from hudi_conformance.explorer.s3.run import Run
-from hudi_conformance.explorer.simulation.schedule_file import OBJECT_STORE, Saved
+from hudi_conformance.explorer.simulation.schedule_file import OBJECT_STORE, SavedSchedule
 
 
-def saved_run(scenario: str, run: Run, engines: Sequence[str], **more: Any) -> Saved:
+def schedule_of_run(scenario: str, run: Run, engines: Sequence[str], **more: Any) -> SavedSchedule:
     """The schedule of a run with its requests. Times and ids, which differ in each run, have short names."""
     requests = tuple(_asked(run))
-    return Saved(scenario, tuple(run.results), run.schedule, requests, store=OBJECT_STORE, engines=tuple(engines), **more)
+    return SavedSchedule(
+        scenario, tuple(run.results), run.schedule, requests, store=OBJECT_STORE, engines=tuple(engines), **more
+    )
 
 
-def departure(saved: Saved, run: Run) -> str | None:
+def find_departure(saved: SavedSchedule, run: Run) -> str | None:
     """The first turn at which a run of this schedule sent another request, None if there is none."""
     for number, (wanted, found) in enumerate(zip(saved.requests, _asked(run), strict=False), 1):
         if wanted != found:
@@ -28,4 +30,4 @@ def _asked(run: Run) -> Iterator[str | None]:
     """The request at each turn; None where a process starts to stall."""
     names, exchanges = Names(), iter([exchange for exchange in run.exchanges if exchange.client in run.results])
     for choice in run.schedule:
-        yield None if choice.fault == "stall" else names.request(next(exchanges))
+        yield None if choice.fault == "stall" else names.describe_request(next(exchanges))

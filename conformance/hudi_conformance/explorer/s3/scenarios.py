@@ -16,7 +16,7 @@ from hudi_conformance.contract import Query, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import Conflict
 from hudi_conformance.explorer.s3.proxy import Proxy
-from hudi_conformance.explorer.s3.run import Run, run
+from hudi_conformance.explorer.s3.run import Run, run_processes
 from hudi_conformance.explorer.s3.scheduling import AtRandom, HeldBack, InOrder, Overtaken, ProcessScheduler
 
 BUCKET = "engines"
@@ -57,7 +57,7 @@ ScenarioResult = tuple[str | None, Run]
 Values = dict[str, str]
 
 
-def family(engine: str) -> str:
+def engine_family(engine: str) -> str:
     """The name of an engine without its release."""
     return engine.partition("@")[0]
 
@@ -75,7 +75,7 @@ class Trial:
         """The client of a process."""
         return self.engine if process == ENGINE else self.partner
 
-    def table(self, kind: Any) -> str:
+    def create_table(self, kind: Any) -> str:
         """A new table with two rows in one file group, by the partner."""
         names = "-".join(dict.fromkeys(client.name.replace("@", "-") for client in (self.engine, self.partner)))
         table = f"s3://{BUCKET}/{names}-{next(self._numbers)}"
@@ -86,20 +86,20 @@ class Trial:
     def write(self, process: str, table: str, *rows: tuple[str, int, str]) -> str:
         """One upsert; the instant."""
         arrow = pa.Table.from_pylist([{"id": key, "ts": ts, "value": value} for key, ts, value in rows], _ARROW)
-        return self.client(process).write(table, "upsert", arrow, options=self.settings(process))
+        return self.client(process).write(table, "upsert", arrow, options=self.write_settings(process))
 
     def compact(self, process: str, table: str) -> str | None:
         """Schedule and execute a compaction."""
-        return self.client(process).service(table, "compaction", options={**self.settings(process), **DUE})
+        return self.client(process).service(table, "compaction", options={**self.write_settings(process), **DUE})
 
-    def values(self, process: str, table: str) -> Values:
+    def read_values(self, process: str, table: str) -> Values:
         """The value of each key, as the process reads it."""
         rows = self.client(process).read(table, Query(columns=("id", "value")))
         return {row["id"]: row["value"] for row in rows.to_pylist()}
 
-    def settings(self, process: str) -> Mapping[str, str]:
+    def write_settings(self, process: str) -> Mapping[str, str]:
         """The write settings of a process."""
-        return SETTINGS.get(family(self.client(process).name), {})
+        return SETTINGS.get(engine_family(self.client(process).name), {})
 
     def has_begun(self, process: str) -> Callable[[], bool]:
         """Whether a process has stored a data file: it has chosen the snapshot that it is based on."""
@@ -114,8 +114,8 @@ class Trial:
 
 
 def _reads(trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
-    table, answers = trial.table("COPY_ON_WRITE"), list[Values]()
-    found = run(trial.proxy, {ENGINE: lambda: answers.append(trial.values(ENGINE, table))}, scheduler)
+    table, answers = trial.create_table("COPY_ON_WRITE"), list[Values]()
+    found = run_processes(trial.proxy, {ENGINE: lambda: answers.append(trial.read_values(ENGINE, table))}, scheduler)
     _raise(found, ENGINE)
     expected = {"a": "first", "b": "first"}
     return (None if answers == [expected] else f"expected {expected}, found {answers}"), found
@@ -123,14 +123,14 @@ def _reads(trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
 
 def _reader_and_writer(reader: str, writer: str, trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
     """One process reads three times while the other one commits."""
-    table, answers = trial.table("MERGE_ON_READ"), list[Values]()
+    table, answers = trial.create_table("MERGE_ON_READ"), list[Values]()
 
     def read() -> None:
         for _ in range(3):
-            answers.append(trial.values(reader, table))
+            answers.append(trial.read_values(reader, table))
 
     changes = (("a", 2, "second"), ("b", 2, "second"))
-    found = run(trial.proxy, {reader: read, writer: lambda: trial.write(writer, table, *changes)}, scheduler)
+    found = run_processes(trial.proxy, {reader: read, writer: lambda: trial.write(writer, table, *changes)}, scheduler)
     _raise(found, reader, writer)
     states = [{"a": value, "b": value} for value in ("first", "second")]
     if any(answer not in states for answer in answers):
@@ -141,11 +141,11 @@ def _reader_and_writer(reader: str, writer: str, trial: Trial, scheduler: Proces
 
 def _both_write(trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
     """Each process changes one row of the only file group; the row of each successful write is in the table."""
-    table, keys = trial.table("COPY_ON_WRITE"), {ENGINE: "a", PARTNER: "b"}
+    table, keys = trial.create_table("COPY_ON_WRITE"), {ENGINE: "a", PARTNER: "b"}
     acts = {name: partial(trial.write, name, table, (key, 2, name)) for name, key in keys.items()}
-    found = run(trial.proxy, acts, scheduler)
+    found = run_processes(trial.proxy, acts, scheduler)
     done = _acknowledged(found)
-    values = trial.values(PARTNER, table)
+    values = trial.read_values(PARTNER, table)
     lost = [name for name, key in keys.items() if name in done and values.get(key) != name]
     if lost:
         return f"lost update: {' and '.join(lost)} succeeded, and the rows are {values}", found
@@ -155,14 +155,14 @@ def _both_write(trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
 
 def _service_and_writer(service_process: str, writer: str, trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
     """One process compacts while the other one commits."""
-    table = trial.table("MERGE_ON_READ")
+    table = trial.create_table("MERGE_ON_READ")
     trial.write(PARTNER, table, ("a", 2, "second"))
     acts: dict[str, Callable[[], object]] = {
         service_process: lambda: trial.compact(service_process, table),
         writer: lambda: trial.write(writer, table, ("b", 3, "third")),
     }
-    done = _acknowledged(found := run(trial.proxy, acts, scheduler))
-    expected, values = {"a": "second", "b": "third" if writer in done else "first"}, trial.values(PARTNER, table)
+    done = _acknowledged(found := run_processes(trial.proxy, acts, scheduler))
+    expected, values = {"a": "second", "b": "third" if writer in done else "first"}, trial.read_values(PARTNER, table)
     return (None if values == expected else f"expected {expected}, found {values}"), found
 
 

@@ -14,7 +14,7 @@ Waiting = Mapping[str, Sequence[Request]]
 class Scheduler(Protocol):
     """Chooses the next request."""
 
-    def next(self, waiting: Waiting, ended: Collection[str], *, overdue: bool = False) -> Choice | None:
+    def next_choice(self, waiting: Waiting, ended: Collection[str], *, overdue: bool = False) -> Choice | None:
         """The client whose request is next; None to wait for a client that has not sent a request yet.
 
         With `overdue` that client has sent no request for so long that it may be waiting for another one itself.
@@ -24,7 +24,7 @@ class Scheduler(Protocol):
 class FirstComeFirstServed:
     """Requests in the order of arrival."""
 
-    def next(self, waiting: Waiting, ended: Collection[str], *, overdue: bool = False) -> Choice | None:
+    def next_choice(self, waiting: Waiting, ended: Collection[str], *, overdue: bool = False) -> Choice | None:
         """The client that has waited longest."""
         return Choice(next(iter(waiting))) if waiting else None
 
@@ -40,13 +40,13 @@ class ProcessScheduler:
         self._processes = processes
         self._stalled: set[str] = set()
 
-    def next(self, waiting: Waiting, ended: Collection[str], *, overdue: bool = False) -> Choice | None:
+    def next_choice(self, waiting: Waiting, ended: Collection[str], *, overdue: bool = False) -> Choice | None:
         """The client of the next request."""
         if (stranger := next((name for name in waiting if name not in self._processes), None)) is not None:
             return Choice(stranger)
         while True:
             here = {name: asked for name, asked in waiting.items() if name not in self._stalled}
-            choice = self.chosen(here, ended, overdue)
+            choice = self.choose(here, ended, overdue)
             if choice is not None:
                 self.taken.append(choice)
             if choice is not None and choice.fault == "stall":
@@ -56,11 +56,11 @@ class ProcessScheduler:
             else:
                 return choice
 
-    def chosen(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
+    def choose(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
         """The process that is next, None to wait for one. Stalled processes are not in `waiting`."""
         raise NotImplementedError
 
-    def instead_of(self, wanted: Choice | str, waiting: Waiting, overdue: bool) -> Choice | None:
+    def choose_other(self, wanted: Choice | str, waiting: Waiting, overdue: bool) -> Choice | None:
         """Another client, if the next one sends no request for too long; the run then departs from its schedule."""
         if not (overdue and waiting):
             return None
@@ -76,7 +76,7 @@ class InOrder(ProcessScheduler):
         super().__init__(processes)
         self._left = [choice if isinstance(choice, Choice) else Choice(choice) for choice in schedule]
 
-    def chosen(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
+    def choose(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
         """The next process of the schedule, as soon as it sends a request."""
         while self._left and self._left[0].process in ended and not waiting.get(self._left[0].process):
             self.departures.append(f"{self._left.pop(0)}: it had ended")
@@ -85,7 +85,7 @@ class InOrder(ProcessScheduler):
         wanted = self._left[0] if self._left else Choice(running[0]) if running else None
         if wanted is None or waiting.get(wanted.process):
             return self._left.pop(0) if self._left and wanted else wanted
-        return self.instead_of(wanted, waiting, overdue)
+        return self.choose_other(wanted, waiting, overdue)
 
 
 class AtRandom(ProcessScheduler):
@@ -98,7 +98,7 @@ class AtRandom(ProcessScheduler):
         super().__init__(processes)
         self._faults, self._rarely, self._random = faults, rarely, random.Random(seed)
 
-    def chosen(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
+    def choose(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
         """One of the waiting processes, when no other one can send a request."""
         gone = {*ended, *self._stalled}
         missing = [name for name in self._processes if name not in gone and not waiting.get(name)]
@@ -117,13 +117,13 @@ class Overtaken(ProcessScheduler):
         super().__init__([slow, quick])
         self._slow, self._quick, self._is_time = slow, quick, is_time
 
-    def chosen(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
+    def choose(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
         """The process of the current part of the run."""
         first = self._slow in ended or self._is_time()
         now = self._quick if first and self._quick not in ended else self._slow
         if waiting.get(now):
             return Choice(now)
-        return self.instead_of(now, waiting, overdue)
+        return self.choose_other(now, waiting, overdue)
 
 
 class HeldBack(ProcessScheduler):
@@ -138,7 +138,7 @@ class HeldBack(ProcessScheduler):
         self._slow, self._quick, self._is_about, self._left = slow, quick, is_about, most
         self._is_held = False
 
-    def chosen(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
+    def choose(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
         """The process of the current part of the run."""
         asked = waiting.get(self._slow)
         self._is_held = self._is_held or bool(asked and self._is_about(asked[0])) or self._slow in ended
@@ -147,4 +147,4 @@ class HeldBack(ProcessScheduler):
         if waiting.get(now):
             self._left -= in_between
             return Choice(now)
-        return self.instead_of(now, waiting, overdue)
+        return self.choose_other(now, waiting, overdue)

@@ -87,7 +87,7 @@ def _free_port() -> int:
         return port
 
 
-def variables(endpoint: str, client: str) -> Mapping[str, str]:
+def client_environment(endpoint: str, client: str) -> Mapping[str, str]:
     """The environment of a process that uses the store as `client`: its name is the id of its access key."""
     return {
         "AWS_ENDPOINT_URL": endpoint, "AWS_ACCESS_KEY_ID": client, "AWS_SECRET_ACCESS_KEY": "secret",

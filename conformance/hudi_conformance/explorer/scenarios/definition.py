@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hudi_conformance.explorer.history.isolation import anomalies
-from hudi_conformance.explorer.invariants.checker import InvariantChecker, ObservedState, Start
-from hudi_conformance.explorer.scenarios.history_builder import history_of
+from hudi_conformance.explorer.history.isolation import find_anomalies
+from hudi_conformance.explorer.invariants.checker import InitialTable, InvariantChecker, ObservedState
+from hudi_conformance.explorer.scenarios.history_builder import build_history
 from hudi_conformance.explorer.scenarios.programs import Program
 from hudi_conformance.explorer.scenarios.scenario import Scenario
-from hudi_conformance.explorer.scenarios.setting import Setting, prepared
+from hudi_conformance.explorer.scenarios.setting import Setting, prepare_table
 from hudi_conformance.explorer.simulation.actor import Process
 from hudi_conformance.explorer.simulation.runs import Run
 from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
@@ -25,16 +25,16 @@ SKEW = -10_000
 RECOVERY = "z"
 
 
-def checking(setting: Setting, start: Start) -> Callable[[Run], str | None]:
+def make_check(setting: Setting, start: InitialTable) -> Callable[[Run], str | None]:
     """The check of runs on a table: invariants, isolation of the history, and how the processes ended."""
     checker = InvariantChecker(start)
 
     def check(run: Run) -> str | None:
         if (broken := checker(run)) is not None:
             return broken
-        seen = checker.follow(run)[-1]
-        history = history_of(start, run, seen, ordering=setting.ordering)
-        anomaly = next(anomalies(history), None)
+        seen = checker.observe_run(run)[-1]
+        history = build_history(start, run, seen, ordering=setting.ordering)
+        anomaly = next(find_anomalies(history), None)
         return _ended_badly(run, seen) if anomaly is None else f"{anomaly} (step {len(run.steps)})"
 
     return check
@@ -65,9 +65,9 @@ def _without_errors(check: Callable[[Run], str | None]) -> Callable[[Run], str |
     return asked
 
 
-def explored(name: str, description: str, setting: Setting, programs: Mapping[str, Program], **bounds: Any) -> Scenario:
+def make_scenario(name: str, description: str, setting: Setting, programs: Mapping[str, Program], **bounds: Any) -> Scenario:
     """A scenario of these programs, by the names of their processes. `bounds` are attributes of `Scenario`."""
-    storage, start = prepared(setting)
+    storage, start = prepare_table(setting)
     others = tuple(process for process in programs if process != RECOVERY)
 
     def process(name: str, program: Program) -> Process:
@@ -75,8 +75,8 @@ def explored(name: str, description: str, setting: Setting, programs: Mapping[st
         return Process(name, lambda actor: program(actor, setting), after, SKEW if name == "late" else 0)
 
     return Scenario(
-        name, description, lambda: SimulatedStore.of(storage, **setting.simulated),
-        lambda: [process(name, program) for name, program in programs.items()], checking(setting, start), **bounds,
+        name, description, lambda: SimulatedStore.from_storage(storage, **setting.simulated),
+        lambda: [process(name, program) for name, program in programs.items()], make_check(setting, start), **bounds,
     )  # fmt: skip
 
 
@@ -92,8 +92,8 @@ class Definition:
     #: Whether no process may end with an error.
     without_errors: bool = False
 
-    def scenario(self, name: str, **bounds: Any) -> Scenario:
+    def make_scenario(self, name: str, **bounds: Any) -> Scenario:
         """Make the scenario; `bounds` replace those of the definition."""
         limits = {"preemptions": self.preemptions, "crashes": self.crashes, **bounds}
-        found = explored(name, self.description, self.setting, self.programs, **limits)
+        found = make_scenario(name, self.description, self.setting, self.programs, **limits)
         return replace(found, check=_without_errors(found.check)) if self.without_errors else found

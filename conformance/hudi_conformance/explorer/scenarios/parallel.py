@@ -31,11 +31,11 @@ class Task:
     runs: int | None = None
     seed: int = 0
 
-    def made(self) -> Scenario:
+    def make_scenario(self) -> Scenario:
         """The scenario."""
-        return SCENARIOS[self.scenario].scenario(self.scenario, **self.bounds).on(self.store)
+        return SCENARIOS[self.scenario].make_scenario(self.scenario, **self.bounds).with_store(self.store)
 
-    def parts(self) -> list["Task"]:
+    def split(self) -> list["Task"]:
         """The parts that can run in parallel; the first part uses the seed itself."""
         starts = range(0, self.runs or 1, PART)
         return [
@@ -54,14 +54,14 @@ class TaskResult:
 
 def run_task(task: Task) -> TaskResult:
     """Run a task."""
-    scenario = task.made()
-    found = scenario.explore() if task.runs is None else scenario.draw(task.runs, task.seed)
+    scenario = task.make_scenario()
+    found = scenario.explore_exhaustively() if task.runs is None else scenario.explore_randomly(task.runs, task.seed)
     if found.failure is None:
         return TaskResult(found)
     return TaskResult(replace(found, failure=None), found.failure.run.schedule)
 
 
-def combined(parts: Iterator[TaskResult]) -> TaskResult:
+def combine_results(parts: Iterator[TaskResult]) -> TaskResult:
     """The sum of all parts of a task up to the first failure."""
     total = next(parts)
     for part in parts if total.schedule is None else ():
@@ -83,7 +83,7 @@ RunTasks = Callable[[Iterable[Task]], Iterator[TaskResult]]
 
 
 @contextmanager
-def in_parallel(jobs: int, prepare: Callable[[], object]) -> Iterator[RunTasks]:
+def parallel_runner(jobs: int, prepare: Callable[[], object]) -> Iterator[RunTasks]:
     """A function that runs tasks and returns their results in order, in `jobs` processes; each calls `prepare` first.
 
     The processes are forked from one fresh process, so that hashes of states are equal in all of them.

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hudi_conformance.explorer.search.explore import Check, CheckState, Explored, exhaustive, priorities
+from hudi_conformance.explorer.search.explore import Check, CheckState, Explored, explore_exhaustively, explore_with_priorities
 from hudi_conformance.explorer.search.shrink import Shrunk, shrink
 from hudi_conformance.explorer.simulation.actor import Process
 from hudi_conformance.explorer.simulation.runs import Run, Schedule
-from hudi_conformance.explorer.simulation.schedule_file import Saved
+from hudi_conformance.explorer.simulation.schedule_file import SavedSchedule
 from hudi_conformance.explorer.simulation.scheduler import Simulation, run_simulation
 from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 from hudi_conformance.explorer.simulation.stores import STORES
@@ -30,11 +30,11 @@ class Scenario:
     preemptions: int | None = None
     crashes: int = 0
 
-    def on(self, store: str) -> "Scenario":
+    def with_store(self, store: str) -> "Scenario":
         """The same scenario on another kind of store, given by name."""
-        return replace(self, make_store=lambda: self.make_store().with_(store=STORES[store]))
+        return replace(self, make_store=lambda: self.make_store().with_settings(store=STORES[store]))
 
-    def explore(self, **more: Any) -> Explored:
+    def explore_exhaustively(self, **more: Any) -> Explored:
         """Explore all orders within the bounds, up to the first failure. `more` are arguments of `exhaustive`."""
         bounds: dict[str, Any] = {
             "preemptions": self.preemptions,
@@ -42,18 +42,18 @@ class Scenario:
             "check": self.check,
             "each": self.each,
         }
-        return exhaustive(self.make_store, self.processes, **(bounds | more))
+        return explore_exhaustively(self.make_store, self.processes, **(bounds | more))
 
-    def draw(self, runs: int, seed: int, **more: Any) -> Explored:
+    def explore_randomly(self, runs: int, seed: int, **more: Any) -> Explored:
         """Explore random orders, up to the first failure. `more` are arguments of `priorities`."""
         given: dict[str, Any] = {"crashes": self.crashes, "check": self.check, "each": self.each, **more}
-        return priorities(self.make_store, self.processes, seed=seed, runs=runs, **given)
+        return explore_with_priorities(self.make_store, self.processes, seed=seed, runs=runs, **given)
 
     def shrink(self, schedule: Schedule) -> Shrunk:
         """Shrink the failing run of this schedule."""
         return shrink(self.make_store, self.processes, schedule, self.check, self.each)
 
-    def replay(self, saved: Saved, *, strict: bool = True) -> Run:
+    def replay(self, saved: SavedSchedule, *, strict: bool = True) -> Run:
         """Replay a saved run with its processes.
 
         If not `strict`, choices that cannot be taken are skipped.
@@ -66,10 +66,10 @@ class Scenario:
         processes = [replace(known[name], after=_among(known[name], saved)) for name in saved.processes]
         run = run_simulation(Simulation(self.make_store(), processes), saved.schedule, strict=strict)
         if strict:
-            saved.compare(run)
+            saved.check_run(run)
         return run
 
-    def violation(self, run: Run) -> str | None:
+    def find_violation(self, run: Run) -> str | None:
         """The violation of a run, or of any state in it."""
         if self.each is not None:
             for step in run.steps:
@@ -78,5 +78,5 @@ class Scenario:
         return self.check(run)
 
 
-def _among(process: Process, saved: Saved) -> tuple[str, ...]:
+def _among(process: Process, saved: SavedSchedule) -> tuple[str, ...]:
     return tuple(name for name in process.after if name in saved.processes)

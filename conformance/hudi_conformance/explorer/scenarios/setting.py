@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from hudi_conformance.explorer.invariants.checker import Prepared, Start
+from hudi_conformance.explorer.invariants.checker import EarlierWrite, InitialTable
 from hudi_conformance.explorer.scenarios.services import SERVICES
 from hudi_conformance.model import Model
 from hudi_reference import (
@@ -40,14 +40,14 @@ TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 BEFORE = 1_764_547_200_000
 
 
-def row(id: str, value: str, city: str = "oslo", ts: int = 1) -> Row:
+def make_row(id: str, value: str, city: str = "oslo", ts: int = 1) -> Row:
     """One row."""
     return {"id": id, "city": city, "ts": ts, "value": value}
 
 
-def arrow(rows: Sequence[Row]) -> pa.Table:
+def to_arrow(rows: Sequence[Row]) -> pa.Table:
     """Rows as an Arrow table."""
-    return pa.Table.from_pylist([dict(row) for row in rows], ARROW)
+    return pa.Table.from_pylist([dict(make_row) for make_row in rows], ARROW)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Setting:
     """A table and the actions before the run: writes, and services by name."""
 
     type: TableType = "COPY_ON_WRITE"
-    before: tuple[tuple[str, tuple[Row, ...]], ...] = (("upsert", (row("a", "a0"), row("b", "b0"))),)
+    before: tuple[tuple[str, tuple[Row, ...]], ...] = (("upsert", (make_row("a", "a0"), make_row("b", "b0"))),)
     ordering: bool = False
     #: Settings of all writers and services by Hudi's names.
     options: Mapping[str, str] = field(default_factory=dict)
@@ -66,14 +66,14 @@ class Setting:
     #: A write that stores its files before the run and crashes before it completes.
     crashed_write: tuple[Row, ...] = ()
 
-    def model(self) -> Model:
+    def make_model(self) -> Model:
         """An empty model of the table."""
         mode: Any = "EVENT_TIME_ORDERING" if self.ordering else "COMMIT_TIME_ORDERING"
         ordering = ("ts",) if self.ordering else ()
         return Model(record_key=("id",), partition=("city",), ordering=ordering, merge_mode=mode, table_type=self.type)
 
 
-def prepared(setting: Setting) -> tuple[MemoryStorage, Start]:
+def prepare_table(setting: Setting) -> tuple[MemoryStorage, InitialTable]:
     """The table of a setting, and its description for the checker."""
     storage, clock, ids = MemoryStorage(), ManualClock(BEFORE), SeededIds(7)
     given: dict[str, Any] = {"storage": storage, "clock": clock, "ids": ids, "lock": InProcessLock(timeout=0)}
@@ -83,18 +83,18 @@ def prepared(setting: Setting) -> tuple[MemoryStorage, Start]:
         table_type=setting.type, ordering=("ts",) if setting.ordering else (), merge_mode=mode, **given,
     )  # fmt: skip
     table = open_table("memory:///before", options=setting.options, **given)
-    writes: list[Prepared] = []
+    writes: list[EarlierWrite] = []
     for kind, rows in setting.before:
         if not rows:
             SERVICES[kind](table)
             continue
-        requested = getattr(table, kind)(arrow(rows))
+        requested = getattr(table, kind)(to_arrow(rows))
         completion = table.timeline.completion_of(requested) or ""
-        writes.append(Prepared(requested, completion, kind, rows))  # type: ignore[arg-type]
+        writes.append(EarlierWrite(requested, completion, kind, rows))  # type: ignore[arg-type]
     if setting.crashed_write:
         with suppress(_Crashed):
-            replace(table, storage=_CrashingStorage(storage)).upsert(arrow(setting.crashed_write))
-    return storage, Start(setting.model, tuple(writes), **setting.promises)
+            replace(table, storage=_CrashingStorage(storage)).upsert(to_arrow(setting.crashed_write))
+    return storage, InitialTable(setting.make_model, tuple(writes), **setting.promises)
 
 
 class _Crashed(BaseException):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hudi_conformance.explorer.search.checker import Failure
-from hudi_conformance.explorer.search.explore import exhaustive
+from hudi_conformance.explorer.search.explore import explore_exhaustively
 from hudi_conformance.explorer.simulation.actor import Actor, Process
 from hudi_conformance.explorer.simulation.runs import Run
 from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
@@ -23,13 +23,13 @@ class StoreProperty:
     programs: Sequence[Callable[[Actor], object]]
     check: Callable[[Run], str | None]
 
-    def broken_by(self, store: Store) -> Failure | None:
+    def find_violation(self, store: Store) -> Failure | None:
         """The first run that violates the property on such a store."""
         storage = MemoryStorage()
         storage.put("known", b"")
-        simulated = SimulatedStore.of(storage, store=store)
+        simulated = SimulatedStore.from_storage(storage, store=store)
         processes = [Process(name, program) for name, program in zip("ab", self.programs, strict=False)]
-        return exhaustive(lambda: simulated, processes, check=self.check).failure
+        return explore_exhaustively(lambda: simulated, processes, check=self.check).failure
 
 
 def _create(actor: Actor) -> bool:
@@ -88,7 +88,7 @@ STORE_PROPERTIES = {
 }
 
 
-def broken_promises(store: Store) -> dict[str, Failure]:
+def find_broken_promises(store: Store) -> dict[str, Failure]:
     """The promises that the store breaks, each with a failing run."""
-    found = {name: STORE_PROPERTIES[name].broken_by(store) for name in store.promises}
+    found = {name: STORE_PROPERTIES[name].find_violation(store) for name in store.promises}
     return {name: failure for name, failure in found.items() if failure is not None}

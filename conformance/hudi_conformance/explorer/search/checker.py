@@ -59,7 +59,7 @@ class Checker:
     most_runs: int | None = None
     progress: Callable[[Explored], None] | None = None
 
-    def step(self, step: Step) -> str | None:
+    def check_step(self, step: Step) -> str | None:
         """Count a step; the violation of the state after it, if any."""
         self.found.steps += 1
         if step.fault is not None:
@@ -70,16 +70,16 @@ class Checker:
         self.found.seen.add(digest)
         return None if self.each is None else self.each(step.state)
 
-    def end(self, run: Run) -> bool:
+    def check_end(self, run: Run) -> bool:
         """Count and check a finished run; whether the exploration continues."""
         self.found.runs += 1
         if self.check is not None and (violation := self.check(run)):
-            return self.fail(violation, run)
+            return self.record_failure(violation, run)
         if self.progress is not None:
             self.progress(self.found)
         return self.most_runs is None or self.found.runs < self.most_runs
 
-    def fail(self, violation: str, run: Run) -> bool:
+    def record_failure(self, violation: str, run: Run) -> bool:
         """Record the failure, which ends the exploration."""
         self.found.failure = Failure(violation, run, self.found.runs)
         return False

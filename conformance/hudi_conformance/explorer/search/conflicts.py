@@ -12,7 +12,7 @@ _LOCKING = frozenset({"acquire", "release", "check", "crash"})
 _PASSES_TIME = frozenset({"sleep", "stall"})
 
 
-def conflict(one: Request, other: Request) -> bool:
+def are_in_conflict(one: Request, other: Request) -> bool:
     """Whether the order of the two requests matters. `crash` is a crash of the lock holder."""
     first, second = one[0], other[0]
     if first in CHANGES:
@@ -46,7 +46,7 @@ def _change_conflicts(change: Request, other: Request) -> bool:
     return path == other[1] or (kind == "rename" and other[2] == path)
 
 
-def excludes(one: Request, other: Request) -> bool:
+def exclude_each_other(one: Request, other: Request) -> bool:
     """Whether the two conflict but are never both possible at one point, if the lock is not a lease."""
     return "acquire" in (one[0], other[0]) and bool({"release", "check", "crash"} & {one[0], other[0]})
 
@@ -65,7 +65,7 @@ class Relation:
     _numbers: dict[tuple[str, str, object], int] = field(default_factory=dict)
     _requests: list[Request] = field(default_factory=list)
 
-    def number(self, request: Request) -> int:
+    def number_of_request(self, request: Request) -> int:
         """The number of a request. Requests that differ only in content that does not affect conflicts share one."""
         kind, path, detail = request
         key = (kind, path, detail if kind in ("list", "rename", "acquire", "check") else None)
@@ -78,10 +78,10 @@ class Relation:
         self.conflicts.append(0)
         self.races.append(0)
         for other, known in enumerate(self._requests):
-            if conflict(request, known):
+            if are_in_conflict(request, known):
                 self.conflicts[number] |= 1 << other
                 self.conflicts[other] |= 1 << number
-                if self.is_leased or not excludes(request, known):
+                if self.is_leased or not exclude_each_other(request, known):
                     self.races[number] |= 1 << other
                     self.races[other] |= 1 << number
         return number

@@ -19,14 +19,14 @@ from hudi_conformance.explorer.simulation.runs import Run, Step
 from hudi_conformance.explorer.simulation.scheduler import Point, Simulation
 from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 
-__all__ = ["Check", "CheckState", "Explored", "Failure", "exhaustive", "priorities"]
+__all__ = ["Check", "CheckState", "Explored", "Failure", "explore_exhaustively", "explore_with_priorities"]
 
 MakeStore = Callable[[], SimulatedStore]
 MakeProcesses = Callable[[], Sequence[Process]] | Sequence[Process]
 Progress = Callable[[Explored], None]
 
 
-def exhaustive(
+def explore_exhaustively(
     make_store: MakeStore,
     processes: MakeProcesses,
     *,
@@ -52,24 +52,24 @@ def exhaustive(
         merge: whether each point is explored once, if orders are not reduced.
         most_runs: stop after so many runs.
     """
-    simulation, checker = simulation_of(make_store, processes), Checker(check, each, Explored(), most_runs, progress)
+    simulation, checker = make_simulation(make_store, processes), Checker(check, each, Explored(), most_runs, progress)
     wanted = Faults(crashes, faults)
     if preemptions is None and reduce:
         Reduction(simulation, checker, wanted).explore()
     else:
         Interleavings(simulation, checker, wanted, preemptions, merge=merge).explore()
     found = checker.found
-    found.starts = simulation.starts
+    found.starts = simulation.start_count
     count(programs=found.is_complete, orders=found.runs, steps=found.steps, crashes=found.crashes)
     return found
 
 
-def simulation_of(make_store: MakeStore, processes: MakeProcesses) -> Simulation:
+def make_simulation(make_store: MakeStore, processes: MakeProcesses) -> Simulation:
     """The simulation of a store and its processes."""
     return Simulation(make_store(), processes() if callable(processes) else processes)
 
 
-def priorities(
+def explore_with_priorities(
     make_store: MakeStore,
     processes: MakeProcesses,
     *,
@@ -87,12 +87,12 @@ def priorities(
     A defect that needs `depth` steps in one order is found with a probability of at least 1 / (n k^(depth - 1)) a run, for
     n processes and k steps. Up to `crashes` of the `faults` happen in a run, at random steps.
     """
-    simulation, checker = simulation_of(make_store, processes), Checker(check, each, Explored(), runs, progress)
+    simulation, checker = make_simulation(make_store, processes), Checker(check, each, Explored(), runs, progress)
     search = _RandomSearch(simulation, checker, random.Random(seed), depth, Faults(crashes, faults))
     while search.run():
         pass
     found = checker.found
-    found.starts = simulation.starts
+    found.starts = simulation.start_count
     count(orders=found.runs, drawn=found.runs, steps=found.steps, crashes=found.crashes)
     return found
 
@@ -114,17 +114,17 @@ class _RandomSearch:
         rank = {place: 1 + self.drawn.random() for place in range(len(self.simulation.names))}
         changes = {self.drawn.randrange(self.length): -number for number in range(1, self.depth)}
         due = {self.drawn.randrange(self.length) for _ in range(self.drawn.randint(0, self.faults.most))}
-        point, steps = self.simulation.start(), list[Step]()
-        while ready := self.simulation.runnable(point):
+        point, steps = self.simulation.first_point(), list[Step]()
+        while ready := self.simulation.runnable_processes(point):
             place = max(ready, key=rank.__getitem__)
             fault = self.drawn.choice(self.faults.kinds) if len(steps) in due else None
-            point, step = self.simulation.step(point, place, fault)
+            point, step = self.simulation.take_step(point, place, fault)
             rank[place] = changes.get(len(steps), rank[place])
             steps.append(step)
-            if violation := self.checker.step(step):
-                return self.checker.fail(violation, self._ended(point, steps))
-        return self.checker.end(self._ended(point, steps))
+            if violation := self.checker.check_step(step):
+                return self.checker.record_failure(violation, self._ended(point, steps))
+        return self.checker.check_end(self._ended(point, steps))
 
     def _ended(self, point: Point, steps: list[Step]) -> Run:
         self.length = max(self.length, len(steps))
-        return self.simulation.ended(point, steps)
+        return self.simulation.make_run(point, steps)

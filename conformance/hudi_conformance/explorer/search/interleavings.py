@@ -30,7 +30,7 @@ class Interleavings:
 
     def explore(self) -> None:
         """Explore from the first point."""
-        found = self._follow(self.simulation.start(), None, self.budget)
+        found = self._follow(self.simulation.first_point(), None, self.budget)
         self.checker.found.is_complete = found is not None
         self.checker.found.interleavings = found
 
@@ -42,15 +42,15 @@ class Interleavings:
             if (known := self.known.get(key)) is not None:
                 self.checker.found.pruned += 1
                 return known
-        ready = self.simulation.runnable(point)
+        ready = self.simulation.runnable_processes(point)
         if not ready:
-            return 1 if self.checker.end(self.simulation.ended(point, self.steps)) else None
+            return 1 if self.checker.check_end(self.simulation.make_run(point, self.steps)) else None
         total = 0
         for place, fault, left in self._choices(point, ready, last, budget):
-            follows, step = self.simulation.step(point, place, fault)
+            follows, step = self.simulation.take_step(point, place, fault)
             self.steps.append(step)
-            if violation := self.checker.step(step):
-                self.checker.fail(violation, self.simulation.ended(follows, self.steps))
+            if violation := self.checker.check_step(step):
+                self.checker.record_failure(violation, self.simulation.make_run(follows, self.steps))
                 return None
             found = self._follow(follows, place, left)
             self.steps.pop()
@@ -75,5 +75,5 @@ class Interleavings:
                 left = Budget(budget.preemptions - 1, budget.faults)
             yield place, None, left
             if budget.faults:
-                for fault in self.faults.at(point.program_states[place].request):
+                for fault in self.faults.possible_faults(point.program_states[place].request):
                     yield place, fault, Budget(left.preemptions, budget.faults - 1)

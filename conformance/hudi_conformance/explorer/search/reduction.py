@@ -51,8 +51,8 @@ class Reduction:
     def explore(self) -> None:
         """Explore from the first point."""
         nothing = (-1,) * len(self.places)
-        point, clocks = self.simulation.start(), (nothing,) * len(self.places)
-        to_end = self._enter(Frame(point, self.simulation.runnable(point), frozenset(), clocks, self.faults.most), -1)
+        point, clocks = self.simulation.first_point(), (nothing,) * len(self.places)
+        to_end = self._enter(Frame(point, self.simulation.runnable_processes(point), frozenset(), clocks, self.faults.most), -1)
         while to_end and self.frames:
             frame = self.frames[-1]
             if frame.left or self._next_process(frame):
@@ -74,25 +74,28 @@ class Reduction:
             frame.tried.add(place)
             if place not in frame.asleep:
                 frame.moved = place
-                frame.left = [*(self.faults.at(frame.point.program_states[place].request) if frame.faults else ()), None]
+                frame.left = [
+                    *(self.faults.possible_faults(frame.point.program_states[place].request) if frame.faults else ()),
+                    None,
+                ]
                 return True
         return False
 
     def _step(self, frame: Frame, place: int, fault: str | None) -> bool:
         """Take one step and enter the point after it; whether the exploration continues."""
-        point, step = self.simulation.step(frame.point, place, fault)
-        number = self.relation.number(step.asked if fault is None else _visible_effect(frame.point, step, fault))
+        point, step = self.simulation.take_step(frame.point, place, fault)
+        number = self.relation.number_of_request(step.asked if fault is None else _visible_effect(frame.point, step, fault))
         clock = self._clock(frame, place, number)
         self.trace.append((place, clock))
         self._find_races(place, number, frame.clocks[place])
         self.taken[place].append((len(self.steps), number, clock))
         self.steps.append(step)
-        if violation := self.checker.step(step):
-            return self.checker.fail(violation, self.simulation.ended(point, self.steps))
+        if violation := self.checker.check_step(step):
+            return self.checker.record_failure(violation, self.simulation.make_run(point, self.steps))
         clocks = list(frame.clocks)
         clocks[place] = clock
-        ready = self.simulation.runnable(point)
-        for other in self.simulation.released(point, frame.ready, ready):
+        ready = self.simulation.runnable_processes(point)
+        for other in self.simulation.released_by_end(point, frame.ready, ready):
             clocks[other] = _merged(clocks)
         asleep = self._sleep_set(frame, place, number)
         return self._enter(Frame(point, ready, asleep, tuple(clocks), frame.faults - (fault is not None)), place)
@@ -103,7 +106,9 @@ class Reduction:
             return frame.asleep
         conflicts, program_states = self.relation.conflicts[number], frame.point.program_states
         return frozenset(
-            p for p in sleeping if (r := program_states[p].request) is not None and not conflicts >> self.relation.number(r) & 1
+            p
+            for p in sleeping
+            if (r := program_states[p].request) is not None and not conflicts >> self.relation.number_of_request(r) & 1
         )
 
     def _clock(self, frame: Frame, place: int, number: int) -> Clock:
@@ -123,7 +128,7 @@ class Reduction:
         """Enter a new point and choose the first process to try: that of the last step, if possible, for long turns."""
         self.frames.append(frame)
         if not frame.ready:
-            return self.checker.end(self.simulation.ended(frame.point, self.steps))
+            return self.checker.check_end(self.simulation.make_run(frame.point, self.steps))
         awake = [place for place in frame.ready if place not in frame.asleep]
         if awake:
             frame.to_try.add(moved if moved in awake else awake[0])

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from hudi_conformance.explorer.search.checker import Check, CheckState
-from hudi_conformance.explorer.search.explore import MakeProcesses, MakeStore, exhaustive
+from hudi_conformance.explorer.search.explore import MakeProcesses, MakeStore, explore_exhaustively
 from hudi_conformance.explorer.simulation.actor import Actor, Process
 from hudi_conformance.explorer.simulation.program_tree import NotPossible
-from hudi_conformance.explorer.simulation.runs import Choice, Run, Schedule, choices_of
+from hudi_conformance.explorer.simulation.runs import Choice, Run, Schedule, parse_choices
 from hudi_conformance.explorer.simulation.scheduler import Simulation, run_simulation
 
 #: Most runs of one search for fewer context switches.
@@ -67,7 +67,7 @@ def shrink(
         ValueError: the run does not fail.
     """
     trial = _Trial(make_store, check, each)
-    first = trial.fails(tuple(processes() if callable(processes) else processes), tuple(choices_of(schedule)))
+    first = trial.fails(tuple(processes() if callable(processes) else processes), tuple(parse_choices(schedule)))
     if first is None:
         raise ValueError("the run of this schedule does not fail")
     found = first
@@ -126,7 +126,7 @@ class _Trial:
     def _searched(self, processes: tuple[Process, ...], found: Shrunk, turns: int) -> Shrunk | None:
         """A failure with at most so many turns and the same faults, searched in all orders."""
         faults = [choice.fault for choice in found.schedule if choice.fault]
-        explored = exhaustive(
+        explored = explore_exhaustively(
             self.make_store, processes, preemptions=turns - 1, crashes=len(faults), faults=tuple(dict.fromkeys(faults)),
             check=self.check, each=self.each, most_runs=MOST_RUNS,
         )  # fmt: skip

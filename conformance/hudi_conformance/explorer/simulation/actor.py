@@ -14,7 +14,7 @@ from zlib import crc32
 import pyarrow as pa
 from greenlet import GreenletExit, greenlet
 
-from hudi_conformance.explorer.simulation.simulated_store import Failed, Request, SimulatedStore, content
+from hudi_conformance.explorer.simulation.simulated_store import Failed, Request, SimulatedStore, open_content
 from hudi_conformance.explorer.simulation.stores import STORES, Store
 from hudi_reference import WritableTable, open_table
 from hudi_reference.clock import Clock
@@ -60,11 +60,11 @@ class Actor:
             raise answer.error.with_traceback(None)
         return answer
 
-    def note(self, what: str, detail: Any = None) -> None:
+    def record_note(self, what: str, detail: Any = None) -> None:
         """Record a note: a step without effect."""
         self.ask(Request("note", what, detail))
 
-    def open(self, **options: Any) -> WritableTable:
+    def open_table(self, **options: Any) -> WritableTable:
         """Open the table. `options` are keywords of `open_table` that replace those of the actor."""
         given = {"storage": self.storage, "clock": self.clock, "ids": self.ids, "lock": self.lock, **options}
         return replace(open_table("memory:///explored", **given), parallelism=1)
@@ -84,7 +84,7 @@ class ActorStorage:
 
     def open(self, path: str) -> pa.NativeFile:
         """One step: the whole object is read."""
-        return content(self.actor.ask(Request("open", path)))
+        return open_content(self.actor.ask(Request("open", path)))
 
     def head(self, path: str) -> ObjectInfo | None:
         """One step."""

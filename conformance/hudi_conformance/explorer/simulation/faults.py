@@ -25,6 +25,6 @@ class Faults:
     most: int = 0
     kinds: tuple[str, ...] = ("crash-before",)
 
-    def at(self, request: Request | None) -> tuple[str, ...]:
+    def possible_faults(self, request: Request | None) -> tuple[str, ...]:
         """The faults that make a difference for a process that is about to send this request."""
         return () if request is None else tuple(kind for kind in self.kinds if request.kind in MATTERS_AT[kind])

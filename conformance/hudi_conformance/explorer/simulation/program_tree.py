@@ -60,7 +60,7 @@ class ProgramTree:
         self._running: tuple[ProgramState, greenlet] | None = None
         self.first = self._begin()
 
-    def after(self, program_state: ProgramState, answer: Any) -> ProgramState:
+    def next_state(self, program_state: ProgramState, answer: Any) -> ProgramState:
         """The state after this answer."""
         found = program_state.next.get(answer)
         if found is None:

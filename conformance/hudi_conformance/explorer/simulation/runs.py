@@ -30,13 +30,13 @@ class Choice(NamedTuple):
 Schedule = Sequence[Choice | str]
 
 
-def choices_of(schedule: Schedule) -> Iterator[Choice]:
+def parse_choices(schedule: Schedule) -> Iterator[Choice]:
     """The choices of a schedule; a text is the name of a process, optionally with a fault after `!`."""
     for choice in schedule:
-        yield choice if isinstance(choice, Choice) else choice_of(choice)
+        yield choice if isinstance(choice, Choice) else parse_choice(choice)
 
 
-def choice_of(text: str) -> Choice:
+def parse_choice(text: str) -> Choice:
     """Parse a choice. Raises ValueError for an unknown fault."""
     name, _, fault = text.partition("!")
     if fault and fault not in FAULTS:

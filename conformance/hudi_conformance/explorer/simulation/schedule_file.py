@@ -36,7 +36,7 @@ class Diverged(ScheduleError):
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedSchedule:
     """A schedule with its scenario. `requests` are the requests of the processes when it was saved, where known."""
 
     scenario: str
@@ -50,13 +50,13 @@ class Saved:
     #: The engine of each process, for schedules of requests through the proxy.
     engines: tuple[str, ...] = ()
 
-    def compare(self, run: Run) -> None:
+    def check_run(self, run: Run) -> None:
         """Raise Diverged at the first step at which a run of this schedule sent another request."""
         for number, (step, request) in enumerate(zip(run.steps, self.requests, strict=False), 1):
             if request is not None and request != str(step.asked):
                 raise Diverged(f"step {number}: {step.process} asked {step.asked}; the schedule has {request}")
 
-    def lines(self) -> Iterator[dict[str, Any]]:
+    def to_lines(self) -> Iterator[dict[str, Any]]:
         """The lines of the file."""
         head = {"schedule": VERSION, "scenario": self.scenario, "processes": list(self.processes), "store": self.store}
         more: dict[str, Any] = {"violation": self.violation, "mutant": self.mutant, "requirements": list(self.requirements)}
@@ -67,17 +67,17 @@ class Saved:
             yield {"process": process} | ({"fault": fault} if fault else {}) | ({"request": request} if request else {})
 
 
-def saved_run(scenario: str, run: Run, **more: Any) -> Saved:
+def schedule_of_run(scenario: str, run: Run, **more: Any) -> SavedSchedule:
     """The schedule of a whole run. `more` are further attributes."""
-    return Saved(scenario, tuple(run.results), run.schedule, tuple(str(step.asked) for step in run.steps), **more)
+    return SavedSchedule(scenario, tuple(run.results), run.schedule, tuple(str(step.asked) for step in run.steps), **more)
 
 
-def write_schedule(saved: Saved, path: Path) -> None:
+def write_schedule(saved: SavedSchedule, path: Path) -> None:
     """Write the file."""
-    path.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in saved.lines()), encoding="utf-8")
+    path.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in saved.to_lines()), encoding="utf-8")
 
 
-def keep(saved: Saved, folder: Path) -> Path:
+def write_into_folder(saved: SavedSchedule, folder: Path) -> Path:
     """Write it into a folder, under a name derived from its content."""
     digest = hashlib.sha256(repr((saved.schedule, saved.mutant)).encode()).hexdigest()[:8]
     folder.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def keep(saved: Saved, folder: Path) -> Path:
     return path
 
 
-def read_schedule(path: Path) -> Saved:
+def read_schedule(path: Path) -> SavedSchedule:
     """Read a file. Raises ScheduleError with the number of the line."""
     lines = [_line(path, number, text) for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)]
     if not lines:
@@ -99,7 +99,7 @@ def read_schedule(path: Path) -> Saved:
     for number, step in enumerate(steps, 2):
         if step.get("process") not in head["processes"]:
             raise ScheduleError(f"{path}: line {number}: not a step of {', '.join(head['processes'])}")
-    return Saved(
+    return SavedSchedule(
         head["scenario"], tuple(head["processes"]), tuple(Choice(step["process"], step.get("fault")) for step in steps),
         tuple(step.get("request") for step in steps), head.get("store", "atomic"), head.get("violation"),
         head.get("mutant") or head.get("planted"),

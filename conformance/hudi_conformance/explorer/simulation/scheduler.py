@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from hudi_conformance.explorer.simulation.actor import Process
 from hudi_conformance.explorer.simulation.program_tree import NotPossible, ProgramState, ProgramTree
-from hudi_conformance.explorer.simulation.runs import ProcessResult, Run, Schedule, Step, choices_of
-from hudi_conformance.explorer.simulation.simulated_store import CHANGES, STALL, Request, SimulatedStore, State, failed
+from hudi_conformance.explorer.simulation.runs import ProcessResult, Run, Schedule, Step, parse_choices
+from hudi_conformance.explorer.simulation.simulated_store import CHANGES, STALL, Request, SimulatedStore, State, failed_answer
 from hudi_reference.errors import OutcomeUnknown, StorageUnavailable
 
 _CRASHED = ProcessResult("crashed")
@@ -44,7 +44,7 @@ class Simulation:
 
     def __init__(self, simulated: SimulatedStore, processes: Sequence[Process]) -> None:
         store = simulated.store
-        self.simulated = simulated if store is None else simulated.with_(list_delay=store.list_delay)
+        self.simulated = simulated if store is None else simulated.with_settings(list_delay=store.list_delay)
         self.names = tuple(process.name for process in processes)
         if len(set(self.names)) < len(self.names):
             raise ValueError(f"two processes have one name: {self.names}")
@@ -54,15 +54,15 @@ class Simulation:
         self._trees = tuple(ProgramTree(process, self.simulated) for process in processes)
 
     @property
-    def starts(self) -> int:
+    def start_count(self) -> int:
         """How often programs were run."""
         return sum(tree.starts for tree in self._trees)
 
-    def start(self) -> Point:
+    def first_point(self) -> Point:
         """The point before the first step."""
         return Point(self.simulated.state, tuple(tree.first for tree in self._trees))
 
-    def runnable(self, point: Point) -> list[int]:
+    def runnable_processes(self, point: Point) -> list[int]:
         """The processes that can take a step.
 
         A stalled process, or one that waits for the lock, can take a step only if no other process can. A process that waits
@@ -82,7 +82,7 @@ class Simulation:
         """Whether the processes that must end before this one have ended."""
         return all(point.program_states[before].ended is not None for before in self._after[place])
 
-    def released(self, point: Point, before: Sequence[int], after: Sequence[int]) -> list[int]:
+    def released_by_end(self, point: Point, before: Sequence[int], after: Sequence[int]) -> list[int]:
         """The processes that became runnable at this point because all others had ended, not because the lock became free."""
         new = [place for place in after if place not in before]
         return [
@@ -93,7 +93,7 @@ class Simulation:
     def _is_blocked(self, point: Point, place: int) -> bool:
         return point.program_states[place].waits_for_lock and point.state.holder is not None and point.state.expires is None
 
-    def step(self, point: Point, place: int, fault: str | None = None) -> tuple[Point, Step]:
+    def take_step(self, point: Point, place: int, fault: str | None = None) -> tuple[Point, Step]:
         """Take a step of the process at that place, which must be runnable; the point after it."""
         state, program_states, stalled = point
         program_state, name = program_states[place], self.names[place]
@@ -102,7 +102,7 @@ class Simulation:
         if fault is not None:
             return self._faulty(point, place, fault, request)
         state, answer = self.simulated.execute(state, name, program_state.number, request)
-        follows = program_state.next.get(answer) or self._trees[place].after(program_state, answer)
+        follows = program_state.next.get(answer) or self._trees[place].next_state(program_state, answer)
         now = list(program_states)
         now[place] = follows
         point = _a_point((state, tuple(now), stalled - {place} if stalled else stalled))
@@ -118,14 +118,14 @@ class Simulation:
             follows = ProgramState((program_state, answer), _CRASHED)
         elif fault in ("lose-answer", "lose-request"):
             unknown = OutcomeUnknown if request.kind in CHANGES else StorageUnavailable
-            answer = failed(unknown(f"no answer to {request}"))
-            follows = self._trees[place].after(program_state, answer)
+            answer = failed_answer(unknown(f"no answer to {request}"))
+            follows = self._trees[place].next_state(program_state, answer)
         else:
             follows, stalled, state = program_state, stalled | {place}, state._replace(time=state.time + STALL)
         now = Point(state, (*program_states[:place], follows, *program_states[place + 1 :]), stalled)
         return now, Step(name, request, answer, state, fault)
 
-    def ended(self, point: Point, steps: Sequence[Step]) -> Run:
+    def make_run(self, point: Point, steps: Sequence[Step]) -> Run:
         """The run that led to this point."""
         results = {
             name: program_state.ended or _STALLED for name, program_state in zip(self.names, point.program_states, strict=True)
@@ -133,7 +133,7 @@ class Simulation:
         return Run(self.simulated, tuple(steps), results)
 
 
-def run(
+def run_schedule(
     simulated: SimulatedStore,
     processes: Sequence[Process],
     schedule: Schedule = (),
@@ -151,16 +151,16 @@ def run(
 
 def run_simulation(simulation: Simulation, schedule: Schedule, *, strict: bool = True, to_end: bool = True) -> Run:
     """Execute a schedule in an existing simulation, which need not run its programs again."""
-    point, steps = simulation.start(), list[Step]()
-    for choice in choices_of(schedule):
+    point, steps = simulation.first_point(), list[Step]()
+    for choice in parse_choices(schedule):
         place = simulation.place.get(choice.process)
-        if place is None or place not in simulation.runnable(point):
+        if place is None or place not in simulation.runnable_processes(point):
             if strict:
                 raise NotPossible(f"step {len(steps) + 1}: {choice.process} cannot take a step")
             continue
-        point, step = simulation.step(point, place, choice.fault)
+        point, step = simulation.take_step(point, place, choice.fault)
         steps.append(step)
-    while to_end and (ready := simulation.runnable(point)):
-        point, step = simulation.step(point, ready[0])
+    while to_end and (ready := simulation.runnable_processes(point)):
+        point, step = simulation.take_step(point, ready[0])
         steps.append(step)
-    return simulation.ended(point, steps)
+    return simulation.make_run(point, steps)

@@ -58,7 +58,7 @@ class Failed(NamedTuple):
         return hash(self[:2])
 
 
-def failed(error: Exception) -> Failed:
+def failed_answer(error: Exception) -> Failed:
     """The answer that raises this."""
     return Failed(type(error), str(error), error)
 
@@ -122,14 +122,14 @@ class SimulatedStore:
     _listed: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, storage: Storage, **settings: Any) -> "SimulatedStore":
+    def from_storage(cls, storage: Storage, **settings: Any) -> "SimulatedStore":
         """A simulated store with the objects of a storage; `settings` are attributes of the class, and `time`."""
         found = {}
         for number, info in enumerate(storage.list()):
             found[info.path] = Stored(storage.get(info.path), START, f"{number}")
         return cls(State(MappingProxyType(found), settings.pop("time", START)), **settings)
 
-    def with_(self, **settings: Any) -> "SimulatedStore":
+    def with_settings(self, **settings: Any) -> "SimulatedStore":
         """The same with other settings."""
         return replace(self, _listed={}, **settings)
 
@@ -164,7 +164,7 @@ class FrozenStorage(MemoryStorage):
 def _get(simulated: SimulatedStore, state: State, request: Request) -> Any:
     found = state.objects.get(_require_inside(request.path))
     if found is None:
-        return failed(FileNotFoundError(request.path))
+        return failed_answer(FileNotFoundError(request.path))
     if request.detail is None:
         return found.body
     start, length = request.detail
@@ -255,7 +255,7 @@ def _put(simulated: SimulatedStore, state: State, process: str, number: int, req
 
 def _create(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
     if _require_inside(request.path) in state.objects:
-        return state, failed(ObjectExists(request.path))
+        return state, failed_answer(ObjectExists(request.path))
     return _stored(simulated, state, process, number, request.path, request.detail), None
 
 
@@ -263,7 +263,7 @@ def _replace(simulated: SimulatedStore, state: State, process: str, number: int,
     body, version = request.detail
     found = state.objects.get(_require_inside(request.path))
     if found is None or found.version != version:
-        return state, failed(ObjectChanged(request.path))
+        return state, failed_answer(ObjectChanged(request.path))
     return _stored(simulated, state, process, number, request.path, body), None
 
 
@@ -271,7 +271,7 @@ def _rename(simulated: SimulatedStore, state: State, process: str, number: int, 
     """Move an object to `path`, unless there is one. Only rename-based file systems have this."""
     source = state.objects.get(request.detail)
     if source is None or _require_inside(request.path) in state.objects:
-        return state, failed(ObjectExists(request.path) if source else FileNotFoundError(request.detail))
+        return state, failed_answer(ObjectExists(request.path) if source else FileNotFoundError(request.detail))
     return state.without_object(request.detail).with_object(_require_inside(request.path), source), None
 
 
@@ -292,7 +292,7 @@ def _acquire(simulated: SimulatedStore, state: State, process: str, number: int,
     if not simulated.is_free(state, process):
         if state.expires is None:
             held = f"the lock is held by {state.holder}"
-            return state, failed(LockNotObtained("another process holds the table lock", rule="TT-007", found=held))
+            return state, failed_answer(LockNotObtained("another process holds the table lock", rule="TT-007", found=held))
         state = state._replace(time=state.expires)
     expires = None if simulated.lease is None else state.time + simulated.lease
     return state._replace(holder=process, expires=expires), None
@@ -312,7 +312,7 @@ def _check(simulated: SimulatedStore, state: State, process: str, number: int, r
 
 def _not_held(state: State, process: str) -> Failed:
     error = LockNotHeld("the lock is not held by this owner", rule="LOCK-001", expected=process, found=str(state.holder))
-    return failed(error)
+    return failed_answer(error)
 
 
 _ACTS: dict[str, Callable[[SimulatedStore, State, str, int, Request], tuple[State, Any]]] = {
@@ -331,6 +331,6 @@ _ACTS: dict[str, Callable[[SimulatedStore, State, str, int, Request], tuple[Stat
 CHANGES = frozenset({"put", "create", "replace", "rename", "delete"})
 
 
-def content(value: Any) -> pa.NativeFile:
+def open_content(value: Any) -> pa.NativeFile:
     """The bytes of an answer to `open` as a file."""
     return pa.BufferReader(value)

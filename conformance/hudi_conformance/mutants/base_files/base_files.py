@@ -1,7 +1,11 @@
 """Mutants of base files: names, formats, and files of failed attempts."""
 
+import re
+
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.files import base_file
+from hudi_reference.layout import names
+from hudi_reference.query import file_groups
 from hudi_reference.write.writer import Writer
 
 
@@ -23,3 +27,14 @@ def base_file_extension_ignored(patch: Patch) -> None:
     from hudi_reference.files import base_file
 
     patch.item(base_file._READ, "orc", base_file._READ["parquet"])
+
+
+@mutant(breaks="BF-012")
+def lance_files_left_out(patch: Patch) -> None:
+    """Does not take Lance files as base files, nor their names in the metadata of writes, so that their rows are missing."""
+    patch.set(names, "_BASE", re.compile(names._BASE.pattern.replace("|lance", ""), re.ASCII))
+    patch.edit(
+        file_groups._collect_data_files,
+        "parsed is None and path in committed",
+        "parsed is None and path in committed and not path.endswith('.lance')",
+    )

@@ -99,9 +99,9 @@ def shortest(mutant: str) -> Schedule | None:
 
     name = SCENARIO_OF[mutant]
     for preemptions in range(MOST + 1):
-        scenario = SCENARIOS[name].scenario(name, preemptions=preemptions)
+        scenario = SCENARIOS[name].make_scenario(name, preemptions=preemptions)
         with apply_mutant(mutant):
-            failure = scenario.explore().failure
+            failure = scenario.explore_exhaustively().failure
         if failure is not None:
             found = re.search(r"\(step (\d+)[:)]", failure.violation)
             steps = int(found[1]) if found else len(failure.run.steps)

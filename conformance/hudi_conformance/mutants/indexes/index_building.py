@@ -10,14 +10,15 @@ _HERE = f"__import__({__name__!r}, fromlist=['here'])"
 
 
 def _add_to_schedule(patch: Patch, work: str) -> None:
-    seeds = "commit.seeds(one.partition, one.groups(size.settings, size.rows))"
+    seeds = "commit.seeds(one.partition, one.groups(size.settings, count), part)"
     patch.edit(indexing.schedule_indexing, seeds, f"{seeds}; {work}")
 
 
 @mutant(breaks=("INX-002", "INX-003"))
 def index_built_while_planned(patch: Patch) -> None:
     """A scheduler stores the base files under the lock under which it plans."""
-    _add_to_schedule(patch, "commit.base_files(one.partition, metadata.groups(one.partition), one.whole(table, table.view()))")
+    groups = "one.file_groups(metadata.groups(one.partition))"
+    _add_to_schedule(patch, f"commit.base_files(one.partition, {groups}, one.whole(table, table.view()))")
 
 
 @mutant(breaks="INX-003")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.layout import merge_settings
 from hudi_reference.records.merge_tables import Cell, DecisionTable, Fill, Kind, Order, Result
+from hudi_reference.records.mergers import fill
 from hudi_reference.records.payloads import PAYLOADS
 from hudi_reference.records.payloads import payload as payload_module
 from hudi_reference.records.payloads.tables import PACKAGE
@@ -69,7 +70,7 @@ def inputs_merged_by_column(patch: Patch) -> None:
 @mutant(breaks="PAY-015")
 def null_taken_as_column_default(patch: Patch) -> None:
     """Treats null as a missing value, whatever the default of the column is."""
-    patch.item(payload_module._LACKS, Fill.DEFAULT, payload_module._LACKS[Fill.NULL])  # type: ignore[arg-type]
+    patch.item(fill._LACKS, Fill.DEFAULT, fill._LACKS[Fill.NULL])  # type: ignore[arg-type]
 
 
 @mutant(breaks="PAY-017")

@@ -11,7 +11,7 @@ DONE, AT_WORK, PLANNED, POINT = "━", "╌", "·", "◆"
 _OPEN = 4
 
 
-def moment_of(time: str) -> datetime | None:
+def parse_instant(time: str) -> datetime | None:
     """The date and time of an instant of 17 or 14 digits; None for counters and reserved times."""
     try:
         return datetime.strptime(time.ljust(17, "9")[:17], "%Y%m%d%H%M%S%f")
@@ -19,13 +19,13 @@ def moment_of(time: str) -> datetime | None:
         return None
 
 
-def between(first: str, last: str) -> timedelta | None:
+def time_between(first: str, last: str) -> timedelta | None:
     """The time between two instants; None if one of them is not a date and time."""
-    begin, end = moment_of(first), moment_of(last)
+    begin, end = parse_instant(first), parse_instant(last)
     return None if begin is None or end is None else end - begin
 
 
-def duration(time: timedelta | None) -> str:
+def format_duration(time: timedelta | None) -> str:
     """A duration with a unit, to about three digits."""
     if time is None:
         return ""
@@ -52,18 +52,18 @@ class Axis:
         self.width = width
         self._cells = {time: round(sum(steps[:number]) * scale) for number, time in enumerate(known)}
 
-    def bar(self, begin: str, end: str | None, sign: str) -> str:
+    def draw_bar(self, begin: str, end: str | None, sign: str) -> str:
         """The bar of an action; without an end it extends to the right edge."""
         first = self._cells[begin]
         last = self.width - 1 if end is None else self._cells[end]
         body = sign * (last - first + 1)
         return " " * first + (body if end is not None else f"{body[:-1]}>")
 
-    def point(self, time: str) -> str:
+    def draw_point(self, time: str) -> str:
         """The bar of an action at one time."""
         return " " * self._cells[time] + POINT
 
 
 def _room(first: str, last: str) -> float:
-    apart = between(first, last)
+    apart = time_between(first, last)
     return 1 + math.log2(1 + max(0.0, apart.total_seconds() * 1000)) if apart is not None else 1

@@ -22,7 +22,7 @@ class Span:
 _WIDEST, _LEAST = 100, 3
 
 
-def bar(console: Console, spans: Sequence[Span]) -> None:
+def print_bar(console: Console, spans: Sequence[Span]) -> None:
     """A line of boxes as wide as their share of the file, offsets below; nothing if they do not fit into a line."""
     spans = _joined(spans) if len(spans) * (_LEAST + 1) >= _room(console) else spans
     widths = _widths([span.end - span.start for span in spans], _room(console) - len(spans) - 1)

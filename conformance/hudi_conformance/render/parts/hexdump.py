@@ -13,7 +13,9 @@ _MOST_ROWS = 4
 Stretch = tuple[int, int]
 
 
-def dump(data: memoryview | bytes, start: int, end: int, wrong: Sequence[Stretch] = (), *, first: int = 0) -> Iterator[Text]:
+def dump_bytes(
+    data: memoryview | bytes, start: int, end: int, wrong: Sequence[Stretch] = (), *, first: int = 0
+) -> Iterator[Text]:
     """The bytes from `start` to `end`, exclusive, in rows of 16; `wrong` are ranges of offsets.
 
     `first` is the offset in the file of the first byte of `data`, all other offsets are relative to it.
@@ -26,7 +28,7 @@ def dump(data: memoryview | bytes, start: int, end: int, wrong: Sequence[Stretch
             yield _marks(row, offsets, wrong)
 
 
-def windows(wrong: Iterable[Stretch], size: int, around: int = ROW) -> list[Stretch]:
+def ranges_to_show(wrong: Iterable[Stretch], size: int, around: int = ROW) -> list[Stretch]:
     """The ranges to show of a file of `size` bytes: the first rows of each wrong range, with `around` bytes before and
     after.
     """

@@ -21,7 +21,7 @@ Fact = tuple[str, str | Text]
 
 
 @contextmanager
-def page() -> Iterator[Console]:
+def open_page() -> Iterator[Console]:
     """A console on standard output with the width of the terminal or of COLUMNS; colours on a terminal, or with FORCE_COLOR.
 
     Elsewhere the page is printed at the end, without trailing blanks.
@@ -36,7 +36,7 @@ def page() -> Iterator[Console]:
     typer.echo("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()), nl=False)
 
 
-def heading(console: Console, file: KnownFile, summary: str) -> None:
+def print_heading(console: Console, file: KnownFile, summary: str) -> None:
     """The type of the file, its size, and the parts of its name."""
     console.print(Text(file.path.rpartition("/")[2], style="bold"), overflow="fold")
     kind = "CDC log file" if getattr(file.name, "cdc", False) else WORDS[file.format].partition(" ")[2]
@@ -44,7 +44,7 @@ def heading(console: Console, file: KnownFile, summary: str) -> None:
     if file.contradiction is not None:
         console.print(Text(f"! {file.contradiction} (BF-010)", style=WARNING))
     console.print()
-    facts(console, name_parts(file))
+    print_facts(console, name_parts(file))
 
 
 def name_parts(file: KnownFile) -> Iterable[Fact]:
@@ -68,7 +68,7 @@ def readable_instant(text: str) -> str:
     return f"  {moment}.{text[14:]}" if text[14:] else f"  {moment}"
 
 
-def facts(console: Console, lines: Iterable[Fact], indent: int = 2) -> None:
+def print_facts(console: Console, lines: Iterable[Fact], indent: int = 2) -> None:
     """Labels on the left, in one column."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style=DIM, no_wrap=True)
@@ -79,24 +79,24 @@ def facts(console: Console, lines: Iterable[Fact], indent: int = 2) -> None:
         console.print(table)
 
 
-def title(console: Console, text: str, note: str = "") -> None:
+def print_title(console: Console, text: str, note: str = "") -> None:
     """The heading of a section."""
     console.print()
     console.print(Text.assemble((text, "bold"), (f"  {note}" if note else "", DIM)), overflow="fold")
 
 
-def place(offset: int) -> str:
+def format_offset(offset: int) -> str:
     """An offset, decimal and hexadecimal."""
     return f"{offset} (0x{offset:x})"
 
 
-def shortened(text: str, length: int = 60) -> str:
+def shorten_line(text: str, length: int = 60) -> str:
     """`text` on one line, shortened to `length`."""
     flat = " ".join(text.split())
     return flat if len(flat) <= length else f"{flat[: length - 3]}..."
 
 
-def counted(number: int, word: str) -> str:
+def format_count(number: int, word: str) -> str:
     """`1 row`, `2 rows`."""
     plural = word if number == 1 else f"{word[:-1]}ies" if word.endswith("ry") else f"{word}s"
     return f"{number:,} {plural}"

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hudi_conformance.render.parts.layout import DIM, counted
+from hudi_conformance.render.parts.layout import DIM, format_count
 
 #: The longest value in a table, and in a row that is printed alone.
 _LONGEST, _LONGEST_ALONE = 40, 200
@@ -28,11 +28,11 @@ def show_rows(
         fitting = (t for t in tables if t.__rich_measure__(console, console.options).maximum + indent <= console.width)
         console.print(Padding(next(fitting, None) or _one_by_one(rows), (0, 0, 0, indent)))
     if total > len(rows):
-        more = counted(total - len(rows), f"more {word}") if rows else counted(total, word)
+        more = format_count(total - len(rows), f"more {word}") if rows else format_count(total, word)
         console.print(Text(f"{' ' * indent}... {more}", style=DIM))
 
 
-def cell(value: Any, longest: int) -> Text:
+def format_cell(value: Any, longest: int) -> Text:
     """The text of a value: null differs from the string null, nested values are JSON."""
     if value is None:
         return Text("null", style=DIM)
@@ -47,7 +47,7 @@ def _table(rows: Sequence[Row], longest: int) -> Table:
     for name in rows[0]:
         table.add_column(Text(name), no_wrap=True)
     for row in rows:
-        table.add_row(*(cell(value, longest) for value in row.values()))
+        table.add_row(*(format_cell(value, longest) for value in row.values()))
     return table
 
 
@@ -59,7 +59,7 @@ def _one_by_one(rows: Sequence[Row]) -> Table:
     for number, row in enumerate(rows):
         line = Text()
         for name, value in row.items():
-            line.append(f"{name} ", style=DIM).append_text(cell(value, _LONGEST_ALONE)).append("  ")
+            line.append(f"{name} ", style=DIM).append_text(format_cell(value, _LONGEST_ALONE)).append("  ")
         line.rstrip()
         table.add_row(str(number), line)
     return table

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence import levels as evidence_levels
-from hudi_conformance.report.evidence.evidence import ROOT, CitedCase, Evidence, Place
+from hudi_conformance.report.evidence.evidence import ROOT, CitedCase, Evidence, SourcePlace
 from hudi_conformance.report.evidence.levels import Basis, Level
 from hudi_conformance.requirements import errata as errata_list
 from hudi_conformance.requirements import requirement as index
@@ -21,17 +21,20 @@ FILE = ROOT / "spec_coverage.md"
 
 Status = Literal["proven", "mutation-tested", "cited", "cited in part", "implemented", "uncovered", "excluded"]
 
+#: The levels of evidence that cases give a rule, highest first.
+BY_CASES: tuple[Level, ...] = ("proven", "judged", "mutation-tested", "cited")
+
 #: The outcome of several cases of one rule: the first of these that is among them. Outcomes without an answer of the engine
 #: come last.
 DECIDING = ("fail", "crash", "timeout", "error", "refused", "pass", "open", "unsupported")
 
 
 @dataclass(frozen=True)
-class Entry:
+class CoverageEntry:
     """All that is known of one requirement."""
 
     requirement: Requirement
-    implemented: tuple[Place, ...]
+    implemented: tuple[SourcePlace, ...]
     cases: tuple[CitedCase, ...]
     mutants: tuple[Kill, ...]
     excluded: str | None
@@ -48,10 +51,27 @@ class Entry:
         """The levels of evidence that the rule has, weakest first."""
         return evidence_levels.levels(self.requirement, bool(self.implemented), self.roles_reached)
 
+    @cached_property
+    def by_version(self) -> dict[int, tuple[Level, ...]]:
+        """The levels of evidence by the cases of each table version for which the rule holds."""
+        return {version: self._levels_at(version) for version in self.requirement.versions}
+
+    def _levels_at(self, version: int) -> tuple[Level, ...]:
+        cases = [case for case in self.cases if version in case.versions]
+        reached = evidence_levels.roles_reached(self.requirement, cases, self.mutants, self.answers)
+        return evidence_levels.levels(self.requirement, bool(self.implemented), reached)
+
+    def status_at(self, version: int) -> str:
+        """The highest level that the cases of a table version give the rule; empty if it does not hold there."""
+        if version not in self.by_version:
+            return ""
+        otherwise = "cited in part" if any(version in case.versions for case in self.cases) else "uncovered"
+        return next((level for level in BY_CASES if level in self.by_version[version]), otherwise)
+
     @property
     def basis(self) -> Basis:
         """What decides the right answer."""
-        return evidence_levels.basis(self.requirement.id, self.levels)
+        return evidence_levels.decide_basis(self.requirement.id, self.levels)
 
     @property
     def status(self) -> Status:
@@ -75,7 +95,7 @@ class Entry:
         """The citing cases with a definite verdict, by engine that is not part of this project."""
         judges: dict[str, list[str]] = {}
         for case in self.cases:
-            for engine in evidence_levels.judges(case, self.answers):
+            for engine in evidence_levels.judging_engines(case, self.answers):
                 judges.setdefault(engine, []).append(case.id)
         return judges
 
@@ -89,30 +109,31 @@ class Entry:
         return {engine: next(o for o in DECIDING if found[o]) for engine, found in self.outcomes.items() if found}
 
 
-def entries(evidence: Evidence, areas: Iterable[Area] | None = None) -> tuple[Entry, ...]:
+def list_entries(evidence: Evidence, areas: Iterable[Area] | None = None) -> tuple[CoverageEntry, ...]:
     """One entry per requirement, in order."""
     return tuple(_entry(r, evidence) for area in areas or index.areas() for r in area.requirements)
 
 
-def _entry(rule: Requirement, evidence: Evidence) -> Entry:
-    citing = evidence.citing(rule.id)
+def _entry(rule: Requirement, evidence: Evidence) -> CoverageEntry:
+    citing = evidence.cases_citing(rule.id)
     answers = {engine: {c.id: found[c.id] for c in citing if c.id in found} for engine, found in evidence.verdicts.items()}
     places = tuple(evidence.implemented.get(rule.id, ()))
-    return Entry(rule, places, citing, evidence.breaking(rule.id), index.excluded().get(rule.id), answers)
+    return CoverageEntry(rule, places, citing, evidence.mutants_breaking(rule.id), index.excluded().get(rule.id), answers)
 
 
-def as_json(found: Iterable[Entry]) -> dict[str, Any]:
+def entries_as_json(found: Iterable[CoverageEntry]) -> dict[str, Any]:
     """The answer of `coverage --json`."""
     found = tuple(found)
-    return {"requirements": [_json(e) for e in found], "totals": totals(found)}
+    return {"requirements": [_json(e) for e in found], "totals": count_evidence(found)}
 
 
-def _json(entry: Entry) -> dict[str, Any]:
+def _json(entry: CoverageEntry) -> dict[str, Any]:
     return {
         "id": entry.requirement.id,
         "area": entry.requirement.area,
         "chapter": chapter_of_rule(entry.requirement.id),
         "level": entry.requirement.level,
+        "versions": list(entry.requirement.versions),
         "implemented": [place.name for place in entry.implemented],
         "cases": [c.id for c in entry.cases],
         "mutants": [{"name": k.name, "killed_by": list(entry.killers(k))} for k in entry.mutants],
@@ -120,11 +141,12 @@ def _json(entry: Entry) -> dict[str, Any]:
         "verdicts": entry.verdicts,
         "basis": entry.basis,
         "evidence": list(entry.levels),
+        "evidence_by_version": {str(version): list(levels) for version, levels in entry.by_version.items()},
         "judged": entry.judged,
     }
 
 
-def totals(found: Iterable[Entry]) -> dict[str, int]:
+def count_evidence(found: Iterable[CoverageEntry]) -> dict[str, int]:
     """How many rules there are, and how many have which evidence. A rule may count in several columns."""
     found = tuple(found)
     return {
@@ -133,6 +155,7 @@ def totals(found: Iterable[Entry]) -> dict[str, int]:
         "with_cases": sum(bool(e.cases) for e in found),
         "proved": sum(not e.excluded and any(map(e.killers, e.mutants)) for e in found),
         **{f"level_{level}".replace("-", "_"): sum(level in e.levels for e in found) for level in get_args(Level)},
+        **{f"{key}_{version}": n for version in index.VERSIONS for key, n in _totals_at(found, version).items()},
         "uncovered": sum(e.status == "uncovered" for e in found),
         "excluded": sum(e.status == "excluded" for e in found),
         "cases": len({c.id for e in found for c in e.cases}),
@@ -141,7 +164,13 @@ def totals(found: Iterable[Entry]) -> dict[str, int]:
     }
 
 
-def problems(evidence: Evidence) -> Iterator[str]:
+def _totals_at(found: tuple[CoverageEntry, ...], version: int) -> dict[str, int]:
+    """How many rules hold for a table version, and how many of them its cases cite and judge."""
+    levels = [e.by_version[version] for e in found if version in e.by_version and not e.excluded]
+    return {"rules": len(levels), **{key: sum(key in one for one in levels) for key in ("cited", "judged", "proven")}}
+
+
+def find_problems(evidence: Evidence) -> Iterator[str]:
     """What is wrong with the evidence, each with its remedy."""
     yield from _unknown_citations(evidence)
     yield from _cases_without_rules(evidence)
@@ -190,7 +219,7 @@ def _unmarked_errata(evidence: Evidence) -> Iterator[str]:
             yield f'{erratum.id} is named nowhere in the reference: mark the line, or add code = "none: …" to errata.toml'
 
 
-def stale(fresh: str) -> str | None:
+def describe_page_difference(fresh: str) -> str | None:
     """How the committed page differs from the fresh one, shortened; None if it does not."""
     committed = FILE.read_text(encoding="utf-8") if FILE.is_file() else ""
     if committed == fresh:

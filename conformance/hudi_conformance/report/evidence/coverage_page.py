@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from hudi_conformance.report.evidence import figures
-from hudi_conformance.report.evidence.coverage import Entry, totals
+from hudi_conformance.report.evidence.coverage import CoverageEntry, count_evidence
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.chapters import Chapter, chapters
@@ -23,14 +23,14 @@ HEAD = Path(__file__).with_name("spec_coverage.head.md").read_text(encoding="utf
 WORDS = {"unsupported": "not offered", "proven": "**proven**"}
 
 
-def page(entries: Iterable[Entry], engines: Iterable[str], counts: Mapping[str, Mapping[str, int]]) -> str:
+def render_page(entries: Iterable[CoverageEntry], engines: Iterable[str], counts: Mapping[str, Mapping[str, int]]) -> str:
     """The whole page, with one column of verdicts per engine; `counts` are what each case tried."""
-    by_area: dict[str, list[Entry]] = {}
+    by_area: dict[str, list[CoverageEntry]] = {}
     for entry in entries:
         by_area.setdefault(entry.requirement.area, []).append(entry)
     everything = [e for found in by_area.values() for e in found]
     names = list(engines)
-    parts = [HEAD.format(**totals(everything)), _totals_table(by_area, everything), *_concurrency(counts)]
+    parts = [HEAD.format(**count_evidence(everything)), _totals_table(by_area, everything), *_concurrency(counts)]
     for chapter in chapters().values():
         areas = [index.area(area) for area in chapter.areas if area in by_area]
         parts += [f"## {_title(chapter)}\n"] if areas else []
@@ -38,7 +38,7 @@ def page(entries: Iterable[Entry], engines: Iterable[str], counts: Mapping[str, 
     return "\n".join(parts)
 
 
-def _totals_table(by_area: dict[str, list[Entry]], everything: list[Entry]) -> str:
+def _totals_table(by_area: dict[str, list[CoverageEntry]], everything: list[CoverageEntry]) -> str:
     columns = {
         "rules": "requirements",
         "implemented": "implemented",
@@ -46,6 +46,8 @@ def _totals_table(by_area: dict[str, list[Entry]], everything: list[Entry]) -> s
         "mutation-tested": "level_mutation_tested",
         "judged": "level_judged",
         "proven": "level_proven",
+        "judged at 8": "judged_8",
+        "judged at 9": "judged_9",
         "uncovered": "uncovered",
         "excluded": "excluded",
         "mutants": "mutants",
@@ -54,29 +56,31 @@ def _totals_table(by_area: dict[str, list[Entry]], everything: list[Entry]) -> s
     rows: list[list[object]] = []
     for chapter in chapters().values():
         areas = [index.area(area) for area in chapter.areas if area in by_area]
-        found = totals(e for area in areas for e in by_area[area.id])
+        found = count_evidence(e for area in areas for e in by_area[area.id])
         links = ", ".join(f"[{area.id}](#{_anchor(_heading(area))})" for area in areas)
         if areas:
             rows.append([f"[{_title(chapter)}](#{_anchor(_title(chapter))})", links, *(found[key] for key in columns.values())])
-    rows.append(["**all**", "", *(f"**{totals(everything)[key]}**" for key in columns.values())])
+    rows.append(["**all**", "", *(f"**{count_evidence(everything)[key]}**" for key in columns.values())])
     return "## Totals\n\n" + _table(["chapter", "areas", *columns], rows, numbers_from=2)
 
 
 def _concurrency(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """Figures of concurrent writers, and what engines do on an object store."""
     yield "## Concurrent writers\n"
-    yield _table(["figure", "value", "goal", "source"], [[f.about, f.value, f.goal, f.source] for f in figures.lines(counts)])
-    rows = [[name, found.scenario, found.preemptions, found.steps] for name, found in figures.mutants()]
+    yield _table(
+        ["figure", "value", "goal", "source"], [[f.about, f.value, f.goal, f.source] for f in figures.list_figures(counts)]
+    )
+    rows = [[name, found.scenario, found.preemptions, found.steps] for name, found in figures.mutant_schedules()]
     yield "### Mutants and the shortest schedule that shows each\n"
     yield _table(["mutant", "scenario", "preemptions", "steps"], rows, numbers_from=2)
-    if (store := figures.on_store()) is None:
+    if (store := figures.read_store_results()) is None:
         return
     yield f"### The object store, and engines behind the proxy\n\n`{store.source}`\n"
     yield _table(["promise", "moto alone", "behind the proxy"], [[p.name, p.alone, p.behind] for p in store.promises])
     scenarios: list[list[object]] = [[name, *map(_verdict_cell, verdicts)] for name, verdicts in store.scenarios.items()]
     yield _table(["scenario, requests of both", *store.engines], scenarios)
     yield "### Requests of each case on an object store\n"
-    yield _table(["case", "runs", "requests"], [list(one) for one in figures.requests(counts)], numbers_from=1)
+    yield _table(["case", "runs", "requests"], [list(one) for one in figures.count_store_requests(counts)], numbers_from=1)
 
 
 def _verdict_cell(found: figures.Verdict | None) -> str:
@@ -87,14 +91,15 @@ def _verdict_cell(found: figures.Verdict | None) -> str:
     return ", ".join([outcome, *([found.requests] if found.requests else []), *(["best effort"] if found.best_effort else [])])
 
 
-def _area(area: Area, found: list[Entry], engines: list[str]) -> str:
+def _area(area: Area, found: list[CoverageEntry], engines: list[str]) -> str:
     source = f"conformance/hudi_conformance/requirements/{area.id.lower()}.toml"
-    head = ["id", "level", "rule", "status", "basis", "implemented at", "cases", "mutants killed", *engines]
+    at = [f"at {version}" for version in index.VERSIONS]
+    head = ["id", "level", "rule", "status", *at, "basis", "implemented at", "cases", "mutants killed", *engines]
     rows = [_row(e, engines) for e in found]
     return f"### {_heading(area)}\n\nThe rules in full: [{source}]({source})\n\n" + _table(head, rows)
 
 
-def _row(entry: Entry, engines: list[str]) -> list[object]:
+def _row(entry: CoverageEntry, engines: list[str]) -> list[object]:
     rule = entry.requirement
     notes = "".join(f" {e.id}" for e in errata.about(rule.id))
     status = f"excluded: {entry.excluded}" if entry.excluded else WORDS.get(entry.status, entry.status)
@@ -103,6 +108,7 @@ def _row(entry: Entry, engines: list[str]) -> list[object]:
         rule.level,
         textwrap.shorten(rule.text, RULE, placeholder=" …") + notes,
         status,
+        *(WORDS.get(at, at) for at in map(entry.status_at, index.VERSIONS)),
         entry.basis,
         _names(f"[{_short(place.name)}]({place.file})" for place in entry.implemented),
         _names(f"[{c.id}]({c.path})" for c in entry.cases),
@@ -111,7 +117,7 @@ def _row(entry: Entry, engines: list[str]) -> list[object]:
     ]
 
 
-def _verdict(entry: Entry, engine: str) -> str:
+def _verdict(entry: CoverageEntry, engine: str) -> str:
     """The worst outcome; if outcomes differ, with its share of the cases that have a verdict."""
     if (verdict := entry.verdicts.get(engine)) is None:
         return ""

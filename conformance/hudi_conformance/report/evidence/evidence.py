@@ -20,6 +20,7 @@ from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants.harness.score import Kill, recorded_kills
 from hudi_conformance.report.evidence import source_facts
 from hudi_conformance.report.evidence.file_cache import FileCache, cache_folder
+from hudi_conformance.requirements.requirement import VERSIONS, versions_of_golden_case
 
 #: The source checkout; of an installed package there is none.
 ROOT = Path(__file__).parents[4]
@@ -33,7 +34,7 @@ RESULTS = _PACKAGE / "_results" if (_PACKAGE / "_results").is_dir() else ROOT / 
 IMPLEMENTATIONS = ("hudi_reference", "hudi_spark")
 
 
-class Place(NamedTuple):
+class SourcePlace(NamedTuple):
     """Code that carries a rule: "module:qualified name", file relative to the checkout, line."""
 
     name: str
@@ -46,7 +47,7 @@ class CitedCase:
     """A golden case or a Python test of the suite, with the rules that it cites; `path` is relative to the checkout.
 
     `needs` are the features that it needs of the engine under test, `writer_needs` those of an engine that writes for it.
-    `golden` is the content of case.json, None for a Python test.
+    `golden` is the content of case.json, None for a Python test. `versions` are the table versions that it is about.
     """
 
     id: str
@@ -58,6 +59,7 @@ class CitedCase:
     line: int = 0
     needs: tuple[str, ...] = ()
     writer_needs: tuple[str, ...] = ()
+    versions: tuple[int, ...] = VERSIONS
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -77,7 +79,7 @@ class Evidence:
     """All that is known of every rule. `implemented` maps a rule to its places in the code, `verdicts` an engine to the
     outcome of each case."""
 
-    implemented: Mapping[str, list[Place]] = field(default_factory=dict)
+    implemented: Mapping[str, list[SourcePlace]] = field(default_factory=dict)
     cases: tuple[CitedCase, ...] = ()
     kills: tuple[Kill, ...] = ()
     verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -86,24 +88,26 @@ class Evidence:
     #: The features of the contract.
     features: Mapping[str, FeatureText] = field(default_factory=dict)
     #: Where the code of the reference names an erratum.
-    deviations: Mapping[str, list[Place]] = field(default_factory=dict)
+    deviations: Mapping[str, list[SourcePlace]] = field(default_factory=dict)
 
-    def citing(self, requirement: str) -> tuple[CitedCase, ...]:
+    def cases_citing(self, requirement: str) -> tuple[CitedCase, ...]:
         """The cases that cite a rule."""
         return tuple(c for c in self.cases if requirement in c.requirements)
 
-    def breaking(self, requirement: str) -> tuple[Kill, ...]:
+    def mutants_breaking(self, requirement: str) -> tuple[Kill, ...]:
         """The mutants that break a rule."""
         return tuple(k for k in self.kills if requirement in k.breaks)
 
 
 @cache
-def gather() -> Evidence:
+def gather_evidence() -> Evidence:
     """The evidence of this checkout."""
     files = FileCache(cache_folder(), ROOT)
     known = (*golden_cases(files), *suite_cases(files))
     counts = recorded_counts({case.id for case in known})
-    found = Evidence(implemented(files), known, mutants(files), recorded_verdicts(), counts, features(files), deviations(files))
+    found = Evidence(
+        find_implementations(files), known, mutants(files), recorded_verdicts(), counts, features(files), find_deviations(files)
+    )
     files.save()
     return found
 
@@ -112,21 +116,21 @@ def _uncached() -> FileCache:
     return FileCache(None, ROOT)
 
 
-def implemented(files: FileCache | None = None) -> dict[str, list[Place]]:
+def find_implementations(files: FileCache | None = None) -> dict[str, list[SourcePlace]]:
     """The functions and classes marked `@implements`, by rule; a module that needs Spark counts wherever this runs."""
-    found: dict[str, list[Place]] = {}
+    found: dict[str, list[SourcePlace]] = {}
     for module, path, facts in _reference_modules(files or _uncached()):
         for rule, name, line in facts["implements"]:
-            found.setdefault(rule, []).append(Place(f"{module}:{name}", path, line))
+            found.setdefault(rule, []).append(SourcePlace(f"{module}:{name}", path, line))
     return found
 
 
-def deviations(files: FileCache | None = None) -> dict[str, list[Place]]:
+def find_deviations(files: FileCache | None = None) -> dict[str, list[SourcePlace]]:
     """The lines of the reference that name an erratum, by erratum."""
-    found: dict[str, list[Place]] = {}
+    found: dict[str, list[SourcePlace]] = {}
     for module, path, facts in _reference_modules(files or _uncached()):
         for erratum, line in facts["errata"]:
-            found.setdefault(erratum, []).append(Place(module, path, line))
+            found.setdefault(erratum, []).append(SourcePlace(module, path, line))
     return found
 
 
@@ -182,6 +186,7 @@ def golden_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
                 case["description"],
                 case,
                 needs=tuple(case["needs"]),
+                versions=versions_of_golden_case(case),
             )
         )
     return tuple(sorted(found, key=lambda c: c.id))
@@ -196,13 +201,14 @@ def suite_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
     return tuple(
         CitedCase(
             f"{module.rpartition('.')[2]}::{test['name']}",
-            modules.texts(module, test["requirements"]),
+            modules.mark_texts(module, test["requirements"]),
             (),
             paths[module][0],
             test["description"],
             line=test["line"],
-            needs=modules.texts(module, test["needs"]),
-            writer_needs=modules.texts(module, test["writer"]),
+            needs=modules.mark_texts(module, test["needs"]),
+            writer_needs=modules.mark_texts(module, test["writer"]),
+            versions=tuple(test["versions"]) or VERSIONS[:1],
         )
         for module, facts in read.items()
         if module.rpartition(".")[2].startswith("test_")

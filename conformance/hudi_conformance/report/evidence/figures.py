@@ -25,19 +25,19 @@ FOLDER = RESULTS / "figures"
 STEP_GOAL, ORDERS_GOAL, SHARE_GOAL = 5.0, 3_000, 0.2
 
 
-def kept(name: str) -> dict[str, Any]:
+def read_figures(name: str) -> dict[str, Any]:
     """The figures of a file; an empty dictionary if none were recorded."""
     path = FOLDER / f"{name}.json"
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
 
-def keep(name: str, figures: Mapping[str, Any]) -> None:
+def record_figures(name: str, figures: Mapping[str, Any]) -> None:
     """Record figures in a file of their own."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / f"{name}.json").write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def stamp(command: str) -> dict[str, str]:
+def measurement_details(command: str) -> dict[str, str]:
     """The command that measured, and the time."""
     return {"command": command, "taken": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
 
@@ -52,9 +52,9 @@ class Figure:
     source: str = "the suite"
 
 
-def lines(counts: Mapping[str, Mapping[str, int]]) -> list[Figure]:
+def list_figures(counts: Mapping[str, Mapping[str, int]]) -> list[Figure]:
     """All figures. `counts` are the counters of each case."""
-    return [*_speed(kept("schedules")), *_tried(_sum(counts.values())), *_mutants(schedules_of_mutants())]
+    return [*_speed(read_figures("schedules")), *_tried(_sum(counts.values())), *_mutants(schedules_of_mutants())]
 
 
 def _sum(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
@@ -101,12 +101,12 @@ def _mutants(found: Mapping[str, Schedule]) -> list[Figure]:
     ]
 
 
-def mutants() -> list[tuple[str, Schedule]]:
+def mutant_schedules() -> list[tuple[str, Schedule]]:
     """Mutants with the shortest schedule that shows each."""
     return sorted(schedules_of_mutants().items())
 
 
-def requests(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, int, int]]:
+def count_store_requests(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, int, int]]:
     """Cases that run on an object store, with their runs and requests."""
     return [(case, tried["s3_runs"], tried["s3_requests"]) for case, tried in sorted(counts.items()) if tried.get("s3_runs")]
 
@@ -137,7 +137,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class OnStore:
+class StoreResults:
     """The recorded results on an object store."""
 
     source: str
@@ -149,9 +149,9 @@ class OnStore:
     diagrams: "tuple[Drawing, ...]"
 
 
-def on_store() -> OnStore | None:
+def read_store_results() -> StoreResults | None:
     """The results that `hudi-conformance object-store --record` stored; None if there are none."""
-    found = kept("s3")
+    found = read_figures("s3")
     if not found:
         return None
     from hudi_conformance.explorer.s3.diagram import Drawing
@@ -163,7 +163,7 @@ def on_store() -> OnStore | None:
     scenarios = {name: tuple(_verdict(name, entry["findings"]) for entry in engines.values()) for name in names}
     sources = {name: f"{entry['command']}, {entry['taken']}" for name, entry in engines.items()}
     drawn = tuple(Drawing.from_json(one) for entry in engines.values() for one in entry["diagrams"])
-    return OnStore(f"{found['store']['command']}, {found['store']['taken']}", promises, sources, scenarios, drawn)
+    return StoreResults(f"{found['store']['command']}, {found['store']['taken']}", promises, sources, scenarios, drawn)
 
 
 def _scenario(finding: Mapping[str, Any]) -> str:

@@ -46,7 +46,7 @@ def has_role(case: CitedCase, role: str) -> bool:
     return not needs or any(need.startswith(ROLE_FEATURES[role]) for need in needs)
 
 
-def roles_of(case: CitedCase, rule: Requirement) -> tuple[str, ...]:
+def roles_checked(case: CitedCase, rule: Requirement) -> tuple[str, ...]:
     """The roles of a rule in which a case checks it."""
     return tuple(role for role in rule.role if has_role(case, role))
 
@@ -67,7 +67,7 @@ def roles_reached(
     return {
         "cited": roles_with(lambda case: True),
         "mutation-tested": roles_with(lambda case: case.id in killers and passes(case)),
-        "judged": roles_with(lambda case: any(True for _ in judges(case, verdicts))),
+        "judged": roles_with(lambda case: any(True for _ in judging_engines(case, verdicts))),
     }
 
 
@@ -78,14 +78,14 @@ def levels(rule: Requirement, implemented: bool, reached: Mapping[Level, tuple[s
     return (*(("implemented",) if implemented else ()), *found, *proven)
 
 
-def judges(case: CitedCase, verdicts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+def judging_engines(case: CitedCase, verdicts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     """The engines that are not part of this project and passed or failed a case."""
     for engine, outcomes in verdicts.items():
         if not engine.startswith(OWN_ENGINES) and outcomes.get(case.id) in ("pass", "fail"):
             yield engine
 
 
-def basis(rule: str, reached: Iterable[Level]) -> Basis:
+def decide_basis(rule: str, reached: Iterable[Level]) -> Basis:
     """What decides the right answer: the text, the deployed format against it, or neither."""
     about = errata.about(rule)
     if any(erratum.open for erratum in about) and not {"mutation-tested", "judged"} <= set(reached):
@@ -95,7 +95,7 @@ def basis(rule: str, reached: Iterable[Level]) -> Basis:
 
 def basis_text(rule: str, reached: Iterable[Level]) -> str:
     """The basis with the errata that decide it."""
-    found = basis(rule, reached)
+    found = decide_basis(rule, reached)
     if found == "text":
         return found
     deciding = [e.id for e in errata.about(rule) if (e.open if found == "open" else e.deviates and not e.open)]

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from hudi_conformance.cases.suite_marks import keyword
+from hudi_conformance.cases.suite_marks import find_keyword
 
 _ERRATUM = re.compile(r"\bER-\d{3}\b")
 
@@ -41,7 +41,7 @@ def read_mutants(text: str) -> list[dict[str, Any]]:
     found = []
     for node in ast.walk(ast.parse(text)):
         for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
-            breaks = keyword(mark, "breaks")
+            breaks = find_keyword(mark, "breaks")
             if breaks is not None and isinstance(node, ast.FunctionDef):
                 rules = ast.literal_eval(breaks)
                 found.append({

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence.evidence import CitedCase, Evidence
-from hudi_conformance.report.explain.lines import Explainer, Explanation, Line, cut, outcome_words, renamed
+from hudi_conformance.report.explain.lines import Explainer, Explanation, Line, current_names, outcome_words, shorten_list
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.errata import Erratum
@@ -20,7 +20,7 @@ ROWS = 5
 
 def explain_case(name: str, evidence: Evidence, everything: bool) -> Explanation | None:
     """A case: its rules, what it asks, which mutants it kills, and what engines answered."""
-    case = _found({case.id: case for case in evidence.cases}, name, renamed(name)[0])
+    case = _found({case.id: case for case in evidence.cases}, name, current_names(name)[0])
     if case is None:
         return None
     return Explanation(f"{case.id}: {case.description}", tuple(_case(case, name, evidence, everything)))
@@ -45,7 +45,7 @@ def _case(case: CitedCase, asked: str, evidence: Evidence, everything: bool) -> 
     if case.golden is not None:
         yield from _golden(case.golden, case.path)
     kills = (f"{kill.name}  {kill.description}" for kill in evidence.kills if case.id in (kill.killed_by or ()))
-    yield from cut("kills", kills, everything)
+    yield from shorten_list("kills", kills, everything)
     for engine, outcomes in evidence.verdicts.items():
         if case.id in outcomes:
             yield "verdicts", f"{engine}: {outcome_words(outcomes[case.id])}"
@@ -98,7 +98,7 @@ def _expected(case: Mapping[str, Any], path: str) -> Iterator[str]:
 
 def explain_mutant(name: str, evidence: Evidence, everything: bool) -> Explanation | None:
     """A mutant: which rules it breaks, and which cases kill it."""
-    kill = _found({kill.name: kill for kill in evidence.kills}, name, renamed(name)[1])
+    kill = _found({kill.name: kill for kill in evidence.kills}, name, current_names(name)[1])
     if kill is None:
         return None
     return Explanation(f"{kill.name}: {kill.description}", tuple(_mutant(kill, name, evidence, everything)))
@@ -113,9 +113,9 @@ def _mutant(kill: Kill, asked: str, evidence: Evidence, everything: bool) -> Ite
     rules = set(kill.breaks)
     killers = [case for case in evidence.cases if case.id in (kill.killed_by or ())]
     citing = [case for case in killers if rules & set(case.requirements)]
-    yield from cut("killed by", (f"{case.id}  {case.path}" for case in citing), everything)
+    yield from shorten_list("killed by", (f"{case.id}  {case.path}" for case in citing), everything)
     others = [case.id for case in killers if case not in citing]
-    yield from cut("killed by", (f"{id_} (cites other rules)" for id_ in others), everything)
+    yield from shorten_list("killed by", (f"{id_} (cites other rules)" for id_ in others), everything)
     if not killers:
         yield "killed by", "never run" if kill.killed_by is None else "no case"
     yield "reproduce", f"hudi-conformance mutants --only {kill.name}"
@@ -136,12 +136,12 @@ def _erratum(erratum: Erratum, evidence: Evidence, everything: bool) -> Iterator
     yield "deployed", erratum.deployed
     yield "reference", erratum.reference
     code = [f"{place.file}:{place.line}" for place in evidence.deviations.get(erratum.id, ())]
-    yield from cut("code", code or ([erratum.code] if erratum.code else ()), everything)
+    yield from shorten_list("code", code or ([erratum.code] if erratum.code else ()), everything)
     yield from (("evidence", line) for line in erratum.evidence)
     if erratum.open:
         yield "open", "neither side is clearly right: cases record the answers and no engine fails"
     cases = (f"{case.id}  {case.description}" for case in evidence.cases if erratum.id in case.errata)
-    yield from cut("cases", cases, everything)
+    yield from shorten_list("cases", cases, everything)
 
 
 def explain_feature(name: str, evidence: Evidence, everything: bool) -> Explanation | None:
@@ -162,7 +162,7 @@ def _feature(name: str, evidence: Evidence, everything: bool) -> Iterator[Line]:
             yield "declared", f"{engine}: {answered}"
     golden = [case for case in needing if case.golden is not None]
     yield "cases", f"{len(golden)} golden cases and {len(needing) - len(golden)} Python tests need it"
-    yield from cut("cases", (f"  {case.id}  {case.description}" for case in needing), everything)
+    yield from shorten_list("cases", (f"  {case.id}  {case.description}" for case in needing), everything)
     yield "run", f"hudi-conformance run ENGINE --only '{needing[0].id}'" if needing else "no case needs it"
 
 

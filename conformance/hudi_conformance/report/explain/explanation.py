@@ -13,7 +13,7 @@ from hudi_conformance.requirements import requirement as index
 SUGGESTIONS = 8
 
 
-class Unknown(LookupError):
+class UnknownName(LookupError):
     """Nothing has this name; `near` are similar names."""
 
     def __init__(self, name: str, near: list[str]) -> None:
@@ -37,7 +37,7 @@ def explain(name: str, evidence: Evidence, everything: bool = False) -> Explanat
     for explainer in explainers:
         if (found := explainer(name, evidence, everything)) is not None:
             return found
-    raise Unknown(name, near(name, known_names(evidence)))
+    raise UnknownName(name, similar_names(name, known_names(evidence)))
 
 
 def known_names(evidence: Evidence) -> list[str]:
@@ -53,7 +53,7 @@ def known_names(evidence: Evidence) -> list[str]:
     ]
 
 
-def near(name: str, known: Iterable[str]) -> list[str]:
+def similar_names(name: str, known: Iterable[str]) -> list[str]:
     """Names that are similar to `name`, or hold it."""
     lower = {k.lower(): k for k in known}
     inside = [k for k in lower if name.lower() in k]

@@ -8,7 +8,7 @@ from hudi_conformance.report.evidence.evidence import Evidence
 
 Line = tuple[str, str]
 
-#: Outcome -> its word in reports, as `Outcome.words`, whose module takes long to import.
+#: Outcome -> its word in reports, as `Outcome.label`, whose module takes long to import.
 OUTCOME_WORDS = {"fail": "wrong", "unsupported": "not offered", "not-run": "not run"}
 
 #: The number of entries of a list that are shown, unless all are requested.
@@ -32,12 +32,12 @@ def outcome_words(outcome: str) -> str:
     return OUTCOME_WORDS.get(outcome, outcome)
 
 
-def renamed(name: str) -> tuple[str, str]:
+def current_names(name: str) -> tuple[str, str]:
     """The names of today of a case and of a mutant that may have been renamed; parameters of a test are dropped."""
     return current_case(name.partition("[")[0] if "::" in name else name), current_mutant(name)
 
 
-def cut(label: str, entries: Iterable[str], everything: bool, shown: int = SHOWN) -> Iterator[Line]:
+def shorten_list(label: str, entries: Iterable[str], everything: bool, shown: int = SHOWN) -> Iterator[Line]:
     """The first entries of a list, and how many more there are."""
     found = list(entries)
     rest = [] if everything or len(found) <= shown + 1 else found[shown:]

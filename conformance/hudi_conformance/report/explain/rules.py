@@ -4,10 +4,10 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from hudi_conformance.report.evidence.coverage import Entry, entries
+from hudi_conformance.report.evidence.coverage import CoverageEntry, list_entries
 from hudi_conformance.report.evidence.evidence import CitedCase, Evidence
-from hudi_conformance.report.evidence.levels import basis_text, roles_of
-from hudi_conformance.report.explain.lines import SHOWN, Explainer, Explanation, Line, cut, outcome_words
+from hudi_conformance.report.evidence.levels import basis_text, roles_checked
+from hudi_conformance.report.explain.lines import SHOWN, Explainer, Explanation, Line, outcome_words, shorten_list
 from hudi_conformance.requirements import chapters, errata
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.chapters import Chapter
@@ -23,12 +23,12 @@ def explain_rule(name: str, evidence: Evidence, everything: bool) -> Explanation
         rule = index.requirement(name.upper())
     except index.UnknownRequirement:
         return None
-    (entry,) = entries(evidence, [Area(rule.area, "", (rule,))])
+    (entry,) = list_entries(evidence, [Area(rule.area, "", (rule,))])
     lines = (*_rule(entry), *_evidence(entry, everything))
     return Explanation(f"{rule.id} ({rule.level}): {rule.text}", lines)
 
 
-def _rule(entry: Entry) -> Iterator[Line]:
+def _rule(entry: CoverageEntry) -> Iterator[Line]:
     rule = entry.requirement
     chapter = chapters.chapters()[chapters.chapter_of_rule(rule.id)]
     yield "sentence", f"“{rule.quote}”"
@@ -36,6 +36,7 @@ def _rule(entry: Entry) -> Iterator[Line]:
     yield "link", rule.url
     yield "chapter", f"{chapter.title} (explain {chapter.id})"
     yield "roles", ", ".join(rule.role)
+    yield "versions", ", ".join(map(str, rule.versions))
     yield "basis", basis_text(rule.id, entry.levels)
     yield "check", rule.check
     yield "mutant", rule.mutant
@@ -45,7 +46,7 @@ def _rule(entry: Entry) -> Iterator[Line]:
         yield "errata", f"{erratum.id}  {erratum.deployed}"
 
 
-def _evidence(entry: Entry, everything: bool) -> Iterator[Line]:
+def _evidence(entry: CoverageEntry, everything: bool) -> Iterator[Line]:
     yield "level", _level(entry)
     if entry.cases and not entry.excluded:
         for level, roles in entry.roles_reached.items():
@@ -55,28 +56,28 @@ def _evidence(entry: Entry, everything: bool) -> Iterator[Line]:
         yield "implemented", f"{place.file}:{place.line}  {place.name.partition(':')[2]}"
     yield from _cases(entry, everything)
     mutants = sorted(entry.mutants, key=lambda kill: not entry.killers(kill))
-    yield from cut("mutants", (f"{k.name}  {k.place}\n  {_killers(entry, k.name)}" for k in mutants), everything)
+    yield from shorten_list("mutants", (f"{k.name}  {k.place}\n  {_killers(entry, k.name)}" for k in mutants), everything)
     for engine, verdict in entry.verdicts.items():
         counted = ", ".join(f"{n} {outcome_words(outcome)}" for outcome, n in sorted(entry.outcomes[engine].items()))
         yield "verdicts", f"{engine}: {outcome_words(verdict)} ({counted})"
 
 
-def _level(entry: Entry) -> str:
+def _level(entry: CoverageEntry) -> str:
     if entry.excluded:
         return f"excluded: {entry.excluded}"
     return f"{entry.status} ({', '.join(entry.levels) or 'no evidence'})"
 
 
-def _cases(entry: Entry, everything: bool) -> Iterator[Line]:
+def _cases(entry: CoverageEntry, everything: bool) -> Iterator[Line]:
     """Cases grouped by the roles of the rule in which they check an engine, those that kill a mutant first."""
     groups: dict[tuple[str, ...], list[CitedCase]] = {}
     for case in entry.cases:
-        groups.setdefault(roles_of(case, entry.requirement), []).append(case)
+        groups.setdefault(roles_checked(case, entry.requirement), []).append(case)
     killers = {id_ for kill in entry.mutants for id_ in entry.killers(kill)}
     for roles, found in groups.items():
         yield "cases", f"{', '.join(roles) or 'none of its roles'}: {len(found)}"
         found.sort(key=lambda case: (case.id not in killers, case.golden is None))
-        yield from cut("cases", map(_case, found), everything)
+        yield from shorten_list("cases", map(_case, found), everything)
 
 
 def _case(case: CitedCase) -> str:
@@ -84,7 +85,7 @@ def _case(case: CitedCase) -> str:
     return f"  {case.id}  {case.description}\n    {case.path}{line}"
 
 
-def _killers(entry: Entry, mutant: str) -> str:
+def _killers(entry: CoverageEntry, mutant: str) -> str:
     kill = next(kill for kill in entry.mutants if kill.name == mutant)
     killers = entry.killers(kill)
     if not killers:
@@ -98,7 +99,7 @@ def explain_area(name: str, evidence: Evidence, everything: bool) -> Explanation
     if name.upper() not in index.area_ids():
         return None
     area = index.area(name.upper())
-    found = entries(evidence, [area])
+    found = list_entries(evidence, [area])
     chapter = chapters.chapter_of_rule(f"{area.id}-001")
     lines = [("chapter", chapter), ("rules", _counted(found)), *((e.requirement.id, _listed(e)) for e in found)]
     return Explanation(f"{area.id}: {area.title}", tuple(lines))
@@ -114,7 +115,7 @@ def explain_chapter(name: str, evidence: Evidence, everything: bool) -> Explanat
 
 def _chapter(chapter: Chapter, evidence: Evidence, everything: bool) -> Iterator[Line]:
     for area in map(index.area, chapter.areas):
-        found = entries(evidence, [area])
+        found = list_entries(evidence, [area])
         yield area.id, f"{area.title}: {_counted(found)}"
         shown = found if everything else found[:SHOWN]
         yield from ((e.requirement.id, _listed(e)) for e in shown)
@@ -124,13 +125,13 @@ def _chapter(chapter: Chapter, evidence: Evidence, everything: bool) -> Iterator
     yield "golden cases", str(golden)
 
 
-def _counted(found: Iterable[Entry]) -> str:
+def _counted(found: Iterable[CoverageEntry]) -> str:
     """How many rules reached which level at most."""
     counted = Counter(entry.status for entry in found)
     return f"{counted.total()} rules: " + ", ".join(f"{n} {level}" for level, n in counted.most_common())
 
 
-def _listed(entry: Entry) -> str:
+def _listed(entry: CoverageEntry) -> str:
     return f"{entry.status}  {textwrap.shorten(entry.requirement.text, WIDTH, placeholder=' …')}"
 
 

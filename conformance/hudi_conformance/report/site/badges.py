@@ -11,7 +11,7 @@ CHARACTER, HEIGHT, PADDING = 6.6, 20, 8
 ALL_RIGHT, MOSTLY, LESS, LABEL = "#24693f", "#7a5b00", "#a32626", "#3d4552"
 
 
-def badge(label: str, cell: Cell, engine: str) -> str:
+def render_badge(label: str, cell: Cell, engine: str) -> str:
     """The badge `label | passed of asked` of an engine."""
     score = cell.score if cell.asked else "no results"
     left, right = (round(len(text) * CHARACTER) + 2 * PADDING for text in (label, score))

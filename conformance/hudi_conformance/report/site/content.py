@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hudi_conformance.cases.verdict import Outcome, Result
-from hudi_conformance.report.evidence.coverage import Entry, entries
+from hudi_conformance.report.evidence.coverage import CoverageEntry, list_entries
 from hudi_conformance.report.evidence.evidence import CitedCase, Evidence
-from hudi_conformance.report.matrix import Line, matrix
+from hudi_conformance.report.matrix import Line, build_matrix
 from hudi_conformance.report.published import published_engine, published_results
 from hudi_conformance.report.run import EngineRun
 from hudi_conformance.report.site.known_failures import Failure, Failures
 from hudi_conformance.requirements import chapters
 
 
-def file_name(name: str) -> str:
+def page_file_name(name: str) -> str:
     """The name of a page for the id of a case, rule or engine; ids have other characters only in `::` and in command lines."""
     return re.sub(r"[^\w.@-]+", "--", name, flags=re.ASCII).lstrip(".")
 
@@ -50,12 +50,12 @@ class Content:
     @cached_property
     def matrix(self) -> list[Line]:
         """Chapters by engines."""
-        return matrix(self.results, self.engines)
+        return build_matrix(self.results, self.engines)
 
     @cached_property
     def addresses(self) -> Mapping[str, str]:
         """The pages of engines and chapters, from the folder of the site."""
-        engines = {engine.name: f"engines/{file_name(engine.name)}.html" for engine in self.engines}
+        engines = {engine.name: f"engines/{page_file_name(engine.name)}.html" for engine in self.engines}
         return engines | {chapter: f"chapters/{chapter}.html" for chapter in chapters.chapters()}
 
     def outcome(self, engine: str, case: str) -> Outcome | None:
@@ -69,14 +69,14 @@ class Content:
         return {case.id: case for case in self.evidence.cases}
 
     @cached_property
-    def rules(self) -> tuple[Entry, ...]:
+    def rules(self) -> tuple[CoverageEntry, ...]:
         """Every rule with its evidence."""
-        return entries(self.evidence)
+        return list_entries(self.evidence)
 
     @cached_property
-    def rules_by_chapter(self) -> Mapping[str, list[Entry]]:
+    def rules_by_chapter(self) -> Mapping[str, list[CoverageEntry]]:
         """The rules of each chapter."""
-        found: dict[str, list[Entry]] = {}
+        found: dict[str, list[CoverageEntry]] = {}
         for entry in self.rules:
             found.setdefault(chapters.chapter_of_rule(entry.requirement.id), []).append(entry)
         return found

@@ -12,21 +12,21 @@ from hudi_conformance import __version__
 MARKER = ".hudi-conformance-site"
 
 
-class NoSite(ValueError):
+class NotASite(ValueError):
     """The folder cannot be replaced, because it is not an earlier site."""
 
 
-def check(folder: Path) -> None:
+def check_folder(folder: Path) -> None:
     """Raises NoSite unless the folder is missing, empty, or an earlier site."""
     if folder.exists() and not folder.is_dir():
-        raise NoSite(f"{folder} is not a folder")
+        raise NotASite(f"{folder} is not a folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARKER).is_file():
-        raise NoSite(f"{folder} is not empty and is not a site of this command (it has no {MARKER}); name another folder")
+        raise NotASite(f"{folder} is not empty and is not a site of this command (it has no {MARKER}); name another folder")
 
 
-def write(folder: Path, pages: Iterable[tuple[str, str]]) -> tuple[int, int]:
+def write_site(folder: Path, pages: Iterable[tuple[str, str]]) -> tuple[int, int]:
     """Write the pages (path and text) and the marker; the number of files and of bytes. Raises NoSite."""
-    check(folder)
+    check_folder(folder)
     folder = folder.absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))

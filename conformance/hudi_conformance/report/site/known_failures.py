@@ -83,7 +83,7 @@ class Difference:
         return sorted({flag for _, entry in self.listed if entry.case in cases for flag in cases[entry.case].flags})
 
 
-def differences(listed: Iterable[Listed]) -> list[Difference]:
+def group_by_reason(listed: Iterable[Listed]) -> list[Difference]:
     """One for each reason; first those of most engines, then of most cases."""
     by_reason: dict[str, list[Listed]] = defaultdict(list)
     for engine, entry in listed:
@@ -92,10 +92,14 @@ def differences(listed: Iterable[Listed]) -> list[Difference]:
     return sorted(found, key=lambda one: (-len({name for name, _ in one.listed}), -len(one.listed), one.reason))
 
 
-def by_outcome(failures: Failures) -> list[tuple[Outcome, str, list[Difference]]]:
+def sections_by_outcome(failures: Failures) -> list[tuple[Outcome, str, list[Difference]]]:
     """Outcome, heading and differences of each section that is not empty."""
     found = [
-        (outcome, title, differences((name, e) for name, listed in failures.items() for e in listed if e.outcome is outcome))
+        (
+            outcome,
+            title,
+            group_by_reason((name, e) for name, listed in failures.items() for e in listed if e.outcome is outcome),
+        )
         for outcome, title in SECTIONS.items()
     ]
     return [section for section in found if section[2]]
@@ -111,7 +115,7 @@ class Overview:
     wrong: int
 
 
-def overview(failures: Failures) -> list[Overview]:
+def list_overviews(failures: Failures) -> list[Overview]:
     """One for each engine with known failures."""
     return [
         Overview(name, len({e.reason for e in listed}), len(listed), sum(e.outcome is Outcome.FAIL for e in listed))

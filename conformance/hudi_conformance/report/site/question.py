@@ -8,7 +8,7 @@ from typing import Any
 from hudi_conformance.cases.case import Case
 from hudi_conformance.cases.file_cases import Variant
 from hudi_conformance.cases.reads import Read
-from hudi_conformance.cases.rows import Rows, text
+from hudi_conformance.cases.rows import Rows, format_value
 from hudi_conformance.contract.messages import Query
 
 #: Rows of an answer, questions of a case and characters of JSON that a page shows at most.
@@ -30,7 +30,7 @@ class Block:
     omitted: int = 0
 
 
-def question(case: Case) -> str:
+def describe_question(case: Case) -> str:
     """The question of a case in one line."""
     if case.vectors is not None:
         return f"Compute {case.vectors.function} for {_counted(case.vectors.tests, 'argument list')}."
@@ -51,11 +51,11 @@ def _counted(found: Sequence[Any], one: str, several: str = "") -> str:
 
 def _query(query: Query) -> str:
     asked = {name: value for name, value in query.to_json().items() if value != PLAIN.get(name) and name != "kind"}
-    more = ", ".join(f"{name} {text(value)}" for name, value in asked.items())
+    more = ", ".join(f"{name} {format_value(value)}" for name, value in asked.items())
     return f"{query.kind} query" + (f" ({more})" if more else "")
 
 
-def answer(case: Case) -> Iterator[Block]:
+def describe_answer(case: Case) -> Iterator[Block]:
     """The right answer of a case, and the answers that are accepted too."""
     expected = case.expected
     if expected.open:
@@ -83,7 +83,7 @@ def _title(title: str, number: int) -> str:
 
 
 def _rows(title: str, rows: Rows, said: str = "") -> Block:
-    cells = tuple(tuple(text(row[name]) for name in rows.types) for row in rows.rows[:ROWS])
+    cells = tuple(tuple(format_value(row[name]) for name in rows.types) for row in rows.rows[:ROWS])
     columns = tuple(rows.types)
     return Block(title, said or ("" if cells else "No rows."), "", columns, cells, max(0, len(rows.rows) - ROWS))
 

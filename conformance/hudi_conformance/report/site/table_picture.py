@@ -54,14 +54,18 @@ class TablePicture:
     omitted: int
 
 
-def picture(case: Case) -> TablePicture | str | None:
+def draw_table(case: Case) -> TablePicture | str | None:
     """The picture of the table of a case, the reason why it cannot be drawn, or None for a case without table."""
     if case.table is None:
         return None
     try:
-        found = open_table(case.subject.as_uri()).inspect()
+        return picture_of(open_table(case.subject.as_uri()).inspect())
     except (HudiError, OSError) as error:
         return type(error).__name__
+
+
+def picture_of(found: dict[str, Any]) -> TablePicture:
+    """The picture of a table from its inspection."""
     entries = found["properties"]
     instants, groups = list(_instants(found["timeline"])), list(_groups(found["file_groups"]))
     return TablePicture(

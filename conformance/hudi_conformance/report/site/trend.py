@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from hudi_conformance.cases.verdict import Outcome, Result
-from hudi_conformance.report.matrix import Line, matrix
+from hudi_conformance.report.matrix import Line, build_matrix
 from hudi_conformance.report.published import published_engine
 from hudi_conformance.report.run import EngineRun
 
@@ -48,7 +48,7 @@ class Trend:
     steps: tuple[Step, ...]
 
 
-def trends(results: Sequence[Result]) -> list[Trend]:
+def compute_trends(results: Sequence[Result]) -> list[Trend]:
     """The trend of each engine that has results of two releases or more."""
     families: dict[str, list[str]] = {}
     for name in sorted({result.engine for result in results}, key=_release):
@@ -71,7 +71,7 @@ def _trend(name: str, releases: Sequence[str], results: Iterable[Result]) -> Tre
     engines = tuple(map(published_engine, releases))
     compared = [found[case] for found in by_release.values() for case in sorted(shared)]
     steps = tuple(_step(before, after, by_release[before.name], by_release[after.name]) for before, after in pairwise(engines))
-    return Trend(name, engines, tuple(matrix(compared, engines)), steps)
+    return Trend(name, engines, tuple(build_matrix(compared, engines)), steps)
 
 
 def _step(before: EngineRun, after: EngineRun, old: dict[str, Result], new: dict[str, Result]) -> Step:

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
-from hudi_conformance.report.matrix import table
+from hudi_conformance.report.matrix import matrix_table
 from hudi_conformance.report.run import Run
-from hudi_conformance.runner.progress.forecast import Forecast, in_words, is_golden
+from hudi_conformance.runner.progress.forecast import Forecast, format_duration, is_golden
 from hudi_conformance.runner.run_report import engine_run
 
 #: Seconds between two lines of progress where the output is not a terminal.
@@ -70,15 +70,15 @@ class ProgressDisplay:
 
     def _expect(self, nodes: Sequence[str]) -> None:
         if nodes:
-            self.forecast.expect(nodes)
+            self.forecast.set_cases(nodes)
             self._number, self._left_of_golden = len(nodes), sum(map(is_golden, nodes))
             self._started = time.monotonic()
             self._progress.update(self._task, total=1.0)
 
     @property
-    def left(self) -> float | None:
+    def remaining_seconds(self) -> float | None:
         """The seconds that the rest of the run takes."""
-        return self.forecast.left(time.monotonic() - self._started)
+        return self.forecast.remaining_seconds(time.monotonic() - self._started)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a result and show progress."""
@@ -89,7 +89,7 @@ class ProgressDisplay:
             return
         self.counts[Outcome(line["outcome"])] += 1
         self._hellos[line["engine"]] = getattr(report, "hudi_hello", {})
-        self.forecast.end(report.nodeid, line["seconds"])
+        self.forecast.count_case(report.nodeid, line["seconds"])
         self._show(line)
         if is_golden(report.nodeid):
             self._golden.append(line)
@@ -98,10 +98,10 @@ class ProgressDisplay:
                 self._show_golden()
 
     def _show(self, line: dict[str, Any]) -> None:
-        tally = "  ".join(f"{self.counts[o]} {o.words}" for o in reversed(WORST_FIRST) if self.counts[o])
-        cases, left = f"{sum(self.counts.values())} of {self._number}", f"{in_words(self.left)} left"
+        tally = "  ".join(f"{self.counts[o]} {o.label}" for o in reversed(WORST_FIRST) if self.counts[o])
+        cases, left = f"{sum(self.counts.values())} of {self._number}", f"{format_duration(self.remaining_seconds)} left"
         text = f"{left}   {tally}   {line['engine']} {line['case']}"
-        self._progress.update(self._task, completed=self.forecast.share, cases=cases, description=text)
+        self._progress.update(self._task, completed=self.forecast.finished_share, cases=cases, description=text)
         if not self.console.is_terminal and time.monotonic() - self._last_line >= BETWEEN_LINES:
             self._last_line = time.monotonic()
             self.console.print(f"{time.strftime('%X')}  {cases}   {left}   {tally}", soft_wrap=True)
@@ -112,10 +112,10 @@ class ProgressDisplay:
         engines = tuple(engine_run(name, self._hellos.get(name)) for name in self.engines)
         run = Run(engines, seed=None, started="", seconds=took, complete=False)
         self._progress.stop()
-        self.output.print(f"golden cases, after {in_words(took)}\n")
-        self.output.print(table(run, [Result.from_json(line) for line in self._golden]))
+        self.output.print(f"golden cases, after {format_duration(took)}\n")
+        self.output.print(matrix_table(run, [Result.from_json(line) for line in self._golden]))
         self.output.print(
-            f"\n{others} model-based and concurrency cases follow; they take about {in_words(self.left)}"
+            f"\n{others} model-based and concurrency cases follow; they take about {format_duration(self.remaining_seconds)}"
             " (--tier golden leaves them out)\n",
             soft_wrap=True,
         )

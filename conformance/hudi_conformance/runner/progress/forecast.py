@@ -32,14 +32,14 @@ def is_golden(node: str) -> bool:
     return "case.json::" in node
 
 
-def group_of(node: str) -> str:
+def timing_group(node: str) -> str:
     """The cases that take about the same time: those of one folder of golden cases, or those of one test function."""
     path, _, test = node.partition("::")
     folders = path.split("/")
     return folders[-3] if is_golden(node) and len(folders) > 2 else f"{folders[-1]}::{test.partition('[')[0]}"
 
 
-def engine_of(node: str, engines: Sequence[str]) -> str:
+def engine_of_node(node: str, engines: Sequence[str]) -> str:
     """The engine whose result a node gives; in a relay that is the reader."""
     _, _, test = node.partition("::")
     parameters = test if is_golden(node) else test.partition("[")[2]
@@ -58,29 +58,29 @@ class Forecast:
     ended: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     taken: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
-    def seconds_of(self, node: str) -> float:
+    def expected_seconds(self, node: str) -> float:
         """The expected seconds of a case on the reference."""
-        return self.known.get(group_of(node), self.known.get(OTHERS, LEAST))
+        return self.known.get(timing_group(node), self.known.get(OTHERS, LEAST))
 
-    def expect(self, nodes: Sequence[str]) -> None:
+    def set_cases(self, nodes: Sequence[str]) -> None:
         """Set the cases of the run."""
         self.total.clear()
         for node in nodes:
-            self.total[engine_of(node, self.engines)] += self.seconds_of(node)
+            self.total[engine_of_node(node, self.engines)] += self.expected_seconds(node)
 
-    def end(self, node: str, seconds: float) -> None:
+    def count_case(self, node: str, seconds: float) -> None:
         """Count a case that has ended."""
-        engine = engine_of(node, self.engines)
-        self.ended[engine] += self.seconds_of(node)
+        engine = engine_of_node(node, self.engines)
+        self.ended[engine] += self.expected_seconds(node)
         self.taken[engine] += seconds
 
     @property
-    def share(self) -> float:
+    def finished_share(self) -> float:
         """How much of the work is done, from 0 to 1."""
         total = sum(self.total.values())
         return min(1.0, sum(self.ended.values()) / total) if total else 0.0
 
-    def left(self, elapsed: float) -> float | None:
+    def remaining_seconds(self, elapsed: float) -> float | None:
         """The seconds that the rest takes, after `elapsed` seconds of running cases; None before the first has ended."""
         ended = sum(self.ended.values())
         if not ended:
@@ -94,7 +94,7 @@ class Forecast:
         return (self.taken[engine] / self.ended[engine]) / (taken / ended) if taken and self.ended[engine] else 1.0
 
 
-def in_words(seconds: float | None) -> str:
+def format_duration(seconds: float | None) -> str:
     """A duration as in `40 s` or `3 min`."""
     if seconds is None:
         return "an unknown time"

@@ -10,7 +10,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Step, row
-from hudi_conformance.suite.support.tables.written_tables import base_files, written
+from hudi_conformance.suite.support.tables.written_tables import base_files, write_table
 
 FILTER, KIND = b"org.apache.hudi.bloomfilter", b"hoodie_bloom_filter_type_code"
 KEY = "_hoodie_record_key"
@@ -27,7 +27,7 @@ UPDATE = Step("upsert", (row("key", 2, "second"), row("a new key", 2, "second"),
 def test_a_parquet_library_reads_the_base_files_of_a_table(engine: Client, new_uri: Callable[[], str]) -> None:
     """BF-002: every file whose name ends in .parquet is a complete Parquet file and holds the rows."""
     uri = new_uri()
-    written(engine, uri, INSERT, UPDATE)
+    write_table(engine, uri, INSERT, UPDATE)
     rows: dict[str, str] = {}
     for path in base_files(uri):
         content = path.read_bytes()
@@ -46,7 +46,7 @@ def test_bloom_filters_contain_every_key(engine: Client, new_uri: Callable[[], s
     An engine that looks up keys by these filters would write a second row of a key that the filter does not contain.
     """
     uri = new_uri()
-    written(engine, uri, INSERT, UPDATE)
+    write_table(engine, uri, INSERT, UPDATE)
     files = [(path, pq.ParquetFile(path)) for path in base_files(uri)]
     with_filter = [(path, file) for path, file in files if FILTER in (file.metadata.metadata or {})]
     if not with_filter:

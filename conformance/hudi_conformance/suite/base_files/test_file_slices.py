@@ -16,7 +16,7 @@ from pyroaring import BitMap64
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.registry import connect
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Row, Step, as_arrow, expect_rows, row
-from hudi_conformance.suite.support.tables.stored_blocks import DELETE, SCHEMA, Block, logs, parse_blocks
+from hudi_conformance.suite.support.tables.stored_blocks import DELETE, SCHEMA, Block, log_files, parse_blocks
 from hudi_conformance.suite.support.tables.written_tables import (
     INSERT,
     META,
@@ -24,9 +24,9 @@ from hudi_conformance.suite.support.tables.written_tables import (
     WRITES,
     base_files,
     data_files,
-    folder_of,
-    metadata_of,
-    written,
+    read_metadata,
+    table_folder,
+    write_table,
 )
 from hudi_reference import open_table
 from hudi_reference.schema.avro import with_meta_columns
@@ -44,9 +44,9 @@ LOG_NAME = re.compile(r"\.(?P<file_id>[^_]+)_(?P<instant>\d{17})\.log\.(?P<versi
 ROWS = tuple(row(key, 1, "x") for key in "abcdef")
 
 
-def last_blocks(uri: str, instant: str) -> list[Block]:
+def read_last_blocks(uri: str, instant: str) -> list[Block]:
     """Return the blocks that an action wrote."""
-    return [block for path in logs(uri) if instant in path.name for block in parse_blocks(path.read_bytes())]
+    return [block for path in log_files(uri) if instant in path.name for block in parse_blocks(path.read_bytes())]
 
 
 @LOGS
@@ -61,7 +61,7 @@ def test_record_positions_identify_the_changed_rows(engine: Client, new_uri: Cal
     first = engine.write(uri, "upsert", as_arrow(ROWS))
     keys = pq.ParquetFile(base_files(uri)[0]).read().column("_hoodie_record_key").to_pylist()
     changes = (row("e", 2, "y"), row("b", 2, "y", deleted=True), row("a", 2, "y"), row("d", 2, "y", deleted=True))
-    blocks = last_blocks(uri, engine.write(uri, "upsert", as_arrow(changes)))
+    blocks = read_last_blocks(uri, engine.write(uri, "upsert", as_arrow(changes)))
     for block in blocks:
         if POSITIONS in block.header:
             places = list(BitMap64.deserialize(base64.b64decode(block.header[POSITIONS], validate=True)))
@@ -79,12 +79,12 @@ def test_file_names_identify_groups_and_instants(engine: Client, new_uri: Callab
     it.
     """
     uri = new_uri()
-    _, instants = written(engine, uri, INSERT, UPDATE, Step("upsert", (row("b", 3, "z"),)), type=type)
+    _, instants = write_table(engine, uri, INSERT, UPDATE, Step("upsert", (row("b", 3, "z"),)), type=type)
     location_of_file: dict[str, tuple[str, str, str]] = {}
     for instant in instants:
-        for folder, stats in metadata_of(uri, instant)[2]["partitionToWriteStats"].items():
+        for folder, stats in read_metadata(uri, instant)[2]["partitionToWriteStats"].items():
             location_of_file |= {stat["path"]: (folder, stat["fileId"], instant) for stat in stats}
-    shutil.rmtree(folder_of(uri) / ".hoodie")
+    shutil.rmtree(table_folder(uri) / ".hoodie")
     found = {}
     for path in data_files(uri):
         folder, _, name = path.rpartition("/")
@@ -99,8 +99,8 @@ def test_file_names_identify_groups_and_instants(engine: Client, new_uri: Callab
 def test_logged_rows_have_all_meta_columns(engine: Client, new_uri: Callable[[], str]) -> None:
     """META-001: the schema of a data block begins with the five meta columns, and each block names the action that wrote it."""
     uri = new_uri()
-    _, (_, instant) = written(engine, uri, INSERT, UPDATE, type="MERGE_ON_READ")
-    blocks = last_blocks(uri, instant)
+    _, (_, instant) = write_table(engine, uri, INSERT, UPDATE, type="MERGE_ON_READ")
+    blocks = read_last_blocks(uri, instant)
     assert blocks
     for block in blocks:
         names = re.findall(r'"name"\s*:\s*"(_hoodie_\w+)"', block.header[SCHEMA])
@@ -114,7 +114,7 @@ def test_logged_rows_have_all_meta_columns(engine: Client, new_uri: Callable[[],
 def test_a_sequence_number_stays_with_its_row(engine: Client, new_uri: Callable[[], str]) -> None:
     """META-006: commit time and sequence number of a row do not change when the row is carried into another file."""
     uri = new_uri()
-    _, (first, _) = written(engine, uri, INSERT, UPDATE)
+    _, (first, _) = write_table(engine, uri, INSERT, UPDATE)
     numbers: dict[str, set[Any]] = {}
     for path in base_files(uri):
         for found in pq.ParquetFile(path).read().to_pylist():
@@ -139,7 +139,7 @@ def test_a_delete_applies_to_its_partition_only(engine: Client, new_uri: Callabl
     expect_rows(engine, uri, [row("a", 1, "x"), row("b", 1, "x"), row("c", 1, "x", "rio")], "after the delete")
 
 
-def attempt(uri: str, rows: Sequence[Row], *, lost: Sequence[str]) -> str:
+def write_with_attempts(uri: str, rows: Sequence[Row], *, lost: Sequence[str]) -> str:
     """Write with the reference, with several attempts of the same task; `lost` are the values that each failed attempt
     wrote.
     """
@@ -168,9 +168,9 @@ def test_task_attempts_write_separate_files(engine: Client, new_uri: Callable[[]
     The reference reads: how other engines read such files depends on the order in which a folder is listed.
     """
     uri = new_uri()
-    written(engine, uri, INSERT, type=type)
+    write_table(engine, uri, INSERT, type=type)
     before = data_files(uri)
-    instant = attempt(uri, UPDATE.rows, lost=("first lost", "second lost"))
+    instant = write_with_attempts(uri, UPDATE.rows, lost=("first lost", "second lost"))
     names = [path.rpartition("/")[2] for path in data_files(uri) - before]
     parsed = [BASE_NAME.fullmatch(name) or LOG_NAME.fullmatch(name) for name in names]
     tokens = [tuple(map(int, parts["token"].split("-"))) for parts in parsed if parts]
@@ -189,8 +189,8 @@ def test_only_orphan_files_are_removed(engine: Client, new_uri: Callable[[], str
     tokens, and files of pending actions stay, and so do the rows.
     """
     uri = new_uri()
-    written(engine, uri, INSERT, UPDATE, Step("upsert", (row("b", 3, "z"),)), type=type)
-    home, named = folder_of(uri), data_files(uri)
+    write_table(engine, uri, INSERT, UPDATE, Step("upsert", (row("b", 3, "z"),)), type=type)
+    home, named = table_folder(uri), data_files(uri)
     lost = set()
     for path in sorted(named):
         for token in ("0-0-0", "99999-0-0"):

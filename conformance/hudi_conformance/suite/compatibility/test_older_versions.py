@@ -9,11 +9,11 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import EngineError, Refused
-from hudi_conformance.explorer.crash_points import Crashed, copy_of, crashes
+from hudi_conformance.explorer.crash_points import Crashed, copy_storage, crash_states
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, expect_rows, row
-from hudi_conformance.suite.support.tables.older_tables import ROW, golden
-from hudi_conformance.suite.support.tables.written_tables import completed, folder_of
+from hudi_conformance.suite.support.tables.older_tables import ROW, golden_table
+from hudi_conformance.suite.support.tables.written_tables import completed_files, table_folder
 from hudi_reference import Migration, migrate, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import HudiError, MigrationRefused, TableChanged, UnfinishedMigration
@@ -28,7 +28,7 @@ Rows = list[dict[str, object]]
 STARTED = "20300317174640000"
 
 
-def version_of(folder: Path) -> str:
+def table_version(folder: Path) -> str:
     """Return the version in the properties of a table."""
     lines = (folder / ".hoodie" / "hoodie.properties").read_text().splitlines()
     return next(line.partition("=")[2] for line in lines if line.startswith("hoodie.table.version="))
@@ -40,13 +40,13 @@ def version_of(folder: Path) -> str:
 def test_a_write_does_not_raise_the_version_of_a_table(engine: Client, new_uri: Callable[[], str], name: str) -> None:
     """COMPAT-005: a table of version 6 is written at version 6, or the write is refused; the stored version does not change."""
     uri = new_uri()
-    shutil.copytree(golden(name), folder_of(uri))
+    shutil.copytree(golden_table(name), table_folder(uri))
     before = engine.read(uri, Query("snapshot")).num_rows
     try:
         engine.write(uri, "upsert", ROW)
     except (Refused, EngineError):
         assert engine.read(uri, Query("snapshot")).num_rows == before
-    assert version_of(folder_of(uri)) == "6"
+    assert table_version(table_folder(uri)) == "6"
 
 
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "copy-on-write", "partition.none")
@@ -59,26 +59,26 @@ def test_writes_are_refused_during_a_migration(engine: Client, new_uri: Callable
     uri = new_uri()
     engine.create(uri, Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", False).spec())
     engine.write(uri, "upsert", as_arrow([row("a", 1, "first")]))
-    requested = completed(uri)[0].name.partition("_")[0]
-    (folder_of(uri) / ".hoodie" / name.format(requested=int(requested) - 1)).write_bytes(b"")
+    requested = completed_files(uri)[0].name.partition("_")[0]
+    (table_folder(uri) / ".hoodie" / name.format(requested=int(requested) - 1)).write_bytes(b"")
     with pytest.raises((Refused, EngineError)):
         engine.write(uri, "upsert", as_arrow([row("a", 2, "second")]))
-    assert len(completed(uri)) == 1
+    assert len(completed_files(uri)) == 1
     expect_rows(engine, uri, [row("a", 1, "first")], "after the write that had to be refused")
 
 
-def migrated(storage: Storage) -> Migration:
+def make_migration(storage: Storage) -> Migration:
     """Return the migration of a table, with a clock and ids that start from the same state each time."""
     return migrate("memory:///old", storage=storage, clock=ManualClock(1_900_000_000_000), ids=SeededIds(1))
 
 
-def rows_of(storage: Storage) -> Rows:
+def read_rows(storage: Storage) -> Rows:
     """Return the rows of a table with meta columns, except the file name: a compaction moves rows to another file."""
     rows: Rows = open_table("memory:///old", storage=storage).snapshot().drop_columns(["_hoodie_file_name"]).to_pylist()
     return sorted(rows, key=lambda one: str(one["_hoodie_record_key"]))
 
 
-def instants_of(storage: Storage) -> list[tuple[str, str]]:
+def completed_before_migration(storage: Storage) -> list[tuple[str, str]]:
     """Return requested time and action of everything that completed before the migration, active and archived."""
     timeline = open_table("memory:///old", storage=storage).timeline
     return sorted({(i.requested, i.action) for i in (*timeline.completed, *timeline.history) if i.requested < STARTED})
@@ -99,35 +99,37 @@ def test_a_crashed_migration_leaves_a_readable_table(engine: Client, name: str) 
     undisturbed one.
     """
     only_in_process(engine)
-    storage = copy_of(LocalStorage(golden(name)))
-    rows, instants = rows_of(storage), instants_of(storage)
+    storage = copy_storage(LocalStorage(golden_table(name)))
+    rows, instants = read_rows(storage), completed_before_migration(storage)
     versions, ended = set(), set[frozenset[tuple[str, bytes]]]()
-    for crash in crashes(storage, migrated):
-        assert rows_of(crash.storage) == rows, crash
-        assert instants_of(crash.storage) == instants, crash
+    for crash in crash_states(storage, make_migration):
+        assert read_rows(crash.storage) == rows, crash
+        assert completed_before_migration(crash.storage) == instants, crash
         versions.add(read_properties(crash.storage).get("hoodie.table.version"))
-        if leftovers(crash.storage):
+        if old_timeline_files(crash.storage):
             expect_writers_stopped(crash)
-        migrated(crash.storage)
+        make_migration(crash.storage)
         content = frozenset((info.path, crash.storage.get(info.path)) for info in crash.storage.list())
         if content in ended:  # the same bytes as after an earlier crash, which were checked
             continue
         ended.add(content)
-        assert rows_of(crash.storage) == rows, f"{crash}, then a second run"
-        assert instants_of(crash.storage) == instants, f"{crash}, then a second run"
-        assert leftovers(crash.storage) == read_logs(crash.storage) == [], f"{crash}, then a second run"
+        assert read_rows(crash.storage) == rows, f"{crash}, then a second run"
+        assert completed_before_migration(crash.storage) == instants, f"{crash}, then a second run"
+        assert old_timeline_files(crash.storage) == read_logs(crash.storage) == [], f"{crash}, then a second run"
         assert read_properties(crash.storage).get("hoodie.table.version") == "8"
     assert versions == {"6", "8"}
 
 
 def expect_writers_stopped(crash: Crashed) -> None:
     """A table between two versions refuses writes."""
-    table = open_table("memory:///old", storage=copy_of(crash.storage), clock=ManualClock(1_900_000_000_000), ids=SeededIds(2))
+    table = open_table(
+        "memory:///old", storage=copy_storage(crash.storage), clock=ManualClock(1_900_000_000_000), ids=SeededIds(2)
+    )
     with pytest.raises(HudiError):
         table.upsert(ROW)
 
 
-def leftovers(storage: Storage) -> list[str]:
+def old_timeline_files(storage: Storage) -> list[str]:
     """Files of the old timeline."""
     return [info.path for info in storage.list(".hoodie") if is_old(info)]
 
@@ -145,14 +147,14 @@ def test_a_migrated_table_accepts_writes(engine: Client, new_uri: Callable[[], s
     """COMPAT-006: after a migration the rows are unchanged; after a further write they are the earlier rows and the new one."""
     only_in_process(engine)
     uri = new_uri()
-    shutil.copytree(golden(name), folder_of(uri))
-    before = rows_of(LocalStorage(folder_of(uri)))
+    shutil.copytree(golden_table(name), table_folder(uri))
+    before = read_rows(LocalStorage(table_folder(uri)))
     planned = migrate(uri, dry_run=True)
-    assert version_of(folder_of(uri)) == "6"
+    assert table_version(table_folder(uri)) == "6"
     assert migrate(uri) == planned
-    assert rows_of(LocalStorage(folder_of(uri))) == before
+    assert read_rows(LocalStorage(table_folder(uri))) == before
     engine.write(uri, "upsert", ROW)
-    after = rows_of(LocalStorage(folder_of(uri)))
+    after = read_rows(LocalStorage(table_folder(uri)))
     assert [one for one in after if one["_hoodie_record_key"] != "z"] == before
     assert len(after) == len(before) + 1
 
@@ -163,10 +165,10 @@ def test_a_migrated_table_accepts_writes(engine: Client, new_uri: Callable[[], s
 def test_pending_actions_block_a_migration(engine: Client, name: str) -> None:
     """COMPAT-006: a table with a pending action stays at version 6; the message names the action and the remedy."""
     only_in_process(engine)
-    storage = copy_of(LocalStorage(golden(name)))
+    storage = copy_storage(LocalStorage(golden_table(name)))
     before = [info.path for info in storage.list()]
     with pytest.raises(MigrationRefused) as refused:
-        migrated(storage)
+        make_migration(storage)
     assert refused.value.remedy is not None
     assert [info.path for info in storage.list()] == before
 
@@ -188,10 +190,10 @@ def test_a_write_during_a_migration_stops_it(engine: Client) -> None:
     """
     only_in_process(engine)
     storage = BusyStorage()
-    for info in (source := LocalStorage(golden("v6.cow"))).list():
+    for info in (source := LocalStorage(golden_table("v6.cow"))).list():
         storage.put(info.path, source.get(info.path))
     with pytest.raises(TableChanged):
-        migrated(storage)
+        make_migration(storage)
     assert read_properties(storage).is_legacy
 
 
@@ -200,9 +202,9 @@ def test_a_write_during_a_migration_stops_it(engine: Client) -> None:
 def test_an_instant_written_after_the_switch_is_kept(engine: Client) -> None:
     """COMPAT-006: a second run deletes only what the timeline of version 8 contains; an unknown instant is an error."""
     only_in_process(engine)
-    storage = copy_of(LocalStorage(golden("v6.cow")))
-    migrated(storage)
+    storage = copy_storage(LocalStorage(golden_table("v6.cow")))
+    make_migration(storage)
     storage.put(".hoodie/20990101000000000.commit", b"{}")
     with pytest.raises(UnfinishedMigration):
-        migrated(storage)
+        make_migration(storage)
     assert storage.head(".hoodie/20990101000000000.commit") is not None

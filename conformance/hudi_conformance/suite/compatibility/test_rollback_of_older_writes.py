@@ -12,9 +12,9 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import EngineError, Refused
-from hudi_conformance.suite.support.tables.older_tables import ROW, golden
-from hudi_conformance.suite.support.tables.tables_under_services import Json, ordered, pending
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.older_tables import ROW, golden_table
+from hudi_conformance.suite.support.tables.tables_under_services import Json, pending_actions, sort_rows
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import migrate, open_table
 
 COLUMNS = ("id", "ts", "p", "name")
@@ -23,14 +23,14 @@ NEEDS = pytest.mark.needs("write.upsert", "read.snapshot", "read.projection", "i
 TABLES = pytest.mark.parametrize("name", ["v6.cow", "v6.mor", "v6.mor.compacted"])
 
 
-def rows(engine: Client, uri: str) -> list[Json]:
+def read_rows(engine: Client, uri: str) -> list[Json]:
     """Return the rows of a snapshot."""
-    return ordered(engine.read(uri, Query(columns=COLUMNS)))
+    return sort_rows(engine.read(uri, Query(columns=COLUMNS)))
 
 
-def migrated(name: str, uri: str) -> list[str]:
+def migrate_golden_table(name: str, uri: str) -> list[str]:
     """Place a golden table of version 6 and migrate it; return the requested times of its writes."""
-    shutil.copytree(golden(name), folder_of(uri))
+    shutil.copytree(golden_table(name), table_folder(uri))
     migrate(uri)
     return [instant.requested for instant in open_table(uri).timeline.commits]
 
@@ -39,15 +39,15 @@ def expect_rolled_back(engine: Client, uri: str, service: str, instant: str, the
     """The service restores these rows, or refuses and changes nothing; then nothing is pending, and the table accepts a
     write.
     """
-    before = rows(engine, uri)
+    before = read_rows(engine, uri)
     try:
         engine.service(uri, service, instant=instant)  # type: ignore[arg-type]
     except (Refused, EngineError):
         then = before
-    assert rows(engine, uri) == then
-    assert pending(engine, uri) == []
+    assert read_rows(engine, uri) == then
+    assert pending_actions(engine, uri) == []
     engine.write(uri, "upsert", ROW)
-    assert [row for row in rows(engine, uri) if row["id"] != "z"] == then
+    assert [row for row in read_rows(engine, uri) if row["id"] != "z"] == then
 
 
 @NEEDS
@@ -57,8 +57,8 @@ def expect_rolled_back(engine: Client, uri: str, service: str, instant: str, the
 def test_a_write_of_version_6_is_rolled_back_or_kept(engine: Client, new_uri: Callable[[], str], name: str) -> None:
     """TL-019: the newest write before the migration is rolled back completely, or not at all."""
     uri = new_uri()
-    *_, before, newest = migrated(name, uri)
-    then = ordered(open_table(uri).as_of(before).select(COLUMNS))
+    *_, before, newest = migrate_golden_table(name, uri)
+    then = sort_rows(open_table(uri).as_of(before).select(COLUMNS))
     expect_rolled_back(engine, uri, "rollback", newest, then)
 
 
@@ -71,8 +71,8 @@ def test_a_restore_to_before_the_migration_succeeds_or_changes_nothing(
 ) -> None:
     """TL-023: the table is restored to its first write, or it stays unchanged: no unfinished restore blocks writers."""
     uri = new_uri()
-    first, *_ = migrated(name, uri)
-    then = ordered(open_table(uri).as_of(first).select(COLUMNS))
+    first, *_ = migrate_golden_table(name, uri)
+    then = sort_rows(open_table(uri).as_of(first).select(COLUMNS))
     expect_rolled_back(engine, uri, "restore", first, then)
 
 
@@ -85,14 +85,14 @@ def test_writes_after_the_migration_are_rolled_back(engine: Client, new_uri: Cal
     restored.
     """
     uri = new_uri()
-    newest = migrated(name, uri)[-1]
-    then = rows(engine, uri)
+    newest = migrate_golden_table(name, uri)[-1]
+    then = read_rows(engine, uri)
     engine.service(uri, "rollback", instant=engine.write(uri, "upsert", ROW))
-    assert rows(engine, uri) == then
+    assert read_rows(engine, uri) == then
     for _ in range(2):
         engine.write(uri, "upsert", ROW)
     engine.service(uri, "restore", instant=newest)
-    assert rows(engine, uri) == then
+    assert read_rows(engine, uri) == then
 
 
 #: Few writes stay active, and no compaction has to wait for them.
@@ -118,13 +118,13 @@ def test_rolled_back_writes_do_not_reappear_after_archiving(
     removed the compaction with which a migration may end.
     """
     uri = new_uri()
-    first, *_, newest = migrated(name, uri)
+    first, *_, newest = migrate_golden_table(name, uri)
     try:
         engine.service(uri, service, instant=newest if service == "rollback" else first)  # type: ignore[arg-type]
     except (Refused, EngineError):
-        assert pending(engine, uri) == []
-    then = rows(engine, uri)
+        assert pending_actions(engine, uri) == []
+    then = read_rows(engine, uri)
     for _ in range(6):
         engine.write(uri, "upsert", ROW, options=LIMITS)
     assert engine.service(uri, "archive", options=LIMITS) is not None
-    assert [row for row in rows(engine, uri) if row["id"] != "z"] == then
+    assert [row for row in read_rows(engine, uri) if row["id"] != "z"] == then

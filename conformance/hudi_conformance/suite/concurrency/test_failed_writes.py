@@ -18,13 +18,13 @@ from hudi_conformance.suite.support.concurrent.slow_writers import SlowWriter
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
+    create_updated_table,
+    data_file_names,
     keep_commits,
-    names_of,
-    pending,
-    snapshot,
-    updated,
+    pending_actions,
+    read_snapshot,
 )
-from hudi_conformance.suite.support.tables.written_tables import data_files, folder_of
+from hudi_conformance.suite.support.tables.written_tables import data_files, table_folder
 from hudi_reference import WritableTable
 
 CLEANS = pytest.mark.needs(*WRITES, "service.clean", "inspect.table")
@@ -45,7 +45,7 @@ class _Crashed(BaseException):
     """The writer has crashed."""
 
 
-def crashes(uri: str, action: Callable[[WritableTable], object]) -> None:
+def crash_writer(uri: str, action: Callable[[WritableTable], object]) -> None:
     """A writer stores its files and crashes before it completes; it has never sent a heartbeat."""
 
     def crash() -> None:
@@ -63,17 +63,17 @@ def test_a_clean_rolls_back_crashed_writers(engine: Client, new_uri: NewUri, typ
     """TL-019: whatever the writer was executing: no file, marker or instant of it is left, the rows are those before it, and
     the next write succeeds.
     """
-    table = updated(engine, new_uri(), 1, type)
+    table = create_updated_table(engine, new_uri(), 1, type)
     before = data_files(table.uri)
-    crashes(table.uri, ACTIONS[action])
-    (failed,) = pending(engine, table.uri)
+    crash_writer(table.uri, ACTIONS[action])
+    (failed,) = pending_actions(engine, table.uri)
     engine.service(table.uri, "clean", options={**SEVERAL_WRITERS, **keep_commits(10)})
-    assert pending(engine, table.uri) == []
+    assert pending_actions(engine, table.uri) == []
     assert data_files(table.uri) == before
-    assert not (folder_of(table.uri) / ".hoodie" / ".temp" / failed["requested"]).exists()
-    assert snapshot(engine, table.uri) == table.rows[-1]
+    assert not (table_folder(table.uri) / ".hoodie" / ".temp" / failed["requested"]).exists()
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
     engine.write(table.uri, "upsert", as_arrow([row("b", 95, "next")]), options=SEVERAL_WRITERS)
-    assert [found["value"] for found in snapshot(engine, table.uri)] == ["update 2", "next", "x"]
+    assert [found["value"] for found in read_snapshot(engine, table.uri)] == ["update 2", "next", "x"]
 
 
 @CLEANS
@@ -90,9 +90,9 @@ def test_a_clean_keeps_requested_plans(engine: Client, new_uri: NewUri, service:
         table.write({"a": f"log {number}"})
     plan = table.schedule(service)
     table.run("clean", options=keep_commits(1))
-    assert plan in [found["requested"] for found in pending(engine, table.uri)]
+    assert plan in [found["requested"] for found in pending_actions(engine, table.uri)]
     assert table.run(service, "execute", plan)
-    assert pending(engine, table.uri) == []
+    assert pending_actions(engine, table.uri) == []
     table.check("the plan was carried out")
 
 
@@ -104,12 +104,12 @@ def test_a_clean_rolls_back_nothing_without_the_lazy_policy(engine: Client, new_
     """TL-030: only the policy LAZY, for several writers, lets a clean roll back writes: without it, a writer that seems to have
     crashed can still complete.
     """
-    table = updated(engine, new_uri(), 3, type)
+    table = create_updated_table(engine, new_uri(), 3, type)
     slow = begin_write(table.uri, (row("c", 90, "slow", "rio"),))
     engine.service(table.uri, "clean", options={"hoodie.clean.failed.writes.policy": policy, **keep_commits(1)})
-    assert slow.files <= names_of(table.uri)
+    assert slow.files <= data_file_names(table.uri)
     slow.complete()
-    assert [found["value"] for found in snapshot(engine, table.uri)] == ["update 4", "x", "slow"]
+    assert [found["value"] for found in read_snapshot(engine, table.uri)] == ["update 4", "x", "slow"]
 
 
 @CLEANS
@@ -130,12 +130,12 @@ def test_a_heartbeat_expires_after_the_tolerable_misses(
     engine: Client, new_uri: NewUri, settings: dict[str, str], age: int, lives: bool
 ) -> None:
     """TL-030: a heartbeat is valid for the interval times the tolerable misses, two minutes by default."""
-    table = updated(engine, new_uri(), 1)
+    table = create_updated_table(engine, new_uri(), 1)
     slow = begin_write(table.uri, (row("c", 90, "slow", "rio"),))
     send_heartbeat(table.uri, slow.instant)
-    then, heartbeat = time.time() - age, folder_of(table.uri) / ".hoodie" / ".heartbeat" / slow.instant
+    then, heartbeat = time.time() - age, table_folder(table.uri) / ".hoodie" / ".heartbeat" / slow.instant
     os.utime(heartbeat, (then, then))
     engine.service(table.uri, "clean", options={**SEVERAL_WRITERS, **settings, **keep_commits(10)})
-    assert (slow.files <= names_of(table.uri)) == lives
-    assert bool(pending(engine, table.uri)) == lives
+    assert (slow.files <= data_file_names(table.uri)) == lives
+    assert bool(pending_actions(engine, table.uri)) == lives
     assert heartbeat.exists() == lives

@@ -5,7 +5,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.explorer.simulation.runs import Choice, Step
-from hudi_conformance.explorer.simulation.scheduler import run as run_schedule
+from hudi_conformance.explorer.simulation.scheduler import run_schedule
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 
 
@@ -17,7 +17,7 @@ def test_a_crash_during_recovery_is_recovered(engine: Client, name: str) -> None
     the reads are right.
     """
     only_in_process(engine)
-    found = SCENARIOS[name].scenario(name, crashes=2).explore()
+    found = SCENARIOS[name].make_scenario(name, crashes=2).explore_exhaustively()
     assert found.failure is None, found.failure.violation
     assert found.is_complete
     assert found.runs > 20
@@ -32,7 +32,7 @@ def test_a_lost_answer_is_handled_either_way(engine: Client, name: str) -> None:
     visible, and a recovery leaves nothing pending.
     """
     only_in_process(engine)
-    found = SCENARIOS[name].scenario(name).explore(faults=("lose-answer", "lose-request"))
+    found = SCENARIOS[name].make_scenario(name).explore_exhaustively(faults=("lose-answer", "lose-request"))
     assert found.failure is None, found.failure.violation
     assert found.is_complete
     assert found.runs > 20
@@ -46,8 +46,8 @@ def test_a_writer_that_stalls_under_the_lock_does_not_complete(engine: Client) -
     One step is excepted: between the last check of the lease and the publication, a store without locks cannot detect it.
     """
     only_in_process(engine)
-    scenario = SCENARIOS["two-writers-of-one-group"].scenario("stalls")
-    simulated = scenario.make_store().with_(lease=10_000)
+    scenario = SCENARIOS["two-writers-of-one-group"].make_scenario("stalls")
+    simulated = scenario.make_store().with_settings(lease=10_000)
     alone = run_schedule(simulated, scenario.processes()[:1])
     points = 0
     for number in range(len(alone.steps)):

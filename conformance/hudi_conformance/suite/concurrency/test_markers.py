@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.explorer.crash_points import Crashed, CrashingStorage, crashes
+from hudi_conformance.explorer.crash_points import Crashed, CrashingStorage, crash_states
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.recorded_locks import START
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
@@ -23,7 +23,7 @@ NEEDS = pytest.mark.needs("write.upsert", "service.rollback")
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 
 
-def table_in(storage: CrashingStorage | MemoryStorage, day: int) -> WritableTable:
+def open_on_day(storage: CrashingStorage | MemoryStorage, day: int) -> WritableTable:
     """Return the table as opened by a process that starts this many days after its creation."""
     table: WritableTable = open_table(
         "memory:///marked", storage=storage, clock=ManualClock(START + day * 86_400_000), ids=SeededIds(day)
@@ -31,21 +31,21 @@ def table_in(storage: CrashingStorage | MemoryStorage, day: int) -> WritableTabl
     return table
 
 
-def with_a_row(type: TableType) -> MemoryStorage:
+def storage_with_row(type: TableType) -> MemoryStorage:
     """Return the storage of a table with one row."""
     storage, spec = MemoryStorage(), Program(type, "COMMIT_TIME_ORDERING", False).spec()
     create_table(
         "memory:///marked", name="marked", schema=dict(spec.schema), record_key=("id",), table_type=spec.type,
         storage=storage, clock=ManualClock(START), ids=SeededIds(0),
     )  # fmt: skip
-    table_in(storage, 1).upsert(as_arrow([row("a", 1, "before")]))
+    open_on_day(storage, 1).upsert(as_arrow([row("a", 1, "before")]))
     return storage
 
 
 def stopped_writes(type: TableType) -> list[Crashed]:
     """Return every state in which a crash may leave an upsert that changes the row and adds another."""
     late = as_arrow([row("a", 2, "late"), row("b", 2, "late and new")])
-    return list(crashes(with_a_row(type), lambda storage: table_in(storage, 2).upsert(late)))
+    return list(crash_states(storage_with_row(type), lambda storage: open_on_day(storage, 2).upsert(late)))
 
 
 def names_below(storage: MemoryStorage, folder: str) -> set[str]:
@@ -66,7 +66,7 @@ def test_markers_precede_data_files(engine: Client, type: TableType) -> None:
     replaces an earlier one, CREATE for any other. The markers are deleted once the write has completed.
     """
     only_in_process(engine)
-    before = data_files(with_a_row(type))
+    before = data_files(storage_with_row(type))
     rewritten = "MERGE" if type == "COPY_ON_WRITE" else "CREATE"
     points = stopped_writes(type)
     for point in points:
@@ -87,10 +87,10 @@ def test_markers_precede_data_files(engine: Client, type: TableType) -> None:
 def test_a_rollback_removes_all_files_of_a_crashed_write(engine: Client, type: TableType) -> None:
     """OCC-027: after a rollback no file of the write is left, including files that no metadata names, and no marker."""
     only_in_process(engine)
-    before = data_files(with_a_row(type))
+    before = data_files(storage_with_row(type))
     rolled_back = 0
     for point in stopped_writes(type):
-        table = table_in(point.storage, 3)
+        table = open_on_day(point.storage, 3)
         if table.timeline.pending:
             (failed,) = table.timeline.pending
             rollback(table, failed.requested)

@@ -13,8 +13,8 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.concurrent.competing_writers import PLAN
 from hudi_conformance.suite.support.concurrent.slow_writers import BUCKETS, NON_BLOCKING, OPTIMISTIC, SlowWriter, group_of
 from hudi_conformance.suite.support.programs.write_programs import Program, row
-from hudi_conformance.suite.support.tables.tables_under_services import snapshot
-from hudi_conformance.suite.support.tables.written_tables import completion_of, folder_of
+from hudi_conformance.suite.support.tables.tables_under_services import read_snapshot
+from hudi_conformance.suite.support.tables.written_tables import completion_time, table_folder
 from hudi_reference import open_table
 from hudi_reference.errors import ConcurrentChange, Misuse
 
@@ -32,15 +32,15 @@ ONE = {**NON_BLOCKING, "hoodie.bucket.index.num.buckets": "1"}
 FIXED = "00000000-0000-0000-0000-000000000000"
 
 
-def empty(engine: Client, uri: str, mode: str = "EVENT_TIME_ORDERING", type: str = "MERGE_ON_READ") -> str:
+def create_empty_table(engine: Client, uri: str, mode: str = "EVENT_TIME_ORDERING", type: str = "MERGE_ON_READ") -> str:
     """Create a table without rows."""
     engine.create(uri, Program(type, mode, True).spec())  # type: ignore[arg-type]
     return uri
 
 
-def values(engine: Client, uri: str) -> dict[str, str]:
+def read_values(engine: Client, uri: str) -> dict[str, str]:
     """Return the values of a snapshot by key; a key that occurs twice fails."""
-    rows = snapshot(engine, uri)
+    rows = read_snapshot(engine, uri)
     assert len({r["id"] for r in rows}) == len(rows)
     return {r["id"]: r["value"] for r in rows}
 
@@ -53,7 +53,7 @@ def test_writers_of_one_file_group_both_complete(engine: Client, new_uri: Callab
     file group, with the id that follows from the bucket, and the version with the greater ordering value wins, in either order
     of completion.
     """
-    uri = empty(engine, new_uri())
+    uri = create_empty_table(engine, new_uri())
     ts = {"quick": 1, "slow": 1, late: 2}
     quick, instants = SlowWriter(uri, int, options=ONE), list[str]()
 
@@ -61,9 +61,9 @@ def test_writers_of_one_file_group_both_complete(engine: Client, new_uri: Callab
         instants.append(quick.upsert([row("new", ts["quick"], "quick"), row("a", 1, "quick")]))
 
     slow = SlowWriter(uri, meanwhile, options=ONE).upsert([row("new", ts["slow"], "slow"), row("b", 1, "slow")])
-    assert values(engine, uri) == {"new": late, "a": "quick", "b": "slow"}
+    assert read_values(engine, uri) == {"new": late, "a": "quick", "b": "slow"}
     assert group_of(uri, slow) == group_of(uri, instants[0]) == {FIXED}
-    assert completion_of(uri, instants[0]) < completion_of(uri, slow)
+    assert completion_time(uri, instants[0]) < completion_time(uri, slow)
 
 
 @pytest.mark.needs(*NEEDED)
@@ -72,11 +72,11 @@ def test_optimistic_writers_of_one_bucket_conflict(engine: Client, new_uri: Call
     """NBC-004: under optimistic control the file groups of buckets have random ids. Two writers that create the same bucket
     still conflict, and the key is there once.
     """
-    uri, options = empty(engine, new_uri()), {**OPTIMISTIC, **BUCKETS}
+    uri, options = create_empty_table(engine, new_uri()), {**OPTIMISTIC, **BUCKETS}
     quick = SlowWriter(uri, int, options=options)
     with pytest.raises(ConcurrentChange, match="OCC-013"):
         SlowWriter(uri, lambda: quick.upsert([row("new", 1, "quick")]), options=options).upsert([row("new", 2, "slow")])
-    assert values(engine, uri) == {"new": "quick"}
+    assert read_values(engine, uri) == {"new": "quick"}
 
 
 @pytest.mark.needs(*NEEDED)
@@ -88,13 +88,13 @@ def test_non_blocking_control_has_prerequisites(engine: Client, new_uri: Callabl
     """NBC-004: on copy-on-write tables, without buckets, or with consistent-hashing buckets, non-blocking writers are refused
     before they begin; the table is unchanged.
     """
-    uri = empty(engine, new_uri(), type=type)
+    uri = create_empty_table(engine, new_uri(), type=type)
     options = {key: value for key, value in NON_BLOCKING.items() if key != without}
     options |= {"hoodie.index.bucket.engine": "CONSISTENT_HASHING"} if without == "simple" else {}
     with pytest.raises(Misuse, match="NBC-004"):
         SlowWriter(uri, int, options=options).upsert([row("a", 1, "x")])
-    assert snapshot(engine, uri) == []
-    assert not list((folder_of(uri) / ".hoodie").glob("timeline/2*"))
+    assert read_snapshot(engine, uri) == []
+    assert not list((table_folder(uri) / ".hoodie").glob("timeline/2*"))
 
 
 @pytest.mark.needs(*NEEDED, "service.compaction")
@@ -106,7 +106,7 @@ def test_a_write_during_a_compaction_is_read_once(engine: Client, new_uri: Calla
     """NBC-003: a delta write begins before a compaction of its file group is planned. In every order of the plan, its execution
     and the end of the write, neither aborts, and the snapshot has the write from its completion on, and never twice.
     """
-    uri = empty(engine, new_uri())
+    uri = create_empty_table(engine, new_uri())
     writer, requested = SlowWriter(uri, int, options=ONE), list[str]()
     writer.upsert([row("a", 1, "x"), row("b", 1, "x")])
     writer.upsert([row("a", 2, "y")])
@@ -118,15 +118,15 @@ def test_a_write_during_a_compaction_is_read_once(engine: Client, new_uri: Calla
                 requested.append(engine.service(uri, "compaction", phase="schedule", options=PLAN) or "")
             else:
                 engine.service(uri, "compaction", phase="execute", instant=requested[0])
-            assert values(engine, uri) == expected, step
+            assert read_values(engine, uri) == expected, step
 
     end = steps.index("end")
     SlowWriter(uri, lambda: meanwhile(steps[:end]), options=ONE).upsert([row("b", 2, "late")])
     expected["b"] = "late"
-    assert values(engine, uri) == expected
+    assert read_values(engine, uri) == expected
     meanwhile(steps[end + 1 :])
     engine.service(uri, "compaction", options=PLAN)
-    assert values(engine, uri) == expected
+    assert read_values(engine, uri) == expected
 
 
 @pytest.mark.needs(*NEEDED)
@@ -134,11 +134,11 @@ def test_a_write_during_a_compaction_is_read_once(engine: Client, new_uri: Calla
 @pytest.mark.parametrize("order", list(permutations((1, 2, 3))), ids=str)
 def test_the_greatest_event_wins_in_any_order(engine: Client, new_uri: Callable[[], str], order: tuple[int, ...]) -> None:
     """NBC-001: three versions of a key are delivered in every order, by the engine itself if it writes."""
-    uri = empty(engine, new_uri())
+    uri = create_empty_table(engine, new_uri())
     writer = SlowWriter(uri, int, options=ONE)
     for ts in order:
         writer.upsert([row("a", ts, f"event {ts}")])
-    assert values(engine, uri) == {"a": "event 3"}
+    assert read_values(engine, uri) == {"a": "event 3"}
 
 
 @pytest.mark.needs(*NEEDED, "read.incremental", "inspect.table")
@@ -147,13 +147,13 @@ def test_actions_are_ordered_by_completion_and_records_by_event(engine: Client, 
     """NBC-006: late data is committed last: the timeline has its commit as the newest one, an incremental query from the
     previous commit on returns the other rows of that commit, and the snapshot keeps the newer event.
     """
-    uri = empty(engine, new_uri())
+    uri = create_empty_table(engine, new_uri())
     writer = SlowWriter(uri, int, options=ONE)
-    before = completion_of(uri, writer.upsert([row("a", 10, "new event")]))
+    before = completion_time(uri, writer.upsert([row("a", 10, "new event")]))
     late = writer.upsert([row("a", 5, "late event"), row("b", 1, "other")])
     completed = engine.inspect(uri)["timeline"]["completed"]
     assert max(completed, key=lambda found: found["completion"])["requested"] == late
-    assert values(engine, uri) == {"a": "new event", "b": "other"}
+    assert read_values(engine, uri) == {"a": "new event", "b": "other"}
     rows = engine.read(uri, Query("incremental", begin=before, columns=("id", "ts", "value"))).to_pylist()
     assert {r["id"] for r in rows} - {"a"} == {"b"} and "late event" not in {r["value"] for r in rows}
 
@@ -164,7 +164,7 @@ def test_four_nested_writers_all_complete(engine: Client, new_uri: Callable[[], 
     """NBC-004: four writers begin, each during the write of the one before, on two buckets and two partitions. None aborts, and
     for each key the result follows event time.
     """
-    uri = empty(engine, new_uri())
+    uri = create_empty_table(engine, new_uri())
     best: dict[str, tuple[int, str]] = {}
 
     def write(depth: int) -> None:
@@ -178,5 +178,5 @@ def test_four_nested_writers_all_complete(engine: Client, new_uri: Callable[[], 
             best[r["id"]] = max(best.get(r["id"], (0, "")), (r["ts"], r["value"]))
 
     write(0)
-    assert values(engine, uri) == {key: value for key, (_, value) in best.items()}
+    assert read_values(engine, uri) == {key: value for key, (_, value) in best.items()}
     assert len(open_table(uri).timeline.commits) == 4

@@ -9,12 +9,17 @@ from collections.abc import Callable
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.concurrent.competing_writers import PLAN, Scene
+from hudi_conformance.suite.support.concurrent.competing_writers import PLAN, CompetingWriters
 from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write
 from hudi_conformance.suite.support.concurrent.slow_writers import OPTIMISTIC, SlowWriter, group_of, id_of
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Row, as_arrow, row
-from hudi_conformance.suite.support.tables.tables_under_services import WRITES, instant_files, snapshot, updated
-from hudi_conformance.suite.support.tables.written_tables import completion_of, folder_of
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    WRITES,
+    create_updated_table,
+    instant_files,
+    read_snapshot,
+)
+from hudi_conformance.suite.support.tables.written_tables import completion_time, table_folder
 from hudi_reference.errors import ConcurrentChange
 
 #: Every insert creates a new file group.
@@ -23,81 +28,83 @@ CONFLICT = pytest.raises(ConcurrentChange, match="OCC-013")
 
 
 @pytest.fixture
-def scene(engine: Client, new_uri: Callable[[], str], request: pytest.FixtureRequest) -> Scene:
+def scene(engine: Client, new_uri: Callable[[], str], request: pytest.FixtureRequest) -> CompetingWriters:
     """The table, of the type that the test uses."""
     type = request.node.callspec.params.get("type", "COPY_ON_WRITE")
-    return Scene(engine, updated(engine, new_uri(), 0, type).uri)
+    return CompetingWriters(engine, create_updated_table(engine, new_uri(), 0, type).uri)
 
 
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-001", "OCC-010", "OCC-012", "OCC-013", "OCC-019")
-def test_the_first_of_two_writers_of_one_file_group_wins(scene: Scene, type: str) -> None:
+def test_the_first_of_two_writers_of_one_file_group_wins(scene: CompetingWriters, type: str) -> None:
     """OCC-019: two writers change different keys of one file group. The second to complete gets a conflict error and leaves
     nothing visible; the lock is free, and the same write succeeds afterwards on the new state.
     """
     writer = SlowWriter(scene.uri, lambda: scene.write("b"))
     table = writer.table
     with CONFLICT:
-        table.upsert(as_arrow(scene.slow("a")))
-    assert scene.values() == {"a": "x", "b": "quick", "c": "x"}
+        table.upsert(as_arrow(scene.rows_of_slow_write("a")))
+    assert scene.read_values() == {"a": "x", "b": "quick", "c": "x"}
     names = instant_files(scene.uri)
     assert len({name[:17] for name in names} - {name[:17] for name in names if name[17] == "_"}) == 1, "an action stays pending"
-    table.upsert(as_arrow(scene.slow("a")))
-    assert scene.values() == {"a": "slow", "b": "quick", "c": "x"}
+    table.upsert(as_arrow(scene.rows_of_slow_write("a")))
+    assert scene.read_values() == {"a": "slow", "b": "quick", "c": "x"}
 
 
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-001", "OCC-014", "OCC-022")
-def test_writers_of_different_file_groups_both_complete(scene: Scene, type: str) -> None:
+def test_writers_of_different_file_groups_both_complete(scene: CompetingWriters, type: str) -> None:
     """OCC-022: conflicts are decided by file group, not by partition or by the mere existence of another write. The later
     publisher has the later completion time, whenever it began to wait for the lock.
     """
     scene.engine.write(scene.uri, "insert", as_arrow([row("d", 1, "x")]), options={**SPREAD, **SEVERAL_WRITERS})
     quick: list[str] = []
-    slow = SlowWriter(scene.uri, lambda: quick.append(scene.write("a"))).upsert(scene.slow("c", city="rio"))
-    assert completion_of(scene.uri, quick[0]) < completion_of(scene.uri, slow)
-    assert scene.values() == {"a": "quick", "b": "x", "c": "slow", "d": "x"}
-    if not group_of(scene.uri, quick[0]) & group_of(scene.uri, SlowWriter(scene.uri, lambda: None).upsert(scene.slow("d"))):
-        SlowWriter(scene.uri, lambda: scene.write("b")).upsert(scene.slow("d"))
-        assert scene.values() == {"a": "quick", "b": "quick", "c": "slow", "d": "slow"}
+    slow = SlowWriter(scene.uri, lambda: quick.append(scene.write("a"))).upsert(scene.rows_of_slow_write("c", city="rio"))
+    assert completion_time(scene.uri, quick[0]) < completion_time(scene.uri, slow)
+    assert scene.read_values() == {"a": "quick", "b": "x", "c": "slow", "d": "x"}
+    if not group_of(scene.uri, quick[0]) & group_of(
+        scene.uri, SlowWriter(scene.uri, lambda: None).upsert(scene.rows_of_slow_write("d"))
+    ):
+        SlowWriter(scene.uri, lambda: scene.write("b")).upsert(scene.rows_of_slow_write("d"))
+        assert scene.read_values() == {"a": "quick", "b": "quick", "c": "slow", "d": "slow"}
 
 
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-006", "OCC-011")
-def test_a_writer_that_began_earlier_is_in_the_concurrent_set(scene: Scene, type: str) -> None:
+def test_a_writer_that_began_earlier_is_in_the_concurrent_set(scene: CompetingWriters, type: str) -> None:
     """OCC-011: a writer that was requested first and completes during the slow write is in the concurrent set. Writes that
     completed before, and writes that stay pending, are not.
     """
     early = begin_write(scene.uri, (row("a", 50, "early"),))
     pending = begin_write(scene.uri, (row("a", 60, "never"),))
     scene.write("c", city="rio")
-    SlowWriter(scene.uri, lambda: None).upsert(scene.slow("c", city="rio"))
+    SlowWriter(scene.uri, lambda: None).upsert(scene.rows_of_slow_write("c", city="rio"))
     with CONFLICT:
-        SlowWriter(scene.uri, early.complete).upsert(scene.slow("b"))
+        SlowWriter(scene.uri, early.complete).upsert(scene.rows_of_slow_write("b"))
     assert early.instant < pending.instant
-    assert scene.values() == {"a": "early", "b": "x", "c": "slow"}
-    SlowWriter(scene.uri, lambda: None).upsert(scene.slow("b"))
-    assert scene.values() == {"a": "early", "b": "slow", "c": "slow"}
+    assert scene.read_values() == {"a": "early", "b": "x", "c": "slow"}
+    SlowWriter(scene.uri, lambda: None).upsert(scene.rows_of_slow_write("b"))
+    assert scene.read_values() == {"a": "early", "b": "slow", "c": "slow"}
 
 
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-006", "OCC-011")
-def test_a_completion_before_the_request_conflicts(scene: Scene, type: str) -> None:
+def test_a_completion_before_the_request_conflicts(scene: CompetingWriters, type: str) -> None:
     """OCC-011: a write is based on its snapshot. A write that completes after the table was read and before the begin time is
     drawn has a smaller completion time than that begin time, and still conflicts.
     """
     with CONFLICT:
-        SlowWriter(scene.uri, lambda: scene.write("b"), "request").upsert(scene.slow("a"))
-    assert scene.values() == {"a": "x", "b": "quick", "c": "x"}
+        SlowWriter(scene.uri, lambda: scene.write("b"), "request").upsert(scene.rows_of_slow_write("a"))
+    assert scene.read_values() == {"a": "x", "b": "quick", "c": "x"}
 
 
 @pytest.mark.needs(*WRITES, "service.archive")
 @pytest.mark.requirements("OCC-012", "OCC-011")
-def test_archived_writes_are_in_the_concurrent_set(scene: Scene) -> None:
+def test_archived_writes_are_in_the_concurrent_set(scene: CompetingWriters) -> None:
     """OCC-012: an action of the concurrent set that leaves the active timeline before the slow writer checks is found in the
     history.
     """
@@ -111,14 +118,14 @@ def test_archived_writes_are_in_the_concurrent_set(scene: Scene) -> None:
         assert not [name for name in instant_files(scene.uri) if name.startswith(quick)]
 
     with CONFLICT:
-        SlowWriter(scene.uri, meanwhile, "request").upsert(scene.slow("a"))
-    assert scene.values() == {"a": "x", "b": "quick", "c": "quick"}
+        SlowWriter(scene.uri, meanwhile, "request").upsert(scene.rows_of_slow_write("a"))
+    assert scene.read_values() == {"a": "x", "b": "quick", "c": "quick"}
 
 
 @pytest.mark.needs(*WRITES, "merge-on-read", "service.compaction")
 @pytest.mark.parametrize("type", ["MERGE_ON_READ"])
 @pytest.mark.requirements("OCC-015", "NBC-003")
-def test_a_compaction_planned_during_a_write_conflicts(scene: Scene, type: str) -> None:
+def test_a_compaction_planned_during_a_write_conflicts(scene: CompetingWriters, type: str) -> None:
     """OCC-015: under optimistic control the write aborts because of the plan; other writers complete, and no change of theirs
     is lost. A plan that existed when the write began does not conflict.
     """
@@ -134,29 +141,29 @@ def test_a_compaction_planned_during_a_write_conflicts(scene: Scene, type: str) 
         scene.engine.service(scene.uri, "compaction", phase="execute", instant=plans[-1])
 
     with pytest.raises(ConcurrentChange, match="OCC-015"):
-        SlowWriter(scene.uri, plan, options=OPTIMISTIC).upsert(scene.slow("b"))
-    SlowWriter(scene.uri, lambda: None, options=OPTIMISTIC).upsert(scene.slow("b"))
+        SlowWriter(scene.uri, plan, options=OPTIMISTIC).upsert(scene.rows_of_slow_write("b"))
+    SlowWriter(scene.uri, lambda: None, options=OPTIMISTIC).upsert(scene.rows_of_slow_write("b"))
     compact()
-    assert scene.values() == {"a": "quick", "b": "slow", "c": "x"}
+    assert scene.read_values() == {"a": "quick", "b": "slow", "c": "x"}
     scene.write("a", value="again")
     SlowWriter(scene.uri, plan).upsert([row("b", 200, "streaming")])
     compact()
-    assert scene.values() == {"a": "again", "b": "streaming", "c": "x"}
+    assert scene.read_values() == {"a": "again", "b": "streaming", "c": "x"}
 
 
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-008")
-def test_changes_go_to_the_committed_file_group(scene: Scene, type: str) -> None:
+def test_changes_go_to_the_committed_file_group(scene: CompetingWriters, type: str) -> None:
     """OCC-008: a pending write has put the key into a new file group; the engine writes to the group that holds the committed
     record, and to no other.
     """
-    (home,) = {id_of(path.name) for path in (folder_of(scene.uri) / "oslo").glob("*.parquet")}
+    (home,) = {id_of(path.name) for path in (table_folder(scene.uri) / "oslo").glob("*.parquet")}
     relocating = _inserting(scene.uri, row("a", 90, "elsewhere"))
     instant = scene.write("a")
     assert group_of(scene.uri, instant) == {home}
     assert group_of(scene.uri, relocating) and home not in group_of(scene.uri, relocating)
-    assert scene.values() == {"a": "quick", "b": "x", "c": "x"}
+    assert scene.read_values() == {"a": "quick", "b": "x", "c": "x"}
 
 
 def _inserting(uri: str, change: Row) -> str:
@@ -182,14 +189,14 @@ def test_inline_compaction_is_planned_after_the_write(engine: Client, new_uri: C
     """
     uris = []
     for inline in ("true", "false"):
-        uri = updated(engine, new_uri(), 0, "MERGE_ON_READ").uri
+        uri = create_updated_table(engine, new_uri(), 0, "MERGE_ON_READ").uri
         options = {"hoodie.compact.inline": inline, "hoodie.compact.inline.max.delta.commits": "2"}
         writes = [engine.write(uri, "upsert", as_arrow([row("a", n, f"{n}")]), options=options) for n in range(2, 6)]
         planned = sorted(name[:17] for name in instant_files(uri, "compaction.requested"))
         assert bool(planned) == (inline == "true")
-        assert not [plan for plan in planned for write in writes if write < plan < completion_of(uri, write)]
+        assert not [plan for plan in planned for write in writes if write < plan < completion_time(uri, write)]
         uris.append(uri)
-    assert snapshot(engine, uris[0]) == snapshot(engine, uris[1])
+    assert read_snapshot(engine, uris[0]) == read_snapshot(engine, uris[1])
 
 
 @pytest.mark.needs(*WRITES, "merge-on-read", "service.compaction")
@@ -198,10 +205,10 @@ def test_a_failed_inline_service_keeps_the_write(engine: Client, new_uri: Callab
     """OCC-024: the inline compaction reads a damaged log file, in another partition. The write has completed, and reports
     success.
     """
-    uri = updated(engine, new_uri(), 2, "MERGE_ON_READ").uri
-    (log, *_) = sorted((folder_of(uri) / "oslo").glob(".*.log.*"))
+    uri = create_updated_table(engine, new_uri(), 2, "MERGE_ON_READ").uri
+    (log, *_) = sorted((table_folder(uri) / "oslo").glob(".*.log.*"))
     log.write_bytes(log.read_bytes()[:-30])
-    for checksum in (folder_of(uri) / "oslo").glob(".*.log.*.crc"):
+    for checksum in (table_folder(uri) / "oslo").glob(".*.log.*.crc"):
         checksum.unlink()
     options = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
     instant = engine.write(uri, "upsert", as_arrow([row("c", 9, "new", "rio")]), options=options)

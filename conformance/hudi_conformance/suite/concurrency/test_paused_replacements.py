@@ -14,7 +14,7 @@ DELETES = pytest.mark.needs("write.delete-partition")
 APART = {"hoodie.parquet.small.file.limit": "0"}
 
 
-def overwritten(table: ConcurrentTable, value: str) -> None:
+def overwrite_oslo(table: ConcurrentTable, value: str) -> None:
     """Replace the rows of the partition oslo by one new row."""
     table.write({"n": value}, operation="insert_overwrite")
     table.rows = {key: found for key, found in table.rows.items() if key in ("c", "n")}
@@ -30,7 +30,7 @@ def test_an_update_of_an_overwritten_partition(engine: Client, new_uri: NewUri, 
     """
     table = ConcurrentTable(engine, new_uri()).create(type)
     assert table.begin("writer", {"a": "written"})
-    overwritten(table, "instead")
+    overwrite_oslo(table, "instead")
     table.finish("writer")
     table.check("the writer has ended")
 
@@ -46,7 +46,7 @@ def test_a_non_blocking_update_of_an_overwritten_partition(engine: Client, new_u
     options = {**BUCKETS, "hoodie.table.type": "MERGE_ON_READ"}
     table = ConcurrentTable(engine, new_uri(), options=options).create("MERGE_ON_READ")
     assert table.begin("writer", {"a": "written"}, options=NON_BLOCKING)
-    overwritten(table, "instead")
+    overwrite_oslo(table, "instead")
     table.finish("writer")
     table.check("the writer has ended")
 

@@ -10,8 +10,8 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.concurrent.concurrent_table import ABORTS, PAUSES, ConcurrentTable, NewUri
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
-from hudi_conformance.suite.support.tables.tables_under_services import as_of
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.tables_under_services import read_as_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 COW = pytest.mark.needs("copy-on-write")
 
@@ -131,7 +131,7 @@ def test_a_writer_without_heartbeat_after_a_clean(engine: Client, new_uri: NewUr
     table = ConcurrentTable(engine, new_uri()).create(type)
     instant = table.begin("silent", {"a": "silent"})
     assert instant is not None
-    heartbeats = list((folder_of(table.uri) / ".hoodie" / ".heartbeat").glob(f"{instant}*"))
+    heartbeats = list((table_folder(table.uri) / ".hoodie" / ".heartbeat").glob(f"{instant}*"))
     for heartbeat in heartbeats:
         heartbeat.unlink()
     table.run("clean")
@@ -175,6 +175,6 @@ def test_a_time_travel_query_is_repeatable(engine: Client, new_uri: NewUri, type
 
 def _answer(table: ConcurrentTable, instant: str) -> list[dict[str, object]] | None:
     try:
-        return as_of(table.engine, table.uri, instant)
+        return read_as_of(table.engine, table.uri, instant)
     except ABORTS:
         return None

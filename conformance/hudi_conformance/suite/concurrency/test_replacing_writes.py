@@ -23,20 +23,20 @@ from hudi_conformance.suite.support.programs.write_programs import (
     expect_rows,
     row,
 )
-from hudi_conformance.suite.support.tables.archived_tables import limits
+from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
-    as_of,
+    create_updated_table,
+    data_file_names,
     instant_files,
     keep_commits,
-    metadata_in,
-    names_of,
-    ordered,
-    pending,
-    snapshot,
-    updated,
+    pending_actions,
+    read_as_of,
+    read_instant_file,
+    read_snapshot,
+    sort_rows,
 )
-from hudi_conformance.suite.support.tables.written_tables import CAPTURED, READS, Type, completion_of, folder_of
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, READS, Type, completion_time, table_folder
 
 OVERWRITES = pytest.mark.needs(*WRITES, "write.insert-overwrite")
 DELETES = pytest.mark.needs(*WRITES, "write.delete-partition")
@@ -48,19 +48,19 @@ DELETION = Step("delete_partition", (row("a", 0, ""),))
 LEFT = [("b", "instead"), ("c", "x"), ("n", "instead")]
 
 
-def done(engine: Client, uri: str, step: Step) -> str:
+def write_step(engine: Client, uri: str, step: Step) -> str:
     """Write; return the requested time."""
     return engine.write(uri, step.operation, as_arrow(step.rows), options=QUIET)
 
 
-def values(engine: Client, uri: str) -> list[tuple[str, str]]:
+def read_values(engine: Client, uri: str) -> list[tuple[str, str]]:
     """Return the keys and values of a snapshot."""
-    return [(found["id"], found["value"]) for found in snapshot(engine, uri)]
+    return [(found["id"], found["value"]) for found in read_snapshot(engine, uri)]
 
 
-def in_oslo(uri: str) -> set[str]:
+def base_files_in_oslo(uri: str) -> set[str]:
     """Return the names of the base files in that partition."""
-    return {path.name for path in (folder_of(uri) / "oslo").glob("*.parquet")}
+    return {path.name for path in (table_folder(uri) / "oslo").glob("*.parquet")}
 
 
 @OVERWRITES
@@ -71,11 +71,11 @@ def test_an_overwrite_replaces_the_partitions_of_its_rows(engine: Client, new_ur
     """TL-039: all earlier content of these partitions is replaced, updates in log files included; other partitions stay. Reads
     as of earlier times give the earlier rows.
     """
-    table = updated(engine, new_uri(), 1, type)
-    instant = done(engine, table.uri, INSTEAD)
-    assert values(engine, table.uri) == LEFT
-    assert as_of(engine, table.uri, instant) == snapshot(engine, table.uri)
-    assert [as_of(engine, table.uri, time) for time in table.instants] == table.rows
+    table = create_updated_table(engine, new_uri(), 1, type)
+    instant = write_step(engine, table.uri, INSTEAD)
+    assert read_values(engine, table.uri) == LEFT
+    assert read_as_of(engine, table.uri, instant) == read_snapshot(engine, table.uri)
+    assert [read_as_of(engine, table.uri, time) for time in table.instants] == table.rows
 
 
 @DELETES
@@ -84,12 +84,12 @@ def test_an_overwrite_replaces_the_partitions_of_its_rows(engine: Client, new_ur
 @pytest.mark.requirements("TL-039", "RDR-010", "RDR-011")
 def test_a_deleted_partition_is_empty_until_it_is_written_again(engine: Client, new_uri: NewUri, type: Type) -> None:
     """TL-039: after the deletion, an upsert of a key that the partition held is an insert."""
-    table = updated(engine, new_uri(), 1, type)
-    done(engine, table.uri, DELETION)
-    assert values(engine, table.uri) == [("c", "x")]
-    assert [as_of(engine, table.uri, time) for time in table.instants] == table.rows
-    done(engine, table.uri, Step("upsert", (row("a", 0, "again"),)))
-    assert values(engine, table.uri) == [("a", "again"), ("c", "x")]
+    table = create_updated_table(engine, new_uri(), 1, type)
+    write_step(engine, table.uri, DELETION)
+    assert read_values(engine, table.uri) == [("c", "x")]
+    assert [read_as_of(engine, table.uri, time) for time in table.instants] == table.rows
+    write_step(engine, table.uri, Step("upsert", (row("a", 0, "again"),)))
+    assert read_values(engine, table.uri) == [("a", "again"), ("c", "x")]
 
 
 @pytest.mark.needs(*WRITES, "copy-on-write")
@@ -105,27 +105,27 @@ def test_a_replacement_is_a_replacecommit_in_all_its_states(engine: Client, new_
     """TL-012: the requested file contains no plan; the completed file has the operation, the replaced file groups, and only the
     new files.
     """
-    table = updated(engine, new_uri(), 1)
-    before = names_of(table.uri)
+    table = create_updated_table(engine, new_uri(), 1)
+    before = data_file_names(table.uri)
     groups = {
-        stat["fileId"] for stat in metadata_in(table.uri, table.instants[0], "commit")[1]["partitionToWriteStats"]["oslo"]
+        stat["fileId"] for stat in read_instant_file(table.uri, table.instants[0], "commit")[1]["partitionToWriteStats"]["oslo"]
     }
-    instant = done(engine, table.uri, step)
+    instant = write_step(engine, table.uri, step)
     assert {name.split(".", 1)[1] for name in instant_files(table.uri) if name.startswith(instant)} == {
         "replacecommit.requested", "replacecommit.inflight", "replacecommit",
     }  # fmt: skip
-    requested, plan = metadata_in(table.uri, instant, "replacecommit.requested")
+    requested, plan = read_instant_file(table.uri, instant, "replacecommit.requested")
     assert requested == "HoodieRequestedReplaceMetadata"
     assert plan["clusteringPlan"] is None
-    completed, record = metadata_in(table.uri, instant, "replacecommit")
+    completed, record = read_instant_file(table.uri, instant, "replacecommit")
     assert completed == "HoodieReplaceCommitMetadata"
     assert record["operationType"] == step.operation.upper()
     assert {path: set(ids) for path, ids in record["partitionToReplaceFileIds"].items()} == {"oslo": groups}
     written = [stat for stats in record["partitionToWriteStats"].values() for stat in stats]
-    assert {stat["path"].rpartition("/")[2] for stat in written} == names_of(table.uri) - before
+    assert {stat["path"].rpartition("/")[2] for stat in written} == data_file_names(table.uri) - before
     assert not groups & {stat["fileId"] for stat in written}
     assert bool(written) == (step is INSTEAD)
-    assert before <= names_of(table.uri), "the replacement deleted files"
+    assert before <= data_file_names(table.uri), "the replacement deleted files"
 
 
 @OVERWRITES
@@ -134,12 +134,12 @@ def test_a_replacement_is_a_replacecommit_in_all_its_states(engine: Client, new_
 @pytest.mark.requirements("TYP-009", "TL-039")
 def test_an_incremental_query_returns_overwritten_rows(engine: Client, new_uri: NewUri, type: Type) -> None:
     """TYP-009: the window of the overwrite has the rows that it inserted; earlier windows have none of them."""
-    table = updated(engine, new_uri(), 0, type)
-    instant = done(engine, table.uri, INSTEAD)
-    done(engine, table.uri, Step("upsert", (row("c", 9, "later", "rio"),)))
-    begin, end = (completion_of(table.uri, time) for time in (table.instants[-1], instant))
+    table = create_updated_table(engine, new_uri(), 0, type)
+    instant = write_step(engine, table.uri, INSTEAD)
+    write_step(engine, table.uri, Step("upsert", (row("c", 9, "later", "rio"),)))
+    begin, end = (completion_time(table.uri, time) for time in (table.instants[-1], instant))
     window = Query("incremental", begin=begin, end=end, columns=tuple(TYPES))
-    assert [(found["id"], found["value"]) for found in ordered(engine.read(table.uri, window))] == [LEFT[0], LEFT[2]]
+    assert [(found["id"], found["value"]) for found in sort_rows(engine.read(table.uri, window))] == [LEFT[0], LEFT[2]]
 
 
 #: Replacements of all rows in oslo and in rio.
@@ -163,11 +163,13 @@ def test_change_capture_reports_replaced_rows_as_deletes(
     """
     uri, captured = new_uri(), replace(Program(type, "EVENT_TIME_ORDERING", True).spec(), properties=CAPTURED)
     engine.create(uri, captured)
-    done(engine, uri, Step("upsert", (row("a", 1, "x"), row("c", 1, "x", "rio"), row("e", 1, "x", "bergen"))))
-    done(engine, uri, Step("insert", (row("b", 1, "x"), row("d", 1, "x", "rio"))))
-    last = done(engine, uri, Step("upsert", (row("a", 2, "newer"), row("c", 2, "newer", "rio"))))
+    write_step(engine, uri, Step("upsert", (row("a", 1, "x"), row("c", 1, "x", "rio"), row("e", 1, "x", "bergen"))))
+    write_step(engine, uri, Step("insert", (row("b", 1, "x"), row("d", 1, "x", "rio"))))
+    last = write_step(engine, uri, Step("upsert", (row("a", 2, "newer"), row("c", 2, "newer", "rio"))))
     window = Query(
-        "cdc", begin=completion_of(uri, last), end=completion_of(uri, done(engine, uri, Step(operation, OF_TWO[operation])))
+        "cdc",
+        begin=completion_time(uri, last),
+        end=completion_time(uri, write_step(engine, uri, Step(operation, OF_TWO[operation]))),
     )
     images = [(found["op"], *map(_image, (found["before"], found["after"]))) for found in engine.read(uri, window).to_pylist()]
     gone = [("d", (key, value), None) for key, value in (("a", "newer"), ("b", "x"), ("c", "newer"), ("d", "x"))]
@@ -186,14 +188,14 @@ def _image(found: dict[str, Any] | None) -> tuple[str, str] | None:
 @pytest.mark.requirements("TL-019", "TL-010")
 def test_an_overwrite_is_rolled_back(engine: Client, new_uri: NewUri, type: Type) -> None:
     """TL-019: the replaced groups are read again, and none of the overwrite's files and instants is left."""
-    table = updated(engine, new_uri(), 1, type)
-    before = names_of(table.uri)
-    instant = done(engine, table.uri, INSTEAD)
+    table = create_updated_table(engine, new_uri(), 1, type)
+    before = data_file_names(table.uri)
+    instant = write_step(engine, table.uri, INSTEAD)
     engine.service(table.uri, "rollback", instant=instant)
-    assert snapshot(engine, table.uri) == table.rows[-1]
-    assert names_of(table.uri) == before
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
+    assert data_file_names(table.uri) == before
     assert not [name for name in instant_files(table.uri) if name.startswith(instant)]
-    assert pending(engine, table.uri) == []
+    assert pending_actions(engine, table.uri) == []
 
 
 @OVERWRITES
@@ -203,23 +205,23 @@ def test_replaced_groups_stay_hidden_after_cleaning_and_archiving(engine: Client
     """RDR-010: a clean that keeps the time before the overwrite readable keeps the replaced files; a later one deletes them.
     The replacecommit is not archived before that, and when it is archived it hides no existing file.
     """
-    table = updated(engine, new_uri(), 1)
-    old = in_oslo(table.uri)
-    instant = done(engine, table.uri, INSTEAD)
-    new = in_oslo(table.uri) - old
+    table = create_updated_table(engine, new_uri(), 1)
+    old = base_files_in_oslo(table.uri)
+    instant = write_step(engine, table.uri, INSTEAD)
+    new = base_files_in_oslo(table.uri) - old
     engine.service(table.uri, "clean", options=keep_commits(2))
-    assert values(engine, table.uri) == LEFT
-    assert as_of(engine, table.uri, table.instants[-1]) == table.rows[-1]
+    assert read_values(engine, table.uri) == LEFT
+    assert read_as_of(engine, table.uri, table.instants[-1]) == table.rows[-1]
     for number in range(5):
-        done(engine, table.uri, Step("upsert", (row("c", 10 + number, f"{number}", "rio"),)))
-    engine.service(table.uri, "archive", options=limits(3, 2))
+        write_step(engine, table.uri, Step("upsert", (row("c", 10 + number, f"{number}", "rio"),)))
+    engine.service(table.uri, "archive", options=archive_limits(3, 2))
     assert [name for name in instant_files(table.uri, "replacecommit") if name.startswith(f"{instant}_")]
     engine.service(table.uri, "clean", options=keep_commits(1))
-    assert in_oslo(table.uri) == new
+    assert base_files_in_oslo(table.uri) == new
     for number in range(5):
-        done(engine, table.uri, Step("upsert", (row("c", 20 + number, f"{number}", "rio"),)))
-    engine.service(table.uri, "archive", options=limits(3, 2))
-    assert values(engine, table.uri) == [LEFT[0], ("c", "4"), LEFT[2]]
+        write_step(engine, table.uri, Step("upsert", (row("c", 20 + number, f"{number}", "rio"),)))
+    engine.service(table.uri, "archive", options=archive_limits(3, 2))
+    assert read_values(engine, table.uri) == [LEFT[0], ("c", "4"), LEFT[2]]
 
 
 @OVERWRITES
@@ -233,10 +235,10 @@ def test_an_emptied_bucket_is_written_again(engine: Client, new_uri: NewUri) -> 
     engine.create(uri, Program("MERGE_ON_READ", "COMMIT_TIME_ORDERING", True).spec())
     engine.write(uri, "upsert", as_arrow([row("a", 1, "x"), row("b", 1, "x")]), options=beside_others)
     engine.write(uri, "insert_overwrite", as_arrow([row("a", 2, "instead")]), options=BUCKETS)
-    assert values(engine, uri) == [("a", "instead")]
+    assert read_values(engine, uri) == [("a", "instead")]
     for value in ("again", "and again"):
         engine.write(uri, "upsert", as_arrow([row("b", 3, value)]), options=beside_others)
-        assert values(engine, uri) == [("a", "instead"), ("b", value)]
+        assert read_values(engine, uri) == [("a", "instead"), ("b", value)]
 
 
 STEPS = (

@@ -25,6 +25,6 @@ def test_the_run_of_a_saved_schedule_breaks_no_invariant(engine: Client, path: P
     """OCC-001: a run of a saved schedule breaks no invariant, although it did when the schedule was saved."""
     only_in_process(engine)
     saved = read_schedule(path)
-    scenario = SCENARIOS[current_name(saved.scenario)].scenario(saved.scenario).on(saved.store)
-    violation = scenario.violation(scenario.replay(saved, strict=False))
+    scenario = SCENARIOS[current_name(saved.scenario)].make_scenario(saved.scenario).with_store(saved.store)
+    violation = scenario.find_violation(scenario.replay(saved, strict=False))
     assert violation is None, f"{violation}\nhudi-conformance explore --replay {path} shows the run"

@@ -15,14 +15,14 @@ import fastavro
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.explorer.crash_points import CrashingStorage, crashes
-from hudi_conformance.suite.support.concurrent.competing_writers import Scene
+from hudi_conformance.explorer.crash_points import CrashingStorage, crash_states
+from hudi_conformance.suite.support.concurrent.competing_writers import CompetingWriters
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.recorded_locks import RecordingStorage
 from hudi_conformance.suite.support.concurrent.slow_writers import LAZY, OPTIMISTIC, InterruptedLock, SlowWriter
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
-from hudi_conformance.suite.support.tables.tables_under_services import snapshot, updated
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.tables_under_services import create_updated_table, read_snapshot
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import WritableTable, clean, create_table, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import ConcurrentChange, HeartbeatLost, HudiError, MalformedMetadata, Misuse, UnsupportedTableFeature
@@ -167,12 +167,12 @@ def held_keys(table: WritableTable) -> list[tuple[FileSlice, set[str]]]:
 def local(engine: Client, new_uri: Callable[[], str]) -> str:
     """A table in a folder."""
     only_in_process(engine)
-    return updated(engine, new_uri(), 0).uri
+    return create_updated_table(engine, new_uri(), 0).uri
 
 
-def heartbeats(uri: str) -> list[Path]:
+def heartbeat_files(uri: str) -> list[Path]:
     """Return the heartbeat files of its writers."""
-    return sorted((folder_of(uri) / ".hoodie" / ".heartbeat").glob("2*"))
+    return sorted((table_folder(uri) / ".hoodie" / ".heartbeat").glob("2*"))
 
 
 @NEEDED
@@ -193,18 +193,18 @@ def test_early_detection_aborts_on_markers_of_active_writers(engine: Client, new
     refused, other = outcomes
     assert isinstance(refused, ConcurrentChange) and refused.rule == "OCC-026" and isinstance(other, str)
     (failed,) = open_table(uri).timeline.pending
-    assert first < failed.requested and not list((folder_of(uri) / "oslo").glob(f"*_{failed.requested}.*"))
-    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "first", "b": "x", "c": "second"}
+    assert first < failed.requested and not list((table_folder(uri) / "oslo").glob(f"*_{failed.requested}.*"))
+    assert {r["id"]: r["value"] for r in read_snapshot(engine, uri)} == {"a": "first", "b": "x", "c": "second"}
 
     def crash() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         SlowWriter(uri, crash, options=EARLY).upsert([row("a", 60, "crashes")])
-    (heartbeat,) = heartbeats(uri)
+    (heartbeat,) = heartbeat_files(uri)
     os.utime(heartbeat, (0, 0))
     assert isinstance(idle.outcome([row("b", 60, "third")]), str), "a marker of an expired writer caused a conflict"
-    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "first", "b": "third", "c": "second"}
+    assert {r["id"]: r["value"] for r in read_snapshot(engine, uri)} == {"a": "first", "b": "third", "c": "second"}
 
 
 @NEEDED
@@ -217,17 +217,17 @@ def test_two_writers_insert_one_key(engine: Client, new_uri: Callable[[], str], 
     only_in_process(engine)
 
     def both_insert(options: dict[str, str]) -> str | HudiError:
-        uri, new = updated(engine, new_uri(), 0, type).uri, [row("new", 100, "slow")]
+        uri, new = create_updated_table(engine, new_uri(), 0, type).uri, [row("new", 100, "slow")]
         quick = SlowWriter(uri, int, options=options)
         outcome = SlowWriter(uri, lambda: quick.upsert(new), options=options).outcome(new)
-        assert [r["id"] for r in snapshot(engine, uri)].count("new") == (1 if options else 2)
+        assert [r["id"] for r in read_snapshot(engine, uri)].count("new") == (1 if options else 2)
         return outcome
 
     refused, both = both_insert(KEYS), both_insert({})
     assert isinstance(refused, ConcurrentChange) and refused.rule == "OCC-017" and isinstance(both, str)
-    scene = Scene(engine, updated(engine, new_uri(), 0, type).uri)
+    scene = CompetingWriters(engine, create_updated_table(engine, new_uri(), 0, type).uri)
     SlowWriter(scene.uri, lambda: scene.write("one"), options=KEYS).upsert([row("other", 100, "slow")])
-    assert {"one", "other"} <= set(scene.values())
+    assert {"one", "other"} <= set(scene.read_values())
 
 
 @NEEDED
@@ -257,16 +257,16 @@ def test_a_writer_without_heartbeat_does_not_complete(engine: Client, new_uri: C
     uri = local(engine, new_uri)
 
     def stop() -> None:
-        heartbeats(uri)[0].unlink()
+        heartbeat_files(uri)[0].unlink()
 
     lost = SlowWriter(uri, stop, options={**OPTIMISTIC, **LAZY}).outcome([row("a", 50, "lost")])
     assert isinstance(lost, HeartbeatLost)
-    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "x", "b": "x", "c": "x"}
+    assert {r["id"]: r["value"] for r in read_snapshot(engine, uri)} == {"a": "x", "b": "x", "c": "x"}
     clean(open_table(uri, options=OPTIMISTIC))
-    assert not list((folder_of(uri) / ".hoodie" / ".temp").glob("2*/**/*.marker.*"))
-    assert len(list((folder_of(uri) / "oslo").glob("*.parquet"))) == 1
+    assert not list((table_folder(uri) / ".hoodie" / ".temp").glob("2*/**/*.marker.*"))
+    assert len(list((table_folder(uri) / "oslo").glob("*.parquet"))) == 1
     SlowWriter(uri, lambda: None, options=OPTIMISTIC).upsert([row("a", 60, "again")])
-    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "again", "b": "x", "c": "x"}
+    assert {r["id"]: r["value"] for r in read_snapshot(engine, uri)} == {"a": "again", "b": "x", "c": "x"}
 
 
 @NEEDED
@@ -282,10 +282,10 @@ def test_a_clean_rolls_back_expired_writers_only(engine: Client, new_uri: Callab
     quick = SlowWriter(uri, lambda: None, options=OPTIMISTIC)
     loser = SlowWriter(uri, lambda: quick.upsert([row("b", 50, "quick")]), options=OPTIMISTIC).outcome([row("a", 60, "loses")])
     assert isinstance(loser, ConcurrentChange)
-    assert heartbeats(uri) == [] and lazily.timeline.pending
+    assert heartbeat_files(uri) == [] and lazily.timeline.pending
     clean(lazily)
     assert not lazily.timeline.pending
-    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "slow", "b": "quick", "c": "x"}
+    assert {r["id"]: r["value"] for r in read_snapshot(engine, uri)} == {"a": "slow", "b": "quick", "c": "x"}
 
 
 @NEEDED
@@ -305,7 +305,7 @@ def test_a_single_writer_rolls_back_failed_writes_first(engine: Client, new_uri:
     assert alone.timeline.pending
     alone.upsert(as_arrow([row("b", 50, "next")]))
     assert not alone.timeline.pending
-    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "x", "b": "next", "c": "x"}
+    assert {r["id"]: r["value"] for r in read_snapshot(engine, uri)} == {"a": "x", "b": "next", "c": "x"}
     with pytest.raises(Misuse, match="EAGER"):
         open_table(uri, options={**OPTIMISTIC, "hoodie.clean.failed.writes.policy": "EAGER"}).upsert(
             as_arrow([row("b", 60, "z")])
@@ -319,7 +319,7 @@ def test_a_conflicting_write_is_retried_as_configured(engine: Client, new_uri: C
     uri = local(engine, new_uri)
     quick, retries = SlowWriter(uri, int), {"hoodie.write.num.retries.on.conflict.failures": "1"}
     SlowWriter(uri, lambda: quick.upsert([row("b", 50, "quick")]), options=retries).upsert([row("a", 50, "slow")])
-    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "slow", "b": "quick", "c": "x"}
+    assert {r["id"]: r["value"] for r in read_snapshot(engine, uri)} == {"a": "slow", "b": "quick", "c": "x"}
 
 
 @NEEDED
@@ -347,21 +347,21 @@ def test_a_damaged_plan_is_reported_to_writers(engine: Client, new_uri: Callable
     with an error that names the file. The table stays readable with exactly the committed rows.
     """
     only_in_process(engine)
-    uri = updated(engine, new_uri(), 1, "MERGE_ON_READ").uri
-    rows = snapshot(engine, uri)
+    uri = create_updated_table(engine, new_uri(), 1, "MERGE_ON_READ").uri
+    rows = read_snapshot(engine, uri)
 
     def plan() -> None:
         engine.service(uri, "compaction", phase="schedule", options={"hoodie.compact.inline.max.delta.commits": "1"})
-        (file,) = (folder_of(uri) / ".hoodie" / "timeline").glob("*.compaction.requested")
+        (file,) = (table_folder(uri) / ".hoodie" / "timeline").glob("*.compaction.requested")
         shutil.copy(file, file.with_name("kept"))
         file.write_bytes(file.read_bytes()[:50])
 
     refused = SlowWriter(uri, plan, options=OPTIMISTIC).outcome([row("a", 50, "slow")])
     assert isinstance(refused, MalformedMetadata) and "compaction.requested" in (refused.path or "")
-    (kept,) = (folder_of(uri) / ".hoodie" / "timeline").glob("kept")
-    (file,) = (folder_of(uri) / ".hoodie" / "timeline").glob("*.compaction.requested")
+    (kept,) = (table_folder(uri) / ".hoodie" / "timeline").glob("kept")
+    (file,) = (table_folder(uri) / ".hoodie" / "timeline").glob("*.compaction.requested")
     kept.rename(file)
-    assert snapshot(engine, uri) == rows
+    assert read_snapshot(engine, uri) == rows
 
 
 @NEEDED
@@ -413,12 +413,12 @@ def test_a_clean_recovers_a_write_crashed_at_any_request(engine: Client, type: s
     before = {r["id"]: r["value"] for r in table.snapshot().to_pylist()}
 
     def act(crashing: Storage) -> None:
-        opened(crashing).upsert(as_arrow([row("a", 2, "y"), row("c", 2, "y", "rio"), row("d", 2, "y")]))
+        reopen_table(crashing).upsert(as_arrow([row("a", 2, "y"), row("c", 2, "y", "rio"), row("d", 2, "y")]))
 
-    states = list(crashes(storage, act))
+    states = list(crash_states(storage, act))
     assert len(states) > 12
     for state in states:
-        other = opened(state.storage)
+        other = reopen_table(state.storage)
         rows = {r["id"]: r["value"] for r in other.snapshot().to_pylist()}
         done = len(other.timeline.commits) > 1
         assert rows == ({"a": "y", "b": "x", "c": "y", "d": "y"} if done else before), state
@@ -437,7 +437,7 @@ def _instants_in(path: str) -> set[str]:
     return set(re.findall(r"(?<!\d)\d{17}(?!\d)", path))
 
 
-def opened(storage: Storage) -> WritableTable:
+def reopen_table(storage: Storage) -> WritableTable:
     """Open the table with a clock that starts from the same state, and optimistic writers."""
     clock = ManualClock(START + 3_600_000)
     return open_table("memory:///steps", storage=storage, clock=clock, ids=SeededIds(7), options=OPTIMISTIC)

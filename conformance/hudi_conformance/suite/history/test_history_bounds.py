@@ -17,14 +17,14 @@ from hudi_conformance.suite.support.tables.archived_tables import (
     COMPLETED,
     NOT_BY_ITSELF,
     Histories,
+    archive_limits,
+    completed_actions,
     expected_rows,
-    limits,
     new_table,
-    shown,
-    step_of,
-    write,
+    read_step,
+    write_times,
 )
-from hudi_conformance.suite.support.tables.written_tables import base_files, folder_of
+from hudi_conformance.suite.support.tables.written_tables import base_files, table_folder
 from hudi_reference.timeline.contents.actions import write_action
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
@@ -52,23 +52,23 @@ COMPACTION_PLAN: Json = {
 }
 
 
-def timeline_of(uri: str) -> Path:
+def timeline_folder(uri: str) -> Path:
     """Return the folder of the active timeline."""
-    return folder_of(uri) / ".hoodie" / "timeline"
+    return table_folder(uri) / ".hoodie" / "timeline"
 
 
-def times_of(uri: str) -> list[tuple[str, str]]:
+def completed_times(uri: str) -> list[tuple[str, str]]:
     """Return requested and completion time of each completed write, by requested time."""
-    return sorted(key_time for key_time in ((k[0], c) for k, c in step_of(uri).completed.items()))
+    return sorted(key_time for key_time in ((k[0], c) for k, c in read_step(uri).completed.items()))
 
 
-def later(time: str, milliseconds: int) -> str:
+def add_milliseconds(time: str, milliseconds: int) -> str:
     """Return an instant time that is later by this many milliseconds."""
     moment = datetime.strptime(time, "%Y%m%d%H%M%S%f") + timedelta(milliseconds=milliseconds)
     return moment.strftime("%Y%m%d%H%M%S%f")[:17]
 
 
-def put(
+def put_action(
     uri: str, requested: str, action: str, files: Mapping[State, Json | None], completion: str | None = None
 ) -> list[bytes]:
     """Write an action to the timeline in the given states; return what its files hold."""
@@ -76,15 +76,15 @@ def put(
     for state, record in files.items():
         instant = Instant(requested, action, state, completion if state is State.COMPLETED else None)
         data = b"" if record is None else write_action(instant, record, SYNC_MARKER)
-        (timeline_of(uri) / instant.file_name).write_bytes(data)
+        (timeline_folder(uri) / instant.file_name).write_bytes(data)
         contents.append(data)
     return contents
 
 
 def after_write(uri: str, number: int) -> tuple[str, str]:
     """Return a requested and a completion time right after the write of that number, before the next one."""
-    completion = times_of(uri)[number][1]
-    return later(completion, 1), later(completion, 2)
+    completion = completed_times(uri)[number][1]
+    return add_milliseconds(completion, 1), add_milliseconds(completion, 2)
 
 
 @ARCHIVE
@@ -97,18 +97,18 @@ def test_a_pending_action_and_its_base_stay_active(
 ) -> None:
     """ARC-003: a pending action stays active for any length of time, and so do the write before it and everything later."""
     uri = histories.copy(engine, WRITES, new_uri())
-    before = shown(engine, uri)["active"]
+    before = completed_actions(engine, uri)["active"]
     requested, _ = after_write(uri, 3)
     plan = COMPACTION_PLAN if action == "compaction" else None
     profile = {**NO_STATS, "operationType": "UPSERT"} if action == "commit" else None
     states = {State.REQUESTED: plan, State.INFLIGHT: profile}
-    put(uri, requested, action, {s: record for s, record in states.items() if s <= state})
-    engine.service(uri, "archive", options={**limits(4, 2), **BY_VERSIONS})
-    found = shown(engine, uri)
+    put_action(uri, requested, action, {s: record for s, record in states.items() if s <= state})
+    engine.service(uri, "archive", options={**archive_limits(4, 2), **BY_VERSIONS})
+    found = completed_actions(engine, uri)
     assert [i["requested"] for i in found["active"]] == [i["requested"] for i in before[3:]]
     pending = [i for i in engine.inspect(uri)["timeline"]["pending"] if i["requested"] == requested]
     assert [(i["action"], i["state"]) for i in pending] == [(action, state.name)]
-    assert requested not in {key[0] for key in step_of(uri).archived}
+    assert requested not in {key[0] for key in read_step(uri).archived}
 
 
 @ARCHIVE
@@ -118,12 +118,12 @@ def test_writes_concurrent_with_a_pending_one_stay_active(engine: Client, new_ur
     conflict with it.
     """
     uri = histories.copy(engine, WRITES, new_uri())
-    (first, completion), *_ = times_of(uri)
+    (first, completion), *_ = completed_times(uri)
     requested, late = after_write(uri, 5)
-    put(uri, requested, "commit", {State.REQUESTED: None, State.INFLIGHT: {**NO_STATS, "operationType": "UPSERT"}})
-    (timeline_of(uri) / f"{first}_{completion}.commit").rename(timeline_of(uri) / f"{first}_{late}.commit")
-    engine.service(uri, "archive", options={**limits(4, 2), **BY_VERSIONS})
-    left = {key[0] for key in step_of(uri).completed}
+    put_action(uri, requested, "commit", {State.REQUESTED: None, State.INFLIGHT: {**NO_STATS, "operationType": "UPSERT"}})
+    (timeline_folder(uri) / f"{first}_{completion}.commit").rename(timeline_folder(uri) / f"{first}_{late}.commit")
+    engine.service(uri, "archive", options={**archive_limits(4, 2), **BY_VERSIONS})
+    left = {key[0] for key in read_step(uri).completed}
     assert first in left, "a write that may conflict with a pending one was archived"
 
 
@@ -136,11 +136,11 @@ def test_archiving_stops_at_a_savepoint(engine: Client, new_uri: NewUri, histori
     savepointed = {"savepointedBy": "", "savepointedAt": 0, "comments": "", "partitionMetadata": {}, "version": 1}
     for beyond in ("false", "true"):
         uri = histories.copy(engine, WRITES, new_uri())
-        times = times_of(uri)
-        requested, completion = times[2][0], later(times[2][1], 2)
-        put(uri, requested, "savepoint", {State.INFLIGHT: None, State.COMPLETED: savepointed}, completion)
-        engine.service(uri, "archive", options=limits(4, 2, **{"hoodie.archive.beyond.savepoint": beyond}))
-        found = step_of(uri).completed.keys()
+        times = completed_times(uri)
+        requested, completion = times[2][0], add_milliseconds(times[2][1], 2)
+        put_action(uri, requested, "savepoint", {State.INFLIGHT: None, State.COMPLETED: savepointed}, completion)
+        engine.service(uri, "archive", options=archive_limits(4, 2, **{"hoodie.archive.beyond.savepoint": beyond}))
+        found = read_step(uri).completed.keys()
         left = [time for time, _ in times[2:]] if beyond == "false" else [requested, times[-1][0]]
         assert sorted(time for time, action in found if action == "commit") == left
         assert (requested, "savepoint") in found
@@ -175,13 +175,13 @@ def clean_result(requested: str, retained: str) -> Json:
     }
 
 
-def put_overwriting(uri: str, number: int) -> tuple[str, list[bytes]]:
+def put_replacecommit(uri: str, number: int) -> tuple[str, list[bytes]]:
     """Write a completed insert overwrite after the write of that number, which replaced nothing; return its time and files."""
     requested, completion = after_write(uri, number)
     nothing = {"operationType": None, "clusteringPlan": None, "extraMetadata": None, "version": None}
     done = {**NO_STATS, "operationType": "INSERT_OVERWRITE"}
     files = {State.REQUESTED: nothing, State.INFLIGHT: done, State.COMPLETED: {**done, "partitionToReplaceFileIds": {}}}
-    return requested, put(uri, requested, "replacecommit", files, completion)
+    return requested, put_action(uri, requested, "replacecommit", files, completion)
 
 
 def put_clean(uri: str, number: int, retained: str) -> tuple[str, list[bytes]]:
@@ -189,7 +189,7 @@ def put_clean(uri: str, number: int, retained: str) -> tuple[str, list[bytes]]:
     requested, completion = after_write(uri, number)
     plan = clean_plan(retained)
     files = {State.REQUESTED: plan, State.INFLIGHT: plan, State.COMPLETED: clean_result(requested, retained)}
-    return requested, put(uri, requested, "clean", files, completion)
+    return requested, put_action(uri, requested, "clean", files, completion)
 
 
 @ARCHIVE
@@ -199,12 +199,12 @@ def test_a_replacing_write_stays_until_its_files_are_cleaned(engine: Client, new
     replaced files.
     """
     uri = histories.copy(engine, WRITES, new_uri())
-    replacing, _ = put_overwriting(uri, 2)
-    engine.service(uri, "archive", options=limits(4, 2))
-    assert min(key[0] for key in step_of(uri).completed) == replacing
-    put_clean(uri, 3, later(replacing, 1))
-    engine.service(uri, "archive", options=limits(4, 2))
-    assert (replacing, "replacecommit") in step_of(uri).archived
+    replacing, _ = put_replacecommit(uri, 2)
+    engine.service(uri, "archive", options=archive_limits(4, 2))
+    assert min(key[0] for key in read_step(uri).completed) == replacing
+    put_clean(uri, 3, add_milliseconds(replacing, 1))
+    engine.service(uri, "archive", options=archive_limits(4, 2))
+    assert (replacing, "replacecommit") in read_step(uri).archived
 
 
 @ARCHIVE
@@ -214,26 +214,26 @@ def test_archived_plans_equal_their_requested_files(engine: Client, new_uri: New
     the plan of an overwrite is its workload profile.
     """
     uri = histories.copy(engine, WRITES, new_uri())
-    replacing, (_, profile, replaced) = put_overwriting(uri, 0)
+    replacing, (_, profile, replaced) = put_replacecommit(uri, 0)
     compacted, completion = after_write(uri, 1)
     result = {**NO_STATS, "operationType": "COMPACT"}
     files = {State.REQUESTED: COMPACTION_PLAN, State.INFLIGHT: None}
-    (planned, _) = put(uri, compacted, "compaction", files)
-    (done,) = put(uri, compacted, "commit", {State.COMPLETED: result}, completion)
-    cleaned, (clean, _, result_of_clean) = put_clean(uri, 2, times_of(uri)[-1][0])
+    (planned, _) = put_action(uri, compacted, "compaction", files)
+    (done,) = put_action(uri, compacted, "commit", {State.COMPLETED: result}, completion)
+    cleaned, (clean, _, result_of_clean) = put_clean(uri, 2, completed_times(uri)[-1][0])
     expected = {
         (replacing, "replacecommit"): (replaced, profile),
         (compacted, "commit"): (done, planned),
         (cleaned, "clean"): (result_of_clean, clean),
     }
-    options = limits(4, 2, **{"hoodie.timeline.compaction.batch.size": "2"})
+    options = archive_limits(4, 2, **{"hoodie.timeline.compaction.batch.size": "2"})
     for _ in range(2):
         engine.service(uri, "archive", options=options)
-        found = step_of(uri).archived
+        found = read_step(uri).archived
         assert {key: (found[key]["metadata"], found[key]["plan"]) for key in expected} == expected
-        write(engine, uri, 4, NOT_BY_ITSELF, WRITES)
+        write_times(engine, uri, 4, NOT_BY_ITSELF, WRITES)
     engine.service(uri, "archive", options=options)
-    assert sorted(step_of(uri).levels) == [0, 1] or sorted(step_of(uri).levels) == [1]
+    assert sorted(read_step(uri).levels) == [0, 1] or sorted(read_step(uri).levels) == [1]
 
 
 @ARCHIVE
@@ -241,7 +241,7 @@ def test_archived_plans_equal_their_requested_files(engine: Client, new_uri: New
 def test_which_actions_are_archived(engine: Client, new_uri: NewUri, histories: Histories) -> None:
     """ARC-003: a clean or rollback before an archived write is archived; a restore and an index build stay active."""
     uri = histories.copy(engine, WRITES, new_uri())
-    cleaned, _ = put_clean(uri, 0, times_of(uri)[-1][0])
+    cleaned, _ = put_clean(uri, 0, completed_times(uri)[-1][0])
     rolled_back, completion = after_write(uri, 1)
     rollback = {
         "startRollbackTime": rolled_back, "timeTakenInMillis": 1,
@@ -250,13 +250,15 @@ def test_which_actions_are_archived(engine: Client, new_uri: NewUri, histories: 
         "instantsRollback": [{"commitTime": "20200101000000000", "action": "commit"}],
     }  # fmt: skip
     plan = {"instantToRollback": {"commitTime": "20200101000000000", "action": "commit"}, "RollbackRequests": [], "version": 1}
-    put(uri, rolled_back, "rollback", {State.REQUESTED: plan, State.INFLIGHT: None, State.COMPLETED: rollback}, completion)
+    put_action(
+        uri, rolled_back, "rollback", {State.REQUESTED: plan, State.INFLIGHT: None, State.COMPLETED: rollback}, completion
+    )
     indexed, completion = after_write(uri, 2)
     index = {"version": 1, "indexPartitionInfos": []}
     files = {State.REQUESTED: index, State.INFLIGHT: None, State.COMPLETED: {**index, "operationType": None}}
-    put(uri, indexed, "indexing", files, completion)
-    engine.service(uri, "archive", options=limits(4, 2))
-    step = step_of(uri)
+    put_action(uri, indexed, "indexing", files, completion)
+    engine.service(uri, "archive", options=archive_limits(4, 2))
+    step = read_step(uri)
     assert {(cleaned, "clean"), (rolled_back, "rollback")} <= step.archived.keys()
     assert (indexed, "indexing") in step.completed
     assert step.archived[rolled_back, "rollback"]["plan"] is None
@@ -267,12 +269,12 @@ def test_which_actions_are_archived(engine: Client, new_uri: NewUri, histories: 
 def test_markers_are_deleted_before_the_action_is_archived(engine: Client, new_uri: NewUri, histories: Histories) -> None:
     """ARC-004: when an action is archived its folder of markers is empty."""
     uri = histories.copy(engine, WRITES, new_uri())
-    (oldest, _), *_ = times_of(uri)
-    marker = folder_of(uri) / ".hoodie" / ".temp" / oldest / "oslo" / "x_0-0-0.parquet.marker.CREATE"
+    (oldest, _), *_ = completed_times(uri)
+    marker = table_folder(uri) / ".hoodie" / ".temp" / oldest / "oslo" / "x_0-0-0.parquet.marker.CREATE"
     marker.parent.mkdir(parents=True)
     marker.touch()
-    engine.service(uri, "archive", options=limits(4, 2))
-    assert (oldest, "commit") in step_of(uri).archived
+    engine.service(uri, "archive", options=archive_limits(4, 2))
+    assert (oldest, "commit") in read_step(uri).archived
     assert not marker.exists()
 
 
@@ -291,7 +293,7 @@ def test_orphan_files_are_deleted_before_the_action_is_archived(engine: Client, 
     for path in (lost, stray):
         shutil.copyfile(oldest, path)
     expect_rows(engine, uri, expected_rows(WRITES), "before")
-    engine.service(uri, "archive", options=limits(4, 2))
+    engine.service(uri, "archive", options=archive_limits(4, 2))
     expect_rows(engine, uri, expected_rows(WRITES), "after")
     assert not lost.exists()
     assert not stray.exists()
@@ -305,9 +307,9 @@ def test_delta_commits_stay_until_a_compaction_is_due(engine: Client, new_uri: N
     """
     uri = new_uri()
     new_table(engine, uri, "MERGE_ON_READ")
-    options = limits(4, 2, **{"hoodie.compact.inline.max.delta.commits": "6"})
+    options = archive_limits(4, 2, **{"hoodie.compact.inline.max.delta.commits": "6"})
     for number, left in ((5, 5), (6, 6), (8, 6)):
-        done = len(step_of(uri).completed) + len(step_of(uri).archived)
-        write(engine, uri, number - done, {**options, **NOT_BY_ITSELF}, done)
+        done = len(read_step(uri).completed) + len(read_step(uri).archived)
+        write_times(engine, uri, number - done, {**options, **NOT_BY_ITSELF}, done)
         engine.service(uri, "archive", options=options)
-        assert len([name for name in step_of(uri).active if COMPLETED.fullmatch(name)]) == left
+        assert len([name for name in read_step(uri).active if COMPLETED.fullmatch(name)]) == left

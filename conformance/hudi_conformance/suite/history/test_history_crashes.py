@@ -3,10 +3,10 @@
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.explorer.crash_points import CrashingStorage, crashes
+from hudi_conformance.explorer.crash_points import CrashingStorage, crash_states
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow
-from hudi_conformance.suite.support.tables.archived_tables import change, limits
+from hudi_conformance.suite.support.tables.archived_tables import archive_limits, changed_rows
 from hudi_reference import WritableTable, archive, create_table, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
@@ -16,11 +16,11 @@ from hudi_reference.timeline.history.manifest import load_manifest
 
 FOLDER = ".hoodie/timeline/history"
 #: History files are merged in every second run, up to level 2.
-LIMITS = limits(3, 2, **{"hoodie.timeline.compaction.batch.size": "2", "hoodie.archive.automatic": "false"})
+LIMITS = archive_limits(3, 2, **{"hoodie.timeline.compaction.batch.size": "2", "hoodie.archive.automatic": "false"})
 Action = tuple[str, str, str | None]
 
 
-def opened(storage: Storage) -> WritableTable:
+def reopen_table(storage: Storage) -> WritableTable:
     """Open the table with a clock of its own."""
     return open_table(
         "memory:///crash", storage=storage, clock=ManualClock(1_800_000_000_000), ids=SeededIds(1), options=LIMITS
@@ -35,21 +35,21 @@ def table_before_a_run(runs: int) -> MemoryStorage:
                  partition=spec.partition, storage=storage, clock=clock, ids=ids)  # fmt: skip
     table = open_table("memory:///crash", storage=storage, clock=clock, ids=ids, options=LIMITS)
     for number in range(4 + 2 * runs):
-        table.upsert(as_arrow(change(number)))
+        table.upsert(as_arrow(changed_rows(number)))
         if number % 2 and number < 3 + 2 * runs:
             archive(table)
     return storage
 
 
-def actions(storage: Storage) -> list[Action]:
+def completed_actions_of_table(storage: Storage) -> list[Action]:
     """Return every completed action as the table shows it: active timeline and history together."""
-    found = opened(storage).inspect()["timeline"]["completed"]
+    found = reopen_table(storage).inspect()["timeline"]["completed"]
     return sorted((i["requested"], i["action"], i["completion"]) for i in found)
 
 
-def rows(storage: Storage) -> list[dict[str, object]]:
+def read_rows(storage: Storage) -> list[dict[str, object]]:
     """Return the rows of the table."""
-    return sorted(opened(storage).snapshot(["id", "value"]).to_pylist(), key=lambda one: str(one["id"]))
+    return sorted(reopen_table(storage).snapshot(["id", "value"]).to_pylist(), key=lambda one: str(one["id"]))
 
 
 @pytest.mark.needs("service.archive")
@@ -59,13 +59,13 @@ def test_a_crash_of_archiving_loses_and_duplicates_nothing(engine: Client, runs:
     """ARC-002: wherever it crashes, the table has the same rows and each action once; the next run finishes the rest."""
     only_in_process(engine)
     storage = table_before_a_run(runs)
-    expected, content, points = actions(storage), rows(storage), 0
-    for crash in crashes(storage, lambda store: archive(opened(store))):
-        assert actions(crash.storage) == expected, crash
-        assert rows(crash.storage) == content, crash
-        assert not opened(crash.storage).timeline.pending, f"{crash}: a completed action looks pending"
-        archive(opened(crash.storage))
-        timeline = opened(crash.storage).timeline
+    expected, content, points = completed_actions_of_table(storage), read_rows(storage), 0
+    for crash in crash_states(storage, lambda store: archive(reopen_table(store))):
+        assert completed_actions_of_table(crash.storage) == expected, crash
+        assert read_rows(crash.storage) == content, crash
+        assert not reopen_table(crash.storage).timeline.pending, f"{crash}: a completed action looks pending"
+        archive(reopen_table(crash.storage))
+        timeline = reopen_table(crash.storage).timeline
         archived = [(i.requested, i.action, i.completion) for i in timeline.archived.instants()]
         active = [(i.requested, i.action, i.completion) for i in timeline.completed]
         assert sorted([*archived, *active]) == expected, f"{crash}, then another run"
@@ -98,7 +98,7 @@ def test_the_version_file_names_a_complete_manifest_after_each_request(engine: C
     storage = table_before_a_run(runs)
     manifests = {info.path: storage.get(info.path) for info in storage.list(FOLDER) if "/manifest_" in info.path}
     version = int(storage.get(f"{FOLDER}/_version_"))
-    for crash in crashes(storage, lambda store: archive(opened(store))):
+    for crash in crash_states(storage, lambda store: archive(reopen_table(store))):
         text = crash.storage.get(f"{FOLDER}/_version_").decode()
         assert text.isdigit(), crash
         assert int(text) >= version, crash
@@ -119,7 +119,7 @@ def test_a_reader_finishes_with_the_manifest_it_began_with(engine: Client) -> No
     storage = table_before_a_run(1)
     reader = History(storage, FOLDER)
     began = reader.manifest
-    archive(opened(storage))
+    archive(reopen_table(storage))
     assert load_manifest(storage, FOLDER).number > began.number
     assert {file.name for file in began.files}.isdisjoint(file.name for file in load_manifest(storage, FOLDER).files)
     assert reader.instants() == tuple(i for i in History(storage, FOLDER).instants() if i in reader.instants())
@@ -134,13 +134,13 @@ def test_one_of_two_concurrent_archivers_aborts(engine: Client) -> None:
     """
     only_in_process(engine)
     storage = table_before_a_run(1)
-    expected = actions(storage)
+    expected = completed_actions_of_table(storage)
     overtaken = Overtaken(storage)
     with pytest.raises(Exception, match="another process changed the history"):
-        archive(opened(overtaken))
-    assert actions(storage) == expected
-    archive(opened(storage))
-    assert actions(storage) == expected
+        archive(reopen_table(overtaken))
+    assert completed_actions_of_table(storage) == expected
+    archive(reopen_table(storage))
+    assert completed_actions_of_table(storage) == expected
 
 
 class Overtaken(CrashingStorage):
@@ -154,5 +154,5 @@ class Overtaken(CrashingStorage):
         """Let the other archiver publish its own version just before a manifest is created here."""
         if "/manifest_" in path and self.is_due:
             self.is_due = False
-            archive(opened(self.storage))
+            archive(reopen_table(self.storage))
         super().create(path, data)

@@ -14,14 +14,14 @@ from hudi_conformance.suite.support.programs.write_programs import expect_rows
 from hudi_conformance.suite.support.tables.archived_tables import (
     LEVEL_FILE,
     Histories,
+    archive_limits,
+    completed_actions,
     expected_rows,
-    limits,
     new_table,
-    shown,
-    step_of,
-    write,
+    read_step,
+    write_times,
 )
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 WRITES = pytest.mark.needs("create", "write.upsert", "copy-on-write", "partition.plain")
 ARCHIVE = pytest.mark.needs("create", "write.upsert", "service.archive", "copy-on-write", "partition.plain")
@@ -92,14 +92,14 @@ def test_files_are_named_by_times_and_level(engine: Client, histories: Histories
 def test_file_names_have_the_greatest_requested_time(engine: Client, new_uri: NewUri, histories: Histories) -> None:
     """LSM-015: the second field is the greatest requested time, also where an earlier action completed last (ER-039)."""
     uri = histories.copy(engine, 5, new_uri())
-    timeline = folder_of(uri) / ".hoodie" / "timeline"
+    timeline = table_folder(uri) / ".hoodie" / "timeline"
     completed = sorted(timeline.glob("*_*.commit"))
     late = completed[0].name.partition("_")[0]
     newest = completed[2].name.partition(".")[0].partition("_")[2]
     time = (datetime.strptime(newest, "%Y%m%d%H%M%S%f") + timedelta(milliseconds=1)).strftime("%Y%m%d%H%M%S%f")[:17]
     completed[0].rename(timeline / f"{late}_{time}.commit")
-    engine.service(uri, "archive", options=limits(4, 2))
-    step = step_of(uri)
+    engine.service(uri, "archive", options=archive_limits(4, 2))
+    step = read_step(uri)
     (name,) = step.current
     rows = step.rows(name)
     assert max(one["completionTime"] for one in rows) == time == rows[0]["completionTime"]
@@ -183,12 +183,12 @@ def test_superseded_files_stay_for_running_readers(engine: Client, histories: Hi
 @pytest.mark.requirements("ARC-010", "LSM-023")
 def test_by_default_ten_files_are_merged(engine: Client, new_uri: NewUri) -> None:
     """ARC-010: nine flushes are nine files of level 0; the tenth makes them one of level 1."""
-    uri, options = new_uri(), limits(3, 2, **{"hoodie.archive.automatic": "true"})
+    uri, options = new_uri(), archive_limits(3, 2, **{"hoodie.archive.automatic": "true"})
     new_table(engine, uri)
-    write(engine, uri, 21, options)
-    assert {level: len(names) for level, names in step_of(uri).levels.items()} == {0: 9}
-    write(engine, uri, 1, options, first=21)
-    assert {level: len(names) for level, names in step_of(uri).levels.items()} == {1: 1}
+    write_times(engine, uri, 21, options)
+    assert {level: len(names) for level, names in read_step(uri).levels.items()} == {0: 9}
+    write_times(engine, uri, 1, options, first=21)
+    assert {level: len(names) for level, names in read_step(uri).levels.items()} == {1: 1}
 
 
 @WRITES
@@ -197,7 +197,7 @@ def test_by_default_ten_files_are_merged(engine: Client, new_uri: NewUri) -> Non
 def test_a_table_with_a_long_history_is_read(engine: Client, histories: Histories) -> None:
     """ARC-002: after flushes and merges the engine shows every write once, with its times, and the newest rows."""
     uri, steps = histories.recorded(engine)
-    found = shown(engine, uri)
+    found = completed_actions(engine, uri)
     last = steps[-1]
     expected = {key: one["completionTime"] for key, one in last.archived.items()} | last.completed
     assert {(i["requested"], i["action"]): i["completion"] for w in found.values() for i in w} == expected
@@ -210,8 +210,8 @@ def test_a_table_with_a_long_history_is_read(engine: Client, histories: Historie
 def test_the_history_is_stored_in_its_folder_only(engine: Client, new_uri: NewUri, histories: Histories) -> None:
     """LSM-001: everything that archiving adds is in .hoodie/timeline/history."""
     uri = histories.copy(engine, 8, new_uri())
-    before = {path for path in folder_of(uri).rglob("*") if path.is_file()}
-    engine.service(uri, "archive", options=limits(4, 2))
-    after = {path for path in folder_of(uri).rglob("*") if path.is_file() and path.suffix != ".crc"}
-    assert {path.parent for path in after - before} == {folder_of(uri) / ".hoodie" / "timeline" / "history"}
-    assert step_of(uri).current
+    before = {path for path in table_folder(uri).rglob("*") if path.is_file()}
+    engine.service(uri, "archive", options=archive_limits(4, 2))
+    after = {path for path in table_folder(uri).rglob("*") if path.is_file() and path.suffix != ".crc"}
+    assert {path.parent for path in after - before} == {table_folder(uri) / ".hoodie" / "timeline" / "history"}
+    assert read_step(uri).current

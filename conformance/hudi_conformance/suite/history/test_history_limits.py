@@ -11,12 +11,12 @@ from hudi_conformance.suite.support.programs.write_programs import expect_rows
 from hudi_conformance.suite.support.tables.archived_tables import (
     FREE,
     Histories,
+    archive_limits,
+    completed_actions,
     expected_rows,
-    limits,
     new_table,
-    shown,
-    step_of,
-    write,
+    read_step,
+    write_times,
 )
 
 ARCHIVE = pytest.mark.needs(
@@ -42,16 +42,16 @@ def test_old_actions_move_to_the_history(engine: Client, new_uri: NewUri, histor
     stay.
     """
     uri = histories.copy(engine, 8, new_uri())
-    before = shown(engine, uri)
+    before = completed_actions(engine, uri)
     assert before["archived"] == []
     with rows_stay(engine, uri, 8):
-        newest = engine.service(uri, "archive", options=limits(4, 2))
-    after = shown(engine, uri)
+        newest = engine.service(uri, "archive", options=archive_limits(4, 2))
+    after = completed_actions(engine, uri)
     assert newest == after["archived"][-1]["requested"]
     assert len(after["active"]) == 2
     together = [{**one, "where": "active"} for one in (*after["archived"], *after["active"])]
     assert sorted(together, key=lambda one: one["requested"]) == before["active"], "an action is missing, duplicated or changed"
-    assert not any(name.startswith(newest or "nothing") for name in step_of(uri).active), (
+    assert not any(name.startswith(newest or "nothing") for name in read_step(uri).active), (
         "a file of an archived action is still in the timeline folder"
     )
 
@@ -64,9 +64,9 @@ def test_archiving_starts_above_the_upper_limit_and_keeps_the_lower_one(
 ) -> None:
     """ARC-007: with limits 4 and 2 nothing is archived while there are 4 writes; of 5 or 8 the newest 2 stay active."""
     uri = histories.copy(engine, writes, new_uri())
-    before = shown(engine, uri)["active"]
-    engine.service(uri, "archive", options=limits(4, 2))
-    assert shown(engine, uri)["active"] == before[-left:]
+    before = completed_actions(engine, uri)["active"]
+    engine.service(uri, "archive", options=archive_limits(4, 2))
+    assert completed_actions(engine, uri)["active"] == before[-left:]
 
 
 @ARCHIVE
@@ -77,9 +77,9 @@ def test_by_default_more_than_thirty_writes_are_archived_down_to_twenty(
 ) -> None:
     """ARC-009: without any setting 30 writes stay; the 31st makes archiving keep the newest 20."""
     uri = histories.copy(engine, writes, new_uri())
-    before = shown(engine, uri)["active"]
+    before = completed_actions(engine, uri)["active"]
     engine.service(uri, "archive", options=FREE)
-    assert shown(engine, uri)["active"] == before[-left:]
+    assert completed_actions(engine, uri)["active"] == before[-left:]
 
 
 @ARCHIVE
@@ -89,8 +89,8 @@ def test_the_limits_rise_if_cleaning_retains_more_commits(engine: Client, new_ur
     cleaning = {"hoodie.clean.commits.retained": "5"}
     for writes, left in ((8, 8), (9, 6)):
         uri = histories.copy(engine, writes, new_uri())
-        engine.service(uri, "archive", options={**limits(4, 2), **cleaning})
-        assert len(shown(engine, uri)["active"]) == left
+        engine.service(uri, "archive", options={**archive_limits(4, 2), **cleaning})
+        assert len(completed_actions(engine, uri)["active"]) == left
 
 
 @ARCHIVE
@@ -101,13 +101,13 @@ def test_a_lower_limit_that_is_not_below_the_upper_one_is_refused(
 ) -> None:
     """ARC-008: if the lower limit is not below the upper one, a service and a write raise an error; the table is unchanged."""
     uri = histories.copy(engine, 8, new_uri())
-    before = step_of(uri)
+    before = read_step(uri)
     with pytest.raises(ContractError):
-        engine.service(uri, "archive", options=limits(most, fewest))
-    assert step_of(uri) == before
+        engine.service(uri, "archive", options=archive_limits(most, fewest))
+    assert read_step(uri) == before
     with pytest.raises(ContractError):
-        write(engine, uri, 1, limits(most, fewest, **{"hoodie.archive.automatic": "true"}), first=8)
-    assert step_of(uri).completed == before.completed
+        write_times(engine, uri, 1, archive_limits(most, fewest, **{"hoodie.archive.automatic": "true"}), first=8)
+    assert read_step(uri).completed == before.completed
 
 
 @pytest.mark.needs("create", "write.upsert", "copy-on-write", "partition.plain")
@@ -116,11 +116,11 @@ def test_archiving_follows_each_write(engine: Client, new_uri: NewUri) -> None:
     """ARC-006: after each write no more writes are active than the limit permits, and no more files are in the
     timeline folder.
     """
-    uri, options = new_uri(), limits(4, 2, **{"hoodie.archive.automatic": "true"})
+    uri, options = new_uri(), archive_limits(4, 2, **{"hoodie.archive.automatic": "true"})
     new_table(engine, uri)
     for number in range(12):
-        write(engine, uri, 1, options, number)
-        found = step_of(uri)
+        write_times(engine, uri, 1, options, number)
+        found = read_step(uri)
         assert len(found.completed) <= 4, f"after write {number + 1}"
         assert len(found.active) <= 3 * 4, f"after write {number + 1}: more than three files for each action"
     assert len(found.completed) + len(found.archived) == 12
@@ -132,9 +132,9 @@ def test_archiving_can_be_switched_off(engine: Client, new_uri: NewUri) -> None:
     """ARC-006: with hoodie.archive.automatic=false writes archive nothing."""
     uri = new_uri()
     new_table(engine, uri)
-    write(engine, uri, 6, limits(3, 2, **{"hoodie.archive.automatic": "false"}))
-    assert len(step_of(uri).completed) == 6
-    assert not step_of(uri).archived
+    write_times(engine, uri, 6, archive_limits(3, 2, **{"hoodie.archive.automatic": "false"}))
+    assert len(read_step(uri).completed) == 6
+    assert not read_step(uri).archived
 
 
 @ARCHIVE
@@ -155,6 +155,6 @@ def test_flink_settings_have_their_own_limits(
 ) -> None:
     """ARC-012: under the names that Flink uses, the limits are 50 and 40 unless they are set."""
     uri = histories.copy(engine, writes, new_uri())
-    before = shown(engine, uri)["active"]
+    before = completed_actions(engine, uri)["active"]
     engine.service(uri, "archive", options={**FREE, **setting})
-    assert shown(engine, uri)["active"] == before[-left:]
+    assert completed_actions(engine, uri)["active"] == before[-left:]

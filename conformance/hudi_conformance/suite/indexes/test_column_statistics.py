@@ -13,8 +13,15 @@ from hudi_conformance.contract import TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
-from hudi_conformance.suite.support.tables.column_statistics import differences, files_of, of_partitions, stored
+from hudi_conformance.suite.support.tables.column_statistics import (
+    Place,
+    column_entries,
+    compare_statistics,
+    partition_entries,
+    values_of_files,
+)
 from hudi_conformance.suite.support.tables.metadata_tables import CHANGES, INSERTS, KEEPS, PREFIX, WRITES, IndexedTable
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import open_table
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import read_properties
@@ -38,33 +45,36 @@ class TableWithStatistics(IndexedTable):
     def check(self, when: str) -> None:
         """Check also that each file and each partition has the statistics of its rows, under the right keys, and no other."""
         super().check(when)
-        assert {"column_stats", "partition_stats"} <= set(self.listed()), when
+        assert {"column_stats", "partition_stats"} <= set(self.listed_partitions()), when
         self._check_files(when)
         self._check_partitions(when)
 
     def _check_files(self, when: str) -> None:
         files = [(partition, name) for partition, names in self.files_stored().items() for name in names]
         records = self.records("column_stats")
-        entries, expected = stored(records, {name: partition for partition, name in files}), dict(files_of(self.folder, files))
+        entries, expected = (
+            column_entries(records, {name: partition for partition, name in files}),
+            dict(values_of_files(self.folder, files)),
+        )
         expected = {place: values for place, values in expected.items() if place[2] not in UNINDEXED}
         assert entries.keys() >= expected.keys(), (when, sorted(expected.keys() - entries.keys()))
         assert {place[:2] for place in entries} <= set(files), (when, "entries of files that do not exist")
         assert set(records) == {column_stats_key(column, partition, name) for partition, name, column in entries}, when
-        wrong = [found for place, values in expected.items() if (found := differences(entries[place], values))]
+        wrong = [found for place, values in expected.items() if (found := compare_statistics(entries[place], values))]
         assert not wrong, (when, wrong)
         without_rows = [one for place, one in entries.items() if place not in expected]
         assert all((one.value_count, one.least) == (0, None) for one in without_rows), when
 
     def _check_partitions(self, when: str) -> None:
         records = self.records("partition_stats")
-        entries = of_partitions(records)
+        entries = partition_entries(records)
         assert set(records) == {partition_stats_key(column, partition) for partition, column in entries}, when
         latest = open_table(self.uri).file_groups().latest_slices
         assert {partition for partition, _ in entries} == {one.partition for one in latest}, when
         names = [(one.partition, name) for one in latest for name in (one.base_file, *one.log_files) if name]
-        for (partition, name, column), values in files_of(self.folder, names):
+        for (partition, name, column), values in values_of_files(self.folder, names):
             if column not in UNINDEXED:
-                found = differences(entries[partition, column], values, exact=False)
+                found = compare_statistics(entries[partition, column], values, exact=False)
                 assert not found, (when, partition, name, found)
 
 
@@ -78,7 +88,7 @@ def test_every_write_has_statistics(engine: Client, new_uri: NewUri, type: Type)
     table = TableWithStatistics(engine, new_uri(), type)
     for step in (*INSERTS, *CHANGES, Step("upsert", (row("b", 40, "again"),))):
         table.write(step).check(f"after {step}")
-    assert {one.column for one in of_partitions(table.records("partition_stats")).values()} >= META
+    assert {one.column for one in partition_entries(table.records("partition_stats")).values()} >= META
 
 
 @pytest.mark.needs(*WRITES, "service.clean", "service.clustering", "write.insert-overwrite", "write.delete-partition")
@@ -99,7 +109,7 @@ def test_rolled_back_writes_have_no_statistics(engine: Client, new_uri: NewUri, 
     table = TableWithStatistics(engine, new_uri(), type).write(*INSERTS)
     rows = as_arrow((row("y", 1, "new", "lima"), row("a", 500, "newer")))
     rolled_back = engine.write(table.uri, "upsert", rows, options=dict(STATISTICS))
-    assert ("lima", "ts") in of_partitions(table.records("partition_stats"))
+    assert ("lima", "ts") in partition_entries(table.records("partition_stats"))
     engine.service(table.uri, "rollback", instant=rolled_back)
     table.check("after a write that was not wanted")
 
@@ -135,6 +145,28 @@ def test_statistics_of_each_type(engine: Client, new_uri: NewUri, type: Type) ->
     table.check(exact=True)
 
 
+#: Column -> the ordinal of its type, and precision and scale of a decimal.
+VALUE_TYPES: Mapping[str, tuple[int, str | None]] = {
+    "flag": (2, None), "small": (3, None), "big": (4, None), "single": (5, None), "double": (6, None), "text": (7, None),
+    "bytes": (8, None), "day": (12, None), "price": (10, "10,2"),
+}  # fmt: skip
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.versions(9)
+@pytest.mark.needs("create.table-version.9")
+@pytest.mark.requirements("MDT-014", "MDT-017", "IDX-044")
+def test_statistics_of_version_v2_name_the_types(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-017: at version 9 the entries of each file name the type of their bounds, and the bounds are those of the values."""
+    table = TypedTable(engine, new_uri(), type, COLUMNS, version=9)
+    table.write("insert", ["a", "b", "c"])
+    table.write("upsert", ["a", "b", "c"])
+    table.check(exact=True)
+    kinds = {(one.column, one.value_type and (one.value_type.ordinal, one.value_type.info)) for one in table.entries().values()}
+    assert {(column, kind) for column, kind in kinds if column in VALUE_TYPES} == set(VALUE_TYPES.items())
+
+
 #: Values for which the statistics in a Parquet footer are missing.
 UNUSUAL: Mapping[str, tuple[Any, pa.DataType, list[Any]]] = {
     "nan": ("double", pa.float64(), [1.5, math.nan, -1.5]),
@@ -157,12 +189,19 @@ def test_statistics_of_values_that_footers_omit(engine: Client, new_uri: NewUri,
 class TypedTable:
     """A table without partitions and with a column of each of some types."""
 
-    def __init__(self, engine: Client, uri: str, type: Type, columns: Mapping[str, tuple[Any, pa.DataType, list[Any]]]) -> None:
+    def __init__(
+        self,
+        engine: Client,
+        uri: str,
+        type: Type,
+        columns: Mapping[str, tuple[Any, pa.DataType, list[Any]]],
+        version: int = 8,
+    ) -> None:
         self.engine, self.uri, self.columns = engine, uri, columns
         fields: list[dict[str, Any]] = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}]
         fields += [{"name": name, "type": ["null", avro], "default": None} for name, (avro, _, _) in columns.items()]
         schema = {"type": "record", "name": "row", "fields": fields}
-        engine.create(uri, TableSpec(name="typed", schema=schema, record_key=("id",), ordering=("ts",), type=type))
+        engine.create(uri, TableSpec("typed", type, schema, ("id",), ordering=("ts",), version=version))
         self.writes = 0
 
     def write(self, operation: Any, keys: list[str]) -> None:
@@ -172,17 +211,24 @@ class TypedTable:
         rows = pa.table({"id": keys, "ts": pa.array([self.writes] * len(keys), pa.int64()), **values})
         self.engine.write(self.uri, operation, rows, options=dict(STATISTICS))
 
-    def check(self, *, exact: bool) -> None:
-        """Check that each file has statistics of its values."""
+    def files(self) -> list[str]:
+        """Return the names of the data files."""
+        return [path.name for path in table_folder(self.uri).iterdir() if parse_data_file_name(path.name)]
+
+    def entries(self) -> dict[Place, ColumnStats]:
+        """Return the statistics of these files."""
         table = IndexedTable.__new__(IndexedTable)
         table.uri = self.uri
-        names = [path.name for path in table.folder.iterdir() if parse_data_file_name(path.name)]
-        entries = stored(table.records("column_stats"), dict.fromkeys(names, ""))
-        expected = dict(files_of(table.folder, [("", name) for name in names]))
+        return column_entries(table.records("column_stats"), dict.fromkeys(self.files(), ""))
+
+    def check(self, *, exact: bool) -> None:
+        """Check that each file has statistics of its values."""
+        entries, names = self.entries(), self.files()
+        expected = dict(values_of_files(table_folder(self.uri), [("", name) for name in names]))
         assert {name for _, name, _ in expected} == set(names)
         for (_, name, column), values in expected.items():
             if column in self.columns and (exact or values.present):
-                found = differences(entries["", name, column], values, exact=exact)
+                found = compare_statistics(entries["", name, column], values, exact=exact)
                 assert not found, (name, found)
 
 

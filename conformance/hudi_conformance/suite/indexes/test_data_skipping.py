@@ -1,7 +1,9 @@
 """Filters on tables with indexes: a query may skip files, and the rows are those that a full scan would give."""
 
+import json
 import operator
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,8 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import CHANGES, INDEXED, INSERTS, PREFIX, WRITES, IndexedTable
+from hudi_conformance.suite.support.tables.tables_under_services import copy_golden_table
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 SKIPS = pytest.mark.needs(*WRITES, "read.filter", "read.projection")
 #: Settings of a writer that maintains statistics of columns and partitions, the record index and bloom filters.
@@ -50,7 +54,7 @@ def test_a_filter_loses_no_row_that_statistics_describe(engine: Client, new_uri:
     """
     table = IndexedTable(engine, new_uri(), type, EVERY_INDEX)
     for steps in ((*INSERTS, *CHANGES), MOVES):
-        table.write(*steps).expect(f"after {steps}")
+        table.write(*steps).check_rows(f"after {steps}")
         expect_filters(table, f"after {steps[-1]}", {"ts": (5, 31, 90, 91), "value": ("x", "zz"), "city": ("rio",)})
 
 
@@ -135,3 +139,27 @@ def test_a_secondary_index_loses_no_row_of_its_column(engine: Client, new_uri: N
     assert engine.service(table.uri, "index", options=settings) is not None
     table.write(*CHANGES, *MOVES, Step("upsert", (row("b", 60, "$", "oslo"), row("w", 9, "y"))))
     expect_filters(table, "with a secondary index", {"value": ("$", "x", "x$y\\", "y", "changed", "none")})
+
+
+@SKIPS
+@pytest.mark.versions(9)
+@pytest.mark.needs("table-version.9", "merge-on-read", "log.avro", "log.delete")
+@pytest.mark.requirements("MDT-010", "IDX-024")
+def test_one_of_two_secondary_indexes_is_out_of_date(engine: Client, tmp_path: Path) -> None:
+    """MDT-010: Apache Hudi 1.2.0 has updated one of two secondary indexes; a filter on either column selects the rows that are
+    there, also if the properties say that both columns were texts from the beginning.
+    """
+    uri, _ = copy_golden_table("queries.version-9.two-secondary-indexes.mor.city-new", tmp_path)
+    kinds = {"id": "string", "ts": "long", "p": "string", "fare": "double", "city": "string", "street": "string"}
+    fields = [{"name": name, "type": ["null", kind], "default": None} for name, kind in kinds.items()]
+    schema = json.dumps({"type": "record", "name": "row", "fields": fields}, separators=(",", ":"))
+    with (table_folder(uri) / ".hoodie" / "hoodie.properties").open("a", encoding="latin-1") as file:
+        file.write(f"\nhoodie.table.create.schema={schema}\n")
+    for column, value, key in (
+        ("city", "bonn", "a"),
+        ("city", "oslo", "b"),
+        ("street", "second", "a"),
+        ("street", "first", "b"),
+    ):
+        found = engine.read(uri, Query(columns=("id",), where=((column, "=", value),))).column("id").to_pylist()
+        assert found == [key], f"{column} = {value}"

@@ -23,7 +23,7 @@ OFTEN: Mapping[str, str] = {f"{PREFIX}compact.max.delta.commits": "3"}
 UNKNOWN = "index_of_the_future"
 
 
-def update(number: int) -> Step:
+def make_update(number: int) -> Step:
     """Return an update of one row."""
     return Step("upsert", (row("a", 40 + number, f"update {number}"),))
 
@@ -33,9 +33,9 @@ def list_partitions(table: IndexedTable, *names: str) -> None:
     update_properties(LocalStorage(table.folder), InProcessLock(), {USABLE: ",".join(names)}, comment="by another engine")
 
 
-def drop(table: IndexedTable, partition: str) -> None:
+def drop_index(table: IndexedTable, partition: str) -> None:
     """Drop an index as another engine does: the properties do not list it any more, and its files are gone."""
-    list_partitions(table, *sorted(set(table.listed()) - {partition}))
+    list_partitions(table, *sorted(set(table.listed_partitions()) - {partition}))
     for path in (table.folder / ".hoodie" / "metadata" / partition).iterdir():
         path.unlink()
 
@@ -48,12 +48,12 @@ def test_writes_go_on_after_an_index_was_dropped(engine: Client, new_uri: NewUri
     not look for its files, and the other indexes stay current.
     """
     table = IndexedTable(engine, new_uri(), type, {**INDEXED, **OFTEN}).write(*INSERTS)
-    drop(table, "record_index")
+    drop_index(table, "record_index")
     table.settings = {key: value for key, value in table.settings.items() if "record.index" not in key}
     for number in range(10):
-        table.write(update(number))
+        table.write(make_update(number))
     table.check("after ten writes")
-    assert set(table.listed()) == {"files", "bloom_filters"}
+    assert set(table.listed_partitions()) == {"files", "bloom_filters"}
     assert table.metadata_files("record_index/*") == []
 
 
@@ -67,8 +67,8 @@ def test_a_writer_drops_the_index_that_it_disables(engine: Client, new_uri: NewU
     table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS)
     table.settings = {**table.settings, f"{PREFIX}record.index.enable": "false"}
     for number in range(3):
-        table.write(update(number)).check(f"after update {number}")
-    assert set(table.listed()) == {"files", "bloom_filters"}
+        table.write(make_update(number)).check(f"after update {number}")
+    assert set(table.listed_partitions()) == {"files", "bloom_filters"}
 
 
 @KEEPS
@@ -81,12 +81,12 @@ def test_a_dropped_index_is_created_again(engine: Client, new_uri: NewUri, type:
     settings = {**INDEXED, **OFTEN}
     table = IndexedTable(engine, new_uri(), type, settings).write(*INSERTS)
     for number in range(6):
-        table.write(update(number))
-    table.write(update(6), options={f"{PREFIX}record.index.enable": "false"})
-    assert set(table.listed()) == {"files", "bloom_filters"}
+        table.write(make_update(number))
+    table.write(make_update(6), options={f"{PREFIX}record.index.enable": "false"})
+    assert set(table.listed_partitions()) == {"files", "bloom_filters"}
     for number in range(7, 12):
-        table.write(update(number), Step("insert", (row(f"n{number}", 1, "new"),))).check(f"after update {number}")
-    assert set(table.listed()) == {"files", "bloom_filters", "record_index"}
+        table.write(make_update(number), Step("insert", (row(f"n{number}", 1, "new"),))).check(f"after update {number}")
+    assert set(table.listed_partitions()) == {"files", "bloom_filters", "record_index"}
 
 
 @KEEPS
@@ -99,10 +99,10 @@ def test_a_disabled_metadata_table_is_deleted_with_unknown_indexes(engine: Clien
     only_engines_of_this_project(engine, "what a writer does about indexes that it does not know")
     table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS)
     list_partitions(table, "files", UNKNOWN)
-    table.write(update(0), options={f"{PREFIX}enable": "false"})
-    assert table.listed() == ()
+    table.write(make_update(0), options={f"{PREFIX}enable": "false"})
+    assert table.listed_partitions() == ()
     assert table.metadata_files("*/*") == []
-    table.write(update(1)).check("it is made again")
+    table.write(make_update(1)).check("it is made again")
 
 
 #: What is done to a table with an index that the engine does not know, by the feature that it needs.
@@ -126,10 +126,10 @@ def test_an_unknown_index_is_refused_before_the_first_byte(engine: Client, new_u
     writes or deletes a file.
     """
     only_engines_of_this_project(engine, "what an operation does about indexes that it does not know")
-    table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE", INDEXED).write(*INSERTS, update(0), update(1))
+    table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE", INDEXED).write(*INSERTS, make_update(0), make_update(1))
     list_partitions(table, "files", UNKNOWN)
     files = files_below(table.folder)
     with pytest.raises(ContractError):
         OPERATIONS[operation](engine, table)
     assert files_below(table.folder) == files, "the operation was refused after it had changed files"
-    table.expect("the rows are those before")
+    table.check_rows("the rows are those before")

@@ -38,21 +38,24 @@ Mode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 
 
 class GlobalTable(IndexedTable):
-    """A table with a record index, whose writers have a global index. Its rows are listed as (partition, id, value)."""
+    """A table with a record index, whose writers have a global index, with the rows FIRST. Rows are listed as
+    (partition, id, value).
+    """
 
     def __init__(
         self, engine: Client, uri: str, type: Type, index: Mapping[str, str], mode: Mode = "EVENT_TIME_ORDERING"
     ) -> None:
         self.engine, self.uri, self.type, self.settings = engine, uri, type, {**LISTED, **RECORDS, **index}
         engine.create(uri, Program(type, mode, True).spec())
+        self.first = self.rows_after(*FIRST)
 
-    def after(self, *rows: Row, delete: bool = False) -> list[tuple[str, str, str]]:
+    def rows_after(self, *rows: Row, delete: bool = False) -> list[tuple[str, str, str]]:
         """Write the rows; return those of the table, after a check that a record index has the partition of each."""
         self.engine.write(self.uri, "delete" if delete else "upsert", as_arrow(rows), options=self.settings)
         columns = ("_hoodie_partition_path", "id", "value", "city")
         found = [tuple(one.values()) for one in self.engine.read(self.uri, Query(columns=columns)).to_pylist()]
         assert all(path == city for path, _, _, city in found), found
-        if "record_index" in self.listed():
+        if "record_index" in self.listed_partitions():
             indexed = {key: path for key, (path, _) in self.keys_indexed().items()}
             assert indexed == {key: path for path, key, _, _ in found}
         return sorted((path, key, value) for path, key, value, _ in found)
@@ -68,11 +71,10 @@ def test_a_record_moves_to_the_partition_of_its_row(engine: Client, new_uri: New
     that stay in the partition are merged as usual.
     """
     table = GlobalTable(engine, new_uri(), type, MOVING[index])
-    table.after(*FIRST)
     rest = [("oslo", "b", "b5"), ("oslo", "d", "d9")]
-    assert table.after(row("a", 9, "moved", "rio"), row("d", 9, "d9"), row("n", 1, "new", "rio")) == [
+    assert table.rows_after(row("a", 9, "moved", "rio"), row("d", 9, "d9"), row("n", 1, "new", "rio")) == [
         *rest, ("rio", "a", "moved"), ("rio", "c", "c5"), ("rio", "n", "new")]  # fmt: skip
-    assert table.after(row("a", 10, "back")) == [("oslo", "a", "back"), *rest, ("rio", "c", "c5"), ("rio", "n", "new")]
+    assert table.rows_after(row("a", 10, "back")) == [("oslo", "a", "back"), *rest, ("rio", "c", "c5"), ("rio", "n", "new")]
 
 
 @WRITES
@@ -83,8 +85,7 @@ def test_a_record_moves_to_the_partition_of_its_row(engine: Client, new_uri: New
 def test_a_late_row_does_not_move_its_record(engine: Client, new_uri: NewUri, type: Type, index: str) -> None:
     """MRG-005: the row of another partition is merged with the stored record, and its ordering value is too low."""
     table = GlobalTable(engine, new_uri(), type, MOVING[index])
-    before = table.after(*FIRST)
-    assert table.after(row("a", 1, "late", "rio")) == before
+    assert table.rows_after(row("a", 1, "late", "rio")) == table.first
 
 
 @WRITES
@@ -95,8 +96,7 @@ def test_a_late_row_does_not_move_its_record(engine: Client, new_uri: NewUri, ty
 def test_a_record_stays_in_its_partition(engine: Client, new_uri: NewUri, type: Type, index: str) -> None:
     """META-009: an update that names another partition changes the record where it is; a late one changes nothing."""
     table = GlobalTable(engine, new_uri(), type, STAYING[index])
-    table.after(*FIRST)
-    assert table.after(row("a", 9, "updated", "rio"), row("b", 1, "late", "rio"), row("n", 1, "new", "rio")) == [
+    assert table.rows_after(row("a", 9, "updated", "rio"), row("b", 1, "late", "rio"), row("n", 1, "new", "rio")) == [
         ("oslo", "a", "updated"), ("oslo", "b", "b5"), ("oslo", "d", "d5"), ("rio", "c", "c5"), ("rio", "n", "new"),
     ]  # fmt: skip
 
@@ -109,8 +109,7 @@ def test_a_record_stays_in_its_partition(engine: Client, new_uri: NewUri, type: 
 def test_a_delete_finds_the_key_in_any_partition(engine: Client, new_uri: NewUri, type: Type, index: str) -> None:
     """OCC-008: the partition columns of the key that is deleted name another partition; an unknown key is ignored."""
     table = GlobalTable(engine, new_uri(), type, STAYING[index])
-    table.after(*FIRST)
-    assert table.after(row("a", 0, "", "nowhere"), row("unknown", 0, ""), delete=True) == [
+    assert table.rows_after(row("a", 0, "", "nowhere"), row("unknown", 0, ""), delete=True) == [
         ("oslo", "b", "b5"), ("oslo", "d", "d5"), ("rio", "c", "c5")]  # fmt: skip
 
 
@@ -122,9 +121,8 @@ def test_a_delete_finds_the_key_in_any_partition(engine: Client, new_uri: NewUri
 def test_a_deleted_key_is_new_in_any_partition(engine: Client, new_uri: NewUri, type: Type, index: str) -> None:
     """IDX-010: after a delete by key no file group holds the key. Its next row is an insert, in the partition that it names."""
     table = GlobalTable(engine, new_uri(), type, STAYING[index])
-    table.after(*FIRST)
-    table.after(row("a", 0, ""), delete=True)
-    assert table.after(row("a", 1, "again", "rio"))[-2:] == [("rio", "a", "again"), ("rio", "c", "c5")]
+    table.rows_after(row("a", 0, ""), delete=True)
+    assert table.rows_after(row("a", 1, "again", "rio"))[-2:] == [("rio", "a", "again"), ("rio", "c", "c5")]
 
 
 @WRITES
@@ -135,9 +133,8 @@ def test_a_deleted_key_is_new_in_any_partition(engine: Client, new_uri: NewUri, 
 def test_rows_of_one_write_have_one_partition_for_each_key(engine: Client, new_uri: NewUri, type: Type, index: str) -> None:
     """LAY-021: of two rows with one key the greater ordering value decides, although they name different partitions."""
     table = GlobalTable(engine, new_uri(), type, MOVING[index])
-    table.after(*FIRST)
     rows = (row("n", 3, "n3"), row("n", 2, "n2", "rio"), row("d", 8, "d8", "rio"), row("d", 7, "d7"))
-    assert table.after(*rows) == [
+    assert table.rows_after(*rows) == [
         ("oslo", "a", "a5"),
         ("oslo", "b", "b5"),
         ("oslo", "n", "n3"),
@@ -153,8 +150,7 @@ def test_rows_of_one_write_have_one_partition_for_each_key(engine: Client, new_u
 def test_in_commit_time_order_every_row_moves_its_record(engine: Client, new_uri: NewUri, type: Type) -> None:
     """OCC-009: the last write decides, so that a row with a lower value of the former ordering field moves the record too."""
     table = GlobalTable(engine, new_uri(), type, MOVING["record index"], "COMMIT_TIME_ORDERING")
-    table.after(*FIRST)
-    assert table.after(row("b", 1, "b1", "rio")) == [
+    assert table.rows_after(row("b", 1, "b1", "rio")) == [
         ("oslo", "a", "a5"), ("oslo", "d", "d5"), ("rio", "b", "b1"), ("rio", "c", "c5")]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
-from hudi_conformance.suite.support.concurrent.explored_scenarios import explored, scenarios
+from hudi_conformance.suite.support.concurrent.explored_scenarios import explore_scenario, parametrize_scenarios
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.concurrent.recorded_locks import RecordingStorage
@@ -24,9 +24,9 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     RECORDS,
     WRITES,
     IndexedTable,
-    completions,
+    completion_times,
 )
-from hudi_conformance.suite.support.tables.tables_under_services import instant_files, keep_commits, metadata_in
+from hudi_conformance.suite.support.tables.tables_under_services import instant_files, keep_commits, read_instant_file
 from hudi_reference import create_table, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
@@ -39,10 +39,10 @@ WANTED = ("bloom_filters", "record_index")
 BUILT = {"record_index/*.hfile", "bloom_filters/*.hfile"}
 
 
-def planned(engine: Client, uri: str, type: Type = "MERGE_ON_READ") -> tuple[IndexedTable, str]:
+def plan_two_indexes(engine: Client, uri: str, type: Type = "MERGE_ON_READ") -> tuple[IndexedTable, str]:
     """Return a table with rows and a listing of files, and the plan of two indexes."""
     table = IndexedTable(engine, uri, type).write(*INSERTS)
-    instant = table.indexed(phase="schedule")
+    instant = table.build_indexes(phase="schedule")
     assert instant is not None
     return table, instant
 
@@ -59,15 +59,15 @@ def test_an_index_is_right_after_concurrent_actions(engine: Client, new_uri: New
     """SVC-012: writes, a compaction, a clustering and a clean complete between the plan and the build, and a write after it.
     None of them aborts, and the indexes match the table.
     """
-    table, instant = planned(engine, new_uri(), type)
+    table, instant = plan_two_indexes(engine, new_uri(), type)
     table.write(*CHANGES)
     if type == "MERGE_ON_READ" and "service.compaction" in engine.hello.features:
         assert engine.service(table.uri, "compaction", options={"hoodie.compact.inline.max.delta.commits": "1"}) is not None
     assert engine.service(table.uri, "clustering", options={SORT: "ts"}) is not None
     engine.service(table.uri, "clean", options=keep_commits(1))
     table.write(Step("insert", (row("p", 1, "x", "rio"),)))
-    table.indexed(phase="execute", instant=instant)
-    assert set(WANTED) <= set(table.listed()) and table.listed(INFLIGHT) == ()
+    table.build_indexes(phase="execute", instant=instant)
+    assert set(WANTED) <= set(table.listed_partitions()) and table.listed_partitions(INFLIGHT) == ()
     table.check("indexed")
     table.write(Step("upsert", (row("a", 60, "x"), row("q", 1, "x")))).check("written to afterwards")
 
@@ -82,10 +82,10 @@ def test_a_writer_that_began_before_the_plan_adds_its_entries(engine: Client, ne
     table = IndexedTable(engine, new_uri(), type).write(*INSERTS)
     rows = (row("a", 70, "late"), row("x", 70, "late", "rio"))
     under_way = begin_write(table.uri, rows)
-    instant = table.indexed(phase="schedule")
+    instant = table.build_indexes(phase="schedule")
     under_way.complete()
     table.model.apply("upsert", rows, under_way.instant)
-    table.indexed(phase="execute", instant=instant)
+    table.build_indexes(phase="execute", instant=instant)
     table.check("indexed")
 
 
@@ -93,13 +93,13 @@ def test_a_writer_that_began_before_the_plan_adds_its_entries(engine: Client, ne
 @pytest.mark.requirements("SVC-012", "SVC-008")
 def test_a_clean_keeps_the_files_that_an_indexer_reads(engine: Client, new_uri: NewUri) -> None:
     """SVC-008: file slices that only the plan needs stay until it is executed; then they are cleaned."""
-    table, instant = planned(engine, new_uri(), "COPY_ON_WRITE")
+    table, instant = plan_two_indexes(engine, new_uri(), "COPY_ON_WRITE")
     before = table.files_listed()
     for number in range(3):
         table.write(Step("upsert", (row("a", 40 + number, "x"), row("d", 40 + number, "x"))))
     engine.service(table.uri, "clean", options=keep_commits(1))
     assert all(files.items() <= table.files_stored()[partition].items() for partition, files in before.items())
-    table.indexed(phase="execute", instant=instant)
+    table.build_indexes(phase="execute", instant=instant)
     table.check("indexed")
     assert engine.service(table.uri, "clean", options=keep_commits(1)) is not None
     table.check("cleaned")
@@ -111,15 +111,15 @@ def test_the_plan_names_its_indexes_and_their_base_instant(engine: Client, new_u
     """INX-008: the requested file has version 1, one element for each index with its partition, and the write that completed
     last.
     """
-    table, instant = planned(engine, new_uri())
-    name, plan = metadata_in(table.uri, instant, "indexing.requested")
+    table, instant = plan_two_indexes(engine, new_uri())
+    name, plan = read_instant_file(table.uri, instant, "indexing.requested")
     assert (name, plan["version"]) == ("HoodieIndexPlan", 1)
     infos = plan["indexPartitionInfos"]
     assert sorted(info["metadataPartitionPath"] for info in infos) == list(WANTED)
     assert {info["indexUptoInstant"] for info in infos} == {table.times[-1]}
-    table.indexed(phase="execute", instant=instant)
+    table.build_indexes(phase="execute", instant=instant)
     assert {path.partition("/")[0] for pattern in BUILT for path in table.metadata_files(pattern)} == set(WANTED)
-    name, record = metadata_in(table.uri, instant, "indexing")
+    name, record = read_instant_file(table.uri, instant, "indexing")
     assert name == "HoodieIndexCommitMetadata"
     assert sorted(info["metadataPartitionPath"] for info in record["indexPartitionInfos"]) == list(WANTED)
 
@@ -136,11 +136,11 @@ def test_the_base_instant_is_the_write_that_completed_last(engine: Client, new_u
     early.complete()
     table.model.apply("upsert", rows, early.instant)
     begin_write(table.uri, (row("w", 1, "half"),))
-    instant = table.indexed(phase="schedule")
+    instant = table.build_indexes(phase="schedule")
     assert instant is not None
-    _, plan = metadata_in(table.uri, instant, "indexing.requested")
+    _, plan = read_instant_file(table.uri, instant, "indexing.requested")
     assert {info["indexUptoInstant"] for info in plan["indexPartitionInfos"]} == {early.instant}
-    table.indexed(phase="execute", instant=instant)
+    table.build_indexes(phase="execute", instant=instant)
     table.check("indexed")
 
 
@@ -148,7 +148,7 @@ def test_the_base_instant_is_the_write_that_completed_last(engine: Client, new_u
 @pytest.mark.requirements("INX-009")
 def test_a_plan_without_extra_metadata_is_executed(engine: Client, new_uri: NewUri) -> None:
     """INX-009: a plan whose elements have no map of extra metadata is executed like any other."""
-    table, instant = planned(engine, new_uri())
+    table, instant = plan_two_indexes(engine, new_uri())
     path = table.folder / ".hoodie" / "timeline" / f"{instant}.indexing.requested"
     with path.open("rb") as file:
         reader = fastavro.reader(file)
@@ -156,9 +156,9 @@ def test_a_plan_without_extra_metadata_is_executed(engine: Client, new_uri: NewU
     assert isinstance(plan, dict) and isinstance(schema, dict)
     plan["indexPartitionInfos"] = [{**info, "extraMetadata": None} for info in plan["indexPartitionInfos"]]
     path.write_bytes(write_record(schema, Record(plan, schema), bytes(16)))
-    table.indexed(phase="execute", instant=instant)
+    table.build_indexes(phase="execute", instant=instant)
     table.check("indexed")
-    assert set(WANTED) <= set(table.listed())
+    assert set(WANTED) <= set(table.listed_partitions())
 
 
 @INDEXES
@@ -167,13 +167,13 @@ def test_the_indexer_adds_base_files_and_writers_add_log_files(engine: Client, n
     """INX-011: before the build an index has only log files, with the keys of writers; the indexer adds base files to the same
     file groups, and both are read together.
     """
-    table, instant = planned(engine, new_uri())
+    table, instant = plan_two_indexes(engine, new_uri())
     table.write(Step("insert", tuple(row(f"k{number}", 1, "x") for number in range(20))))
     written = table.times[-1]
     assert [table.metadata_files(pattern) for pattern in BUILT] == [[], []]
     logs = table.metadata_files(f"record_index/.*_{written}.log.*")
     assert logs and table.metadata_files(f"bloom_filters/.*_{written}.log.*")
-    table.indexed(phase="execute", instant=instant)
+    table.build_indexes(phase="execute", instant=instant)
     bases = table.metadata_files(f"record_index/*_{instant}.hfile")
     assert bases and {path.split("/")[1].split("_")[0] for path in bases} & {path.split("/.")[1].split("_")[0] for path in logs}
     table.check("indexed")
@@ -185,12 +185,12 @@ def test_an_index_is_usable_when_its_build_is_complete(engine: Client, new_uri: 
     """INX-014: an index is listed as being built from the plan on, and as usable only with a completed indexing action; a
     second request finds nothing to do.
     """
-    table, instant = planned(engine, new_uri())
-    assert table.listed(INFLIGHT) == WANTED and table.listed() == ("files",)
-    assert table.indexed(phase="execute", instant=instant) == instant
+    table, instant = plan_two_indexes(engine, new_uri())
+    assert table.listed_partitions(INFLIGHT) == WANTED and table.listed_partitions() == ("files",)
+    assert table.build_indexes(phase="execute", instant=instant) == instant
     assert is_done(table, instant)
-    assert table.listed(INFLIGHT) == () and table.listed() == ("bloom_filters", "files", "record_index")
-    assert table.indexed() is None
+    assert table.listed_partitions(INFLIGHT) == () and table.listed_partitions() == ("bloom_filters", "files", "record_index")
+    assert table.build_indexes() is None
 
 
 def _no_deltacommit(table: IndexedTable, instant: str) -> None:
@@ -223,16 +223,16 @@ def test_an_index_with_missing_entries_is_not_published(
     """INX-012: a write without entries completes during the build: the indexer detects this and aborts. No index is published,
     its plan and its files are removed, queries and writes succeed, and a new plan succeeds.
     """
-    table, instant = planned(engine, new_uri())
+    table, instant = plan_two_indexes(engine, new_uri())
     table.write(Step("insert", (row("k", 1, "x"), row("l", 1, "x", "rio"))))
     forgets(table, table.times[-1])
     with pytest.raises(ContractError):
-        table.indexed(phase="execute", instant=instant)
-    assert table.listed() == ("files",) and table.listed(INFLIGHT) == ()
+        table.build_indexes(phase="execute", instant=instant)
+    assert table.listed_partitions() == ("files",) and table.listed_partitions(INFLIGHT) == ()
     assert not any(name.startswith(instant) for name in instant_files(table.uri, "indexing"))
     assert [table.metadata_files(pattern) for pattern in BUILT] == [[], []]
-    table.write(Step("insert", (row("m", 1, "x"),))).expect("after the end of the indexer")
-    assert table.indexed() is not None
+    table.write(Step("insert", (row("m", 1, "x"),))).check_rows("after the end of the indexer")
+    assert table.build_indexes() is not None
     assert table.keys_indexed() == table.keys_of_rows()
 
 
@@ -245,16 +245,16 @@ def test_a_restore_ends_a_build(engine: Client, new_uri: NewUri) -> None:
     table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE").write(*INSERTS)
     engine.service(table.uri, "savepoint", instant=table.times[-1])
     engine.write(table.uri, "upsert", as_arrow((row("y", 1, "new"),)), options=LISTED)
-    instant = table.indexed(phase="schedule")
+    instant = table.build_indexes(phase="schedule")
     engine.service(table.uri, "restore", instant=table.times[-1])
     with pytest.raises(ContractError):
-        table.indexed(phase="execute", instant=instant)
+        table.build_indexes(phase="execute", instant=instant)
     table.check("restored")
-    assert table.indexed() is not None
+    assert table.build_indexes() is not None
     table.check("indexed")
 
 
-def watched(settings: Mapping[str, str] = LISTED, rows: int = 3) -> tuple[WritableTable, RecordingStorage]:
+def open_recorded_table(settings: Mapping[str, str] = LISTED, rows: int = 3) -> tuple[WritableTable, RecordingStorage]:
     """Return a table in memory whose requests are recorded, each with the holder of the lock."""
     storage = RecordingStorage(MemoryStorage(), 1_000_000)
     given = {"storage": storage, "clock": ManualClock(1_767_225_600_000), "ids": SeededIds(1)}
@@ -278,7 +278,7 @@ def test_a_plan_takes_the_lock_for_a_short_time(engine: Client) -> None:
     only_in_process(engine)
     counts = []
     for rows in (2, 9):
-        table, storage = watched(rows=rows)
+        table, storage = open_recorded_table(rows=rows)
         requested = schedule_indexing(table, {**RECORDS, **FILTERS})
         published = next(n for n, (what, _) in enumerate(storage.requests) if what.endswith(f"{requested}.indexing.requested"))
         locked = next(n for n, (_, owner) in enumerate(storage.requests) if owner is not None)
@@ -295,7 +295,7 @@ def test_a_plan_takes_the_lock_for_a_short_time(engine: Client) -> None:
 def test_the_lock_is_held_for_the_timeline_only(engine: Client) -> None:
     """INX-015: while data files are read and base files are stored the lock is free; timeline entries are made under it."""
     only_in_process(engine)
-    table, storage = watched()
+    table, storage = open_recorded_table()
     requested = schedule_indexing(table, {**RECORDS, **FILTERS})
     assert requested is not None
     storage.requests.clear()
@@ -308,14 +308,14 @@ def test_the_lock_is_held_for_the_timeline_only(engine: Client) -> None:
 
 
 @pytest.mark.requirements("SVC-012")
-@scenarios("indexing-beside-*")
+@parametrize_scenarios("indexing-beside-*")
 @pytest.mark.long
 def test_an_indexer_does_not_conflict_with_other_actions(engine: Client, name: str) -> None:
     """SVC-012: an index is built beside a writer, a compaction, a clustering, a clean, in every order within bounds: none
     aborts, the lock is free during the build, and the index matches the table from the time at which it is published.
     """
     assert SCENARIOS[name].without_errors
-    explored(engine, name)
+    explore_scenario(engine, name)
 
 
 @INDEXES
@@ -324,7 +324,7 @@ def test_every_action_during_a_build_has_its_deltacommit(engine: Client, new_uri
     """OCC-020: each write that completes while an index is being built completes on the timeline of the metadata
     table first.
     """
-    table, _ = planned(engine, new_uri())
+    table, _ = plan_two_indexes(engine, new_uri())
     table.write(*CHANGES)
-    data, metadata = (completions(folder) for folder in (table.folder, table.folder / ".hoodie" / "metadata"))
+    data, metadata = (completion_times(folder) for folder in (table.folder, table.folder / ".hoodie" / "metadata"))
     assert all(metadata.get(instant, "never") < data[instant] for instant in table.times)

@@ -10,7 +10,7 @@ from hudi_conformance.contract.client import Client
 LETTERS = ("$", "\\", "a")
 
 
-def pairs(longest: int) -> list[tuple[str, str]]:
+def text_pairs(longest: int) -> list[tuple[str, str]]:
     """Return every pair of short texts of LETTERS."""
     texts = ["".join(word) for length in range(longest + 1) for word in itertools.product(LETTERS, repeat=length)]
     return list(itertools.product(texts, texts))
@@ -20,7 +20,7 @@ def pairs(longest: int) -> list[tuple[str, str]]:
 @pytest.mark.requirements("IDX-025", "IDX-026", "IDX-024")
 def test_every_pair_has_a_unique_reversible_key(engine: Client) -> None:
     """IDX-025: no two pairs of secondary value and record key have the same key, and each key decodes to its pair."""
-    wanted = pairs(2)
+    wanted = text_pairs(2)
     keys = [engine.compute("secondary-key.encode", {"secondary": value, "record": record}) for value, record in wanted]
     assert len(set(keys)) == len(wanted)
     found = [engine.compute("secondary-key.decode", {"key": key}) for key in keys]

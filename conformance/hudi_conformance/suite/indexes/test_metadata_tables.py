@@ -15,7 +15,7 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     USABLE,
     WRITES,
     IndexedTable,
-    completions,
+    completion_times,
 )
 
 
@@ -29,7 +29,7 @@ def test_every_write_is_in_every_index(engine: Client, new_uri: NewUri, type: Ty
     table = IndexedTable(engine, new_uri(), type, INDEXED)
     for step in (*INSERTS, *CHANGES, Step("upsert", (row("b", 40, "again"),))):
         table.write(step).check(f"after {step}")
-    assert set(table.listed()) >= {"files", "record_index", "bloom_filters"}
+    assert set(table.listed_partitions()) >= {"files", "record_index", "bloom_filters"}
     assert set(table.files_listed()) == {"oslo", "rio", "lima"}
 
 
@@ -81,7 +81,7 @@ def test_the_metadata_table_completes_first(engine: Client, new_uri: NewUri) -> 
     itself.
     """
     table = IndexedTable(engine, new_uri(), "MERGE_ON_READ").write(*INSERTS, *CHANGES)
-    data, metadata = (completions(folder) for folder in (table.folder, table.folder / ".hoodie" / "metadata"))
+    data, metadata = (completion_times(folder) for folder in (table.folder, table.folder / ".hoodie" / "metadata"))
     assert all(metadata.get(instant, "never") < data[instant] for instant in table.times)
 
 
@@ -137,9 +137,9 @@ def test_the_metadata_table_is_a_hudi_table(engine: Client, new_uri: NewUri) -> 
 def test_a_writer_without_metadata_deletes_the_metadata_table(engine: Client, new_uri: NewUri) -> None:
     """PROP-012: a writer whose metadata table is disabled deletes it, since it would be stale afterwards."""
     table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE").write(*INSERTS)
-    assert table.listed() != ()
+    assert table.listed_partitions() != ()
     table.write(*CHANGES, options={**LISTED, "hoodie.metadata.enable": "false"})
-    assert table.listed(USABLE) == ()
+    assert table.listed_partitions(USABLE) == ()
     assert table.metadata_files("files/*") == []
-    table.expect("without a metadata table")
+    table.check_rows("without a metadata table")
     table.write(Step("insert", (row("w", 1, "later"),))).check("it is made again")

@@ -1,6 +1,8 @@
 """Secondary indexes and expression indexes: after every write and service their entries are those of the rows and files."""
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from random import Random
@@ -17,9 +19,12 @@ from hudi_conformance.suite.support.tables.clustered_tables import SORT, NewUri,
 from hudi_conformance.suite.support.tables.metadata_tables import INFLIGHT, LISTED, PREFIX, RECORDS, WRITES, IndexedTable
 from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
 from hudi_conformance.suite.support.tables.written_tables import files_below
+from hudi_reference import open_table
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.metadata.records import ColumnStats, PartitionStats, SecondaryEntry
+from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.query.file_groups import load_file_groups
 from hudi_reference.storage import LocalStorage
 
 NAMED = pytest.mark.needs(*WRITES, "service.index", "service.index.named")
@@ -36,7 +41,7 @@ CHANGES = (
 )
 
 
-def expression(name: str, column: str, function: str, **options: str) -> dict[str, str]:
+def expression_index(name: str, column: str, function: str, **options: str) -> dict[str, str]:
     """Return the settings of an index of statistics over a function of a column."""
     given = {"expr": function, **options}
     return {
@@ -50,13 +55,13 @@ def expression(name: str, column: str, function: str, **options: str) -> dict[st
 class NamedTable(IndexedTable):
     """A table with a record index and indexes that a user named."""
 
-    def __init__(self, engine: Client, uri: str, type: Type, *indexes: Mapping[str, str]) -> None:
-        super().__init__(engine, uri, type, SETTINGS)
+    def __init__(self, engine: Client, uri: str, type: Type, *indexes: Mapping[str, str], version: int = 8) -> None:
+        super().__init__(engine, uri, type, SETTINGS, version)
         self.write(*INSERTS)
         for options in indexes:
-            assert self.named(options) is not None
+            assert self.request_index(options) is not None
 
-    def named(self, options: Mapping[str, str], **more: Any) -> str | None:
+    def request_index(self, options: Mapping[str, str], **more: Any) -> str | None:
         """Request an index that the options describe, or one phase of building it."""
         return self.engine.service(self.uri, "index", options=options, **more)
 
@@ -66,9 +71,19 @@ class NamedTable(IndexedTable):
         records = self.records("secondary_index_by_value")
         columns = ("_hoodie_record_key", "value")
         rows = self.engine.read(self.uri, Query(columns=columns)).to_pylist()
-        pairs = [(found["value"], found["_hoodie_record_key"]) for found in rows if found["value"] is not None]
-        assert sorted(records) == sorted(f"{escaped(value)}${escaped(key)}" for value, key in pairs), when
+        pairs = [(found["value"], found["_hoodie_record_key"]) for found in rows]
+        keys = [entry_key(*pair, self.version) for pair in pairs if self.version == 9 or pair[0] is not None]
+        assert sorted(records) == sorted(keys), when
         assert {record.payload for record in records.values()} <= {SecondaryEntry(is_deleted=False)}, when
+
+    def values_by_group(self) -> list[set[str]]:
+        """Return the part of each entry before the record key, for each file group of the secondary index."""
+        table = open_table(self.uri)
+        metadata = MetadataTable.for_table(table)
+        assert metadata is not None, "there is no metadata table"
+        slices = load_file_groups(metadata.storage, metadata.properties, metadata.timeline).latest_slices
+        stored = (metadata.records_of_slice(one) for one in slices if one.partition == "secondary_index_by_value")
+        return [{re.sub(r"(?<!\\)\$.*", "", key, flags=re.DOTALL) for key in found} for found in stored]
 
     def definitions(self) -> dict[str, Any]:
         """Return the definitions of indexes by partition, from the file that the properties name."""
@@ -87,9 +102,14 @@ class NamedTable(IndexedTable):
                     yield name, read_base_file(LocalStorage(self.folder), path).to_pylist()
 
 
-def escaped(part: str) -> str:
-    """Return a part of a key of a secondary index."""
-    return "".join(f"\\{one}" if one in "$\\" else one for one in part)
+#: Table version -> the characters that are escaped in keys of its secondary indexes.
+ESCAPED = {8: "$\\", 9: "$\\\0"}
+
+
+def entry_key(value: str | None, key: str, version: int) -> str:
+    """Return the key of an entry of a secondary index; a null is a NUL that is not escaped."""
+    parts = ["".join(f"\\{one}" if one in ESCAPED[version] else one for one in part) for part in (value or "", key)]
+    return "$".join(("\0" if value is None else parts[0], parts[1]))
 
 
 @NAMED
@@ -102,6 +122,37 @@ def test_a_secondary_index_follows_every_write(engine: Client, new_uri: NewUri, 
     for step in CHANGES:
         table.write(step)
         table.check_values(f"after {step}")
+
+
+#: Texts with a NUL, one of them like a null, and one value of rows in several file groups.
+NULS = (
+    Step("upsert", (row("b$", 60, "\0"), row("g", 1, "a\0b"), {**row("h", 1, ""), "value": None})),
+    Step("upsert", (row("c", 61, "shared", "rio"), *(row(key, 60, "shared", "lima") for key in "pqrs"))),
+)
+
+
+@NAMED
+@BOTH_TYPES
+@pytest.mark.versions(9)
+@pytest.mark.needs("create.table-version.9", "read.filter")
+@pytest.mark.requirements("IDX-021", "IDX-024", "IDX-030", "IDX-044", "IDX-045", "IDX-046")
+def test_a_secondary_index_of_version_v2_follows_every_write(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-046: at version 9 a null has an entry too, which no text has; IDX-045: one of several file groups has all entries of
+    a value, and a filter finds each of its rows.
+    """
+    table = NamedTable(engine, new_uri(), type, BY_VALUE, version=9)
+    assert table.definitions()["secondary_index_by_value"]["version"] == "V2"
+    table.check_values("created")
+    for step in (*CHANGES, *NULS):
+        table.write(step)
+        table.check_values(f"after {step}")
+    groups = table.values_by_group()
+    values = Counter(value for group in groups for value in group)
+    assert len(groups) > 1
+    assert set(values.values()) == {1}, values
+    for value in ("x", "changed", "\0", "a\0b", "shared", "absent"):
+        found = engine.read(table.uri, Query(columns=("id",), where=(("value", "=", value),))).column("id").to_pylist()
+        assert sorted(found) == sorted(one["id"] for one in table.model.snapshot() if one["value"] == value), repr(value)
 
 
 @pytest.mark.needs(
@@ -137,7 +188,7 @@ VALUES = ("", "$", "\\", "a$b", "X", "\u00c9\U0001f600", None)
 @pytest.mark.parametrize("seed", range(3))
 def test_named_indexes_follow_drawn_writes(engine: Client, new_uri: NewUri, type: Type, seed: int) -> None:
     """IDX-021: after drawn updates and deletes both indexes are those of the rows and files."""
-    draw, table = Random(seed), NamedTable(engine, new_uri(), type, BY_VALUE, expression("low", "value", "lower"))
+    draw, table = Random(seed), NamedTable(engine, new_uri(), type, BY_VALUE, expression_index("low", "value", "lower"))
     for number in range(6):
         rows = tuple({**row(key, 100 + number, ""), "value": draw.choice(VALUES)} for key in draw.sample("adef", 2))
         table.write(Step("delete" if draw.random() < 0.3 else "upsert", rows))
@@ -150,10 +201,10 @@ def test_named_indexes_follow_drawn_writes(engine: Client, new_uri: NewUri, type
 def test_a_secondary_index_is_built_beside_writes(engine: Client, new_uri: NewUri) -> None:
     """INX-011: writes between the plan and the build add their entries, and remove those of values that they replace."""
     table = NamedTable(engine, new_uri(), "MERGE_ON_READ")
-    instant = table.named(BY_VALUE, phase="schedule")
-    assert "secondary_index_by_value" in table.listed(INFLIGHT)
+    instant = table.request_index(BY_VALUE, phase="schedule")
+    assert "secondary_index_by_value" in table.listed_partitions(INFLIGHT)
     table.write(*CHANGES)
-    table.named({}, phase="execute", instant=instant)
+    table.request_index({}, phase="execute", instant=instant)
     table.check_values("built")
 
 
@@ -163,7 +214,7 @@ def test_definitions_name_function_and_column(engine: Client, new_uri: NewUri) -
     """IDX-022: the JSON document has the partition, the kind, the function and the column of each index; IDX-032: and the
     options of its function.
     """
-    day = expression("day", "ts", "from_unixtime", format="yyyy-MM-dd")
+    day = expression_index("day", "ts", "from_unixtime", format="yyyy-MM-dd")
     found = NamedTable(engine, new_uri(), "COPY_ON_WRITE", BY_VALUE, day).definitions()
     names = ("indexName", "indexType", "indexFunction", "sourceFields", "indexOptions")
     assert [found["secondary_index_by_value"][name] for name in names] == [
@@ -178,13 +229,13 @@ def test_definitions_name_function_and_column(engine: Client, new_uri: NewUri) -
 @pytest.mark.requirements("IDX-021", "PROP-012")
 def test_a_dropped_index_is_gone(engine: Client, new_uri: NewUri) -> None:
     """IDX-021: a dropped index is not listed, and has neither definition nor files; it can be created again."""
-    table = NamedTable(engine, new_uri(), "COPY_ON_WRITE", BY_VALUE, expression("low", "value", "lower"))
-    table.named({f"{PREFIX}index.drop": "by_value"})
-    assert "secondary_index_by_value" not in (*table.listed(), *table.listed(INFLIGHT))
+    table = NamedTable(engine, new_uri(), "COPY_ON_WRITE", BY_VALUE, expression_index("low", "value", "lower"))
+    table.request_index({f"{PREFIX}index.drop": "by_value"})
+    assert "secondary_index_by_value" not in (*table.listed_partitions(), *table.listed_partitions(INFLIGHT))
     assert set(table.definitions()) & {"secondary_index_by_value", "expr_index_low"} == {"expr_index_low"}
     assert not table.metadata_files("secondary_index_by_value/*.hfile")
     table.write(*CHANGES)
-    assert table.named(BY_VALUE) is not None
+    assert table.request_index(BY_VALUE) is not None
     table.check_values("created again")
 
 
@@ -196,7 +247,7 @@ def test_other_functions_are_refused(engine: Client, new_uri: NewUri, function: 
     table = NamedTable(engine, new_uri(), "COPY_ON_WRITE")
     before = files_below(table.folder)
     with pytest.raises(ContractError):
-        table.named(expression("other", "value", function))
+        table.request_index(expression_index("other", "value", function))
     assert files_below(table.folder) == before
 
 
@@ -252,7 +303,7 @@ def test_an_expression_index_follows_every_write(
     """IDX-035: the entry of each base file has the range of the function's values in it, and that of a partition contains the
     value of each of its rows.
     """
-    table = NamedTable(engine, new_uri(), type, expression("e", column, function, **options))
+    table = NamedTable(engine, new_uri(), type, expression_index("e", column, function, **options))
     check_statistics(table, "expr_index_e", column, compute)
     for step in CHANGES:
         table.write(step).check(f"after {step}")

@@ -9,9 +9,9 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
-from hudi_conformance.suite.support.tables.metadata_tables import completions
-from hudi_conformance.suite.support.tables.tables_under_services import golden, ordered
-from hudi_conformance.suite.support.tables.written_tables import files_below, folder_of
+from hudi_conformance.suite.support.tables.metadata_tables import completion_times
+from hudi_conformance.suite.support.tables.tables_under_services import copy_golden_table, sort_rows
+from hudi_conformance.suite.support.tables.written_tables import files_below, table_folder
 
 #: A table with a metadata table that has column statistics, written by Apache Hudi in two commits.
 GOLDEN = "layout.with-metadata-table"
@@ -35,8 +35,8 @@ def test_services_maintain_indexes_or_change_nothing(engine: Client, tmp_path: P
     the metadata table first; one that does not maintain them is refused before it writes or deletes a file.
     """
     only_engines_of_this_project(engine, "what a service does about indexes that it does not maintain")
-    uri, times = golden(GOLDEN, tmp_path)
-    folder, rows = folder_of(uri), ordered(engine.read(uri, Query()))
+    uri, times = copy_golden_table(GOLDEN, tmp_path)
+    folder, rows = table_folder(uri), sort_rows(engine.read(uri, Query()))
     files = files_below(folder)
     try:
         instant = SERVICES[service](engine, uri, times)
@@ -44,7 +44,7 @@ def test_services_maintain_indexes_or_change_nothing(engine: Client, tmp_path: P
         assert files_below(folder) == files, "the service was refused after it had changed files"
     else:
         if instant is not None and service in ("compaction", "clustering"):
-            data, metadata = completions(folder), completions(folder / ".hoodie" / "metadata")
+            data, metadata = completion_times(folder), completion_times(folder / ".hoodie" / "metadata")
             assert metadata.get(instant, "never") < data[instant]
     if service in ("compaction", "clustering"):
-        assert ordered(engine.read(uri, Query())) == rows
+        assert sort_rows(engine.read(uri, Query())) == rows

@@ -16,7 +16,7 @@ from hudi_conformance.contract.errors import Refused
 from hudi_conformance.contract.messages import Service
 from hudi_conformance.engines.registry import connect, find
 from hudi_conformance.suite.support.programs.write_programs import TYPES, Program, Step, as_arrow, expect_rows, row
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 WRITES = ("create", "write.upsert", "write.delete", "read.snapshot", "read.projection", "partition.plain")
 NEEDS = pytest.mark.needs(*WRITES)
@@ -52,14 +52,14 @@ DATA_FILE = re.compile(
 Digests = dict[str, str]
 
 
-def program(type: str) -> Program:
+def make_program(type: str) -> Program:
     """Return a program of a partitioned table with these writes."""
     return Program(type, "EVENT_TIME_ORDERING", True, STEPS)  # type: ignore[arg-type]
 
 
 def writes_and_services(engine: Client, uri: str, type: str) -> Iterator[str]:
     """Create the table and carry out all writes and services of the engine; yield the name of each step before it."""
-    made, instants = program(type), []
+    made, instants = make_program(type), []
     engine.create(uri, made.spec())
     for step in made.steps:
         yield step.operation
@@ -75,17 +75,17 @@ def writes_and_services(engine: Client, uri: str, type: str) -> Iterator[str]:
     yield "nothing"
 
 
-def expected(type: str) -> list[dict[str, Any]]:
+def model_rows(type: str) -> list[dict[str, Any]]:
     """Return the rows of the program in the model."""
-    model = program(type).model()
+    model = make_program(type).model()
     for number, step in enumerate(STEPS):
         model.apply(step.operation, step.rows, f"{number:017}")
     return [dict(found) for found in model.snapshot()]
 
 
-def outside(uri: str) -> Digests:
+def files_outside_reserved_folder(uri: str) -> Digests:
     """Return a hash of every file outside the reserved folder; checksum files of Hadoop are not part of the table."""
-    home = folder_of(uri)
+    home = table_folder(uri)
     paths = (path for path in home.rglob("*") if path.is_file() and path.suffix != ".crc")
     names = {path.relative_to(home).as_posix(): path for path in paths}
     return {
@@ -102,9 +102,9 @@ def test_only_data_lies_outside_the_reserved_folder(engine: Client, new_uri: Cal
     """
     uri = new_uri()
     for _ in writes_and_services(engine, uri, type):
-        strange = [name for name in outside(uri) if not DATA_FILE.fullmatch(name.rpartition("/")[2])]
+        strange = [name for name in files_outside_reserved_folder(uri) if not DATA_FILE.fullmatch(name.rpartition("/")[2])]
         assert strange == []
-    expect_rows(engine, uri, expected(type), "after writes and services")
+    expect_rows(engine, uri, model_rows(type), "after writes and services")
 
 
 @NEEDS
@@ -114,7 +114,7 @@ def test_data_files_are_immutable(engine: Client, new_uri: Callable[[], str], ty
     """LAY-024: no write and no service changes a byte of an existing data file; only a clean deletes files."""
     uri, before, step = new_uri(), Digests(), ""
     for following in writes_and_services(engine, uri, type):
-        after = outside(uri)
+        after = files_outside_reserved_folder(uri)
         changed = [name for name, digest in before.items() if after.get(name, digest) != digest]
         assert changed == [], f"changed by {step}"
         gone = before.keys() - after.keys()
@@ -133,12 +133,12 @@ def test_a_copy_of_the_files_is_a_complete_table(engine: Client, new_uri: Callab
     first, second = new_uri(), new_uri()
     for _ in writes_and_services(engine, first, type):
         pass
-    shutil.copytree(folder_of(first), folder_of(second))
-    shutil.rmtree(folder_of(first))
+    shutil.copytree(table_folder(first), table_folder(second))
+    shutil.rmtree(table_folder(first))
     with connect(engine.name) as other:
-        expect_rows(other, second, expected(type), "of the copy")
+        expect_rows(other, second, model_rows(type), "of the copy")
         other.write(second, "upsert", as_arrow([row("a", 9, "changed in the copy"), row("e", 9, "new in the copy", "rio")]))
-    rows = [found for found in expected(type) if found["id"] != "a"]
+    rows = [found for found in model_rows(type) if found["id"] != "a"]
     fresh = [row("a", 9, "changed in the copy"), row("e", 9, "new in the copy", "rio")]
     expect_rows(engine, second, [*rows, *fresh], "of the copy after a write")
 
@@ -165,7 +165,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     server.stop()
 
 
-def shape(engine: Client, uri: str) -> Any:
+def table_shape(engine: Client, uri: str) -> Any:
     """Return rows and timeline without times: instants in their order with action, place and state; how many slices groups
     have.
     """
@@ -194,4 +194,4 @@ def test_a_table_is_the_same_in_folders_and_in_an_object_store(
     local, remote = new_uri(), f"{bucket}/table"
     for here, there in zip(writes_and_services(engine, local, type), writes_and_services(engine, remote, type), strict=True):
         assert here == there
-        assert shape(engine, local) == shape(engine, remote), f"before {here}"
+        assert table_shape(engine, local) == table_shape(engine, remote), f"before {here}"

@@ -10,8 +10,14 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.programs.write_programs import as_arrow, row
-from hudi_conformance.suite.support.tables.tables_under_services import WRITES, Known, keep_versions, snapshot, updated
-from hudi_conformance.suite.support.tables.written_tables import files_below, folder_of
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    WRITES,
+    Known,
+    create_updated_table,
+    keep_versions,
+    read_snapshot,
+)
+from hudi_conformance.suite.support.tables.written_tables import files_below, table_folder
 
 LINKS = pytest.mark.needs(*WRITES, "copy-on-write")
 #: The actions that an engine performs on the copy of a table.
@@ -25,7 +31,7 @@ ACTIONS: Mapping[str, Callable[[Client, str, Known], object]] = {
 
 def copy_with_link(table: Known) -> str:
     """Copy a table, with a link to the original in the place of one partition folder; return the URI of the copy."""
-    folder = folder_of(table.uri)
+    folder = table_folder(table.uri)
     copy = folder.with_name(f"{folder.name}-copy")
     shutil.copytree(folder, copy)
     shutil.rmtree(copy / "oslo")
@@ -49,9 +55,9 @@ def test_a_copy_with_a_linked_partition_leaves_the_original(engine: Client, new_
     delete nor add files in the original; they may be refused.
     """
     only_engines_of_this_project(engine, "whether an engine follows symbolic links")
-    table = updated(engine, new_uri(), 3)
-    copy, before = copy_with_link(table), files_below(folder_of(table.uri))
+    table = create_updated_table(engine, new_uri(), 3)
+    copy, before = copy_with_link(table), files_below(table_folder(table.uri))
     with suppress(ContractError):
         ACTIONS[action](engine, copy, table)
-    assert files_below(folder_of(table.uri)) == before, f"the {action} of the copy changed files of the original"
-    assert snapshot(engine, table.uri) == table.rows[-1]
+    assert files_below(table_folder(table.uri)) == before, f"the {action} of the copy changed files of the original"
+    assert read_snapshot(engine, table.uri) == table.rows[-1]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.explorer.search.explore import exhaustive
+from hudi_conformance.explorer.search.explore import explore_exhaustively
 from hudi_conformance.explorer.simulation.actor import Actor, Process
 from hudi_conformance.explorer.simulation.runs import Run
 from hudi_conformance.explorer.simulation.simulated_store import START, SimulatedStore
@@ -43,24 +43,24 @@ ENDING = pytest.mark.parametrize("lease", [_expiring_file, _stored])
 Make = Callable[[Actor], Lease]
 
 
-def visits(lease: Make) -> Callable[[Actor], object]:
+def enter_twice(lease: Make) -> Callable[[Actor], object]:
     """Return a program that enters twice, if it can: it acquires the lease, renews it before it publishes, and releases it."""
 
     def program(actor: Actor) -> object:
         mine = lease(actor)
         for _ in range(2):
             if mine.take():
-                actor.note(INSIDE)
+                actor.record_note(INSIDE)
                 mine.renew()
-                actor.note(PUBLISHES)
-                actor.note(OUTSIDE)
+                actor.record_note(PUBLISHES)
+                actor.record_note(OUTSIDE)
                 mine.give_back()
         return None
 
     return program
 
 
-def alone(run: Run) -> str | None:
+def find_lease_violation(run: Run) -> str | None:
     """Return a violation if a process publishes while another one holds the lease that entered after it, or before it and has
     not stalled.
     """
@@ -80,14 +80,17 @@ def alone(run: Run) -> str | None:
     return str(wrong[0]) if wrong else None
 
 
-def explored(engine: Client, lease: Make, found_there: bytes | None = None, **bounds: Any) -> None:
+def explore_leases(engine: Client, lease: Make, found_there: bytes | None = None, **bounds: Any) -> None:
     """Explore two processes in every order within these bounds; `found_there` is the stored lease at the beginning."""
     only_in_process(engine)
     storage = MemoryStorage()
     if found_there is not None:
         storage.put(PATH, found_there)
-    found = exhaustive(
-        lambda: SimulatedStore.of(storage), [Process(name, visits(lease)) for name in ("a", "b")], check=alone, **bounds
+    found = explore_exhaustively(
+        lambda: SimulatedStore.from_storage(storage),
+        [Process(name, enter_twice(lease)) for name in ("a", "b")],
+        check=find_lease_violation,
+        **bounds,
     )
     assert found.failure is None, found.failure.violation
     assert found.is_complete
@@ -99,7 +102,7 @@ def explored(engine: Client, lease: Make, found_there: bytes | None = None, **bo
 @pytest.mark.long
 def test_at_most_one_is_inside_in_every_order(engine: Client, lease: Make) -> None:
     """LOCK-001: two processes ask for a free lease, renew it and give it back, twice each."""
-    explored(engine, lease)
+    explore_leases(engine, lease)
 
 
 @ENDING
@@ -111,7 +114,7 @@ def test_a_released_or_expired_lease_is_acquired_once(engine: Client, lease: Mak
     acquires it.
     """
     over = LeaseRecord(left, START + VALIDITY if left else START - DRIFT - 1, "gone").dump()
-    explored(engine, lease, over)
+    explore_leases(engine, lease, over)
 
 
 @LEASES
@@ -122,7 +125,7 @@ def test_lost_answers_and_crashes_never_share_a_lease(engine: Client, lease: Mak
     """LOCK-001: any change by one of two processes is carried out, or not, and its answer is lost, or the process crashes
     there: at most one of them holds the lease.
     """
-    explored(engine, lease, preemptions=1, crashes=1, faults=(fault,))
+    explore_leases(engine, lease, preemptions=1, crashes=1, faults=(fault,))
 
 
 @ENDING
@@ -132,4 +135,4 @@ def test_a_stalled_process_does_not_publish(engine: Client, lease: Make) -> None
     """LOCK-001: one of two processes stalls before any of its changes for longer than the lease lasts, while the other one
     continues: it publishes nothing.
     """
-    explored(engine, lease, preemptions=1, crashes=1, faults=("stall",))
+    explore_leases(engine, lease, preemptions=1, crashes=1, faults=("stall",))

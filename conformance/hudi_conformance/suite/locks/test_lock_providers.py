@@ -16,7 +16,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.concurrent import lock_fixtures, lock_properties
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.lock_fixtures import START, VALIDITY, LockFixture
-from hudi_conformance.suite.support.concurrent.lock_properties import BRIEFLY, Detector, together
+from hudi_conformance.suite.support.concurrent.lock_properties import BRIEFLY, Detector, run_in_threads
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import LockNotObtained
 
@@ -34,12 +34,12 @@ def lock_fixture(engine: Client, request: pytest.FixtureRequest, tmp_path: Path)
     found.close()
 
 
-def providers(*names: str) -> pytest.MarkDecorator:
+def parametrize_providers(*names: str) -> pytest.MarkDecorator:
     """Parametrize a test with these providers."""
     return pytest.mark.parametrize("lock_fixture", names, indirect=True)
 
 
-@providers(*ALL)
+@parametrize_providers(*ALL)
 @pytest.mark.requirements("LOCK-001", "OCC-002", "LOCK-007")
 def test_at_most_one_is_inside(lock_fixture: LockFixture) -> None:
     """LOCK-001: several processes, and several threads of each, take the lock in a loop: there are never two inside, and all
@@ -48,7 +48,7 @@ def test_at_most_one_is_inside(lock_fixture: LockFixture) -> None:
     lock_properties.at_most_one_is_inside(lock_fixture)
 
 
-@providers(*SHARED)
+@parametrize_providers(*SHARED)
 @pytest.mark.requirements("LOCK-001", "LOCK-002")
 def test_at_most_one_process_is_inside(lock_fixture: LockFixture, tmp_path: Path) -> None:
     """LOCK-001: several processes of the operating system, which share only the service, take the lock in a loop: there are
@@ -57,7 +57,7 @@ def test_at_most_one_process_is_inside(lock_fixture: LockFixture, tmp_path: Path
     lock_properties.at_most_one_process_is_inside(lock_fixture, tmp_path)
 
 
-@providers(*ALL)
+@parametrize_providers(*ALL)
 @pytest.mark.requirements("LOCK-001", "LOCK-007")
 def test_the_lock_is_reentrant(lock_fixture: LockFixture) -> None:
     """LOCK-001: the owner may acquire the lock again; others enter after it has released the lock as often as it
@@ -66,14 +66,14 @@ def test_the_lock_is_reentrant(lock_fixture: LockFixture) -> None:
     lock_properties.the_lock_is_reentrant(lock_fixture)
 
 
-@providers(*ALL)
+@parametrize_providers(*ALL)
 @pytest.mark.requirements("LOCK-001", "LOCK-007")
 def test_only_the_holder_releases_the_lock(lock_fixture: LockFixture) -> None:
     """LOCK-001: neither another owner in the same process nor another process can release the lock of its holder."""
     lock_properties.only_the_holder_releases_the_lock(lock_fixture)
 
 
-@providers(*SHARED)
+@parametrize_providers(*SHARED)
 @pytest.mark.requirements("LOCK-001", "LOCK-002", "OCC-002")
 def test_waiting_for_the_lock_times_out(lock_fixture: LockFixture) -> None:
     """LOCK-001: after the configured number of retries with the configured waits, waiting ends with an error; and the lock is
@@ -82,14 +82,14 @@ def test_waiting_for_the_lock_times_out(lock_fixture: LockFixture) -> None:
     lock_properties.waiting_for_the_lock_times_out(lock_fixture)
 
 
-@providers(*SHARED)
+@parametrize_providers(*SHARED)
 @pytest.mark.requirements("LOCK-001", "OCC-025")
 def test_a_waiter_acquires_the_released_lock(lock_fixture: LockFixture) -> None:
     """OCC-025: a waiter retries, and acquires the lock without waiting for the end of any lease."""
     lock_properties.a_waiter_acquires_the_released_lock(lock_fixture)
 
 
-@providers(*LEASES)
+@parametrize_providers(*LEASES)
 @pytest.mark.requirements("LOCK-001")
 def test_an_expired_lease_is_taken_over_and_its_holder_notices(lock_fixture: LockFixture) -> None:
     """LOCK-001: if the holder stalls too long, another process takes over; the first one may then neither publish nor
@@ -98,25 +98,25 @@ def test_an_expired_lease_is_taken_over_and_its_holder_notices(lock_fixture: Loc
     lock_properties.an_expired_lease_is_taken_over_and_its_holder_notices(lock_fixture)
 
 
-@providers("expiring_file", "storage_based")
+@parametrize_providers("expiring_file", "storage_based")
 @pytest.mark.requirements("LOCK-001")
 def test_a_renewed_lease_is_not_taken_over(lock_fixture: LockFixture) -> None:
     """LOCK-001: a holder that renews in time keeps the lock without limit."""
     lock_properties.a_renewed_lease_is_not_taken_over(lock_fixture)
 
 
-@providers("expiring_file", "storage_based")
+@parametrize_providers("expiring_file", "storage_based")
 @pytest.mark.requirements("LOCK-001")
 def test_an_expired_lease_is_taken_over_once(lock_fixture: LockFixture) -> None:
     """LOCK-001: if many processes see at the same time that the lease has expired, one acquires it; the others wait."""
     gone = lock_fixture.lock(ManualClock(int(time.time() * 1000) - VALIDITY - 1_000, step=0))
     gone.acquire("gone")
     detector = Detector()
-    together([Thread(target=detector.visit, args=(lock_fixture.lock(), str(n), 3)) for n in range(6)])
+    run_in_threads([Thread(target=detector.visit, args=(lock_fixture.lock(), str(n), 3)) for n in range(6)])
     assert (detector.most, detector.entered) == (1, 18)
 
 
-@providers(*SHARED)
+@parametrize_providers(*SHARED)
 @pytest.mark.requirements("LOCK-001")
 def test_a_removed_lock_is_noticed_and_not_released(lock_fixture: LockFixture) -> None:
     """LOCK-001: another process removes the lock against the protocol: the holder may not publish any more, and releases
@@ -125,7 +125,7 @@ def test_a_removed_lock_is_noticed_and_not_released(lock_fixture: LockFixture) -
     lock_properties.a_removed_lock_is_noticed_and_not_released(lock_fixture)
 
 
-@providers("expiring_file", "storage_based")
+@parametrize_providers("expiring_file", "storage_based")
 @pytest.mark.requirements("LOCK-001")
 def test_a_clock_that_is_set_back_keeps_mutual_exclusion(lock_fixture: LockFixture) -> None:
     """LOCK-001: if the clock of the holder or of the waiter is set back by an hour, there is still one holder, and no endless
@@ -134,7 +134,7 @@ def test_a_clock_that_is_set_back_keeps_mutual_exclusion(lock_fixture: LockFixtu
     lock_properties.a_clock_that_is_set_back_keeps_mutual_exclusion(lock_fixture)
 
 
-@providers("storage_based")
+@parametrize_providers("storage_based")
 @pytest.mark.requirements("LOCK-001")
 def test_a_lease_is_not_taken_over_within_the_clock_skew(lock_fixture: LockFixture) -> None:
     """LOCK-001: a lease is taken over half a second after its end, by the clock of the waiter: this is the tolerated difference
@@ -151,14 +151,14 @@ def test_a_lease_is_not_taken_over_within_the_clock_skew(lock_fixture: LockFixtu
     other.release("another")
 
 
-@providers("expiring_file", "storage_based")
+@parametrize_providers("expiring_file", "storage_based")
 @pytest.mark.requirements("LOCK-001")
 def test_a_thread_renews_the_lease_of_a_long_action(lock_fixture: LockFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """LOCK-001: the lease is renewed without any request by its holder, and not any more after its release."""
     lock_properties.a_thread_renews_the_lease_of_a_long_action(lock_fixture, monkeypatch)
 
 
-@providers("file_system")
+@parametrize_providers("file_system")
 @pytest.mark.requirements("LOCK-001")
 def test_a_file_without_expiry_stays(lock_fixture: LockFixture) -> None:
     """LOCK-001: the lock of a crashed holder stays until it is deleted: without an expiry no process can detect the crash."""
@@ -173,7 +173,7 @@ def test_a_file_without_expiry_stays(lock_fixture: LockFixture) -> None:
     other.release("another")
 
 
-@providers("file_system", "expiring_file")
+@parametrize_providers("file_system", "expiring_file")
 @pytest.mark.requirements("LOCK-001", "LOCK-002")
 def test_an_empty_lock_file_of_another_engine_is_respected(lock_fixture: LockFixture) -> None:
     """LOCK-001: other engines leave the file empty; it is valid until its configured expiry, and without an expiry for ever."""

@@ -52,7 +52,7 @@ def skip_other_engines(engine: Client) -> None:
     only_in_process(engine)
 
 
-def started(service: Any) -> Iterator[Any]:
+def start_or_skip(service: Any) -> Iterator[Any]:
     """Start the service for the tests of this module, or skip them."""
     try:
         with service() as found:
@@ -67,19 +67,19 @@ def dynamo_service() -> Iterator[Dynamo]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_ACCESS_KEY_ID", "tests")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-        yield from started(dynamo)
+        yield from start_or_skip(dynamo)
 
 
 @pytest.fixture(scope="module")
 def zookeeper_service() -> Iterator[ZooKeeper]:
     """ZooKeeper."""
-    yield from started(zookeeper)
+    yield from start_or_skip(zookeeper)
 
 
 @pytest.fixture(scope="module")
 def hive_service() -> Iterator[Metastore]:
     """Hive's metastore."""
-    yield from started(metastore)
+    yield from start_or_skip(metastore)
 
 
 @pytest.fixture

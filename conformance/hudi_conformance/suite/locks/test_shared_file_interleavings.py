@@ -10,8 +10,8 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.explorer.scenarios.scenarios import PLAIN
-from hudi_conformance.explorer.scenarios.setting import prepared
-from hudi_conformance.explorer.search.explore import exhaustive
+from hudi_conformance.explorer.scenarios.setting import prepare_table
+from hudi_conformance.explorer.search.explore import explore_exhaustively
 from hudi_conformance.explorer.simulation.actor import Actor, Process
 from hudi_conformance.explorer.simulation.runs import Run
 from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore, State
@@ -26,12 +26,12 @@ from hudi_reference.timeline.shared_counter import SharedCounter
 GOT = "got"
 
 
-def sets(key: str) -> Callable[[Actor], object]:
+def property_setter(key: str) -> Callable[[Actor], object]:
     """Return a program that adds a property to the table."""
     return lambda actor: update_properties(actor.storage, actor.lock, {key: "set"}, comment="in turns")
 
 
-def readable(state: State) -> str | None:
+def find_unreadable_properties(state: State) -> str | None:
     """Return a violation if the initial properties of the table cannot be read in this state, also after a crash."""
     try:
         found = read_properties(state.storage)
@@ -58,21 +58,21 @@ def test_concurrent_changes_of_the_properties_are_all_kept(engine: Client, fault
     be read.
     """
     only_in_process(engine)
-    storage, _ = prepared(PLAIN)
-    found = exhaustive(
-        lambda: SimulatedStore.of(storage), [Process(name, sets(f"hoodie.{name}")) for name in ("a", "b")],
-        check=all_set, each=readable, preemptions=2, crashes=bool(faults), faults=faults or ("crash-before",),
+    storage, _ = prepare_table(PLAIN)
+    found = explore_exhaustively(
+        lambda: SimulatedStore.from_storage(storage), [Process(name, property_setter(f"hoodie.{name}")) for name in ("a", "b")],
+        check=all_set, each=find_unreadable_properties, preemptions=2, crashes=bool(faults), faults=faults or ("crash-before",),
     )  # fmt: skip
     assert found.failure is None, found.failure.violation
     assert found.is_complete
     assert found.runs > 1
 
 
-def asks(actor: Actor) -> object:
+def draw_two_times(actor: Actor) -> object:
     """Draw two times from the counter."""
     counter = SharedCounter(actor.storage, actor.lock)
     for _ in range(2):
-        actor.note(GOT, counter.requested())
+        actor.record_note(GOT, counter.requested())
     return None
 
 
@@ -96,9 +96,9 @@ def test_the_counter_gives_each_time_once(engine: Client, fault: str | None) -> 
     occurs twice.
     """
     only_in_process(engine)
-    found = exhaustive(
-        lambda: SimulatedStore.of(MemoryStorage()), [Process(name, asks) for name in ("a", "b")], check=given_out_once,
-        preemptions=2, crashes=int(fault is not None), faults=(fault or "crash-before",),
+    found = explore_exhaustively(
+        lambda: SimulatedStore.from_storage(MemoryStorage()), [Process(name, draw_two_times) for name in ("a", "b")],
+        check=given_out_once, preemptions=2, crashes=int(fault is not None), faults=(fault or "crash-before",),
     )  # fmt: skip
     assert found.failure is None, found.failure.violation
     assert found.is_complete

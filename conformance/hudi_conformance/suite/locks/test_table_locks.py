@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.explorer.crash_points import CrashingStorage, crashes
+from hudi_conformance.explorer.crash_points import CrashingStorage, crash_states
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.lock_fixtures import START, VALIDITY, file_system
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
@@ -82,12 +82,14 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> tuple[WritableTable, list[str]]:
     notes: list[str] = []
     lock, storage = RecordingLock(notes), RecordingStorage(MemoryStorage(), 1_000_000, notes=notes)
     monkeypatch.setitem(providers.PROVIDERS, OURS, lambda situation: lock)
-    table = made(storage, {PROVIDER_KEY: OURS})
+    table = create_locked_table(storage, {PROVIDER_KEY: OURS})
     notes.clear()
     return table, notes
 
 
-def made(storage: Storage, options: dict[str, str] | None = None, clock: Any = None, lock: Lock | None = None) -> WritableTable:
+def create_locked_table(
+    storage: Storage, options: dict[str, str] | None = None, clock: Any = None, lock: Lock | None = None
+) -> WritableTable:
     """Create a table with one row."""
     spec = Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", False).spec()
     options_of_table = {
@@ -103,12 +105,12 @@ def made(storage: Storage, options: dict[str, str] | None = None, clock: Any = N
     return table
 
 
-def values(table: WritableTable) -> list[str]:
+def read_values(table: WritableTable) -> list[str]:
     """Return the values of a snapshot."""
     return sorted(table.snapshot(columns=["value"]).column("value").to_pylist())
 
 
-def held_at(notes: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def changes_with_lock_state(notes: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """Yield each change to storage, and whether the lock was held."""
     inside = False
     for note in notes:
@@ -151,7 +153,7 @@ def test_the_configured_lock_is_held_for_every_decision(
     own = lock_of(table.storage)
     monkeypatch.setattr(own, "acquire", lambda owner: pytest.fail("the built-in lock was taken"))
     every_action(table)
-    decisions = [(change, inside) for change, inside in held_at(notes) if is_decision(change)]
+    decisions = [(change, inside) for change, inside in changes_with_lock_state(notes) if is_decision(change)]
     assert len(decisions) > 20 and {"requested", "commit", "properties"} <= {
         change.rpartition(".")[2] for change, _ in decisions
     }
@@ -194,7 +196,7 @@ def test_the_lock_is_free_after_every_write(noted: tuple[WritableTable, list[str
 def test_an_unknown_provider_is_refused() -> None:
     """LOCK-003: an unknown name or setting is an error when the table is opened, not at the first write."""
     storage = MemoryStorage()
-    made(storage)
+    create_locked_table(storage)
     known = "org.apache.hudi.client.transaction.lock."
     for options in (
         {PROVIDER_KEY: "com.example.Unknown"},
@@ -210,7 +212,7 @@ def test_an_unknown_provider_is_refused() -> None:
 @pytest.mark.requirements("LOCK-007", "LOCK-008", "OCC-002")
 def test_writers_of_one_process_need_no_service(tmp_path: Path) -> None:
     """LOCK-008: threads open the table separately, without any setting: each write is there, or was refused as a conflict."""
-    made(LocalStorage(tmp_path), clock=SystemClock())
+    create_locked_table(LocalStorage(tmp_path), clock=SystemClock())
     done: list[str] = []
 
     def write(number: int) -> None:
@@ -228,7 +230,7 @@ def test_writers_of_one_process_need_no_service(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     table = open_table(tmp_path.as_uri())
-    assert values(table) == sorted(["first", *done]) and done
+    assert read_values(table) == sorted(["first", *done]) and done
     completions = [instant.completion or "" for instant in table.timeline.commits]
     assert len(set(completions)) == len(completions)
 
@@ -238,7 +240,7 @@ def test_a_distributed_lock_waits_for_clock_skew(tmp_path: Path) -> None:
     """TT-007: under the lock of one process a time is drawn within a few milliseconds; under a distributed one after 200."""
     for bench, least, most in ((file_system(tmp_path / "shared"), 400, 5_000), (None, 0, 20)):
         storage = MemoryStorage()
-        made(storage)
+        create_locked_table(storage)
         clock = ManualClock(START + 10_000_000, step=0)
         table = open_table("memory:///locked", storage=storage, clock=clock, lock=None if bench is None else bench.lock(clock))
         before = clock.time
@@ -287,11 +289,11 @@ class Interrupted(CrashingStorage):
             self.events.pop(0)[1]()
 
 
-def leased(intruder: Intruder, *kinds: str) -> tuple[WritableTable, Interrupted]:
+def create_leased_table(intruder: Intruder, *kinds: str) -> tuple[WritableTable, Interrupted]:
     """Return a table whose lock is a lease; the intruder acts at the last of these kinds of requests."""
     storage, clock = Interrupted(MemoryStorage(), 1_000_000), ManualClock(START, step=1)
     lock = LeasedLock(StoredLease(storage, clock, "me", validity=VALIDITY), clock, LockTimeout(wait=1_000, retries=0))
-    table = made(storage, clock=clock, lock=lock)
+    table = create_locked_table(storage, clock=clock, lock=lock)
     *before, last = kinds
     storage.events = [*((kind, list) for kind in before), (last, lambda: intruder(storage, clock))]
     return table, storage
@@ -303,14 +305,14 @@ def test_a_writer_that_lost_the_lock_publishes_nothing(intruder: Intruder) -> No
     """LOCK-001: a writer whose lease is lost before it publishes gets an error: readers see the old rows, the next write
     succeeds.
     """
-    table, storage = leased(intruder, ".parquet", f"replace {LOCK_PATH}", "names .hoodie/timeline")
+    table, storage = create_leased_table(intruder, ".parquet", f"replace {LOCK_PATH}", "names .hoodie/timeline")
     with pytest.raises(LockLost):
         table.upsert(as_arrow([row("a", 2, "second")]))
-    assert storage.events == [] and values(table) == ["first"]
+    assert storage.events == [] and read_values(table) == ["first"]
     assert len([name for name in storage.names(TIMELINE.rstrip("/")) if "_" in name]) == 1
     storage.delete(LOCK_PATH)
     table.upsert(as_arrow([row("a", 3, "third")]))
-    assert values(table) == ["third"]
+    assert read_values(table) == ["third"]
 
 
 @pytest.mark.requirements("LOCK-001")
@@ -318,10 +320,10 @@ def test_a_lock_lost_during_publication_is_reported() -> None:
     """LOCK-001: a process stalls between the check and its request: the write is there, and its writer gets an error that a
     concurrent write is possible.
     """
-    table, storage = leased(_taken_over, ".parquet", f"create {TIMELINE}")
+    table, storage = create_leased_table(_taken_over, ".parquet", f"create {TIMELINE}")
     with pytest.raises(LockLost):
         table.upsert(as_arrow([row("a", 2, "second")]))
-    assert storage.events == [] and values(table) == ["second"]
+    assert storage.events == [] and read_values(table) == ["second"]
 
 
 @dataclass
@@ -339,14 +341,14 @@ class StorageWithoutConditions(CrashingStorage):
 def test_a_store_without_conditional_writes_is_refused() -> None:
     """LOCK-001: on a store without conditional writes there is no lock, and so no write; the table is unchanged."""
     storage = MemoryStorage()
-    made(storage)
+    create_locked_table(storage)
     clock = ManualClock(START + 10_000_000, step=1)
     unfit = StorageWithoutConditions(storage, 1_000_000)
     lock = LeasedLock(StoredLease(unfit, clock, "me"), clock, LockTimeout(wait=0, retries=0))
     table = open_table("memory:///locked", storage=unfit, clock=clock, lock=lock)
     with pytest.raises(UnfitStorage):
         table.upsert(as_arrow([row("a", 2, "second")]))
-    assert values(table) == ["first"]
+    assert read_values(table) == ["first"]
 
 
 @dataclass
@@ -386,17 +388,17 @@ def test_an_unreachable_lock_service_leaves_a_valid_table(after: int) -> None:
     """
     storage, clock = MemoryStorage(), ManualClock(START, step=1)
     gone = FailingLease(StoredLease(storage, clock, "me", validity=VALIDITY))
-    table = made(storage, clock=clock, lock=LeasedLock(gone, clock, LockTimeout(wait=0, retries=0)))
+    table = create_locked_table(storage, clock=clock, lock=LeasedLock(gone, clock, LockTimeout(wait=0, retries=0)))
     gone.after = after
     try:
         table.upsert(as_arrow([row("a", 2, "second")]))
         expected = "second"
     except StorageUnavailable:
         expected = "first"
-    assert values(table) == [expected]
+    assert read_values(table) == [expected]
     other = LeasedLock(StoredLease(storage, clock, "other", validity=VALIDITY), clock, LockTimeout(retries=1))
     replace(table, lock=other).upsert(as_arrow([row("a", 3, "third")]))
-    assert values(table) == ["third"]
+    assert read_values(table) == ["third"]
     assert (expected == "second") == (after >= 5)
 
 
@@ -422,7 +424,7 @@ def test_a_lock_of_a_crashed_writer_blocks_until_it_expires(lease: Callable[[Sto
     nothing; readers are not affected. When the lease has expired, or a file without expiry is deleted, writes succeed again.
     """
     storage, blocked = MemoryStorage(), 0
-    made(storage)
+    create_locked_table(storage)
 
     def opened(place: Storage, holder: str, clock: ManualClock) -> WritableTable:
         lock = LeasedLock(lease(place, clock, holder), clock, LockTimeout(wait=1_000, retries=0))
@@ -431,20 +433,20 @@ def test_a_lock_of_a_crashed_writer_blocks_until_it_expires(lease: Callable[[Sto
     def write_and_crash(place: Storage) -> object:
         return opened(place, "crashed", ManualClock(START + 1_000_000, 1)).upsert(as_arrow([row("a", 2, "second")]))
 
-    for state in crashes(storage, write_and_crash):
+    for state in crash_states(storage, write_and_crash):
         clock = ManualClock(START + 1_001_000, 1)
         table = opened(state.storage, "another", clock)
-        (found,) = values(table)
+        (found,) = read_values(table)
         try:
             table.upsert(as_arrow([row("a", 3, "third")]))
         except LockNotObtained:
             blocked += 1
-            assert values(table) == [found], state
+            assert read_values(table) == [found], state
             clock.sleep(VALIDITY + 1_000)
             if lease is _file:
                 with pytest.raises(LockNotObtained):
                     table.upsert(as_arrow([row("a", 3, "third")]))
                 state.storage.delete(LOCK_FILE)
             table.upsert(as_arrow([row("a", 3, "third")]))
-        assert values(table) == ["third"], state
+        assert read_values(table) == ["third"], state
     assert blocked > 3

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.table_programs import Budget
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import create_table
 from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.writer import BlockWriter
@@ -57,7 +57,7 @@ class Program:
     files: tuple[tuple[Block, ...], ...]
 
 
-def blocks() -> st.SearchStrategy[Block]:
+def draw_blocks() -> st.SearchStrategy[Block]:
     """Draw any block, deletes by key among them."""
     keys = st.lists(st.sampled_from("abcde"), min_size=1, max_size=3, unique=True).map(tuple)
     ranks, stored = st.integers(3, 7), st.sampled_from(("avro", "parquet"))
@@ -66,9 +66,9 @@ def blocks() -> st.SearchStrategy[Block]:
     return st.one_of(rows, rows, deletes, st.builds(Block, st.just("rollback"), of=st.integers(0, 3)))
 
 
-def programs(mode: Mode) -> st.SearchStrategy[Program]:
+def draw_programs(mode: Mode) -> st.SearchStrategy[Program]:
     """Draw a few files of a few blocks each."""
-    files = st.lists(st.lists(blocks(), min_size=1, max_size=3).map(tuple), min_size=1, max_size=4).map(tuple)
+    files = st.lists(st.lists(draw_blocks(), min_size=1, max_size=3).map(tuple), min_size=1, max_size=4).map(tuple)
     return st.builds(Program, st.just(mode), files)
 
 
@@ -88,14 +88,14 @@ def expected_rows(program: Program) -> list[State]:
     states: dict[str, State | None] = {str(row["id"]): {**row, "gone": False} for row in BASE}
     for file, place, block in queue:
         for key in block.keys:
-            states[key] = merged(states.get(key), version(key, block, file, place), by_time=by_time)
+            states[key] = merge_versions(states.get(key), make_version(key, block, file, place), by_time=by_time)
     return sorted(
         ({name: state[name] for name in TYPES} for state in states.values() if state and not state["gone"]),
         key=lambda row: str(row["id"]),
     )
 
 
-def version(key: str, block: Block, file: int, place: int) -> State:
+def make_version(key: str, block: Block, file: int, place: int) -> State:
     """Return one version of a record: its columns, its ordering value, and whether it is a delete."""
     if block.does == "deletes":
         return {"id": key, "ts": block.ts, "gone": True}
@@ -103,17 +103,17 @@ def version(key: str, block: Block, file: int, place: int) -> State:
     return {"id": key, "ts": block.ts, "gone": False, **{name: f"{name} {file}.{place}" for name in columns}}
 
 
-def merged(older: State | None, newer: State, *, by_time: bool) -> State:
+def merge_versions(older: State | None, newer: State, *, by_time: bool) -> State:
     """Merge two versions, as the specification describes it."""
     if older is not None and by_time and newer["ts"] is not None:
         if older["ts"] is None:  # a delete by key: it has no ordering value, and there is nothing to delete
-            return older if newer["gone"] else filled(None, newer)
+            return older if newer["gone"] else fill_columns(None, newer)
         if newer["ts"] < older["ts"]:
             return older
-    return newer if newer["gone"] else filled(older, newer)
+    return newer if newer["gone"] else fill_columns(older, newer)
 
 
-def filled(older: State | None, newer: State) -> State:
+def fill_columns(older: State | None, newer: State) -> State:
     """Return a row, with the columns that it lacks from the earlier row."""
     known = dict.fromkeys(TYPES) if older is None or older["gone"] else older
     return {**known, **newer}
@@ -126,12 +126,12 @@ def write_table(uri: str, program: Program) -> None:
         ordering=("ts",) if program.mode == "EVENT_TIME_ORDERING" else (),
     )  # fmt: skip
     first = table.upsert(pa.Table.from_pylist(list(BASE), schema=ARROW))
-    root = folder_of(uri)
+    root = table_folder(uri)
     (base,) = root.glob("*.parquet")
     file_id, timeline = base.name.partition("_")[0], root / ".hoodie" / "timeline"
     instants = [str(int(first) + 1_000_000 * (number + 1)) for number in range(len(program.files))]
     for file, (instant, found) in enumerate(zip(instants, program.files, strict=True)):
-        data = b"".join(encode(block, instant, instants, file, place) for place, block in enumerate(found))
+        data = b"".join(encode_block(block, instant, instants, file, place) for place, block in enumerate(found))
         name = f".{file_id}_{instant}.log.1_0-0-0"
         (root / name).write_bytes(data)
         stat = WriteStat(file_id, "", name, previous_instant=first, size=len(data), is_log=True)
@@ -141,14 +141,14 @@ def write_table(uri: str, program: Program) -> None:
         (timeline / f"{instant}_{int(instant) + 1000}.deltacommit").write_bytes(done)
 
 
-def encode(block: Block, instant: str, instants: Sequence[str], file: int, place: int) -> bytes:
+def encode_block(block: Block, instant: str, instants: Sequence[str], file: int, place: int) -> bytes:
     """Return the bytes of a block."""
     if block.does == "rollback":
         return BlockWriter(instant).rollback(instants[block.of % (file + 1)])
     if block.does == "deletes":
         deletes = [Delete(key, "", block.ts) for key in block.keys]
         return BlockWriter(instant, with_meta_columns(SCHEMA)).delete(deletes, [pa.int64()])
-    found = [version(key, block, file, place) for key in block.keys]
+    found = [make_version(key, block, file, place) for key in block.keys]
     held = {*META_COLUMNS, *TYPES} if block.does == "rows" else {*META_COLUMNS, "id", "ts", block.does}
     schema = select_fields(with_meta_columns(SCHEMA), held)
     meta = {"_hoodie_commit_time": instant, "_hoodie_commit_seqno": "0", "_hoodie_partition_path": "", "_hoodie_file_name": "f"}
@@ -179,7 +179,7 @@ def test_blocks_are_read_one_after_the_other(engine: Client, new_uri: Callable[[
         max_examples=budget(MANY, FEW, engine), derandomize=True, database=None, deadline=None, report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(programs(mode))
+    @given(draw_programs(mode))
     def check(program: Program) -> None:
         uri = new_uri()
         write_table(uri, program)

@@ -16,7 +16,7 @@ import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import create_table
 from hudi_reference.schema.avro import META_COLUMNS, arrow_schema
 
@@ -29,13 +29,13 @@ FIRST: list[Row] = [{"id": "1", "old": "a", "gone": "x"}, {"id": "2", "old": Non
 SECOND: list[Row] = [{"id": "3", "new": "b", "old": "c"}]
 
 
-def avro(names: Sequence[str]) -> dict[str, Any]:
+def nullable_text_schema(names: Sequence[str]) -> dict[str, Any]:
     """Return the schema of nullable texts with these names."""
     fields = [{"name": name, "type": ["null", "string"], "default": None} for name in names]
     return {"type": "record", "name": "row", "namespace": "hoodie.renamed", "fields": fields}
 
 
-def version(instant: str, ids: dict[str, int]) -> dict[str, Any]:
+def schema_version(instant: str, ids: dict[str, int]) -> dict[str, Any]:
     """Return a version of the history: every column with its id, meta columns first."""
     known = {**{name: number for number, name in enumerate(META_COLUMNS)}, **ids}
     fields = [{"id": number, "name": name, "optional": True, "type": "string"} for name, number in known.items()]
@@ -46,17 +46,24 @@ def version(instant: str, ids: dict[str, int]) -> dict[str, Any]:
 CHANGES = ((BEFORE, FIRST), (AFTER, SECOND))
 
 
-def altered(uri: str, changes: Sequence[tuple[dict[str, int], list[Row]]] = CHANGES) -> list[str]:
+def create_altered_table(uri: str, changes: Sequence[tuple[dict[str, int], list[Row]]] = CHANGES) -> list[str]:
     """Create a table whose columns were renamed, dropped and added between its commits; return the instants."""
     table = create_table(
-        uri, name="renamed", schema=avro(tuple(BEFORE)), record_key=("id",), table_type="COPY_ON_WRITE", options=GROWING
+        uri,
+        name="renamed",
+        schema=nullable_text_schema(tuple(BEFORE)),
+        record_key=("id",),
+        table_type="COPY_ON_WRITE",
+        options=GROWING,
     )
     instants = [table.bulk_insert(pa.Table.from_pylist(rows)) for _, rows in changes]
-    versions = [version(instant, ids) for instant, (ids, _) in zip(instants, changes, strict=True)]
-    meta = folder_of(uri) / ".hoodie"
+    versions = [schema_version(instant, ids) for instant, (ids, _) in zip(instants, changes, strict=True)]
+    meta = table_folder(uri) / ".hoodie"
     for instant, (ids, _), known in list(zip(instants, changes, versions, strict=True))[1:]:
         (file,) = (meta / "timeline").glob(f"{instant}_*.commit")
-        add_extra_metadata(file, {"schema": json.dumps(avro((*META_COLUMNS, *ids))), "latest_schema": json.dumps(known)})
+        add_extra_metadata(
+            file, {"schema": json.dumps(nullable_text_schema((*META_COLUMNS, *ids))), "latest_schema": json.dumps(known)}
+        )
     (meta / ".schema").mkdir()
     (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
     return instants
@@ -72,7 +79,7 @@ def add_extra_metadata(commit: Path, extra: dict[str, str]) -> None:
     commit.write_bytes(out.getvalue())
 
 
-def rows_of(engine: Client, uri: str, **query: Any) -> list[dict[str, Any]]:
+def read_rows(engine: Client, uri: str, **query: Any) -> list[dict[str, Any]]:
     """Return the rows of a query, by key."""
     found = engine.read(uri, Query(**{"columns": tuple(AFTER), **query})).to_pylist()
     return sorted(found, key=lambda row: str(row["id"]))
@@ -83,8 +90,8 @@ def rows_of(engine: Client, uri: str, **query: Any) -> list[dict[str, Any]]:
 def test_by_id_a_renamed_column_keeps_its_values(engine: Client, new_uri: Callable[[], str]) -> None:
     """LF-038: values that older files store under the former name are found; a new column with an old name has none of them."""
     uri = new_uri()
-    altered(uri)
-    assert rows_of(engine, uri, by_id=True) == [
+    create_altered_table(uri)
+    assert read_rows(engine, uri, by_id=True) == [
         {"id": "1", "new": "a", "old": None},
         {"id": "2", "new": None, "old": None},
         {"id": "3", "new": "b", "old": "c"},
@@ -96,8 +103,8 @@ def test_by_id_a_renamed_column_keeps_its_values(engine: Client, new_uri: Callab
 def test_by_name_columns_are_matched_by_name(engine: Client, new_uri: Callable[[], str]) -> None:
     """LF-038: without the option for ids, the text of the specification holds: columns are matched by name."""
     uri = new_uri()
-    altered(uri)
-    assert rows_of(engine, uri) == [
+    create_altered_table(uri)
+    assert read_rows(engine, uri) == [
         {"id": "1", "new": None, "old": "a"},
         {"id": "2", "new": None, "old": None},
         {"id": "3", "new": "b", "old": "c"},
@@ -109,9 +116,9 @@ def test_by_name_columns_are_matched_by_name(engine: Client, new_uri: Callable[[
 def test_filters_use_the_current_names(engine: Client, new_uri: Callable[[], str]) -> None:
     """MRG-015: a comparison of a renamed column uses the values that older files have under its former name, and no others."""
     uri = new_uri()
-    altered(uri)
-    assert [row["id"] for row in rows_of(engine, uri, by_id=True, where=(("new", "=", "a"),))] == ["1"]
-    assert rows_of(engine, uri, by_id=True, where=(("old", "=", "a"),)) == []
+    create_altered_table(uri)
+    assert [row["id"] for row in read_rows(engine, uri, by_id=True, where=(("new", "=", "a"),))] == ["1"]
+    assert read_rows(engine, uri, by_id=True, where=(("old", "=", "a"),)) == []
 
 
 @pytest.mark.needs(*NEEDS, "read.as-of")
@@ -119,8 +126,8 @@ def test_filters_use_the_current_names(engine: Client, new_uri: Callable[[], str
 def test_time_travel_uses_the_schema_of_its_time(engine: Client, new_uri: Callable[[], str]) -> None:
     """TYP-008: as of the commit before the change, columns have the names and values of that time."""
     uri = new_uri()
-    first, _ = altered(uri)
-    assert rows_of(engine, uri, kind="as-of", as_of=first, by_id=True, columns=tuple(BEFORE)) == FIRST
+    first, _ = create_altered_table(uri)
+    assert read_rows(engine, uri, kind="as-of", as_of=first, by_id=True, columns=tuple(BEFORE)) == FIRST
 
 
 @pytest.mark.needs(*NEEDS, "read.as-of")
@@ -128,8 +135,10 @@ def test_time_travel_uses_the_schema_of_its_time(engine: Client, new_uri: Callab
 def test_time_travel_between_two_schema_changes(engine: Client, new_uri: Callable[[], str]) -> None:
     """TYP-008: writers keep only the newest file of the history; as of an earlier change the versions in that file are used."""
     uri = new_uri()
-    _, second, _ = altered(uri, (*CHANGES, ({"id": 5, "newest": 6, "old": 8}, [{"id": "4", "newest": "d", "old": None}])))
-    assert rows_of(engine, uri, kind="as-of", as_of=second, by_id=True) == [
+    _, second, _ = create_altered_table(
+        uri, (*CHANGES, ({"id": 5, "newest": 6, "old": 8}, [{"id": "4", "newest": "d", "old": None}]))
+    )
+    assert read_rows(engine, uri, kind="as-of", as_of=second, by_id=True) == [
         {"id": "1", "new": "a", "old": None},
         {"id": "2", "new": None, "old": None},
         {"id": "3", "new": "b", "old": "c"},
@@ -168,32 +177,32 @@ def test_by_id_nested_fields_keep_their_values(engine: Client, new_uri: Callable
     before, after = {"old": 6, "gone": 7, "same": 8}, {"new": 6, "old": 9, "same": 10}
 
     def schema(names: Sequence[str]) -> dict[str, Any]:
-        inner = {"type": "record", "name": "inner", "fields": avro(names)["fields"]}
+        inner = {"type": "record", "name": "inner", "fields": nullable_text_schema(names)["fields"]}
         fields = [{"name": "id", "type": ["null", "string"], "default": None},
                   {"name": "v", "type": ["null", in_avro(inner)], "default": None}]  # fmt: skip
         return {"type": "record", "name": "row", "namespace": "hoodie.renamed", "fields": fields}
 
     def known(instant: str, ids: dict[str, int]) -> dict[str, Any]:
-        plain = version(instant, {"id": 5})
+        plain = schema_version(instant, {"id": 5})
         inner = {"type": "record", "fields": [{"id": n, "name": f, "optional": True, "type": "string"} for f, n in ids.items()]}
         return {**plain, "fields": [*plain["fields"], {"id": 11, "name": "v", "optional": True, "type": in_history(inner)}]}
 
     uri = new_uri()
     table = create_table(uri, name="renamed", schema=schema(tuple(before)), record_key=("id",), options=GROWING)
     first = table.bulk_insert(
-        table_of([{"id": "1", "v": value({"old": "a", "gone": "x", "same": "p"})}], schema(tuple(before)))
+        to_table([{"id": "1", "v": value({"old": "a", "gone": "x", "same": "p"})}], schema(tuple(before)))
     )
-    meta = folder_of(uri) / ".hoodie"
-    second = table.bulk_insert(table_of([{"id": "2", "v": None}], schema(tuple(before))))
+    meta = table_folder(uri) / ".hoodie"
+    second = table.bulk_insert(to_table([{"id": "2", "v": None}], schema(tuple(before))))
     versions = [known(first, before), known(second, after)]
     (file,) = (meta / "timeline").glob(f"{second}_*.commit")
     add_extra_metadata(file, {"schema": json.dumps(schema(tuple(after))), "latest_schema": json.dumps(versions[1])})
     (meta / ".schema").mkdir()
     (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
-    found = rows_of(engine, uri, by_id=True, columns=("id", "v"))
+    found = read_rows(engine, uri, by_id=True, columns=("id", "v"))
     assert found == [{"id": "1", "v": value({"new": "a", "old": None, "same": None})}, {"id": "2", "v": None}]
 
 
-def table_of(found: Sequence[dict[str, Any]], schema: Any) -> pa.Table:
+def to_table(found: Sequence[dict[str, Any]], schema: Any) -> pa.Table:
     """Return the rows as a table of that schema."""
     return pa.Table.from_pylist(list(found), schema=arrow_schema(schema))

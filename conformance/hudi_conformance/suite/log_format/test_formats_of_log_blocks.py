@@ -11,7 +11,7 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.reference.engine import Reference
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
-from hudi_conformance.suite.support.tables.stored_blocks import STORED_AS, logs, parse_blocks
+from hudi_conformance.suite.support.tables.stored_blocks import STORED_AS, log_files, parse_blocks
 from hudi_reference import open_table
 from hudi_reference.files.log.writer import BlockFormat
 from hudi_reference.write.write_context import LogOptions
@@ -27,7 +27,7 @@ def write_logs(uri: str, block_format: BlockFormat) -> Path:
     table = open_table(uri)
     table.upsert(as_arrow((row("a", 1, "old"), row("b", 1, "old"), row("c", 1, "old"))))
     table.upsert(as_arrow((row("a", 2, "new"), row("b", 0, "late"))), logs=LogOptions(block_format=block_format))
-    (log,) = logs(uri)
+    (log,) = log_files(uri)
     return log
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.case import Case
-from hudi_conformance.cases.inspection import contradiction
+from hudi_conformance.cases.inspection import find_contradiction
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.contract.client import Client
 
@@ -39,18 +39,18 @@ def is_of_rows(case: Case) -> bool:
 CASES = {case.id.removeprefix("log."): case for case in cases.find_cases(fixtures_root() / "log") if is_of_rows(case)}
 
 
-def lengthened(data: bytes, blocks: list[dict[str, Any]]) -> tuple[bytes, list[dict[str, Any]]]:
+def lengthen_file(data: bytes, blocks: list[dict[str, Any]]) -> tuple[bytes, list[dict[str, Any]]]:
     """Return a file whose blocks repeat their records many times, and the expected result of inspecting it."""
     out, shown, start = b"", [], 0
     for block in blocks:
         end = start + FRAME + struct.unpack_from(">q", data, start + 6)[0]
-        longer, times = repeated(data[start:end])
+        longer, times = repeat_records(data[start:end])
         shown.append({**block, "offset": len(out), "length": len(longer), "rows": block["rows"] * times})
         out, start = out + longer, end
     return out, shown
 
 
-def repeated(block: bytes) -> tuple[bytes, int]:
+def repeat_records(block: bytes) -> tuple[bytes, int]:
     """Return a block of version 1 with its records repeated, and how often."""
     start = FRAME + 8
     (entries,) = struct.unpack_from(">i", block, start)
@@ -76,7 +76,7 @@ def test_repeated_records_decode_alike(engine: Client, tmp_path: Path, name: str
     """
     case = CASES[name]
     expected: Mapping[str, Any] = case.inspection[0]
-    data, blocks = lengthened(case.subject.read_bytes(), expected["blocks"])
-    found = engine.inspect(cases.place_bytes(case.subject.name, data, tmp_path))
-    difference = contradiction({**expected, "blocks": blocks}, found)
+    data, blocks = lengthen_file(case.subject.read_bytes(), expected["blocks"])
+    found = engine.inspect(cases.write_file(case.subject.name, data, tmp_path))
+    difference = find_contradiction({**expected, "blocks": blocks}, found)
     assert difference is None, difference.summary()

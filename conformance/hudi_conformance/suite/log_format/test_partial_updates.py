@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from hudi_conformance.cases.rows import canonical, differences
+from hudi_conformance.cases.rows import canonical_rows, compare_rows
 from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.registry import find
@@ -44,7 +44,7 @@ class Program:
     steps: tuple[tuple[Write, tuple[str, ...], tuple[Row, ...]], ...]
 
 
-def spec(type: TableType, merge_mode: Any = "COMMIT_TIME_ORDERING", *, ordered: bool = True) -> TableSpec:
+def table_spec(type: TableType, merge_mode: Any = "COMMIT_TIME_ORDERING", *, ordered: bool = True) -> TableSpec:
     """Return the table to create; a table in commit-time mode has no ordering field."""
     by_time = merge_mode == "EVENT_TIME_ORDERING"
     ordering = ("ts",) if by_time and ordered else ()
@@ -56,16 +56,16 @@ def as_arrow(rows: Any, types: dict[str, str]) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=pa.schema([(name, ARROW[kind]) for name, kind in types.items()]))
 
 
-def expect(engine: Client, uri: str, wanted: Any, types: dict[str, str], when: str) -> None:
+def check_rows(engine: Client, uri: str, wanted: Any, types: dict[str, str], when: str) -> None:
     """Check that the snapshot holds the expected rows."""
-    found = canonical(engine.read(uri, Query(columns=tuple(types))), types)
-    different = differences(canonical(as_arrow(wanted, types), types), found, ("id", "city"))
+    found = canonical_rows(engine.read(uri, Query(columns=tuple(types))), types)
+    different = compare_rows(canonical_rows(as_arrow(wanted, types), types), found, ("id", "city"))
     assert not different, f"{different.summary()}\n{when}\n{list(different.pairs())}"
 
 
-def run(program: Program, uri: str, engine: Client) -> None:
+def check_program(program: Program, uri: str, engine: Client) -> None:
     """Compare the snapshot with the model after each write."""
-    made = spec(program.type, program.merge_mode)
+    made = table_spec(program.type, program.merge_mode)
     model = Model(
         record_key=made.record_key, partition=made.partition, ordering=made.ordering, merge_mode=program.merge_mode,
         table_type=program.type,
@@ -76,7 +76,7 @@ def run(program: Program, uri: str, engine: Client) -> None:
         given_rows = [{name: row[name] for name in kept} for row in rows]
         engine.write(uri, operation, as_arrow(given_rows, {name: TYPES[name] for name in kept}))
         model.apply(operation, given_rows)
-        expect(engine, uri, model.snapshot(), TYPES, f"after write {number} of {program}")
+        check_rows(engine, uri, model.snapshot(), TYPES, f"after write {number} of {program}")
 
 
 ROWS = st.lists(
@@ -96,7 +96,7 @@ STEPS = st.one_of(
 )
 
 
-def programs(merge_mode: Any) -> st.SearchStrategy[Program]:
+def draw_programs(merge_mode: Any) -> st.SearchStrategy[Program]:
     """Draw an upsert, then a few writes over few keys."""
     first = st.tuples(st.just("upsert"), st.just(WHOLE), ROWS)
     steps = st.tuples(first, st.lists(STEPS, min_size=1, max_size=5)).map(lambda drawn: (drawn[0], *drawn[1]))
@@ -128,9 +128,9 @@ def test_partial_updates_follow_the_model(engine: Client, new_uri: Callable[[], 
         max_examples=MANY if quick else FEW, derandomize=True, database=None, deadline=None, phases=phases,
         report_multiple_bugs=False, suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(programs(merge_mode))
+    @given(draw_programs(merge_mode))
     def check(program: Program) -> None:
-        run(program, new_uri(), engine)
+        check_program(program, new_uri(), engine)
 
     check()
 
@@ -139,9 +139,9 @@ OLD = {"id": "a", "city": "oslo", "ts": 1, "name": "old", "note": "kept", "size"
 OTHER = {**OLD, "id": "b"}
 
 
-def made(engine: Client, uri: str, type: TableType) -> None:
+def create_two_records(engine: Client, uri: str, type: TableType) -> None:
     """Create a table of two records."""
-    engine.create(uri, spec(type))
+    engine.create(uri, table_spec(type))
     engine.write(uri, "upsert", as_arrow([OLD, OTHER], TYPES))
 
 
@@ -154,7 +154,7 @@ def test_only_blocks_of_partial_updates_are_flagged(engine: Client, new_uri: Cal
     columns.
     """
     uri = new_uri()
-    engine.create(uri, spec("MERGE_ON_READ", "EVENT_TIME_ORDERING"))
+    engine.create(uri, table_spec("MERGE_ON_READ", "EVENT_TIME_ORDERING"))
     engine.write(uri, "upsert", as_arrow([OLD, OTHER], TYPES))
     engine.write(uri, "upsert", as_arrow([{**OLD, "ts": 2}], TYPES))
     engine.write(uri, "partial_update", as_arrow([{**OLD, "ts": 3}], {n: TYPES[n] for n in ("id", "city", "ts", "name")}))
@@ -173,9 +173,9 @@ def test_only_blocks_of_partial_updates_are_flagged(engine: Client, new_uri: Cal
 def test_a_write_adds_columns_if_configured(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
     """TYP-001: new columns are added to the table's schema, and are null in the existing rows."""
     uri, types = new_uri(), {**TYPES, "fare": "double"}
-    made(engine, uri, type)
+    create_two_records(engine, uri, type)
     engine.write(uri, "upsert", as_arrow([{**OLD, "fare": 1.5}], types), options=RECONCILE)
-    expect(engine, uri, [{**OLD, "fare": 1.5}, {**OTHER, "fare": None}], types, "after a write with a new column")
+    check_rows(engine, uri, [{**OLD, "fare": 1.5}, {**OTHER, "fare": None}], types, "after a write with a new column")
 
 
 @BOTH_TYPES
@@ -184,9 +184,9 @@ def test_a_write_adds_columns_if_configured(engine: Client, new_uri: Callable[[]
 def test_a_write_widens_types_if_configured(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
     """LF-038: a wider type becomes the table's type; stored values of the narrower type are read as the same numbers."""
     uri, types = new_uri(), {**TYPES, "size": "long"}
-    made(engine, uri, type)
+    create_two_records(engine, uri, type)
     engine.write(uri, "upsert", as_arrow([{**OLD, "size": 2**40}], types), options=RECONCILE)
-    expect(engine, uri, [{**OLD, "size": 2**40}, OTHER], types, "after a write with a wider column")
+    check_rows(engine, uri, [{**OLD, "size": 2**40}, OTHER], types, "after a write with a wider column")
 
 
 @BOTH_TYPES
@@ -212,10 +212,10 @@ def test_a_write_adds_fields_to_structs_if_configured(engine: Client, new_uri: C
 def test_a_narrower_column_keeps_the_type(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
     """LF-038: values of a narrower type are stored in the wider column, whose type does not change."""
     uri, narrow = new_uri(), {**TYPES, "ts": "int"}
-    made(engine, uri, type)
+    create_two_records(engine, uri, type)
     engine.write(uri, "upsert", as_arrow([{**OLD, "ts": 2}], narrow), options=RECONCILE)
     engine.write(uri, "upsert", as_arrow([{**OTHER, "ts": 2**40}], TYPES))
-    expect(engine, uri, [{**OLD, "ts": 2}, {**OTHER, "ts": 2**40}], TYPES, "after a write with a narrower column")
+    check_rows(engine, uri, [{**OLD, "ts": 2}, {**OTHER, "ts": 2**40}], TYPES, "after a write with a narrower column")
 
 
 @BOTH_TYPES
@@ -227,10 +227,10 @@ def test_missing_columns_are_null_if_configured(
 ) -> None:
     """LF-038: a column that the rows lack stays in the schema and is null in them; it does not keep the earlier value."""
     uri = new_uri()
-    made(engine, uri, type)
+    create_two_records(engine, uri, type)
     fewer = {name: kind for name, kind in TYPES.items() if name != "note"}
     engine.write(uri, "upsert", as_arrow([{**OLD, "name": "new"}], fewer), options=options)
-    expect(engine, uri, [{**OLD, "name": "new", "note": None}, OTHER], TYPES, "after a write without a column")
+    check_rows(engine, uri, [{**OLD, "name": "new", "note": None}, OTHER], TYPES, "after a write without a column")
 
 
 @BOTH_TYPES
@@ -239,11 +239,11 @@ def test_missing_columns_are_null_if_configured(
 def test_missing_columns_are_refused_by_default(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
     """LF-038: a write without one of the table's columns changes nothing."""
     uri = new_uri()
-    made(engine, uri, type)
+    create_two_records(engine, uri, type)
     fewer = {name: kind for name, kind in TYPES.items() if name != "note"}
     with pytest.raises((EngineError, Refused)):
         engine.write(uri, "upsert", as_arrow([{**OLD, "name": "new"}], fewer))
-    expect(engine, uri, [OLD, OTHER], TYPES, "after a write that was refused")
+    check_rows(engine, uri, [OLD, OTHER], TYPES, "after a write that was refused")
 
 
 @BOTH_TYPES
@@ -252,10 +252,10 @@ def test_missing_columns_are_refused_by_default(engine: Client, new_uri: Callabl
 def test_an_incompatible_type_change_is_refused(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
     """LF-038: a boolean cannot be written to a numeric column, also where schemas may evolve; the table is unchanged."""
     uri, other = new_uri(), {**TYPES, "size": "boolean"}
-    made(engine, uri, type)
+    create_two_records(engine, uri, type)
     with pytest.raises((EngineError, Refused)):
         engine.write(uri, "upsert", as_arrow([{**OLD, "size": True}], other), options=RECONCILE)
-    expect(engine, uri, [OLD, OTHER], TYPES, "after a write that was refused")
+    check_rows(engine, uri, [OLD, OTHER], TYPES, "after a write that was refused")
 
 
 @BOTH_TYPES
@@ -264,7 +264,7 @@ def test_an_incompatible_type_change_is_refused(engine: Client, new_uri: Callabl
 def test_the_table_type_decides_between_base_and_log_files(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
     """TYP-001: after an update a merge-on-read table has log files, and a copy-on-write table never has one."""
     uri = new_uri()
-    made(engine, uri, type)
+    create_two_records(engine, uri, type)
     engine.write(uri, "upsert", as_arrow([{**OLD, "name": "new"}], TYPES))
     slices = [s for groups in engine.inspect(uri)["file_groups"].values() for group in groups.values() for s in group["slices"]]
     has_logs = any(found["log_files"] for found in slices)
@@ -277,9 +277,9 @@ def test_the_table_type_decides_between_base_and_log_files(engine: Client, new_u
 def test_a_query_never_uses_a_stale_listing(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
     """RDR-018: an engine may cache a listing between two queries; each query sees all files that were committed before it."""
     uri = new_uri()
-    made(engine, uri, type)
-    expect(engine, uri, [OLD, OTHER], TYPES, "after the first write")
+    create_two_records(engine, uri, type)
+    check_rows(engine, uri, [OLD, OTHER], TYPES, "after the first write")
     for number in (1, 2):
         changed = {**OLD, "name": f"change {number}"}
         engine.write(uri, "upsert", as_arrow([changed], TYPES))
-        expect(engine, uri, [changed, OTHER], TYPES, f"after change {number} in the partition that was there")
+        check_rows(engine, uri, [changed, OTHER], TYPES, f"after change {number} in the partition that was there")

@@ -7,7 +7,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, expect_rows, row
-from hudi_conformance.suite.support.tables.stored_blocks import STORED_AS, logs, parse_blocks
+from hudi_conformance.suite.support.tables.stored_blocks import STORED_AS, log_files, parse_blocks
 from hudi_conformance.suite.support.tables.written_tables import base_files
 
 #: The number of rows of one write, and the size of a record that a writer assumes before it has written any.
@@ -44,4 +44,4 @@ def test_logs_use_the_configured_format(engine: Client, new_uri: Callable[[], st
 
 
 def _appended(uri: str) -> list[Path]:
-    return sorted(logs(uri))
+    return sorted(log_files(uri))

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hudi_conformance.cases.rows import canonical, differences
+from hudi_conformance.cases.rows import canonical_rows, compare_rows
 from hudi_conformance.contract import Query, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
@@ -34,12 +34,12 @@ class Kind:
     values: tuple[Any, ...]
 
 
-def logical(base: str, name: str) -> dict[str, Any]:
+def logical_type(base: str, name: str) -> dict[str, Any]:
     """Return a logical type, which is stored as another type."""
     return {"type": base, "logicalType": name}
 
 
-def moments(zone: Any, *, micros: int) -> tuple[datetime, ...]:
+def make_moments(zone: Any, *, micros: int) -> tuple[datetime, ...]:
     """Return times before, at and after the epoch."""
     texts = (f"1901-02-03T04:05:06.{micros:06}", "1970-01-01T00:00:00", "2026-03-29T01:30:00")
     return tuple(datetime.fromisoformat(text).replace(tzinfo=zone) for text in texts)
@@ -57,9 +57,9 @@ COMMON: Mapping[str, Kind] = {
     "double": Kind("double", pa.float64(), (NAN, -INFINITE, -0.1, 0.0, 5e-324, 1e300)),
     "string": Kind("string", pa.string(), ("", "a", "é\U0001f600", "x" * 200)),
     "bytes": Kind("bytes", pa.binary(), (b"", b"\x00\xff", b"#HUDI#" * 30)),
-    "date": Kind(logical("int", "date"), pa.date32(),
+    "date": Kind(logical_type("int", "date"), pa.date32(),
                  tuple(map(date.fromisoformat, ("1582-10-15", "1969-12-31", "9999-12-31")))),
-    "timestamp": Kind(logical("long", "timestamp-micros"), pa.timestamp("us", "UTC"), moments(UTC, micros=123456)),
+    "timestamp": Kind(logical_type("long", "timestamp-micros"), pa.timestamp("us", "UTC"), make_moments(UTC, micros=123456)),
     "short_decimal": Kind(
         {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, pa.decimal128(9, 2),
         tuple(map(Decimal, ("-9999999.99", "-0.01", "0.00", "1.28", "9999999.99"))),
@@ -82,11 +82,13 @@ COMMON: Mapping[str, Kind] = {
 }  # fmt: skip
 #: Types of Avro that SQL does not have.
 RARE: Mapping[str, Kind] = {
-    "millis": Kind(logical("long", "timestamp-millis"), pa.timestamp("ms", "UTC"), moments(UTC, micros=123000)),
-    "local_millis": Kind(logical("long", "local-timestamp-millis"), pa.timestamp("ms"), moments(None, micros=123000)),
-    "local_micros": Kind(logical("long", "local-timestamp-micros"), pa.timestamp("us"), moments(None, micros=123456)),
-    "time_millis": Kind(logical("int", "time-millis"), pa.time32("ms"), (time(0), time(0, 0, 1), time(23, 59, 59, 999000))),
-    "time_micros": Kind(logical("long", "time-micros"), pa.time64("us"), (time(0), time(0, 0, 1), time(23, 59, 59, 999999))),
+    "millis": Kind(logical_type("long", "timestamp-millis"), pa.timestamp("ms", "UTC"), make_moments(UTC, micros=123000)),
+    "local_millis": Kind(logical_type("long", "local-timestamp-millis"), pa.timestamp("ms"), make_moments(None, micros=123000)),
+    "local_micros": Kind(logical_type("long", "local-timestamp-micros"), pa.timestamp("us"), make_moments(None, micros=123456)),
+    "time_millis": Kind(logical_type("int", "time-millis"), pa.time32("ms"),
+        (time(0), time(0, 0, 1), time(23, 59, 59, 999000))),
+    "time_micros": Kind(logical_type("long", "time-micros"), pa.time64("us"),
+        (time(0), time(0, 0, 1), time(23, 59, 59, 999999))),
     "enumeration": Kind({"type": "enum", "name": "colour", "symbols": ["RED", "GREEN", "BLUE"]}, pa.string(), ("RED", "BLUE")),
     "fixed": Kind({"type": "fixed", "name": "three", "size": 3}, pa.binary(3), (b"\x00\x01\x02", b"abc")),
     "fixed_decimal": Kind(
@@ -112,7 +114,7 @@ FORMATS = pytest.mark.parametrize(
 )
 
 
-def spec(type: Any, kinds: Mapping[str, Kind], **more: Any) -> TableSpec:
+def table_spec(type: Any, kinds: Mapping[str, Kind], **more: Any) -> TableSpec:
     """Return a table with a column of each kind; in every other one null is the second type of the union."""
     fields: list[dict[str, Any]] = [{"name": "id", "type": "string"}]
     for number, (name, kind) in enumerate(kinds.items()):
@@ -123,7 +125,7 @@ def spec(type: Any, kinds: Mapping[str, Kind], **more: Any) -> TableSpec:
     return TableSpec("every_type", type, schema, ("id",), **{"merge_mode": "COMMIT_TIME_ORDERING", **more})
 
 
-def rows(kinds: Mapping[str, Kind], count: int, turn: int = 0) -> list[Row]:
+def make_rows(kinds: Mapping[str, Kind], count: int, turn: int = 0) -> list[Row]:
     """Return rows whose columns take all values of their kinds and null in turn; another `turn` begins with other values."""
     choices = {name: (None, *kind.values) for name, kind in kinds.items()}
     return [
@@ -134,20 +136,20 @@ def rows(kinds: Mapping[str, Kind], count: int, turn: int = 0) -> list[Row]:
 
 def as_arrow(found: Sequence[Row], kinds: Mapping[str, Kind]) -> pa.Table:
     """Return the rows for the contract."""
-    return pa.Table.from_pylist(list(found), schema=arrow(kinds))
+    return pa.Table.from_pylist(list(found), schema=arrow_schema(kinds))
 
 
-def arrow(kinds: Mapping[str, Kind]) -> pa.Schema:
+def arrow_schema(kinds: Mapping[str, Kind]) -> pa.Schema:
     """Return the columns of a table."""
     return pa.schema([("id", pa.string()), *((name, kind.arrow) for name, kind in kinds.items())])
 
 
-def expect(engine: Client, uri: str, expected: Sequence[Row], kinds: Mapping[str, Kind], *columns: str) -> None:
+def check_rows(engine: Client, uri: str, expected: Sequence[Row], kinds: Mapping[str, Kind], *columns: str) -> None:
     """Check that a snapshot of these columns, or of all, has the expected rows."""
     types = {"id": "string", **{name: kind.avro for name, kind in kinds.items()}}
     types = {name: types[name] for name in columns or types}
-    found = canonical(engine.read(uri, Query(columns=tuple(types))), types)
-    different = differences(canonical(as_arrow(expected, kinds), types), found, ("id",))
+    found = canonical_rows(engine.read(uri, Query(columns=tuple(types))), types)
+    different = compare_rows(canonical_rows(as_arrow(expected, kinds), types), found, ("id",))
     assert not different, f"{different.summary()}\n{next(different.pairs())}"
 
 
@@ -159,14 +161,14 @@ def expect(engine: Client, uri: str, expected: Sequence[Row], kinds: Mapping[str
 def test_values_are_read_as_they_were_written(engine: Client, new_uri: NewUri, types: str, count: int, stored: str) -> None:
     """LF-038: from base files and from logs of each format, all columns together and every other column by itself."""
     kinds = TYPES[types]
-    uri, first, second = new_uri(), rows(kinds, count), rows(kinds, count - 5, 1)
-    engine.create(uri, spec("MERGE_ON_READ", kinds))
+    uri, first, second = new_uri(), make_rows(kinds, count), make_rows(kinds, count - 5, 1)
+    engine.create(uri, table_spec("MERGE_ON_READ", kinds))
     engine.write(uri, "upsert", as_arrow(first, kinds))
-    expect(engine, uri, first, kinds)
+    check_rows(engine, uri, first, kinds)
     engine.write(uri, "upsert", as_arrow(second, kinds), options={"hoodie.logfile.data.block.format": stored})
     expected = [*second, *first[-5:]]
     for columns in ((), ("id", *tuple(kinds)[::2]), ("id", *tuple(kinds)[1::2])):
-        expect(engine, uri, expected, kinds, *columns)
+        check_rows(engine, uri, expected, kinds, *columns)
 
 
 @AMOUNT
@@ -180,8 +182,8 @@ def test_change_capture_reports_only_differences(engine: Client, new_uri: NewUri
     """
     captures = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER"}
     kinds = TYPES[types]
-    uri, first = new_uri(), rows(kinds, count)
-    engine.create(uri, spec(type, kinds, properties=captures))
+    uri, first = new_uri(), make_rows(kinds, count)
+    engine.create(uri, table_spec(type, kinds, properties=captures))
     engine.write(uri, "upsert", as_arrow(first, kinds))
     again = engine.write(uri, "upsert", as_arrow(first, kinds))
     second = list(one_column_changed(first, kinds))
@@ -192,14 +194,14 @@ def test_change_capture_reports_only_differences(engine: Client, new_uri: NewUri
     assert len(updates) == len(first) - len(first) // (len(kinds) + 1) - (len(first) % (len(kinds) + 1) > 0)
     names = ["id", *kinds]
     images = {
-        side: pa.Table.from_pylist([change[side] for change in updates.values()], schema=arrow(kinds))
+        side: pa.Table.from_pylist([change[side] for change in updates.values()], schema=arrow_schema(kinds))
         for side in ("before", "after")
     }
     stored = {"id": "string", **{name: kind.avro for name, kind in kinds.items()}}
     for side, expected in (("before", first), ("after", second)):
         wanted = [row for row in expected if row["id"] in updates]
-        different = differences(
-            canonical(as_arrow(wanted, kinds), stored), canonical(images[side].select(names), stored), ("id",)
+        different = compare_rows(
+            canonical_rows(as_arrow(wanted, kinds), stored), canonical_rows(images[side].select(names), stored), ("id",)
         )
         assert not different, f"images {side}: {different.summary()}\n{next(different.pairs())}"
 
@@ -224,14 +226,15 @@ ASCENDING: Mapping[str, tuple[Kind, int | None]] = {
     "float": (Kind("float", pa.float32(), (-INFINITE, -0.5, 0.0, 0.25, 0.75, NAN)), 2),
     "double": (Kind("double", pa.float64(), (-INFINITE, -0.5, 0.0, 0.25, 0.75, 9.0, 10.0, NAN)), 2),
     "string": (Kind("string", pa.string(), ("", "10", "9", "Z", "a", "\uffee", "\U0001f600")), None),
-    "date": (Kind(logical("int", "date"), pa.date32(), (date(1969, 12, 31), date(1970, 1, 1), date(2026, 1, 9))), 1),
-    "timestamp": (Kind(logical("long", "timestamp-micros"), pa.timestamp("us", "UTC"), moments(UTC, micros=1)), 1),
+    "date": (Kind(logical_type("int", "date"), pa.date32(), (date(1969, 12, 31), date(1970, 1, 1), date(2026, 1, 9))), 1),
+    "timestamp": (Kind(logical_type("long", "timestamp-micros"), pa.timestamp("us", "UTC"), make_moments(UTC, micros=1)), 1),
     "decimal": (Kind({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, pa.decimal128(9, 2),
                      tuple(map(Decimal, ("-1.50", "-1.25", "0.00", "0.50", "9.00", "10.00")))), 2),
     "boolean": (Kind("boolean", pa.bool_(), (False, True)), 0),
-    "local_millis": (Kind(logical("long", "local-timestamp-millis"), pa.timestamp("ms"), moments(None, micros=1000)), 1),
-    "time_millis": (Kind(logical("int", "time-millis"), pa.time32("ms"), (time(0), time(0, 0, 1), time(12))), 0),
-    "time_micros": (Kind(logical("long", "time-micros"), pa.time64("us"), (time(0), time(0, 0, 1), time(12))), 0),
+    "local_millis": (Kind(logical_type("long", "local-timestamp-millis"), pa.timestamp("ms"),
+        make_moments(None, micros=1000)), 1),
+    "time_millis": (Kind(logical_type("int", "time-millis"), pa.time32("ms"), (time(0), time(0, 0, 1), time(12))), 0),
+    "time_micros": (Kind(logical_type("long", "time-micros"), pa.time64("us"), (time(0), time(0, 0, 1), time(12))), 0),
 }  # fmt: skip
 ORDERED = pytest.mark.parametrize(
     "orders", [pytest.param(name, marks=pytest.mark.needs("types.avro") if name in RARE else ()) for name in ASCENDING]
@@ -252,7 +255,7 @@ def test_every_order_of_three_versions(engine: Client, new_uri: NewUri, orders: 
     histories = {f"h{n}": found for n, found in enumerate(product(places, places, (False, True), places))}
     uri = new_uri()
     fields = {"ts": kind, "name": Kind("string", pa.string(), ()), DELETED: Kind("boolean", pa.bool_(), ())}
-    engine.create(uri, spec("MERGE_ON_READ", fields, ordering=("ts",), merge_mode="EVENT_TIME_ORDERING"))
+    engine.create(uri, table_spec("MERGE_ON_READ", fields, ordering=("ts",), merge_mode="EVENT_TIME_ORDERING"))
 
     def write(name: str, versions: Sequence[tuple[str, int, bool]]) -> None:
         found = [{"id": key, "ts": kind.values[place] if place >= 0 else None, "name": name, DELETED: gone}
@@ -264,7 +267,7 @@ def test_every_order_of_three_versions(engine: Client, new_uri: NewUri, orders: 
     write("second", [(key, second, gone) for key, (_, second, gone, _) in histories.items()])
     write("third", [(key, third, False) for key, (_, _, _, third) in histories.items()])
     found = {r["id"]: r["name"] for r in engine.read(uri, Query(columns=("id", "name"))).to_pylist()}
-    expected = {key: left for key, history in histories.items() if (left := remaining(history, least)) is not None}
+    expected = {key: left for key, history in histories.items() if (left := remaining_name(history, least)) is not None}
     wrong = {
         key: (history, expected.get(key), found.get(key))
         for key, history in histories.items()
@@ -274,7 +277,7 @@ def test_every_order_of_three_versions(engine: Client, new_uri: NewUri, orders: 
     assert len(found) == len(expected) + others
 
 
-def remaining(history: tuple[int, int, bool, int], least: int | None) -> str | None:
+def remaining_name(history: tuple[int, int, bool, int], least: int | None) -> str | None:
     """Return the name of the remaining row; None after a delete."""
     first, second, third = (
         least if place < 0 and least is not None else place for place in (history[0], history[1], history[3])

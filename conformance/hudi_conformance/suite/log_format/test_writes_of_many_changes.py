@@ -33,17 +33,17 @@ def many_changes(seed: int) -> tuple[Step, ...]:
 @pytest.mark.requirements("MRG-028", "MRG-029", "BLK-009", "BLK-012", "BLK-020", "RDR-016", "MRG-003")
 def test_many_changes_in_event_time(engine: Client, new_uri: Callable[[], str]) -> None:
     """BLK-009: of thousands of versions in one slice the greatest ordering value wins for each key, deletes among them."""
-    check(engine, new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False, many_changes(1)))
+    check_program(engine, new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False, many_changes(1)))
 
 
 @pytest.mark.needs(*WRITES, "merge.commit-time", "log.delete", "partition.none")
 @pytest.mark.requirements("MRG-025", "BLK-009", "BLK-020", "RDR-014", "RDR-016")
 def test_many_changes_in_commit_time(engine: Client, new_uri: Callable[[], str]) -> None:
     """BLK-009: of thousands of versions in one slice the last one wins for each key, deletes among them."""
-    check(engine, new_uri(), Program("MERGE_ON_READ", "COMMIT_TIME_ORDERING", False, many_changes(2)))
+    check_program(engine, new_uri(), Program("MERGE_ON_READ", "COMMIT_TIME_ORDERING", False, many_changes(2)))
 
 
-def check(engine: Client, uri: str, program: Program) -> None:
+def check_program(engine: Client, uri: str, program: Program) -> None:
     """Run a program and compare the last snapshot with the model."""
     engine.create(uri, program.spec())
     model = program.model()

@@ -10,7 +10,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.stored_blocks import AVRO, DELETE, INSTANT_TIME, PARQUET, ROWS, SCHEMA, logs_written
-from hudi_conformance.suite.support.tables.written_tables import base_files, folder_of
+from hudi_conformance.suite.support.tables.written_tables import base_files, table_folder
 
 LOGS = pytest.mark.needs("create", "write.upsert", "write.delete", "merge-on-read", "log.avro", "log.delete")
 
@@ -93,7 +93,7 @@ def test_a_new_table_has_its_properties(engine: Client, new_uri: Callable[[], st
     """PROP-004: the properties file in .hoodie holds name, type, version, keys and merge mode."""
     uri = new_uri()
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
-    text = (folder_of(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
+    text = (table_folder(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
     found = dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
     assert found["hoodie.table.name"] == "program"
     assert found["hoodie.table.type"] == "MERGE_ON_READ"
@@ -104,7 +104,7 @@ def test_a_new_table_has_its_properties(engine: Client, new_uri: Callable[[], st
 
 def folders(uri: str) -> set[str]:
     """Return the folders with base files, below the base path."""
-    return {path.parent.relative_to(folder_of(uri)).as_posix() for path in base_files(uri)}
+    return {path.parent.relative_to(table_folder(uri)).as_posix() for path in base_files(uri)}
 
 
 @pytest.mark.needs("create", "write.insert", "copy-on-write", "partition.hive")

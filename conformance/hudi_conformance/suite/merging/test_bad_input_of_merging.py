@@ -16,7 +16,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.contract.messages import Query
 from hudi_conformance.suite.support.tables.custom_mergers import NEW, OLD, PACKAGE, PAYLOADS, UNKNOWN, Rule, stored_properties
-from hudi_conformance.suite.support.tables.written_tables import completion_of, folder_of
+from hudi_conformance.suite.support.tables.written_tables import completion_time, table_folder
 
 MODE, STRATEGY, CLASS = "hoodie.record.merge.mode", "hoodie.record.merge.strategy.id", "hoodie.compaction.payload.class"
 EVENT_TIME, COMMIT_TIME = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5", "ce9acb64-bde0-424c-9b91-f6ebba25356d"
@@ -26,7 +26,7 @@ FLAGGED = Rule({}, (("ts", "long"), ("name", "string"), ("_hoodie_is_deleted", "
 Entries = Mapping[str, str | None]
 
 
-def written(engine: Client, uri: str, rule: Rule = RULE, *inputs: pa.Table) -> list[str]:
+def write_and_read(engine: Client, uri: str, rule: Rule = RULE, *inputs: pa.Table) -> list[str]:
     """Write a merge-on-read table of one file group, with a base file and a log, and read it; return the instants."""
     engine.create(uri, rule.spec("MERGE_ON_READ"))
     given = inputs or (rule.rows([("1", NEW)]), rule.rows([("1", OLD)]))
@@ -37,13 +37,13 @@ def written(engine: Client, uri: str, rule: Rule = RULE, *inputs: pa.Table) -> l
 
 def change_properties(uri: str, entries: Entries) -> None:
     """Change properties of the table; None removes one."""
-    path = folder_of(uri) / ".hoodie" / "hoodie.properties"
+    path = table_folder(uri) / ".hoodie" / "hoodie.properties"
     found = {**stored_properties(uri), **entries}
     path.write_text("".join(f"{key}={json.dumps(value)[1:-1]}\n" for key, value in found.items() if value is not None))
     (path.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
 
 
-def ordered_by(field: str) -> Entries:
+def ordering_entries(field: str) -> Entries:
     """Return the entries that set the ordering field, under its older and its newer name: the one that the engine wrote is
     replaced.
     """
@@ -67,7 +67,7 @@ CONTRADICTIONS: Mapping[str, tuple[Entries, str]] = {
     "a payload class that is not named": ({MODE: "CUSTOM", STRATEGY: PAYLOADS, CLASS: None}, "(?i)class"),
     "unknown payload class": ({MODE: "CUSTOM", STRATEGY: PAYLOADS, CLASS: "org.example.NoSuchPayload"}, "NoSuchPayload"),
     "unknown merger": ({MODE: "CUSTOM", STRATEGY: UNKNOWN, CLASS: None}, UNKNOWN),
-    "ordering field that the table lacks": (ordered_by("happened_at"), "happened_at"),
+    "ordering field that the table lacks": (ordering_entries("happened_at"), "happened_at"),
 }
 
 
@@ -79,7 +79,7 @@ def test_invalid_settings_of_merging_are_an_error(engine: Client, new_uri: Calla
     the setting.
     """
     uri, (entries, says) = new_uri(), CONTRADICTIONS[name]
-    written(engine, uri)
+    write_and_read(engine, uri)
     change_properties(uri, entries)
     with pytest.raises(ContractError, match=says):
         engine.read(uri, Query())
@@ -91,8 +91,8 @@ def test_ordering_values_of_two_types_are_an_error(engine: Client, new_uri: Call
     """LF-041: a delete has a number as its ordering value, a row has a text: they cannot be compared."""
     uri = new_uri()
     inputs = [[("1", (1, "a", False)), ("2", (1, "a", False))], [("1", (5, "b", True))], [("1", (6, "c", False))]]
-    written(engine, uri, FLAGGED, *map(FLAGGED.rows, inputs))
-    change_properties(uri, ordered_by("name"))
+    write_and_read(engine, uri, FLAGGED, *map(FLAGGED.rows, inputs))
+    change_properties(uri, ordering_entries("name"))
     with pytest.raises(ContractError):
         engine.read(uri, Query())
 
@@ -110,7 +110,7 @@ def test_ordering_values_of_two_types_are_an_error(engine: Client, new_uri: Call
 def test_partial_rows_in_an_unsuitable_table_are_an_error(engine: Client, new_uri: Callable[[], str], entries: Entries) -> None:
     """LF-045: a block of partial rows is not completed by guessing if the settings do not define how these rows are merged."""
     uri = new_uri()
-    written(engine, uri)
+    write_and_read(engine, uri)
     engine.write(uri, "partial_update", pa.table({"id": ["1"], "ts": pa.array([9], pa.int64()), "name": ["partly"]}))
     change_properties(uri, entries)
     with pytest.raises(ContractError):
@@ -125,7 +125,7 @@ def test_partial_rows_in_an_unsuitable_table_are_an_error(engine: Client, new_ur
 def test_an_unknown_column_is_an_error(engine: Client, new_uri: Callable[[], str], query: Query) -> None:
     """MRG-015: an unknown column is neither null nor ignored."""
     uri = new_uri()
-    written(engine, uri)
+    write_and_read(engine, uri)
     with pytest.raises(ContractError, match="nothing"):
         engine.read(uri, query)
 
@@ -135,7 +135,7 @@ def test_an_unknown_column_is_an_error(engine: Client, new_uri: Callable[[], str
 def test_a_window_that_ends_before_it_begins_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
     """TYP-009: a window with exchanged bounds is an error, not an empty window."""
     uri = new_uri()
-    first, last = (completion_of(uri, instant) for instant in written(engine, uri))
+    first, last = (completion_time(uri, instant) for instant in write_and_read(engine, uri))
     assert engine.read(uri, Query("incremental", begin=first, end=last)).num_rows == 1
     with pytest.raises(ContractError):
         engine.read(uri, Query("incremental", begin=last, end=first))
@@ -147,8 +147,8 @@ def test_a_cleaned_window_is_an_error(engine: Client, new_uri: Callable[[], str]
     """CLN-003: a past window whose files were deleted is refused, not answered from the remaining files."""
     uri, due = new_uri(), {"hoodie.compact.inline.max.delta.commits": "1"}
     rounds = [RULE.rows([("1", (ts, "n", "p"))]) for ts in range(1, 5)]
-    first, second = written(engine, uri, RULE, *rounds[:2])
-    begin, end = completion_of(uri, first), completion_of(uri, second)
+    first, second = write_and_read(engine, uri, RULE, *rounds[:2])
+    begin, end = completion_time(uri, first), completion_time(uri, second)
     for rows in rounds[2:]:
         engine.service(uri, "compaction", options=due)
         engine.write(uri, "upsert", rows)
@@ -164,7 +164,7 @@ def test_a_cleaned_window_is_an_error(engine: Client, new_uri: Callable[[], str]
 def test_a_time_before_the_first_write_has_no_rows(engine: Client, new_uri: Callable[[], str]) -> None:
     """TYP-008: a time before the first write is refused, or gives the columns of the table and no row."""
     uri = new_uri()
-    written(engine, uri)
+    write_and_read(engine, uri)
     try:
         found = engine.read(uri, Query("as-of", as_of="20000101000000000"))
     except ContractError:
@@ -179,6 +179,6 @@ def test_a_time_before_the_first_write_has_no_rows(engine: Client, new_uri: Call
 def test_an_invalid_time_is_an_error(engine: Client, new_uri: Callable[[], str], time: Any) -> None:
     """TYP-008: a text that is no time is refused, and not taken for the beginning or the end."""
     uri = new_uri()
-    written(engine, uri)
+    write_and_read(engine, uri)
     with pytest.raises(ContractError):
         engine.read(uri, Query("as-of", as_of=time))

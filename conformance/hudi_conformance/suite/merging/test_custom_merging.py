@@ -26,7 +26,7 @@ from hudi_conformance.suite.support.tables.custom_mergers import (
     Values,
     stored_properties,
 )
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 FILL_NULLS = "6f1f2b8e-52c5-4d6a-9a55-0a3f3f1c2d01"
 WRITES = ("create", "write.upsert", "read.snapshot", "copy-on-write", "merge-on-read", "partition.none")
@@ -37,7 +37,7 @@ ARRANGEMENTS = pytest.mark.parametrize(
 FLAGGED = (*PLAIN, ("_hoodie_is_deleted", "boolean"))
 
 
-def payload(name: str, *columns: tuple[str, str]) -> Rule:
+def payload_rule(name: str, *columns: tuple[str, str]) -> Rule:
     """Return the rule of a payload class."""
     given = {"hoodie.compaction.payload.class": PACKAGE + name, "hoodie.record.merge.strategy.id": PAYLOADS}
     return Rule(given, columns or PLAIN)
@@ -50,16 +50,16 @@ RULES: Mapping[str, tuple[Rule, Cells]] = {
         Rule({}, mode=None),
         {"late": (OLD, NEW, OLD), "newer": (NEW, OLD, OLD), "batch": (NEW, [(5, "a", "a"), (4, "b", "b")], (5, "a", "a"))},
     ),
-    "overwrites": (payload("HoodieAvroPayload"), {"late": (OLD, NEW, NEW), "newer": (NEW, OLD, OLD)}),
+    "overwrites": (payload_rule("HoodieAvroPayload"), {"late": (OLD, NEW, NEW), "newer": (NEW, OLD, OLD)}),
     "overwrites, flagged": (
-        payload("HoodieAvroPayload", *FLAGGED),
+        payload_rule("HoodieAvroPayload", *FLAGGED),
         {
             "gone": ((2, "a", "b", False), (1, "a", "b", True), None),
             "kept": ((2, "a", "b", None), (1, "c", "d", False), (1, "c", "d", False)),
         },
     ),
     "first of equals": (
-        payload("FirstValueAvroPayload", *FLAGGED),
+        payload_rule("FirstValueAvroPayload", *FLAGGED),
         {
             "equal": ((1, "first", "p", None), (1, "second", "p", None), (1, "first", "p", None)),
             "newer": ((1, "first", "p", None), (2, "second", "p", None), (2, "second", "p", None)),
@@ -70,7 +70,7 @@ RULES: Mapping[str, tuple[Rule, Cells]] = {
         },
     ),
     "partial update": (
-        payload("PartialUpdateAvroPayload"),
+        payload_rule("PartialUpdateAvroPayload"),
         {
             "fills": ((2, "name_1", None), (1, None, "price_1"), (2, "name_1", "price_1")),
             "filled": ((1, None, "price_1"), (2, "name_1", None), (2, "name_1", "price_1")),
@@ -81,7 +81,7 @@ RULES: Mapping[str, tuple[Rule, Cells]] = {
         },
     ),
     "non-defaults": (
-        payload("OverwriteNonDefaultsWithLatestAvroPayload", *FLAGGED),
+        payload_rule("OverwriteNonDefaultsWithLatestAvroPayload", *FLAGGED),
         {
             "keeps": ((2, "name_2", "p_2", False), (1, None, "p_1", False), (1, "name_2", "p_1", False)),
             "batch": ((2, "a", "b", False), [(5, "c", None, False), (4, None, "d", False)], (5, "c", "b", False)),
@@ -89,7 +89,7 @@ RULES: Mapping[str, tuple[Rule, Cells]] = {
         },
     ),
     "captured by DMS": (
-        payload("AWSDmsAvroPayload", ("ts", "long"), ("name", "string"), ("Op", "string")),
+        payload_rule("AWSDmsAvroPayload", ("ts", "long"), ("name", "string"), ("Op", "string")),
         {
             "updated": ((1, "a", "I"), (2, "b", "U"), (2, "b", "U")),
             "deleted": ((1, "a", "I"), (2, "a", "D"), None),
@@ -97,7 +97,7 @@ RULES: Mapping[str, tuple[Rule, Cells]] = {
         },
     ),
     "captured from MySQL": (
-        payload("debezium.MySqlDebeziumAvroPayload", ("_event_seq", "string"), ("name", "string"),
+        payload_rule("debezium.MySqlDebeziumAvroPayload", ("_event_seq", "string"), ("name", "string"),
                 ("_change_operation_type", "string")),
         {
             "updated": (("1.9", "a", "c"), ("1.10", "b", "u"), ("1.10", "b", "u")),
@@ -106,7 +106,7 @@ RULES: Mapping[str, tuple[Rule, Cells]] = {
         },
     ),
     "captured from Postgres": (
-        payload("debezium.PostgresDebeziumAvroPayload", ("_event_lsn", "long"), ("name", "string"),
+        payload_rule("debezium.PostgresDebeziumAvroPayload", ("_event_lsn", "long"), ("name", "string"),
                 ("_change_operation_type", "string")),
         {
             "updated": ((9, "a", "c"), (10, "b", "u"), (10, "b", "u")),
@@ -118,13 +118,13 @@ RULES: Mapping[str, tuple[Rule, Cells]] = {
 }  # fmt: skip
 
 
-def read(engine: Client, uri: str) -> dict[str, Values]:
+def read_values(engine: Client, uri: str) -> dict[str, Values]:
     """Return the values of each key."""
     rows = engine.read(uri, Query()).to_pylist()
     return {found["id"]: tuple(value for name, value in found.items() if name != "id") for found in rows}
 
 
-def check(engine: Client, uri: str, rule: Rule, cells: Cells, arrangement: str) -> None:
+def check_cells(engine: Client, uri: str, rule: Rule, cells: Cells, arrangement: str) -> None:
     """Write twice, compact where the arrangement has a compaction, then check the row of each key."""
     engine.create(uri, rule.spec("COPY_ON_WRITE" if arrangement == "copy-on-write" else "MERGE_ON_READ"))
     engine.write(uri, "upsert", rule.rows([(key, stored) for key, (stored, _, _) in cells.items() if stored is not None]))
@@ -132,7 +132,7 @@ def check(engine: Client, uri: str, rule: Rule, cells: Cells, arrangement: str) 
     engine.write(uri, "upsert", rule.rows(incoming), options=APART)
     if arrangement == "compacted":
         assert engine.service(uri, "compaction", options={"hoodie.compact.inline.max.delta.commits": "1"}) is not None
-    assert read(engine, uri) == {key: right for key, (_, _, right) in cells.items() if right is not None}
+    assert read_values(engine, uri) == {key: right for key, (_, _, right) in cells.items() if right is not None}
 
 
 @ARRANGEMENTS
@@ -149,7 +149,7 @@ def test_a_payload_class_decides_at_every_stage(
     defines.
     """
     rule, cells = RULES[name]
-    check(engine, new_uri(), rule, cells, arrangement)
+    check_cells(engine, new_uri(), rule, cells, arrangement)
 
 
 @ARRANGEMENTS
@@ -164,7 +164,7 @@ def test_a_merger_builds_a_row_from_both_versions(engine: Client, new_uri: Calla
         "cancelled first": ((2, "cancelled", None, "card"), (1, "created", "two books", None), both),
         "created first": ((1, "created", "two books", None), (2, "cancelled", None, "card"), both),
     }
-    check(engine, new_uri(), rule, cells, arrangement)
+    check_cells(engine, new_uri(), rule, cells, arrangement)
 
 
 @pytest.mark.needs(*WRITES, "merge.samples", "service.compaction")
@@ -179,8 +179,8 @@ def test_inline_compaction_uses_the_merger_of_the_writer(engine: Client, new_uri
     engine.create(uri, rule.spec("MERGE_ON_READ"))
     engine.write(uri, "upsert", rule.rows([("1", (2, "cancelled", None, "card"))]))
     engine.write(uri, "upsert", rule.rows([("1", (1, "created", "two books", None))]), options=inline)
-    assert list((folder_of(uri) / ".hoodie" / "timeline").glob("*.commit")), "no compaction followed the write"
-    assert read(engine, uri) == {"1": (2, "cancelled", "two books", "card")}
+    assert list((table_folder(uri) / ".hoodie" / "timeline").glob("*.commit")), "no compaction followed the write"
+    assert read_values(engine, uri) == {"1": (2, "cancelled", "two books", "card")}
 
 
 @pytest.mark.needs(*WRITES)
@@ -202,7 +202,7 @@ def test_the_default_merge_mode_uses_no_payload_class(engine: Client, new_uri: C
         assert stored.get("hoodie.compaction.payload.class", PACKAGE + name) == PACKAGE + name
         engine.write(uri, "upsert", rule.rows([("1", OLD)]))
         engine.write(uri, "upsert", rule.rows([("1", NEW)]))
-        assert read(engine, uri) == {"1": OLD if ordering else NEW}
+        assert read_values(engine, uri) == {"1": OLD if ordering else NEW}
 
 
 @pytest.mark.needs("create")
@@ -224,7 +224,7 @@ def test_an_incomplete_custom_mode_is_refused(engine: Client, new_uri: Callable[
     with pytest.raises(ContractError):
         spec = Rule(given["properties"], mode=given["mode"]).spec("COPY_ON_WRITE")
         engine.create(uri, replace(spec, ordering=given.get("ordering", spec.ordering)))
-    assert not (folder_of(uri) / ".hoodie" / "hoodie.properties").exists()
+    assert not (table_folder(uri) / ".hoodie" / "hoodie.properties").exists()
 
 
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "merge.event-time", "merge-on-read")
@@ -238,7 +238,7 @@ def test_a_write_does_not_change_the_merge_mode(engine: Client, new_uri: Callabl
     with pytest.raises(ContractError):
         engine.write(uri, "upsert", rule.rows([("1", NEW)]), options={"hoodie.write.record.merge.mode": "COMMIT_TIME_ORDERING"})
     assert stored_properties(uri) == before
-    assert read(engine, uri) == {"1": OLD}
+    assert read_values(engine, uri) == {"1": OLD}
 
 
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "merge.custom")
@@ -260,7 +260,7 @@ def test_a_table_with_an_unknown_merger_is_refused(
     for values in (OLD, NEW):
         engine.write(uri, "upsert", rule.rows([("1", values)]))
     assert engine.read(uri, Query()).num_rows == 1, "the table has no row before the change"
-    path = folder_of(uri) / ".hoodie" / "hoodie.properties"
+    path = table_folder(uri) / ".hoodie" / "hoodie.properties"
     stored = {**stored_properties(uri), "hoodie.record.merge.mode": "CUSTOM", **changed}
     path.write_text("".join(f"{key}={json.dumps(value)[1:-1]}\n" for key, value in stored.items()))
     (path.parent / ".hoodie.properties.crc").unlink(missing_ok=True)

@@ -47,7 +47,7 @@ COMMIT_TIME = {pair: ("newer" if pair[1] == "row" else None,) * 3 for pair in EV
 OLDER, NEWER = 20, {"lower": 10, "equal": 20, "greater": 30}
 
 
-def create(engine: Client, uri: str, kind: str, mode: Mode) -> None:
+def create_table(engine: Client, uri: str, kind: str, mode: Mode) -> None:
     """Create a table with a merge mode, and no other setting of merging."""
     engine.create(
         uri,
@@ -57,16 +57,16 @@ def create(engine: Client, uri: str, kind: str, mode: Mode) -> None:
     )  # fmt: skip
 
 
-def upsert(engine: Client, uri: str, versions: Mapping[str, Version] | Sequence[tuple[str, Version]]) -> None:
+def upsert_versions(engine: Client, uri: str, versions: Mapping[str, Version] | Sequence[tuple[str, Version]]) -> None:
     """Write one input of versions, by key."""
     pairs = list(versions.items() if isinstance(versions, Mapping) else versions)
     rows = [{"id": key, "ts": ts, "name": name, "_hoodie_is_deleted": kind == "delete"} for key, (kind, ts, name) in pairs]
     engine.write(uri, "upsert", pa.Table.from_pylist(rows, schema=ARROW))
 
 
-def change(engine: Client, uri: str, versions: Mapping[str, Version]) -> None:
+def write_versions(engine: Client, uri: str, versions: Mapping[str, Version]) -> None:
     """Write the rows and flagged deletes, then delete the keys that are deleted by key."""
-    upsert(engine, uri, {key: version for key, version in versions.items() if version[0] != "key-delete"})
+    upsert_versions(engine, uri, {key: version for key, version in versions.items() if version[0] != "key-delete"})
     keys = [key for key, version in versions.items() if version[0] == "key-delete"]
     if keys:
         engine.write(uri, "delete", pa.Table.from_pylist([{"id": key} for key in keys], schema=KEYS))
@@ -75,14 +75,14 @@ def change(engine: Client, uri: str, versions: Mapping[str, Version]) -> None:
 KEYS = pa.schema([("id", pa.string())])
 
 
-def read(engine: Client, uri: str) -> Rows:
+def read_rows(engine: Client, uri: str) -> Rows:
     """Return ordering value and name by key; a key that occurs twice fails."""
     rows = engine.read(uri, Query(columns=("id", "ts", "name"))).to_pylist()
     assert len({row["id"] for row in rows}) == len(rows), "a key occurs twice"
     return {row["id"]: (row["ts"], row["name"]) for row in rows}
 
 
-def cells() -> Iterator[tuple[str, str, str, str]]:
+def list_cells() -> Iterator[tuple[str, str, str, str]]:
     """Yield key, older and newer kind, order."""
     for older, newer in EVENT_TIME:
         for order in NEWER:
@@ -92,7 +92,7 @@ def cells() -> Iterator[tuple[str, str, str, str]]:
 def expected_rows(table: Mapping[tuple[str, str], Sequence[str | None]]) -> Rows:
     """Return the expected rows."""
     found: Rows = {}
-    for key, older, newer, order in cells():
+    for key, older, newer, order in list_cells():
         left = dict(zip(NEWER, table[older, newer], strict=True))[order]
         if left is not None:
             found[key] = (OLDER if left == "older" else NEWER[order], left)
@@ -119,14 +119,14 @@ def test_every_pair_of_versions(engine: Client, new_uri: Callable[[], str], mode
     base row.
     """
     uri, kind = new_uri(), "COPY_ON_WRITE" if arrangement == "copy-on-write" else "MERGE_ON_READ"
-    create(engine, uri, kind, mode)
-    upsert(engine, uri, {key: ("row", 1, "base") for key, *_ in cells()})
-    change(engine, uri, {key: (older, OLDER, "older") for key, older, _, _ in cells()})
-    change(engine, uri, {key: (newer, NEWER[order], "newer") for key, _, newer, order in cells()})
+    create_table(engine, uri, kind, mode)
+    upsert_versions(engine, uri, {key: ("row", 1, "base") for key, *_ in list_cells()})
+    write_versions(engine, uri, {key: (older, OLDER, "older") for key, older, _, _ in list_cells()})
+    write_versions(engine, uri, {key: (newer, NEWER[order], "newer") for key, _, newer, order in list_cells()})
     if kind != arrangement.upper().replace("-", "_"):
         assert engine.service(uri, arrangement, options=DUE) is not None  # type: ignore[arg-type]
     table = COMMIT_TIME if mode == COMMIT else FORGETFUL if arrangement == "copy-on-write" else EVENT_TIME
-    assert read(engine, uri) == expected_rows(table)
+    assert read_rows(engine, uri) == expected_rows(table)
 
 
 @pytest.mark.needs(*NEEDS)
@@ -134,14 +134,14 @@ def test_every_pair_of_versions(engine: Client, new_uri: Callable[[], str], mode
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_two_versions_in_one_input(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
     """MRG-028: in event-time mode an input is combined by the same rule: the greater of different ordering values wins."""
-    uri, pairs = new_uri(), [cell for cell in cells() if cell[3] != "equal" and "key-delete" not in cell[1:3]]
-    create(engine, uri, kind, EVENT)
-    upsert(engine, uri, {key: ("row", 1, "base") for key, *_ in pairs})
+    uri, pairs = new_uri(), [cell for cell in list_cells() if cell[3] != "equal" and "key-delete" not in cell[1:3]]
+    create_table(engine, uri, kind, EVENT)
+    upsert_versions(engine, uri, {key: ("row", 1, "base") for key, *_ in pairs})
     batch = [(key, (older, OLDER, "older")) for key, older, _, _ in pairs]
     batch += [(key, (newer, NEWER[order], "newer")) for key, _, newer, order in pairs]
-    upsert(engine, uri, batch)
+    upsert_versions(engine, uri, batch)
     keys = {key for key, *_ in pairs}
-    assert read(engine, uri) == {key: row for key, row in expected_rows(EVENT_TIME).items() if key in keys}
+    assert read_rows(engine, uri) == {key: row for key, row in expected_rows(EVENT_TIME).items() if key in keys}
 
 
 #: Three versions with different ordering values, in every order of arrival, each a row or a delete.
@@ -169,12 +169,12 @@ def test_order_and_grouping_of_event_times_do_not_matter(engine: Client, new_uri
     delete, wins.
     """
     uri = new_uri()
-    create(engine, uri, "MERGE_ON_READ", EVENT)
-    upsert(engine, uri, dict.fromkeys(TRIPLES, ("row", 1, "base")))
+    create_table(engine, uri, "MERGE_ON_READ", EVENT)
+    upsert_versions(engine, uri, dict.fromkeys(TRIPLES, ("row", 1, "base")))
     for places in GROUPINGS[grouping]:
-        upsert(engine, uri, [(key, versions[place]) for key, versions in TRIPLES.items() for place in places])
+        upsert_versions(engine, uri, [(key, versions[place]) for key, versions in TRIPLES.items() for place in places])
     greatest = {key: max(versions, key=lambda version: version[1]) for key, versions in TRIPLES.items()}
-    assert read(engine, uri) == {key: (ts, name) for key, (kind, ts, name) in greatest.items() if kind == "row"}
+    assert read_rows(engine, uri) == {key: (ts, name) for key, (kind, ts, name) in greatest.items() if kind == "row"}
 
 
 @pytest.mark.needs(*NEEDS, "service.compaction")
@@ -186,14 +186,14 @@ def test_compactions_do_not_change_merged_rows(engine: Client, new_uri: Callable
     """
     uri = new_uri()
     triples: dict[str, tuple[int, ...]] = {"-".join(map(str, ts)): ts for ts in product((10, 20, 30), repeat=3)}
-    create(engine, uri, "MERGE_ON_READ", EVENT)
-    upsert(engine, uri, dict.fromkeys(triples, ("row", 1, "base")))
+    create_table(engine, uri, "MERGE_ON_READ", EVENT)
+    upsert_versions(engine, uri, dict.fromkeys(triples, ("row", 1, "base")))
     for place in range(3):
-        upsert(engine, uri, {key: ("row", ts[place], f"write {place}") for key, ts in triples.items()})
+        upsert_versions(engine, uri, {key: ("row", ts[place], f"write {place}") for key, ts in triples.items()})
         if place == after:
             assert engine.service(uri, "compaction", options=DUE) is not None
     left: dict[str, Any] = {key: max((ts, place) for place, ts in enumerate(found)) for key, found in triples.items()}
-    assert read(engine, uri) == {key: (ts, f"write {place}") for key, (ts, place) in left.items()}
+    assert read_rows(engine, uri) == {key: (ts, f"write {place}") for key, (ts, place) in left.items()}
 
 
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "merge-on-read", "copy-on-write", "merge.event-time")
@@ -202,12 +202,12 @@ def test_compactions_do_not_change_merged_rows(engine: Client, new_uri: Callable
 def test_every_input_is_merged_with_stored_rows(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
     """MRG-005: inputs of one row and of many, of known and of new keys, of a repeated key: there are as many rows as keys."""
     uri = new_uri()
-    create(engine, uri, kind, EVENT)
-    upsert(engine, uri, {str(number): ("row", 1, "first") for number in range(5)})
-    upsert(engine, uri, {"3": ("row", 2, "alone")})
-    upsert(engine, uri, [("3", ("row", 3, "twice")), ("3", ("row", 4, "twice")), ("5", ("row", 1, "new"))])
-    upsert(engine, uri, {str(number): ("row", 5, "many") for number in range(50)})
-    assert read(engine, uri) == {str(number): (5, "many") for number in range(50)}
+    create_table(engine, uri, kind, EVENT)
+    upsert_versions(engine, uri, {str(number): ("row", 1, "first") for number in range(5)})
+    upsert_versions(engine, uri, {"3": ("row", 2, "alone")})
+    upsert_versions(engine, uri, [("3", ("row", 3, "twice")), ("3", ("row", 4, "twice")), ("5", ("row", 1, "new"))])
+    upsert_versions(engine, uri, {str(number): ("row", 5, "many") for number in range(50)})
+    assert read_rows(engine, uri) == {str(number): (5, "many") for number in range(50)}
 
 
 @pytest.mark.needs("create", "copy-on-write")

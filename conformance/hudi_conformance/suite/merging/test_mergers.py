@@ -96,22 +96,24 @@ class KeepsLowest(RecordMerger):
         return newer if context.is_late(older, newer) else older
 
 
-def row(ts: int | None, a: str | None = None, b: str | None = None) -> dict[str, Any]:
+def make_row(ts: int | None, a: str | None = None, b: str | None = None) -> dict[str, Any]:
     """Return a row of the only record."""
     return {KEY: "k", "ts": ts, "a": a, "b": b, "day": DAY}
 
 
-def table_of(rows: Sequence[Mapping[str, Any]], schema: pa.Schema = SCHEMA) -> pa.Table:
+def to_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema = SCHEMA) -> pa.Table:
     """Return rows, with null for missing values."""
     return pa.Table.from_pylist([{name: found.get(name) for name in schema.names} for found in rows], schema=schema)
 
 
-def merge(merger: RecordMerger, base: Sequence[Mapping[str, Any]], *log: Any, ordered: bool = True) -> list[dict[str, Any]]:
+def merge_records(
+    merger: RecordMerger, base: Sequence[Mapping[str, Any]], *log: Any, ordered: bool = True
+) -> list[dict[str, Any]]:
     """Merge base rows and log entries: rows, partial rows as (columns, row), deletes. Return the remaining rows."""
-    batches = [[v] if isinstance(v, Delete) else table_of([v[1] if isinstance(v, tuple) else v]) for v in log]
+    batches = [[v] if isinstance(v, Delete) else to_table([v[1] if isinstance(v, tuple) else v]) for v in log]
     held = {number: frozenset({KEY, *v[0]}) for number, v in enumerate(log) if isinstance(v, tuple)}
     merging = Merging("CUSTOM", ("ts",) if ordered else (), merger=merger)
-    found: list[dict[str, Any]] = merge_changes(table_of(base), Changes(batches, SCHEMA, held), merging).to_pylist()
+    found: list[dict[str, Any]] = merge_changes(to_table(base), Changes(batches, SCHEMA, held), merging).to_pylist()
     return found
 
 
@@ -124,7 +126,7 @@ def new_table(type: str, *mergers: RecordMerger, strategy: str = STRATEGY, stora
     )  # fmt: skip
 
 
-def write(table: WritableTable, *rows: tuple[str, int, str | None]) -> None:
+def upsert_rows(table: WritableTable, *rows: tuple[str, int, str | None]) -> None:
     """Upsert rows (id, ts, a)."""
     columns = zip(*rows, strict=True)
     table.upsert(pa.table([pa.array(c, t) for c, t in zip(columns, (pa.string(), pa.int64(), pa.string()), strict=True)],
@@ -137,15 +139,15 @@ def test_partial_records_are_merged_by_partial_merge() -> None:
     `partial_merge`.
     """
     cases: list[tuple[list[dict[str, Any]], tuple[Any, ...], list[str]]] = [
-        ([row(1, "x")], (row(2, "y"),), ["whole"]),
-        ([row(1, "x")], (({"ts", "a"}, row(2, "y")),), ["partial"]),
-        ([], (({"ts", "a"}, row(2, "y")), row(3, "z")), ["partial"]),
-        ([], (({"ts", "a"}, row(2, "y")), ({"ts", "b"}, row(3, None, "z"))), ["partial"]),
-        ([row(1, "x")], (({"ts", "a"}, row(2, "y")), row(3, "z")), ["partial", "whole"]),
+        ([make_row(1, "x")], (make_row(2, "y"),), ["whole"]),
+        ([make_row(1, "x")], (({"ts", "a"}, make_row(2, "y")),), ["partial"]),
+        ([], (({"ts", "a"}, make_row(2, "y")), make_row(3, "z")), ["partial"]),
+        ([], (({"ts", "a"}, make_row(2, "y")), ({"ts", "b"}, make_row(3, None, "z"))), ["partial"]),
+        ([make_row(1, "x")], (({"ts", "a"}, make_row(2, "y")), make_row(3, "z")), ["partial", "whole"]),
     ]
     for base, log, ways in cases:
         probe = Probe()
-        assert len(merge(probe, base, *log)) == 1
+        assert len(merge_records(probe, base, *log)) == 1
         assert [way for way, *_ in probe.seen] == ways
 
 
@@ -155,7 +157,7 @@ def test_the_arguments_of_a_merger() -> None:
     are those of Arrow: a date is a date, not a number.
     """
     probe = Probe()
-    merge(probe, [row(5, "x")], row(3, "y"), Delete("k", "", 9))
+    merge_records(probe, [make_row(5, "x")], make_row(3, "y"), Delete("k", "", 9))
     (_, base, log, _), (_, _, delete, _) = probe.seen
     assert [(r.key, r.ordering, r.operation) for r in (base, log, delete)] == [
         ("k", 5, Operation.INSERT), ("k", 3, Operation.INSERT), ("k", 9, Operation.DELETE),
@@ -191,7 +193,7 @@ def test_the_older_version_comes_first_in_queries_and_in_writes(type: str) -> No
     probe = Probe()
     table = new_table(type, probe)
     for ts in (5, 3, 4):
-        write(table, ("1", ts, f"v{ts}"))
+        upsert_rows(table, ("1", ts, f"v{ts}"))
     table.snapshot()
     assert probe.seen
     for _, older, newer, _ in probe.seen:
@@ -218,7 +220,7 @@ def test_a_table_without_its_merger_is_refused() -> None:
     merger is used.
     """
     storage = MemoryStorage()
-    write(new_table("MERGE_ON_READ", Probe(), storage=storage), ("1", 5, "x"))
+    upsert_rows(new_table("MERGE_ON_READ", Probe(), storage=storage), ("1", 5, "x"))
     for given in ((), (FillNulls(),)):
         with pytest.raises(UnknownMerger) as raised:
             open_table("memory:///probe", storage=storage, mergers=given).snapshot()
@@ -242,7 +244,7 @@ def test_a_merger_is_chosen_by_its_record_type() -> None:
     wrong, right, second = ArrowOfAnotherEngine(), SparkAndYetFitting(), Probe()
     table = new_table("COPY_ON_WRITE", wrong, right, second)
     for ts in (1, 2):
-        write(table, ("1", ts, "x"))
+        upsert_rows(table, ("1", ts, "x"))
     assert [len(probe.seen) for probe in (wrong, right, second)] == [0, 1, 0]
 
 
@@ -259,7 +261,7 @@ NO_ANSWERS: dict[str, Any] = {
 def test_an_invalid_result_is_an_error_and_loses_no_row(rule: str) -> None:
     """API-011: no result, a row without data, or a result without its ordering value is an error of the merger."""
     with pytest.raises(MergerFault) as raised:
-        merge(Answers(NO_ANSWERS[rule]), [row(1, "x")], row(2, "y"))
+        merge_records(Answers(NO_ANSWERS[rule]), [make_row(1, "x")], make_row(2, "y"))
     assert raised.value.rule == rule.partition(" ")[0]
 
 
@@ -267,11 +269,13 @@ def test_an_invalid_result_is_an_error_and_loses_no_row(rule: str) -> None:
 def test_a_partial_merge_gets_the_schema_of_the_reader_and_adds_no_column() -> None:
     """API-012: the schema consists of the columns that are read; two partial records give the columns of both, no others."""
     probe = Probe()
-    assert merge(probe, [], ({"ts", "a"}, row(1, "x")), ({"ts", "b"}, row(2, None, "y"))) == [{**row(2, "x", "y"), "day": None}]
+    assert merge_records(probe, [], ({"ts", "a"}, make_row(1, "x")), ({"ts", "b"}, make_row(2, None, "y"))) == [
+        {**make_row(2, "x", "y"), "day": None}
+    ]
     assert [schema for *_, schema in probe.seen] == [SCHEMA]
     padded = Answers(lambda older, newer, context: replace(newer, row=Row({**newer.row, "day": None})))
     with pytest.raises(MergerFault) as raised:
-        merge(padded, [], ({"ts", "a"}, row(1, "x")), ({"ts", "b"}, row(2, None, "y")))
+        merge_records(padded, [], ({"ts", "a"}, make_row(1, "x")), ({"ts", "b"}, make_row(2, None, "y")))
     assert raised.value.rule == "API-014"
 
 
@@ -284,9 +288,9 @@ def test_a_result_with_the_operation_delete_removes_the_row(columns: set[str] | 
     merger = Answers(
         lambda older, newer, context: replace(newer, operation=Operation.DELETE) if newer.row["a"] == "x" else newer
     )
-    entry: Any = row(2, "x") if columns is None else (columns, row(2, "x"))
-    assert merge(merger, [row(1, "y")], entry) == []
-    assert merge(merger, [row(1, "y")], entry, row(3, "z")) == [row(3, "z")]
+    entry: Any = make_row(2, "x") if columns is None else (columns, make_row(2, "x"))
+    assert merge_records(merger, [make_row(1, "y")], entry) == []
+    assert merge_records(merger, [make_row(1, "y")], entry, make_row(3, "z")) == [make_row(3, "z")]
 
 
 @TYPES
@@ -294,11 +298,11 @@ def test_a_result_with_the_operation_delete_removes_the_row(columns: set[str] | 
 def test_a_delete_needs_no_data(type: str) -> None:
     """API-019: a merger may return a delete with only key and ordering value; queries, writes and later merges succeed."""
     merger = Answers(lambda older, newer, context: newer if older.is_delete else context.delete(newer.key, newer.ordering))
-    assert merge(merger, [row(1, "x")], row(2, "y")) == []
-    assert merge(merger, [row(1, "x")], row(2, "y"), row(3, "z")) == [row(3, "z")]
+    assert merge_records(merger, [make_row(1, "x")], make_row(2, "y")) == []
+    assert merge_records(merger, [make_row(1, "x")], make_row(2, "y"), make_row(3, "z")) == [make_row(3, "z")]
     table = new_table(type, merger)
-    write(table, ("1", 1, "x"), ("2", 1, "stays"))
-    write(table, ("1", 2, "y"))
+    upsert_rows(table, ("1", 1, "x"), ("2", 1, "stays"))
+    upsert_rows(table, ("1", 2, "y"))
     assert table.snapshot(["id"]).to_pylist() == [{"id": "2"}]
 
 
@@ -307,8 +311,8 @@ def test_a_delete_needs_no_data(type: str) -> None:
 def test_the_ordering_field_does_not_override_the_merger(type: str) -> None:
     """MRG-011: a merger that keeps the lowest value does so inside one input too, and against the stored row."""
     table = new_table(type, KeepsLowest())
-    write(table, ("1", 3, "three"), ("1", 1, "one"), ("1", 2, "two"), ("2", 5, "five"))
-    write(table, ("2", 9, "nine"), ("2", 7, "seven"))
+    upsert_rows(table, ("1", 3, "three"), ("1", 1, "one"), ("1", 2, "two"), ("2", 5, "five"))
+    upsert_rows(table, ("2", 9, "nine"), ("2", 7, "seven"))
     assert sorted(table.snapshot(["id", "a"]).column("a").to_pylist()) == ["five", "one"]
 
 
@@ -316,23 +320,23 @@ def test_the_ordering_field_does_not_override_the_merger(type: str) -> None:
 def test_a_projection_does_not_change_the_result_of_a_merger() -> None:
     """API-002: all columns are read unless the merger declares the columns that it needs."""
     table = new_table("MERGE_ON_READ", FillNulls(), strategy=FillNulls.strategy_id)
-    write(table, ("1", 2, "x"))
-    write(table, ("1", 3, None))
+    upsert_rows(table, ("1", 2, "x"))
+    upsert_rows(table, ("1", 3, None))
     assert table.snapshot(["a"]).to_pylist() == [{"a": "x"}]
     assert table.snapshot(["id"], where=[("a", "=", "x")]).to_pylist() == [{"id": "1"}]
     needs_ts = Answers(lambda older, newer, context: newer if newer.row["ts"] == 3 else older)
     other = new_table("MERGE_ON_READ", needs_ts)
-    write(other, ("1", 3, "x"))
-    write(other, ("1", 4, "y"))
+    upsert_rows(other, ("1", 3, "x"))
+    upsert_rows(other, ("1", 4, "y"))
     assert other.snapshot(["a"]).to_pylist() == [{"a": "x"}]
 
 
 CONTEXT = RecordContext(SCHEMA, ("ts",))
-DATA = [BufferedRecord("k", ts, Row(row(ts, a))) for ts, a in product((1, 2, 3), (None, "p", "q"))]
+DATA = [BufferedRecord("k", ts, Row(make_row(ts, a))) for ts, a in product((1, 2, 3), (None, "p", "q"))]
 DELETES = [CONTEXT.delete("k", ts) for ts in (1, 2, 3)]
 
 
-def seen(record: BufferedRecord) -> Any:
+def comparable_record(record: BufferedRecord) -> Any:
     """Return what is compared of a result: data, operation and ordering value."""
     return record.is_delete, record.ordering, None if record.row is None else dict(record.row)
 
@@ -349,7 +353,7 @@ def test_merging_is_associative(merger: RecordMerger, versions: list[BufferedRec
     for a, b, c in product(versions, repeat=3):
         early = merge_and_check(merging, merge_and_check(merging, a, b, CONTEXT), c, CONTEXT)
         late = merge_and_check(merging, a, merge_and_check(merging, b, c, CONTEXT), CONTEXT)
-        assert seen(early) == seen(late), (a, b, c)
+        assert comparable_record(early) == comparable_record(late), (a, b, c)
 
 
 @pytest.mark.requirements("MRG-002")
@@ -359,7 +363,9 @@ def test_merging_is_commutative_for_distinct_ordering_values(merger: RecordMerge
     merging = Merging("CUSTOM", ("ts",), merger=merger)
     for a, b in permutations([*DATA, *DELETES], 2):
         if a.ordering != b.ordering:
-            assert seen(merge_and_check(merging, a, b, CONTEXT)) == seen(merge_and_check(merging, b, a, CONTEXT)), (a, b)
+            assert comparable_record(merge_and_check(merging, a, b, CONTEXT)) == comparable_record(
+                merge_and_check(merging, b, a, CONTEXT)
+            ), (a, b)
 
 
 @pytest.mark.requirements("MRG-004")
@@ -370,6 +376,9 @@ def test_merging_is_idempotent(merger: RecordMerger) -> None:
     """MRG-004: a repeated version, and a repeated block of a log, change nothing."""
     merging = Merging("CUSTOM", ("ts",), merger=merger)
     for version in [*DATA, *DELETES]:
-        assert seen(merge_and_check(merging, version, version, CONTEXT)) == seen(version)
-    once, twice = merge(merger, [row(1, "p")], row(2, "q")), merge(merger, [row(1, "p")], row(2, "q"), row(2, "q"))
+        assert comparable_record(merge_and_check(merging, version, version, CONTEXT)) == comparable_record(version)
+    once, twice = (
+        merge_records(merger, [make_row(1, "p")], make_row(2, "q")),
+        merge_records(merger, [make_row(1, "p")], make_row(2, "q"), make_row(2, "q")),
+    )
     assert once == twice

@@ -33,33 +33,35 @@ NewUri = Callable[[], str]
 Batches = tuple[tuple[Row, ...], ...]
 
 
-def row(key: str, rank: int, name: str | None = "x", *, city: str = "oslo", deleted: bool | None = None, **more: Any) -> Row:
+def make_row(
+    key: str, rank: int, name: str | None = "x", *, city: str = "oslo", deleted: bool | None = None, **more: Any
+) -> Row:
     """Return one row; a greater `rank` is a greater ordering value."""
     return {"id": key, "city": city, "rank": rank, "name": name, "note": None, "size": None, "deleted": deleted, **more}
 
 
-def rows(engine: Client, uri: str, query: Query) -> list[tuple[Any, ...]]:
+def read_rows(engine: Client, uri: str, query: Query) -> list[tuple[Any, ...]]:
     """Return the rows of an answer, in an order that does not depend on files."""
     found = engine.read(uri, query)
     return sorted((tuple(one.values()) for one in found.select(list(query.columns or ())).to_pylist()), key=repr)
 
 
-def after(
+def rows_after(
     engine: Client, uri: str, shape: Shape, batches: Sequence[Sequence[Row]], options: Mapping[str, str] | None = None
 ) -> list[tuple[Any, ...]]:
     """Return the rows of a snapshot after these upserts, each one commit."""
     engine.create(uri, shape.spec())
     for batch in batches:
         engine.write(uri, "upsert", shape.arrow([shape.row(one) for one in batch]), options=options)
-    return rows(engine, uri, Query(columns=tuple(shape.types)))
+    return read_rows(engine, uri, Query(columns=tuple(shape.types)))
 
 
-def histories(*, deletes: bool = True, distinct: bool = False) -> st.SearchStrategy[Batches]:
+def draw_histories(*, deletes: bool = True, distinct: bool = False) -> st.SearchStrategy[Batches]:
     """Draw a few batches over few keys, one row for a key in each; the first has no deletes. `distinct`: the batches have
     different ranks.
     """
     one = st.builds(
-        row, st.sampled_from("abc"), st.integers(0, 3), st.sampled_from(("x", "y", None)),
+        make_row, st.sampled_from("abc"), st.integers(0, 3), st.sampled_from(("x", "y", None)),
         city=st.sampled_from(("oslo", "rio")),
         deleted=st.sampled_from((None, None, True) if deletes else (None, False)), size=st.sampled_from((1, 2, None)),
     )  # fmt: skip
@@ -80,7 +82,7 @@ def _ranked(batches: Batches) -> st.SearchStrategy[Batches]:
     )
 
 
-def hold_for(most: int, check: Callable[..., None], *drawn: st.SearchStrategy[Any]) -> None:
+def check_for_all(most: int, check: Callable[..., None], *drawn: st.SearchStrategy[Any]) -> None:
     """Check the property for everything that is drawn; the shortest counter-example is reported."""
     settings(
         max_examples=most, derandomize=True, database=None, deadline=None, report_multiple_bugs=False,
@@ -100,9 +102,9 @@ def test_writing_a_batch_twice_changes_nothing(engine: Client, new_uri: NewUri, 
 
     def check(type: Any, batches: Batches) -> None:
         shape = Shape(type, family)
-        assert after(engine, new_uri(), shape, (*batches, batches[-1])) == after(engine, new_uri(), shape, batches)
+        assert rows_after(engine, new_uri(), shape, (*batches, batches[-1])) == rows_after(engine, new_uri(), shape, batches)
 
-    hold_for(budget(MANY, FEW, engine), check, TYPES, histories())
+    check_for_all(budget(MANY, FEW, engine), check, TYPES, draw_histories())
 
 
 @LAW
@@ -115,9 +117,9 @@ def test_a_batch_may_be_split_into_commits(engine: Client, new_uri: NewUri, budg
     def check(type: Any, batches: Batches) -> None:
         shape = Shape(type, family)
         single = [(one,) for batch in batches for one in batch]
-        assert after(engine, new_uri(), shape, single) == after(engine, new_uri(), shape, batches)
+        assert rows_after(engine, new_uri(), shape, single) == rows_after(engine, new_uri(), shape, batches)
 
-    hold_for(budget(MANY, FEW, engine), check, TYPES, histories())
+    check_for_all(budget(MANY, FEW, engine), check, TYPES, draw_histories())
 
 
 @LAW
@@ -129,9 +131,9 @@ def test_commits_of_different_ordering_values_may_come_in_any_order(engine: Clie
 
     def check(type: Any, batches: Batches) -> None:
         shape = Shape(type, "event-time")
-        assert after(engine, new_uri(), shape, batches[::-1]) == after(engine, new_uri(), shape, batches)
+        assert rows_after(engine, new_uri(), shape, batches[::-1]) == rows_after(engine, new_uri(), shape, batches)
 
-    hold_for(budget(MANY, FEW, engine), check, TYPES, histories(deletes=False, distinct=True))
+    check_for_all(budget(MANY, FEW, engine), check, TYPES, draw_histories(deletes=False, distinct=True))
 
 
 @LAW
@@ -146,9 +148,9 @@ def test_boundaries_of_blocks_and_files_do_not_matter(engine: Client, new_uri: N
 
     def check(batches: Batches) -> None:
         shape = Shape("MERGE_ON_READ", family)
-        assert after(engine, new_uri(), shape, batches, cut) == after(engine, new_uri(), shape, batches)
+        assert rows_after(engine, new_uri(), shape, batches, cut) == rows_after(engine, new_uri(), shape, batches)
 
-    hold_for(budget(MANY, FEW, engine), check, histories())
+    check_for_all(budget(MANY, FEW, engine), check, draw_histories())
 
 
 @LAW
@@ -163,13 +165,13 @@ def test_columns_and_rows_are_chosen_after_merging(engine: Client, new_uri: NewU
 
     def check(type: Any, batches: Batches, name: str) -> None:
         shape, uri = Shape(type, family), new_uri()
-        every = after(engine, uri, shape, batches)
+        every = rows_after(engine, uri, shape, batches)
         place = {column: number for number, column in enumerate(shape.types)}
         wanted = [(one[place["size"]], one[place["city"]]) for one in every if one[place["name"]] == name]
         query = Query(columns=("size", "city"), where=(("name", "=", name),))
-        assert rows(engine, uri, query) == sorted(wanted, key=repr)
+        assert read_rows(engine, uri, query) == sorted(wanted, key=repr)
 
-    hold_for(budget(MANY, FEW, engine), check, TYPES, histories(), st.sampled_from(("x", "y")))
+    check_for_all(budget(MANY, FEW, engine), check, TYPES, draw_histories(), st.sampled_from(("x", "y")))
 
 
 @LAW
@@ -183,10 +185,10 @@ def test_the_form_of_keys_does_not_matter(engine: Client, new_uri: NewUri, budge
     def check(type: Any, batches: Batches) -> None:
         shape = Shape(type, family)
         renamed = [[{**one, "id": names[one["id"]]} for one in batch] for batch in batches]
-        right = sorted(((names[one[0]], *one[1:]) for one in after(engine, new_uri(), shape, batches)), key=repr)
-        assert after(engine, new_uri(), shape, renamed) == right
+        right = sorted(((names[one[0]], *one[1:]) for one in rows_after(engine, new_uri(), shape, batches)), key=repr)
+        assert rows_after(engine, new_uri(), shape, renamed) == right
 
-    hold_for(budget(MANY, FEW, engine), check, TYPES, histories())
+    check_for_all(budget(MANY, FEW, engine), check, TYPES, draw_histories())
 
 
 @LAW
@@ -199,33 +201,33 @@ def test_other_keys_do_not_matter(engine: Client, new_uri: NewUri, budget: Budge
     def check(type: Any, batches: Batches) -> None:
         shape = Shape(type, family)
         others = [
-            [row(f"other{n}", n % 4, deleted=n % 3 == number or None) for n in range(9)] for number in range(len(batches))
+            [make_row(f"other{n}", n % 4, deleted=n % 3 == number or None) for n in range(9)] for number in range(len(batches))
         ]
         mixed = [(*more, *batch) for batch, more in zip(batches, others, strict=True)]
-        left = [one for one in after(engine, new_uri(), shape, mixed) if not one[0].startswith("other")]
-        assert left == after(engine, new_uri(), shape, batches)
+        left = [one for one in rows_after(engine, new_uri(), shape, mixed) if not one[0].startswith("other")]
+        assert left == rows_after(engine, new_uri(), shape, batches)
 
-    hold_for(budget(MANY, FEW, engine), check, TYPES, histories())
+    check_for_all(budget(MANY, FEW, engine), check, TYPES, draw_histories())
 
 
 #: A history of one key: each an operation and its row; `|` is a possible compaction.
 Action = tuple[str, Row] | str
-X: Action = ("delete", row("a", 0))
+X: Action = ("delete", make_row("a", 0))
 
 
 def D(rank: int, name: str | None = "x", **more: Any) -> Action:  # noqa: N802  as in the tables of merging
     """Return a row."""
-    return "upsert", row("a", rank, name, **more)
+    return "upsert", make_row("a", rank, name, **more)
 
 
 def F(rank: int) -> Action:  # noqa: N802
     """Return a flagged delete."""
-    return "upsert", row("a", rank, deleted=True)
+    return "upsert", make_row("a", rank, deleted=True)
 
 
-def update(rank: int, **columns: Any) -> Action:
+def partial_update(rank: int, **columns: Any) -> Action:
     """Return a partial update."""
-    return "partial_update", {**row("a", rank), **columns, "columns": tuple(columns)}
+    return "partial_update", {**make_row("a", rank), **columns, "columns": tuple(columns)}
 
 
 #: Counter-examples: the history, then the remaining value of `name` without a compaction, and with one (None: no row).
@@ -235,8 +237,18 @@ FILLING = Shape("MERGE_ON_READ", "custom", payload="PartialUpdateAvroPayload")
 COUNTER_EXAMPLES: Mapping[str, tuple[Shape, Sequence[Action], str | None, str | None]] = {
     "a delete is remembered until a compaction": (BY_EVENT, [D(1, "old"), F(2), "|", D(1, "late")], None, "late"),
     "a delete by key is the end of what was before": (BY_EVENT, [D(2, "old"), X, "|", D(1, "new")], "new", "new"),
-    "columns from before a delete stay away": (BY_COMMIT, [D(1, "p", note="m"), X, "|", update(1, note="q")], None, None),
-    "a late update of other columns": (BY_EVENT, [D(1, "p"), update(2, note="n"), "|", update(1, name="q")], "p", "p"),
+    "columns from before a delete stay away": (
+        BY_COMMIT,
+        [D(1, "p", note="m"), X, "|", partial_update(1, note="q")],
+        None,
+        None,
+    ),
+    "a late update of other columns": (
+        BY_EVENT,
+        [D(1, "p"), partial_update(2, note="n"), "|", partial_update(1, name="q")],
+        "p",
+        "p",
+    ),
     "a class forgets its deletes too": (EVENT_PAYLOAD, [D(1, "old"), F(1), F(1), "|", D(0, "late")], None, "late"),
     "nulls are not filled from before a delete": (FILLING, [D(2, "old"), F(1), "|", D(2, None, note="m")], "(null)", "(null)"),
 }
@@ -263,7 +275,7 @@ def test_histories_without_associativity(engine: Client, new_uri: NewUri, name: 
         columns = given.get("columns", OTHERS)
         engine.write(uri, operation, shape.arrow([shape.row(given, columns)]))  # type: ignore[arg-type]
     wanted = compacted if is_compacted else plain
-    found = [value or "(null)" for (value,) in rows(engine, uri, Query(columns=("name",)))]
+    found = [value or "(null)" for (value,) in read_rows(engine, uri, Query(columns=("name",)))]
     assert found == ([] if wanted is None else [wanted])
 
 
@@ -277,5 +289,5 @@ def test_a_copy_on_write_table_remembers_no_deletes(engine: Client, new_uri: New
     in a log.
     """
     shape, uri = replace(BY_EVENT, type=type), new_uri()
-    after(engine, uri, shape, [(row("a", 2),), (row("a", 2, deleted=True),), (row("a", 1, "late"),)])
-    assert [value for (value,) in rows(engine, uri, Query(columns=("name",)))] == left
+    rows_after(engine, uri, shape, [(make_row("a", 2),), (make_row("a", 2, deleted=True),), (make_row("a", 1, "late"),)])
+    assert [value for (value,) in read_rows(engine, uri, Query(columns=("name",)))] == left

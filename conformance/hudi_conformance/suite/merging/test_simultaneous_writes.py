@@ -11,7 +11,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import Conflict
 from hudi_conformance.engines.registry import connect, find
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Row, Step, as_arrow, expect_rows, row
-from hudi_conformance.suite.support.tables.written_tables import completed
+from hudi_conformance.suite.support.tables.written_tables import completed_files
 
 WRITES = ("create", "write.upsert", "read.snapshot", "read.projection")
 #: How far the timeline is ahead of the clock when all writers request a time: all wait, and continue at the same time.
@@ -24,7 +24,7 @@ CITIES = ("bern", "lima", "nice", "oslo", "rio", "rome")
 
 def set_ahead(uri: str) -> None:
     """Make the newest instant complete slightly in the future."""
-    newest = completed(uri)[-1]
+    newest = completed_files(uri)[-1]
     requested, rest = newest.name.split("_")
     completion, action = rest.split(".")
     ahead = (datetime.strptime(completion, "%Y%m%d%H%M%S%f") + AHEAD).strftime("%Y%m%d%H%M%S%f")[:17]

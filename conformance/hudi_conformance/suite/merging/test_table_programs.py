@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, seed, settings
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.suite.support.program_runner import run
-from hudi_conformance.suite.support.programs.table_programs import Budget, Family, Program, Vocabulary, programs
-from hudi_conformance.suite.support.saved_programs import save
+from hudi_conformance.suite.support.program_runner import run_program
+from hudi_conformance.suite.support.programs.table_programs import Budget, Family, Program, Vocabulary, draw_programs
+from hudi_conformance.suite.support.saved_programs import save_program
 
 WRITES = ("create", "write.upsert", "write.delete", "read.snapshot", "read.projection", "delete.flag", "partition.plain",
           "partition.none", "copy-on-write", "merge-on-read")  # fmt: skip
@@ -26,7 +26,7 @@ FAMILIES = pytest.mark.parametrize(
 MANY, FEW = 20, 3
 
 
-def drawn(family: Family, most: int, new_uri: Callable[[], str], *engines: Client) -> None:
+def run_drawn_programs(family: Family, most: int, new_uri: Callable[[], str], *engines: Client) -> None:
     """Run drawn programs on engines in turn; the first failure is shrunk, reported and saved."""
     vocabulary = Vocabulary(frozenset.intersection(*(engine.hello.features for engine in engines)))
 
@@ -35,14 +35,14 @@ def drawn(family: Family, most: int, new_uri: Callable[[], str], *engines: Clien
         max_examples=most, database=None, deadline=None, report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(programs(vocabulary, family))
+    @given(draw_programs(vocabulary, family))
     def check(program: Program) -> None:
         try:
-            run(program, new_uri(), *engines)
+            run_program(program, new_uri(), *engines)
         except AssertionError as error:
-            raise AssertionError(f"{error}\n{save(program)}") from error
+            raise AssertionError(f"{error}\n{save_program(program)}") from error
         except ContractError as error:
-            error.add_note(save(program))
+            error.add_note(save_program(program))
             raise
 
     check()
@@ -54,17 +54,19 @@ def drawn(family: Family, most: int, new_uri: Callable[[], str], *engines: Clien
     "TYP-012", "TYP-013", "CMP-002", "LCP-001", "RDR-016", "RDR-017", "LF-046",
 )  # fmt: skip
 @pytest.mark.needs(*WRITES)
+@pytest.mark.versions(8, 9)
 @pytest.mark.long
 def test_every_query_matches_the_model(engine: Client, new_uri: Callable[[], str], budget: Budget, family: Family) -> None:
     """TYP-009: after each step of any program of inserts, upserts, deletes, partial updates, compactions, clusterings, cleans,
     archiving, savepoints, restores and rollbacks, queries of every kind return the rows of the model.
     """
-    drawn(family, budget(MANY, FEW, engine), new_uri, engine)
+    run_drawn_programs(family, budget(MANY, FEW, engine), new_uri, engine)
 
 
 @FAMILIES
 @pytest.mark.requirements("LAY-001", "LAY-002", "MRG-008", "MRG-010", "SVC-015", "TL-001", "TYP-008")
 @pytest.mark.needs(*WRITES, writer=WRITES)
+@pytest.mark.versions(8, 9)
 @pytest.mark.long
 def test_two_engines_in_turn_match_the_model(
     writer: Client, reader: Client, new_uri: Callable[[], str], budget: Budget, family: Family
@@ -72,4 +74,4 @@ def test_two_engines_in_turn_match_the_model(
     """MRG-010: two engines take the steps of any program in turn, and each query is sent to the engine that did not take the
     step: it returns the rows of the model.
     """
-    drawn(family, budget(MANY // 3, FEW, writer, reader), new_uri, writer, reader)
+    run_drawn_programs(family, budget(MANY // 3, FEW, writer, reader), new_uri, writer, reader)

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.table_programs import Budget
-from hudi_conformance.suite.support.programs.write_programs import Program, programs, run
-from hudi_conformance.suite.support.saved_programs import save
+from hudi_conformance.suite.support.programs.write_programs import Program, draw_programs, run_program, table_versions
+from hudi_conformance.suite.support.saved_programs import save_program
 
 WRITES = ("create", "write.upsert", "write.delete", "read.snapshot", "read.projection", "delete.flag")
 #: The number of programs drawn for an engine in this process, and for one whose commits take seconds.
@@ -20,6 +20,7 @@ MANY, FEW = 80, 4
     "LAY-021", "PROP-017", "TYP-007", "RDR-016", "RDR-017",
 )  # fmt: skip
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "partition.plain")
+@pytest.mark.versions(8, 9)
 @pytest.mark.long
 def test_every_snapshot_matches_the_model(engine: Client, new_uri: Callable[[], str], budget: Budget) -> None:
     """TYP-007: after each commit of any program of upserts and deletes the snapshot holds the rows of the model."""
@@ -32,11 +33,11 @@ def test_every_snapshot_matches_the_model(engine: Client, new_uri: Callable[[], 
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
-    @given(programs())
+    @given(draw_programs(versions=table_versions(engine.hello.features)))
     def check(program: Program) -> None:
         try:
-            run(program, new_uri(), engine)
+            run_program(program, new_uri(), engine)
         except AssertionError as error:
-            raise AssertionError(f"{error}\n{save(program)}") from error
+            raise AssertionError(f"{error}\n{save_program(program)}") from error
 
     check()

@@ -3,7 +3,7 @@
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.explorer.crash_points import copy_of, crashes
+from hudi_conformance.explorer.crash_points import copy_storage, crash_states
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
 from hudi_reference import create_table, open_table
@@ -26,7 +26,7 @@ def new_table() -> MemoryStorage:
     return storage
 
 
-def change(storage: Storage) -> None:
+def change_setting(storage: Storage) -> None:
     """Change one setting."""
     update_properties(storage, InProcessLock(), {KEY: "true"}, comment="changed")
 
@@ -45,9 +45,9 @@ def test_a_crashed_change_leaves_old_or_new_properties(engine: Client) -> None:
     """
     only_in_process(engine)
     before, points = new_table(), 0
-    for crash in crashes(before, change):
+    for crash in crash_states(before, change_setting):
         assert setting_read(crash.storage) in (("false", "true") if not crash.ended else ("true",)), crash
-        change(crash.storage)
+        change_setting(crash.storage)
         assert setting_read(crash.storage) == "true", crash
         assert crash.storage.head(BACKUP_PATH) is None, crash
         points += 1
@@ -61,12 +61,12 @@ def test_a_truncated_properties_file_is_detected(engine: Client) -> None:
     """
     only_in_process(engine)
     before, after = new_table(), new_table()
-    change(after)
+    change_setting(after)
     old, new = before.get(PROPERTIES_PATH), after.get(PROPERTIES_PATH)
     for end in range(0, len(new), 7):
-        storage = copy_of(before)
+        storage = copy_storage(before)
         storage.put(BACKUP_PATH, old)
         storage.put(PROPERTIES_PATH, new[:end])
         assert setting_read(storage) in ("false", "true"), f"the first {end} bytes of {len(new)} beside a backup"
-        change(storage)
+        change_setting(storage)
         assert setting_read(storage) == "true"

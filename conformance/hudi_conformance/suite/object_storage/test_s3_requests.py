@@ -11,7 +11,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.explorer.s3.http_messages import Request
 from hudi_conformance.explorer.s3.proxy import Exchange, FaultOf
-from hudi_conformance.explorer.s3.run import Run, run
+from hudi_conformance.explorer.s3.run import Run, run_processes
 from hudi_conformance.explorer.s3.scheduling import InOrder
 from hudi_conformance.explorer.simulation.runs import Choice
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
@@ -47,7 +47,7 @@ def each_once(fault: str, kinds: Collection[str]) -> FaultOf:
     return fault_of
 
 
-def error_of(found: Run, process: str) -> Exception:
+def find_error(found: Run, process: str) -> Exception:
     """Return the error of a process."""
     error = found.results[process].error
     assert error is not None, f"{process} {found.results[process]}"
@@ -61,10 +61,10 @@ def test_writes_survive_a_fault_of_each_request(engine: Client, object_store: Ob
     state is created once.
     """
     only_in_process(engine)
-    table, clock = object_store.created(Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False), FIRST)
+    table, clock = object_store.create_table(Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False), FIRST)
     kinds = CHANGES if fault != "cut-body" else ("get", "list")
     write = object_store.upsert("writer", table, clock, [row("a", 2, "second")])
-    found = run(object_store.proxy, {"writer": write}, fault_of=each_once(fault, kinds))
+    found = run_processes(object_store.proxy, {"writer": write}, fault_of=each_once(fault, kinds))
     assert found.results["writer"].how == "returned", found.results["writer"]
     faulty = [exchange for exchange in found.exchanges if exchange.fault]
     assert len(faulty) >= (10 if kinds == CHANGES else 4), found.trace
@@ -99,10 +99,10 @@ def test_one_creator_wins_if_answers_are_lost(
         clients[name] = object_store.storage(name, table)
         clients[name].create(f"warm-up-{name}", b"")
     creators = {name: lambda name=name: clients[name].create("object", content) for name in clients}
-    found = run(object_store.proxy, creators, InOrder(tuple(creators), schedule))
+    found = run_processes(object_store.proxy, creators, InOrder(tuple(creators), schedule))
     assert found.results[winner].how == "returned", found.trace
     (loser,) = {"a", "b"} - {winner}
-    assert isinstance(error_of(found, loser), ObjectExists), found.trace
+    assert isinstance(find_error(found, loser), ObjectExists), found.trace
     assert sum(e.changed for e in found.exchanges if e.request.kind == "create") == 1
 
 
@@ -129,10 +129,10 @@ def test_one_replacement_wins_if_answers_are_lost(
     info = clients["a"].head("object")
     assert info is not None
     acts = {name: lambda name=name: clients[name].replace("object", name.encode(), info.version) for name in clients}
-    found = run(object_store.proxy, acts, InOrder(tuple(acts), schedule))
+    found = run_processes(object_store.proxy, acts, InOrder(tuple(acts), schedule))
     assert found.results[winner].how == "returned", found.trace
     (loser,) = {"a", "b"} - {winner}
-    assert isinstance(error_of(found, loser), ObjectChanged), found.trace
+    assert isinstance(find_error(found, loser), ObjectChanged), found.trace
     assert clients["a"].get("object") == winner.encode()
 
 
@@ -155,15 +155,15 @@ def test_each_state_is_one_request(engine: Client, object_store: ObjectStore, ty
     """
     only_in_process(engine)
     program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
-    table, clock = object_store.created(program, FIRST)
+    table, clock = object_store.create_table(program, FIRST)
 
     def work() -> None:
         for number in range(2, 5):
-            opened = object_store.opened("writer", table, clock)
+            opened = object_store.open_table("writer", table, clock)
             opened.upsert(as_arrow([row("a", number, f"value {number}")]))
-        clean(object_store.opened("writer", table, clock, {**LOCKED, "hoodie.clean.commits.retained": "1"}))
+        clean(object_store.open_table("writer", table, clock, {**LOCKED, "hoodie.clean.commits.retained": "1"}))
 
-    found = run(object_store.proxy, {"writer": work})
+    found = run_processes(object_store.proxy, {"writer": work})
     assert found.results["writer"].how == "returned", found.results["writer"]
     states = state_files(found.exchanges)
     assert len(states) >= 9
@@ -192,14 +192,14 @@ def test_a_store_that_refuses_every_request_is_an_error(
     unchanged.
     """
     only_in_process(engine)
-    table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
+    table, clock = object_store.create_table(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
     write = object_store.upsert("writer", table, clock, [row("a", 2, "second")])
 
     def fault_of(request: Request) -> str | None:
         return fault if request.kind == kind and (kind != "create" or TIMELINE in request.place) else None
 
-    found = run(object_store.proxy, {"writer": write}, fault_of=fault_of)
-    assert isinstance(error_of(found, "writer"), FAULTY[fault]), found.results["writer"]
+    found = run_processes(object_store.proxy, {"writer": write}, fault_of=fault_of)
+    assert isinstance(find_error(found, "writer"), FAULTY[fault]), found.results["writer"]
     assert sum(bool(exchange.fault) for exchange in found.exchanges) <= 6, "the writer did not stop retrying"
     assert object_store.values(table) == {"a": "first", "b": "first"}
     object_store.upsert("writer", table, clock, [row("a", 3, "third")])()
@@ -212,11 +212,11 @@ def test_a_store_without_conditional_writes_is_refused(engine: Client, object_st
     not affected.
     """
     only_in_process(engine)
-    table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
+    table, clock = object_store.create_table(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
     before = [info.path for info in object_store.storage("suite", table).list()]
     write = object_store.upsert("writer", table, clock, [row("a", 2, "second")])
-    found = run(object_store.proxy, {"writer": write}, fault_of=lambda request: "ignore-condition")
-    assert isinstance(error_of(found, "writer"), UnfitStorage), found.results["writer"]
+    found = run_processes(object_store.proxy, {"writer": write}, fault_of=lambda request: "ignore-condition")
+    assert isinstance(find_error(found, "writer"), UnfitStorage), found.results["writer"]
     assert [info.path for info in object_store.storage("suite", table).list()] == before
     assert object_store.values(table) == {"a": "first", "b": "first"}
 
@@ -229,11 +229,13 @@ def test_a_write_is_atomic_if_the_store_becomes_unreachable(engine: Client, obje
     """
     only_in_process(engine)
     program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
-    table, clock = object_store.created(program, FIRST)
+    table, clock = object_store.create_table(program, FIRST)
     number, value = 2, "first"
     for place, fault in [(place, fault) for place in range(14, 42, 6) for fault in ("crash-before", "crash-after")]:
         write = object_store.upsert("writer", table, clock, [row("a", number, f"value {number}")])
-        found = run(object_store.proxy, {"writer": write}, InOrder(["writer"], ["writer"] * place + [Choice("writer", fault)]))
+        found = run_processes(
+            object_store.proxy, {"writer": write}, InOrder(["writer"], ["writer"] * place + [Choice("writer", fault)])
+        )
         ended = found.results["writer"]
         assert ended.how == "returned" or isinstance(ended.error, StorageFault), ended
         now = object_store.values(table)["a"]

@@ -12,7 +12,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.contract.messages import Query, TableSpec
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 CREATES = pytest.mark.needs("create", "copy-on-write")
 INSPECTS = pytest.mark.needs("create", "copy-on-write", "inspect.table", "inspect.metadata-table")
@@ -35,15 +35,15 @@ DEFINITIONS = {
 }
 
 
-def spec(**properties: str) -> TableSpec:
+def table_spec(**properties: str) -> TableSpec:
     """Return a table with further properties; `__` represents a dot."""
     table = Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec()
     return replace(table, properties={key.replace("__", "."): value for key, value in properties.items()})
 
 
-def stored(uri: str) -> dict[str, str]:
+def stored_properties(uri: str) -> dict[str, str]:
     """Return the properties of a table whose only escapes are those of colons."""
-    text = (folder_of(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
+    text = (table_folder(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
     lines = (line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
     return {key: value.replace("\\:", ":") for key, value in lines}
 
@@ -54,17 +54,17 @@ def stored(uri: str) -> dict[str, str]:
 def test_a_setting_without_default_is_mandatory(engine: Client, new_uri: Callable[[], str], key: str) -> None:
     """PROP-002: without a mandatory setting no table is created, the error names the setting, and no file is left."""
     missing = {
-        "name": replace(spec(), properties={"hoodie.table.name": ""}),
-        "type": replace(spec(), properties={"hoodie.table.type": ""}),
-        "version": replace(spec(), properties={"hoodie.table.version": ""}),
-        "layout": replace(spec(), properties={"hoodie.timeline.layout.version": ""}),
+        "name": replace(table_spec(), properties={"hoodie.table.name": ""}),
+        "type": replace(table_spec(), properties={"hoodie.table.type": ""}),
+        "version": replace(table_spec(), properties={"hoodie.table.version": ""}),
+        "layout": replace(table_spec(), properties={"hoodie.timeline.layout.version": ""}),
     }[key]
     uri = new_uri()
     with pytest.raises(ContractError, match=rf"(?i){key}"):
         engine.create(uri, missing)
-    folder = folder_of(uri)
+    folder = table_folder(uri)
     assert not folder.exists() or not any(path.is_file() for path in folder.rglob("*")), "files of the refused table were left"
-    engine.create(uri, spec())
+    engine.create(uri, table_spec())
 
 
 @CREATES
@@ -77,8 +77,8 @@ def test_unknown_values_are_refused_at_creation(engine: Client, new_uri: Callabl
     """PROP-002: a setting with an unknown value is refused at creation, so that no reader has to guess its meaning."""
     uri = new_uri()
     with pytest.raises(ContractError):
-        engine.create(uri, replace(spec(), properties={key: value}))
-    assert not (folder_of(uri) / ".hoodie" / "hoodie.properties").exists()
+        engine.create(uri, replace(table_spec(), properties={key: value}))
+    assert not (table_folder(uri) / ".hoodie" / "hoodie.properties").exists()
 
 
 @CREATES
@@ -86,8 +86,8 @@ def test_unknown_values_are_refused_at_creation(engine: Client, new_uri: Callabl
 def test_the_database_is_a_separate_property(engine: Client, new_uri: Callable[[], str]) -> None:
     """PROP-003: database and table name are two properties: the name has no prefix."""
     uri = new_uri()
-    engine.create(uri, replace(spec(hoodie__database__name="sales"), name="trips"))
-    found = stored(uri)
+    engine.create(uri, replace(table_spec(hoodie__database__name="sales"), name="trips"))
+    found = stored_properties(uri)
     assert (found["hoodie.database.name"], found["hoodie.table.name"]) == ("sales", "trips")
 
 
@@ -99,7 +99,7 @@ def test_a_table_is_identified_by_its_properties_file(engine: Client, new_uri: C
     engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "insert", as_arrow([row("a", 1, "x")]))
     assert engine.read(uri, Query("snapshot")).num_rows == 1
-    folder = folder_of(uri)
+    folder = table_folder(uri)
     assert [path.relative_to(folder).as_posix() for path in folder.rglob("hoodie.properties")] == [".hoodie/hoodie.properties"]
     (folder / ".hoodie" / "hoodie.properties").rename(folder / "hoodie.properties")
     with pytest.raises(ContractError):
@@ -113,7 +113,7 @@ def test_writers_follow_the_settings_of_the_table(engine: Client, new_uri: Calla
     uri = new_uri()
     engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), hive_style=True, url_encode=True))
     engine.write(uri, "insert", as_arrow([row("a", 1, "x", "oslo/west")]))
-    folders = {path.parent.relative_to(folder_of(uri)).as_posix() for path in folder_of(uri).rglob("*.parquet")}
+    folders = {path.parent.relative_to(table_folder(uri)).as_posix() for path in table_folder(uri).rglob("*.parquet")}
     assert folders == {"city=oslo%2Fwest"}
     assert engine.read(uri, Query("snapshot", columns=("id", "city"))).to_pylist() == [{"id": "a", "city": "oslo/west"}]
 
@@ -127,7 +127,7 @@ def test_a_table_without_ordering_and_partition_fields(engine: Client, new_uri: 
     for key in ("a", "b"):
         engine.write(uri, "insert", as_arrow([row(key, 1, "x")]))
     assert sorted(engine.read(uri, Query("snapshot", columns=("id",))).column("id").to_pylist()) == ["a", "b"]
-    found = stored(uri)
+    found = stored_properties(uri)
     assert not found.get("hoodie.table.precombine.field") and not found.get("hoodie.table.partition.fields")
 
 
@@ -136,8 +136,8 @@ def with_metadata_table(engine: Client, uri: str, usable: str, inflight: str = "
     folders.
     """
     listed = {PARTITIONS: usable, INFLIGHT: inflight} | ({} if path is None else {"hoodie.table.index.defs.path": path})
-    engine.create(uri, replace(spec(), properties=listed))
-    home = folder_of(uri) / ".hoodie"
+    engine.create(uri, replace(table_spec(), properties=listed))
+    home = table_folder(uri) / ".hoodie"
     for name, file_id in (("files", "files"), ("column_stats", "col-stats"), ("record_index", "record-index"), ("old", "old")):
         (home / "metadata" / name).mkdir(parents=True)
         (home / "metadata" / name / f"{file_id}-0000-0_0-1-2_00000000000000000.hfile").write_bytes(b"")
@@ -194,7 +194,7 @@ def test_index_definitions_are_found_by_the_property(engine: Client, new_uri: Ca
     was moved.
     """
     uri, end = new_uri(), ".hoodie/.index_defs/index.json"
-    stored_path = {"relative": end, "absolute": f"{folder_of(uri)}/{end}", "uri": f"{uri}/{end}"}.get(
+    stored_path = {"relative": end, "absolute": f"{table_folder(uri)}/{end}", "uri": f"{uri}/{end}"}.get(
         path, f"s3://old/table/{end}"
     )
     with_metadata_table(engine, uri, "column_stats,files,secondary_index_city", path=stored_path)
@@ -214,8 +214,8 @@ def test_index_definitions_are_found_by_the_property(engine: Client, new_uri: Ca
 def test_a_table_without_indexes_has_no_definitions(engine: Client, new_uri: Callable[[], str]) -> None:
     """PROP-014: a new table has no path of index definitions, and none are found."""
     uri = new_uri()
-    engine.create(uri, spec())
-    assert "hoodie.table.index.defs.path" not in stored(uri)
+    engine.create(uri, table_spec())
+    assert "hoodie.table.index.defs.path" not in stored_properties(uri)
     assert metadata_inspected(engine, uri).get("index_definitions", {}) == {}
 
 

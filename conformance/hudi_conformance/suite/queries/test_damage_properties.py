@@ -10,17 +10,17 @@ import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.answers import Answers
+from hudi_conformance.suite.support.golden_queries import as_multiset, read_snapshots
 from hudi_conformance.suite.support.programs.table_programs import Budget
-from hudi_conformance.suite.support.tables.answers import Answers
-from hudi_conformance.suite.support.tables.golden_queries import counted, snapshots
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 #: The greatest number of damaged files in a table. The last files are chosen: older ones are often of superseded slices.
 MOST = 2
 FRAME = 14
 
 
-def areas(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def check_each_area(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Check a property on the tables of each area separately."""
     return pytest.mark.parametrize("area", names)
 
@@ -28,7 +28,9 @@ def areas(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
 def data_files(uri: str) -> list[Path]:
     """Return base and log files of the table, by the instants in their names, without change-capture files."""
     found = [
-        path for path in folder_of(uri).rglob("*") if ".hoodie" not in path.parts and not path.name.endswith((".crc", ".cdc"))
+        path
+        for path in table_folder(uri).rglob("*")
+        if ".hoodie" not in path.parts and not path.name.endswith((".crc", ".cdc"))
     ]
     files = [
         path for path in found if path.is_file() and (path.suffix in (".parquet", ".orc", ".hfile") or ".log." in path.name)
@@ -47,7 +49,7 @@ def expect_damaged(damaged: int, what: str) -> None:
         pytest.skip(f"the tables that were read have no {what}")
 
 
-@areas("merge", "log", "queries")
+@check_each_area("merge", "log", "queries")
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("TL-036", "RDR-012", "RDR-015")
 @pytest.mark.long
@@ -56,33 +58,33 @@ def test_a_missing_file_is_an_error_or_irrelevant(engine: Client, budget: Budget
     never fewer.
     """
     damaged = 0
-    for name, uri, every in snapshots(engine, budget, area):
-        metadata = b"".join(path.read_bytes() for path in (folder_of(uri) / ".hoodie").rglob("*commit"))
+    for name, uri, every in read_snapshots(engine, budget, area):
+        metadata = b"".join(path.read_bytes() for path in (table_folder(uri) / ".hoodie").rglob("*commit"))
         for path in [path for path in data_files(uri) if path.name.encode() in metadata][-MOST:]:
             data = path.read_bytes()
             path.unlink()
-            found = Answers(engine).of(uri, Query())
+            found = Answers(engine).ask(uri, Query())
             path.write_bytes(data)
-            assert found is None or counted(found) == counted(every), f"{name} without {path.name}"
+            assert found is None or as_multiset(found) == as_multiset(every), f"{name} without {path.name}"
             damaged += 1
     expect_damaged(damaged, "committed data file")
 
 
-@areas("merge", "log", "queries")
+@check_each_area("merge", "log", "queries")
 @pytest.mark.needs("read.snapshot", "merge-on-read", "log.avro")
 @pytest.mark.requirements("BLK-015", "BLK-016", "BLK-017", "LF-024")
 @pytest.mark.long
 def test_a_damaged_block_changes_no_row(engine: Client, budget: Budget, area: str) -> None:
     """BLK-016: if a block has a wrong length at its beginning or end, the snapshot is an error or has the same rows."""
     damaged = 0
-    for name, uri, every in snapshots(engine, budget, area, "log.avro"):
+    for name, uri, every in read_snapshots(engine, budget, area, "log.avro"):
         for path in log_files(uri)[-MOST:]:
             data = path.read_bytes()
             for place in ends_of_blocks(data):
                 path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
-                found = Answers(engine).of(uri, Query())
+                found = Answers(engine).ask(uri, Query())
                 path.write_bytes(data)
-                assert found is None or counted(found) == counted(every), f"{name}, byte {place} of {path.name}"
+                assert found is None or as_multiset(found) == as_multiset(every), f"{name}, byte {place} of {path.name}"
                 damaged += 1
     expect_damaged(damaged, "block in a log file")
 
@@ -97,20 +99,20 @@ def ends_of_blocks(data: bytes) -> Iterator[int]:
         start = data.find(b"#HUDI#", max(start + 1, min(end, len(data))))
 
 
-@areas("merge", "log", "queries")
+@check_each_area("merge", "log", "queries")
 @pytest.mark.needs("read.snapshot", "read.read-optimized", "merge-on-read")
 @pytest.mark.requirements("TYP-016", "TYP-017")
 @pytest.mark.long
 def test_read_optimized_queries_need_no_logs(engine: Client, budget: Budget, area: str) -> None:
     """TYP-017: a read-optimized query gives the same answer after all log files are deleted."""
     answers, damaged = Answers(engine), 0
-    for name, uri, _ in snapshots(engine, budget, area, "read.read-optimized"):
-        before = answers.of(uri, Query("read-optimized"))
+    for name, uri, _ in read_snapshots(engine, budget, area, "read.read-optimized"):
+        before = answers.ask(uri, Query("read-optimized"))
         for path in log_files(uri):
             path.unlink()
             damaged += 1
-        found = answers.of(uri, Query("read-optimized"))
+        found = answers.ask(uri, Query("read-optimized"))
         assert (found is None) == (before is None), name
-        assert found is None or before is None or counted(found) == counted(before), name
+        assert found is None or before is None or as_multiset(found) == as_multiset(before), name
     answers.expect_some("read-optimized queries")
     expect_damaged(damaged, "log file")

@@ -12,9 +12,9 @@ import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.answers import Answers
+from hudi_conformance.suite.support.golden_queries import Rows, Snapshots, as_multiset, read_snapshots
 from hudi_conformance.suite.support.programs.table_programs import Budget
-from hudi_conformance.suite.support.tables.answers import Answers
-from hudi_conformance.suite.support.tables.golden_queries import Rows, Snapshots, counted, snapshots
 
 #: An instant later than every table's last one.
 FUTURE = "21991231000000000"
@@ -35,10 +35,10 @@ def test_a_projection_agrees_with_the_snapshot(engine: Client, budget: Budget, s
     """TYP-007: a query for any single column returns that column of all rows: columns that merging needs are read in
     addition.
     """
-    for name, uri, every in snapshots(engine, budget, area, "read.projection", shared=shared):
+    for name, uri, every in read_snapshots(engine, budget, area, "read.projection", shared=shared):
         for column in every.column_names:
             found = engine.read(uri, Query(columns=(column,)))
-            assert counted(found) == counted(every.select([column])), f"{column} of {name}"
+            assert as_multiset(found) == as_multiset(every.select([column])), f"{column} of {name}"
 
 
 @AREAS
@@ -50,14 +50,14 @@ def test_a_filter_selects_rows_of_the_snapshot(engine: Client, budget: Budget, s
     filtered column is not projected.
     """
     compared = 0
-    for name, uri, every in snapshots(engine, budget, area, "read.projection", "read.filter", shared=shared):
+    for name, uri, every in read_snapshots(engine, budget, area, "read.projection", "read.filter", shared=shared):
         for column, value in comparable(every):
             rest = tuple(other for other in every.column_names if other != column)
             values = every.column(column).to_pylist()
             for operator, holds in (("=", [v == value for v in values]), ("!=", [v not in (value, None) for v in values])):
                 found = engine.read(uri, Query(columns=rest, where=((column, operator, value),)))
                 wanted = every.select(list(rest)).filter(pa.array(holds, pa.bool_()))
-                assert counted(found) == counted(wanted), f"{column} {operator} {value!r} in {name}"
+                assert as_multiset(found) == as_multiset(wanted), f"{column} {operator} {value!r} in {name}"
                 compared += 1
     assert compared, "no snapshot has a text or a whole number to compare with"
 
@@ -91,9 +91,9 @@ def test_an_unbounded_window_is_the_snapshot(engine: Client, budget: Budget, sha
 def expect_snapshots(engine: Client, budget: Budget, shared: Snapshots, area: str, feature: str, query: Query) -> None:
     """Check that the query returns the rows of the snapshot, or an error, and that it is answered for some table."""
     answers = Answers(engine)
-    for name, uri, every in snapshots(engine, budget, area, feature, shared=shared):
-        found = answers.of(uri, query)
-        assert found is None or counted(found.select(every.column_names)) == counted(every), name
+    for name, uri, every in read_snapshots(engine, budget, area, feature, shared=shared):
+        found = answers.ask(uri, query)
+        assert found is None or as_multiset(found.select(every.column_names)) == as_multiset(every), name
     answers.expect_some(f"{query.kind} queries")
 
 
@@ -106,15 +106,15 @@ def test_all_changes_add_up_to_the_snapshot(engine: Client, budget: Budget, shar
     lost.
     """
     answers = Answers(engine)
-    for name, uri, every in snapshots(engine, budget, area, "read.cdc", shared=shared):
-        found = answers.of(uri, Query("cdc"))
+    for name, uri, every in read_snapshots(engine, budget, area, "read.cdc", shared=shared):
+        found = answers.ask(uri, Query("cdc"))
         if found is not None:
-            remaining = images(found, "after")
-            remaining.subtract(images(found, "before"))
-            assert +remaining == counted(every) and not -remaining, name
+            remaining = row_images(found, "after")
+            remaining.subtract(row_images(found, "before"))
+            assert +remaining == as_multiset(every) and not -remaining, name
     answers.expect_some("cdc queries")
 
 
-def images(changes: pa.Table, side: str) -> Rows:
+def row_images(changes: pa.Table, side: str) -> Rows:
     """Return the images before or after changes."""
     return Counter(repr(tuple(row.values())) for row in changes.column(side).to_pylist() if row is not None)

@@ -9,7 +9,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Step, as_arrow, row
-from hudi_conformance.suite.support.tables.written_tables import INSERT, written
+from hudi_conformance.suite.support.tables.written_tables import INSERT, write_table
 from hudi_reference import open_table
 from hudi_reference.storage import Storage, storage_of
 
@@ -39,7 +39,7 @@ class InterruptedStorage:
         return ask
 
 
-def rows(table: Any) -> list[tuple[Any, ...]]:
+def read_rows(table: Any) -> list[tuple[Any, ...]]:
     """Return key and value of each row, sorted."""
     found = table.snapshot(["id", "value"])
     return sorted(zip(*(found.column(name).to_pylist() for name in ("id", "value")), strict=True))
@@ -57,13 +57,13 @@ def test_a_query_sees_the_table_before_a_write_or_after_it(engine: Client, new_u
     while True:
         turn += 1
         uri = new_uri()
-        written(engine, uri, INSERT, type=type)
-        before = rows(open_table(uri))
+        write_table(engine, uri, INSERT, type=type)
+        before = read_rows(open_table(uri))
         storage = InterruptedStorage(storage_of(uri), turn, partial(engine.write, uri, "upsert", as_arrow(UPDATE.rows)))
-        found = rows(replace(open_table(uri, storage=storage), parallelism=1))
+        found = read_rows(replace(open_table(uri, storage=storage), parallelism=1))
         if storage.asked < turn:
             break
-        after = rows(open_table(uri))
+        after = read_rows(open_table(uri))
         assert before != after
         assert found in (before, after), f"at request {turn}"
         seen.add(found == after)

@@ -15,7 +15,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.engines.registry import find
 from hudi_conformance.model import Model
-from hudi_conformance.model.windows import Window, written
+from hudi_conformance.model.windows import Window, incremental_rows
 from hudi_conformance.suite.support.programs.write_programs import (
     BOTH_TYPES,
     TYPES,
@@ -23,11 +23,11 @@ from hudi_conformance.suite.support.programs.write_programs import (
     Row,
     Step,
     as_arrow,
+    draw_programs,
     expect_rows,
-    programs,
     row,
 )
-from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_of, folder_of
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_time, table_folder
 from hudi_reference.locks import hold_lock, lock_of
 from hudi_reference.storage import storage_of
 
@@ -66,7 +66,7 @@ def run_program(program: Program, uri: str, engine: Client, **properties: str) -
     model, states = program.model(), []
     for step in program.steps:
         instant = engine.write(uri, step.operation, as_arrow(step.rows))
-        completion = completion_of(uri, instant)
+        completion = completion_time(uri, instant)
         model.apply(step.operation, step.rows, instant, completion)
         states.append(State(instant, completion, as_set(engine.read(uri, Query(columns=COLUMNS)))))
     return History(uri, tuple(states), model)
@@ -82,7 +82,7 @@ def check_programs(engine: Client, check: Callable[[Program], None]) -> None:
         deadline=None,
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
-    )(given(programs(most_steps=4))(check))()
+    )(given(draw_programs(most_steps=4))(check))()
 
 
 @pytest.mark.requirements("TYP-008", "RDR-005", "RDR-006")
@@ -99,7 +99,7 @@ def test_time_travel_returns_earlier_snapshots(engine: Client, new_uri: Callable
     check_programs(engine, check)
 
 
-def texts_of(instant: str) -> Iterator[tuple[str, str]]:
+def time_texts(instant: str) -> Iterator[tuple[str, str]]:
     """Yield the accepted notations of times at or near an instant, and the instant that each denotes."""
     date, time = f"{instant[:4]}-{instant[4:6]}-{instant[6:8]}", f"{instant[8:10]}:{instant[10:12]}:{instant[12:14]}"
     yield instant, instant
@@ -119,7 +119,7 @@ def test_notations_of_times(engine: Client, new_uri: Callable[[], str]) -> None:
     """
     history = run_program(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
     for state in history.states:
-        for text, time in texts_of(state.instant):
+        for text, time in time_texts(state.instant):
             before = [known.rows for known in history.states if known.instant <= time]
             query = Query("as-of", as_of=text, columns=COLUMNS)
             with nullcontext() if before else suppress(ContractError):
@@ -138,7 +138,7 @@ def test_every_window_matches_the_model(engine: Client, new_uri: Callable[[], st
         history = run_program(program, new_uri(), engine)
         times = [None, *(state.completion for state in history.states)]
         for begin, end in combinations_with_replacement(times, 2):
-            right = written(history.model, Window(begin, end))
+            right = incremental_rows(history.model, Window(begin, end))
             query = Query("incremental", begin=begin, end=end, columns=COLUMNS)
             expect_rows(engine, history.uri, right, f"after {begin} until {end} of {program}", query)
 
@@ -173,11 +173,11 @@ def test_a_compaction_adds_nothing_to_windows(engine: Client, new_uri: Callable[
     """TYP-011: a window with only a compaction is empty, and the windows around it are the same as without the compaction."""
     uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True, STEPS)
     engine.create(uri, program.spec())
-    done = [completion_of(uri, engine.write(uri, step.operation, as_arrow(step.rows))) for step in STEPS[:2]]
+    done = [completion_time(uri, engine.write(uri, step.operation, as_arrow(step.rows))) for step in STEPS[:2]]
     compaction = engine.service(uri, "compaction", options={"hoodie.compact.inline.max.delta.commits": "1"})
     assert compaction is not None
-    compacted = completion_of(uri, compaction)
-    last = completion_of(uri, engine.write(uri, STEPS[2].operation, as_arrow(STEPS[2].rows)))
+    compacted = completion_time(uri, compaction)
+    last = completion_time(uri, engine.write(uri, STEPS[2].operation, as_arrow(STEPS[2].rows)))
 
     def keys(begin: str, end: str | None) -> list[tuple[str, str]]:
         found = engine.read(uri, Query("incremental", begin=begin, end=end, columns=("id", "value"))).to_pylist()
@@ -200,7 +200,7 @@ def test_after_a_compaction_base_files_are_the_snapshot(engine: Client, new_uri:
     assert as_set(engine.read(history.uri, read_optimized)) == history.states[-1].rows
 
 
-def replayed(rows: frozenset[tuple[Any, ...]], changes: pa.Table, program: Program) -> frozenset[tuple[Any, ...]]:
+def replay_changes(rows: frozenset[tuple[Any, ...]], changes: pa.Table, program: Program) -> frozenset[tuple[Any, ...]]:
     """Return the rows after these changes; the image before each change must be the current row."""
     place = COLUMNS.index("city")
     state = {(r[0], r[place] if program.partitioned else None): r for r in rows}
@@ -235,7 +235,7 @@ def test_changes_transform_each_state_into_each_later_one(engine: Client, new_ur
         history = run_program(program, new_uri(), engine, **CAPTURED)
         for old, new in combinations(history.states, 2):
             changes = engine.read(history.uri, Query("cdc", begin=old.completion, end=new.completion))
-            found = replayed(old.rows, _by_time(changes), program)
+            found = replay_changes(old.rows, _by_time(changes), program)
             assert found == new.rows, f"after {old.completion} until {new.completion} of {program}"
             compared.append(program)
 
@@ -245,7 +245,7 @@ def test_changes_transform_each_state_into_each_later_one(engine: Client, new_ur
 
 def _change_files(uri: str) -> Iterator[tuple[str, str]]:
     """Yield partition and file id of each change-capture file."""
-    for path in folder_of(uri).rglob(".*.cdc"):
+    for path in table_folder(uri).rglob(".*.cdc"):
         yield path.parent.name, path.name.removeprefix(".").partition("_")[0]
 
 
@@ -257,7 +257,7 @@ def test_change_capture_files_belong_to_the_file_group(engine: Client, new_uri: 
     """
     program = Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, STEPS[:2])
     history = run_program(program, new_uri(), engine, **CAPTURED)
-    newest = [path for path in folder_of(history.uri).rglob("*.parquet") if history.states[1].instant in path.name]
+    newest = [path for path in table_folder(history.uri).rglob("*.parquet") if history.states[1].instant in path.name]
     assert [(path.parent.name, path.name.partition("_")[0]) for path in newest] == list(_change_files(history.uri))
     expect_rows(engine, history.uri, history.model.snapshot(), "with change-capture files beside the base files")
 

@@ -12,7 +12,7 @@ from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Step, as_arrow, expect_rows, row
 from hudi_conformance.suite.support.tables.clustered_tables import Type
-from hudi_conformance.suite.support.tables.written_tables import data_files, files_below, folder_of
+from hudi_conformance.suite.support.tables.written_tables import data_files, files_below, table_folder
 from hudi_reference import create_table
 
 BUCKETED: Mapping[str, str] = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
@@ -31,7 +31,7 @@ STEPS = (
 )
 
 
-def bucket_of(key: str) -> int:
+def bucket_number(key: str) -> int:
     """Return the bucket of a key of one letter, of four: Java's hash of a list with this text, without its sign."""
     return (31 + ord(key)) % 4
 
@@ -41,7 +41,7 @@ def group_ids(uri: str) -> set[str]:
     return {path.rpartition("/")[2].lstrip(".").partition("_")[0] for path in data_files(uri)}
 
 
-def written(engine: Client, uri: str, type: Type, options: Mapping[str, str]) -> None:
+def write_and_compare(engine: Client, uri: str, type: Type, options: Mapping[str, str]) -> None:
     """Write the steps, and compare a snapshot with the model after each."""
     program = Program(type, "EVENT_TIME_ORDERING", True)
     engine.create(uri, program.spec())
@@ -60,9 +60,9 @@ def test_a_bucket_has_one_file_group(engine: Client, new_uri: Callable[[], str],
     whose id begins with the number of the bucket.
     """
     uri = new_uri()
-    written(engine, uri, type, BUCKETED)
+    write_and_compare(engine, uri, type, BUCKETED)
     found = group_ids(uri)
-    assert sorted(one[:9] for one in found) == [f"{bucket:08}-" for bucket in sorted({bucket_of(key) for key in "abcdefg"})]
+    assert sorted(one[:9] for one in found) == [f"{bucket:08}-" for bucket in sorted({bucket_number(key) for key in "abcdefg"})]
 
 
 @WRITES
@@ -71,9 +71,11 @@ def test_a_bucket_has_one_file_group(engine: Client, new_uri: Callable[[], str],
 def test_a_range_of_hashes_has_one_file_group(engine: Client, new_uri: Callable[[], str]) -> None:
     """MRG-007: with consistent hashing each key is in the file group that the partition and the range of its hash determine."""
     uri = new_uri()
-    written(engine, uri, "MERGE_ON_READ", RANGES)
+    write_and_compare(engine, uri, "MERGE_ON_READ", RANGES)
     assert group_ids(uri) == {GROUPS[place] for place in RANGE_OF.values()}
-    stored = folder_of(uri) / ".hoodie" / ".bucket_index" / "consistent_hashing_metadata" / "x" / "00000000000000.hashing_meta"
+    stored = (
+        table_folder(uri) / ".hoodie" / ".bucket_index" / "consistent_hashing_metadata" / "x" / "00000000000000.hashing_meta"
+    )
     assert stored.is_file()
 
 
@@ -95,9 +97,9 @@ def test_writers_without_the_index_keep_the_layout(
         ordering=spec.ordering, table_type=type, options=BUCKETED,
     )  # fmt: skip
     made.upsert(as_arrow(STEPS[0].rows))
-    files = files_below(folder_of(uri))
+    files = files_below(table_folder(uri))
     try:
         engine.write(uri, operation, as_arrow([row("new", 1, "x", "x")]))  # type: ignore[arg-type]
     except ContractError:
-        assert files_below(folder_of(uri)) == files, "the write was refused after it had changed files"
+        assert files_below(table_folder(uri)) == files, "the write was refused after it had changed files"
     assert {one[:5] for one in group_ids(uri)} == {"00000"}

@@ -16,7 +16,7 @@ NEEDS = ("create", "write.insert", "write.generated-keys", "read.snapshot", "rea
 COLUMNS = ("_hoodie_record_key", "id", "value")
 
 
-def keys_of(engine: Client, uri: str) -> dict[str, tuple[str, str]]:
+def stored_keys(engine: Client, uri: str) -> dict[str, tuple[str, str]]:
     """Return the values of the records by their keys, which are distinct."""
     rows = engine.read(uri, Query(columns=COLUMNS)).to_pylist()
     found = {one["_hoodie_record_key"]: (one["id"], one["value"]) for one in rows}
@@ -32,11 +32,11 @@ def test_each_row_gets_a_key_of_its_own(engine: Client, new_uri: Callable[[], st
     uri, spec = new_uri(), Program(type, "COMMIT_TIME_ORDERING", True).spec()
     engine.create(uri, replace(spec, record_key=()))
     first = engine.write(uri, "insert", as_arrow((row("a", 1, "x"), row("a", 1, "x"), row("b", 1, "y", "rio"))))
-    before = keys_of(engine, uri)
+    before = stored_keys(engine, uri)
     assert sorted(before.values()) == [("a", "x"), ("a", "x"), ("b", "y")]
     assert all(re.fullmatch(rf"{first}_[0-9]+_[0-9]+", key) for key in before)
     second = engine.write(uri, "insert", as_arrow((row("a", 1, "x"), row("c", 1, "z"))))
-    after = keys_of(engine, uri)
+    after = stored_keys(engine, uri)
     assert before.items() <= after.items()
     added = {key: value for key, value in after.items() if key not in before}
     assert sorted(added.values()) == [("a", "x"), ("c", "z")]
@@ -52,6 +52,6 @@ def test_a_clustering_keeps_generated_keys(engine: Client, new_uri: Callable[[],
     engine.create(uri, replace(spec, record_key=()))
     for number in range(3):
         engine.write(uri, "insert", as_arrow((row("a", 1, "x"), row("b", 1, f"y{number}"))), options=APART)
-    before = keys_of(engine, uri)
+    before = stored_keys(engine, uri)
     assert engine.service(uri, "clustering", options=APART) is not None
-    assert keys_of(engine, uri) == before
+    assert stored_keys(engine, uri) == before

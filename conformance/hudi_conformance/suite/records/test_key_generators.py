@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hudi_conformance.cases.rows import canonical
+from hudi_conformance.cases.rows import canonical_rows
 from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
@@ -25,7 +25,7 @@ SECONDS = {f"{TIME}timestamp.type": "UNIX_TIMESTAMP", f"{TIME}output.dateformat"
 AT, NULL = 1_600_000_000, "__HIVE_DEFAULT_PARTITION__"
 
 
-def row(key: str, p: int | None, q: str | None = "x", name: str = "old", ts: int = 1) -> dict[str, Any]:
+def make_row(key: str, p: int | None, q: str | None = "x", name: str = "old", ts: int = 1) -> dict[str, Any]:
     """Return a row in the partition that follows from p and q."""
     return {"id": key, "ts": ts, "p": p, "q": q, "name": name}
 
@@ -35,16 +35,16 @@ def as_arrow(*rows: dict[str, Any], columns: tuple[str, ...] = tuple(TYPES)) -> 
     return pa.Table.from_pylist(list(rows), schema=pa.schema([(name, ARROW[TYPES[name]]) for name in columns]))
 
 
-def make(engine: Client, uri: str, type: Any, *, ordering: tuple[str, ...] = (), **more: Any) -> None:
+def create_table(engine: Client, uri: str, type: Any, *, ordering: tuple[str, ...] = (), **more: Any) -> None:
     """Create a table of these columns."""
     mode: Any = "EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING"
     engine.create(uri, TableSpec("keyed", type, SCHEMA, ordering=ordering, merge_mode=mode, **more))
 
 
-def places(engine: Client, uri: str) -> set[tuple[Any, ...]]:
+def keys_and_partitions(engine: Client, uri: str) -> set[tuple[Any, ...]]:
     """Return key, path and name of each row."""
     found = engine.read(uri, Query(columns=(*META, "name")))
-    return {tuple(one.values()) for one in canonical(found, {**dict.fromkeys(META, "string"), "name": "string"})}
+    return {tuple(one.values()) for one in canonical_rows(found, {**dict.fromkeys(META, "string"), "name": "string"})}
 
 
 WRITES = ("create", "write.upsert", "read.snapshot", "read.projection", "read.meta-columns", "merge.commit-time")
@@ -59,10 +59,14 @@ def test_times_become_partition_paths(engine: Client, new_uri: Callable[[], str]
     """
     uri = new_uri()
     properties = {"hoodie.table.keygenerator.type": "TIMESTAMP", **SECONDS}
-    make(engine, uri, type, record_key=("id",), partition=("p",), properties=properties)
-    engine.write(uri, "upsert", as_arrow(row("a", AT), row("b", None), row("c", -1)))
-    engine.write(uri, "upsert", as_arrow(row("a", AT + 1, name="new")))
-    assert places(engine, uri) == {("a", "2020/09/13", "new"), ("b", "1970/01/01", "old"), ("c", "1969/12/31", "old")}
+    create_table(engine, uri, type, record_key=("id",), partition=("p",), properties=properties)
+    engine.write(uri, "upsert", as_arrow(make_row("a", AT), make_row("b", None), make_row("c", -1)))
+    engine.write(uri, "upsert", as_arrow(make_row("a", AT + 1, name="new")))
+    assert keys_and_partitions(engine, uri) == {
+        ("a", "2020/09/13", "new"),
+        ("b", "1970/01/01", "old"),
+        ("c", "1969/12/31", "old"),
+    }
 
 
 @BOTH_TYPES
@@ -74,10 +78,10 @@ def test_a_custom_generator_handles_each_field_by_its_type(engine: Client, new_u
     """
     uri = new_uri()
     properties = {"hoodie.table.keygenerator.type": "CUSTOM", "hoodie.table.partition.fields": "q:simple,p:timestamp"}
-    make(engine, uri, type, record_key=("id",), partition=("q", "p"), properties=properties)
-    engine.write(uri, "upsert", as_arrow(row("a", AT), row("b", None, None)), options=SECONDS)
-    engine.write(uri, "upsert", as_arrow(row("a", AT, name="new")), options=SECONDS)
-    assert places(engine, uri) == {("a", "x/2020/09/13", "new"), ("b", f"{NULL}/1970/01/01", "old")}
+    create_table(engine, uri, type, record_key=("id",), partition=("q", "p"), properties=properties)
+    engine.write(uri, "upsert", as_arrow(make_row("a", AT), make_row("b", None, None)), options=SECONDS)
+    engine.write(uri, "upsert", as_arrow(make_row("a", AT, name="new")), options=SECONDS)
+    assert keys_and_partitions(engine, uri) == {("a", "x/2020/09/13", "new"), ("b", f"{NULL}/1970/01/01", "old")}
 
 
 @pytest.mark.requirements("META-007", "PROP-007")
@@ -87,10 +91,10 @@ def test_a_composite_key_contains_the_field_names(engine: Client, new_uri: Calla
     again.
     """
     uri = new_uri()
-    make(engine, uri, "COPY_ON_WRITE", record_key=("id", "p"), partition=("q",))
-    engine.write(uri, "upsert", as_arrow(row("a", AT), row("b", None)))
-    engine.write(uri, "upsert", as_arrow(row("b", None, name="new")))
-    assert places(engine, uri) == {(f"id:a,p:{AT}", "x", "old"), ("id:b,p:__null__", "x", "new")}
+    create_table(engine, uri, "COPY_ON_WRITE", record_key=("id", "p"), partition=("q",))
+    engine.write(uri, "upsert", as_arrow(make_row("a", AT), make_row("b", None)))
+    engine.write(uri, "upsert", as_arrow(make_row("b", None, name="new")))
+    assert keys_and_partitions(engine, uri) == {(f"id:a,p:{AT}", "x", "old"), ("id:b,p:__null__", "x", "new")}
 
 
 @BOTH_TYPES
@@ -100,11 +104,11 @@ def test_a_composite_key_contains_the_field_names(engine: Client, new_uri: Calla
 def test_a_row_without_a_key_is_refused(engine: Client, new_uri: Callable[[], str], type: str, key: str | None) -> None:
     """META-007: no row of a write with such a row is stored."""
     uri = new_uri()
-    make(engine, uri, type, record_key=("id",), partition=("q",))
-    engine.write(uri, "upsert", as_arrow(row("a", AT)))
+    create_table(engine, uri, type, record_key=("id",), partition=("q",))
+    engine.write(uri, "upsert", as_arrow(make_row("a", AT)))
     with pytest.raises((EngineError, Refused)):
-        engine.write(uri, "upsert", as_arrow(row("b", AT), {**row("a", AT, name="new"), "id": key}))
-    assert places(engine, uri) == {("a", "x", "old")}
+        engine.write(uri, "upsert", as_arrow(make_row("b", AT), {**make_row("a", AT, name="new"), "id": key}))
+    assert keys_and_partitions(engine, uri) == {("a", "x", "old")}
 
 
 @BOTH_TYPES
@@ -113,11 +117,11 @@ def test_a_row_without_a_key_is_refused(engine: Client, new_uri: Callable[[], st
 def test_rows_without_their_ordering_column_are_refused(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """MRG-019: in event-time mode a write cannot leave the ordering column out, because its rows could not be compared."""
     uri = new_uri()
-    make(engine, uri, type, record_key=("id",), partition=("q",), ordering=("ts",))
-    engine.write(uri, "upsert", as_arrow(row("a", AT)))
+    create_table(engine, uri, type, record_key=("id",), partition=("q",), ordering=("ts",))
+    engine.write(uri, "upsert", as_arrow(make_row("a", AT)))
     with pytest.raises((EngineError, Refused)):
-        engine.write(uri, "upsert", as_arrow(row("a", AT, name="new"), columns=("id", "p", "q", "name")))
-    assert places(engine, uri) == {("a", "x", "old")}
+        engine.write(uri, "upsert", as_arrow(make_row("a", AT, name="new"), columns=("id", "p", "q", "name")))
+    assert keys_and_partitions(engine, uri) == {("a", "x", "old")}
 
 
 @BOTH_TYPES
@@ -126,8 +130,8 @@ def test_rows_without_their_ordering_column_are_refused(engine: Client, new_uri:
 def test_a_query_of_an_unknown_column_is_an_error(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """TYP-007: an unknown column is an error both in the projection and in the filter, and not a column of nulls."""
     uri = new_uri()
-    make(engine, uri, type, record_key=("id",), partition=("q",))
-    engine.write(uri, "upsert", as_arrow(row("a", AT)))
+    create_table(engine, uri, type, record_key=("id",), partition=("q",))
+    engine.write(uri, "upsert", as_arrow(make_row("a", AT)))
     assert engine.read(uri, Query(columns=("id", "name"))).num_rows == 1
     for query in (Query(columns=("id", "nmae")), Query(columns=("id",), where=(("nmae", "=", "old"),))):
         with pytest.raises((EngineError, Refused)):

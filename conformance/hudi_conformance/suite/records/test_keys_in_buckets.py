@@ -11,7 +11,7 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import open_table
 
 BUCKETED = {
@@ -39,5 +39,5 @@ def test_versions_of_a_key_are_in_one_file_group(engine: Client, new_uri: Callab
         latest |= {key: max(ts, latest.get(key, -1)) for key, ts in found.items()}
     rows = engine.read(uri, Query(columns=("id", "ts", "value"))).to_pylist()
     assert sorted((r["id"], r["ts"], r["value"]) for r in rows) == sorted((k, ts, f"{k} at {ts}") for k, ts in latest.items())
-    groups = {path.name.removeprefix(".").partition("_")[0] for path in folder_of(uri).rglob("*.log.*")}
+    groups = {path.name.removeprefix(".").partition("_")[0] for path in table_folder(uri).rglob("*.log.*")}
     assert groups <= {f"{bucket:08}-0000-0000-0000-000000000000" for bucket in range(4)}

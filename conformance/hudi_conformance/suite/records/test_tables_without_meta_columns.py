@@ -22,11 +22,11 @@ from hudi_conformance.suite.support.programs.write_programs import (
     Program,
     Step,
     as_arrow,
+    draw_programs,
     expect_rows,
-    programs,
     row,
 )
-from hudi_conformance.suite.support.tables.written_tables import CAPTURED, folder_of
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, table_folder
 
 EMPTY = {"hoodie.populate.meta.fields": "false"}
 META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
@@ -39,7 +39,7 @@ STEPS = (
 )
 
 
-def made(engine: Client, uri: str, program: Program, **properties: str) -> None:
+def write_program(engine: Client, uri: str, program: Program, **properties: str) -> None:
     """Create the table of a program, without meta columns, and write its rows."""
     engine.create(uri, replace(program.spec(), properties={**EMPTY, **properties}))
     for step in program.steps:
@@ -65,10 +65,10 @@ def test_any_program_of_writes_follows_the_model(
         max_examples=budget(25, 3, engine), derandomize=True, database=None, deadline=None, report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(programs(most_steps=4))
+    @given(draw_programs(most_steps=4))
     def check(program: Program) -> None:
         uri = new_uri()
-        made(engine, uri, program)
+        write_program(engine, uri, program)
         expect_rows(engine, uri, expected_rows(program), f"after {program}", Query(columns=tuple(TYPES)))
 
     check()
@@ -87,7 +87,7 @@ def test_services_find_the_versions_of_a_record(engine: Client, new_uri: Callabl
     """LCP-001: a compaction or log compaction merges by the key fields and fills no meta column."""
     more = Step("upsert", (row("a", 4, "newest"), row("b", 5, "gone", deleted=True)))
     uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True, (*STEPS, more))
-    made(engine, uri, program)
+    write_program(engine, uri, program)
     assert engine.service(uri, service, options=DUE) is not None
     expect_rows(engine, uri, expected_rows(program), f"after a {service}", Query(columns=tuple(TYPES)))
     check_files(engine, uri)
@@ -103,14 +103,14 @@ def test_services_find_the_versions_of_a_record(engine: Client, new_uri: Callabl
 def test_meta_columns_are_empty_in_the_files(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
     """IDX-004: the five columns are in every file, null except for the file name in base files, and no footer contains keys."""
     uri = new_uri()
-    made(engine, uri, Program(type, "EVENT_TIME_ORDERING", True, STEPS))
+    write_program(engine, uri, Program(type, "EVENT_TIME_ORDERING", True, STEPS))
     assert list(base_files(uri))
     check_files(engine, uri)
 
 
 def base_files(uri: str) -> Iterator[Path]:
     """Yield the base files of the table."""
-    return (path for path in folder_of(uri).rglob("*.parquet") if ".hoodie" not in path.parts)
+    return (path for path in table_folder(uri).rglob("*.parquet") if ".hoodie" not in path.parts)
 
 
 def check_files(engine: Client, uri: str) -> None:
@@ -123,7 +123,7 @@ def check_files(engine: Client, uri: str) -> None:
         assert set(rows.column("_hoodie_file_name").to_pylist()) <= {path.name}
         assert not rows.num_rows or not [key for key in file.metadata.metadata or {} if b"record_key" in key or b"bloom" in key]
     if "inspect.log-content" in engine.hello.features:
-        for path in folder_of(uri).rglob(".*.log.*"):
+        for path in table_folder(uri).rglob(".*.log.*"):
             blocks = engine.inspect(path.as_uri())["blocks"]
             stored = [found for block in blocks if block["type"] == "avro" for found in block["rows"]]
             assert all(found[name] is None for found in stored for name in META)
@@ -159,7 +159,7 @@ def test_keys_of_several_fields(engine: Client, new_uri: Callable[[], str], type
 def test_change_capture_uses_the_key_fields(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
     """TYP-012: change capture needs no stored key: the images before and after belong to the same record."""
     uri = new_uri()
-    made(engine, uri, Program(type, "EVENT_TIME_ORDERING", True, STEPS), **CAPTURED)
+    write_program(engine, uri, Program(type, "EVENT_TIME_ORDERING", True, STEPS), **CAPTURED)
     changes = engine.read(uri, Query("cdc")).to_pylist()
     keys = [(c["op"], (c["before"] or c["after"])["id"], (c["after"] or c["before"])["id"]) for c in changes]
     inserted = [("i", key, key) for key in "abcd"]
@@ -172,7 +172,7 @@ def test_change_capture_uses_the_key_fields(engine: Client, new_uri: Callable[[]
 def test_operations_that_need_meta_columns_are_refused(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
     """TYP-009: incremental queries and partial updates are refused, and the table is unchanged."""
     uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True, STEPS)
-    made(engine, uri, program)
+    write_program(engine, uri, program)
     with pytest.raises(ContractError):
         engine.read(uri, Query("incremental"))
     with pytest.raises(ContractError):

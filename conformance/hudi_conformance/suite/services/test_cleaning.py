@@ -11,20 +11,20 @@ from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, TYPES, Program, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
-    as_of,
-    deleted_by,
-    golden,
+    copy_golden_table,
+    create_updated_table,
+    data_file_names,
+    deleted_files,
     instant_files,
     keep_commits,
     keep_versions,
-    metadata_in,
-    names_of,
-    pending,
-    planned_by,
-    snapshot,
-    updated,
+    pending_actions,
+    planned_deletions,
+    read_as_of,
+    read_instant_file,
+    read_snapshot,
 )
-from hudi_conformance.suite.support.tables.written_tables import data_files, folder_of
+from hudi_conformance.suite.support.tables.written_tables import data_files, table_folder
 
 CLEANS = pytest.mark.needs(*WRITES, "service.clean", "copy-on-write")
 #: The columns of the golden tables.
@@ -37,7 +37,7 @@ def base_files_in(uri: str, folder: str) -> list[str]:
     return [path for path in data_files(uri) if path.startswith(folder) and path.endswith(".parquet")]
 
 
-def by_instant(uri: str, folder: str = "oslo") -> list[str]:
+def instants_of_base_files(uri: str, folder: str = "oslo") -> list[str]:
     """Return the instants of the base files in a partition."""
     return sorted(path.rpartition("_")[2][:17] for path in base_files_in(uri, folder))
 
@@ -49,15 +49,17 @@ def test_a_clean_keeps_the_files_of_retained_commits(engine: Client, new_uri: Ca
     """CLN-001: with two commits retained, these two and the slice before them stay, older ones are deleted; every retained read
     is unchanged.
     """
-    table = updated(engine, new_uri(), 5)
+    table = create_updated_table(engine, new_uri(), 5)
     before = data_files(table.uri)
     assert engine.service(table.uri, "clean", options=keep_commits(2)) is not None
-    assert by_instant(table.uri) == table.instants[-3:]
-    assert by_instant(table.uri, "rio") == table.instants[:1], "the clean deleted the only slice of an unchanged group"
+    assert instants_of_base_files(table.uri) == table.instants[-3:]
+    assert instants_of_base_files(table.uri, "rio") == table.instants[:1], (
+        "the clean deleted the only slice of an unchanged group"
+    )
     assert data_files(table.uri) < before
-    assert snapshot(engine, table.uri) == table.rows[-1]
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
     for instant, rows in zip(table.instants[-2:], table.rows[-2:], strict=True):
-        assert as_of(engine, table.uri, instant) == rows
+        assert read_as_of(engine, table.uri, instant) == rows
 
 
 @CLEANS
@@ -66,19 +68,19 @@ def test_a_clean_deletes_and_reports_the_planned_files(engine: Client, new_uri: 
     """TL-014: the requested file lists the files to delete; after the completion exactly these are deleted, and the completed
     file reports them.
     """
-    table = updated(engine, new_uri(), 4)
-    before = names_of(table.uri)
+    table = create_updated_table(engine, new_uri(), 4)
+    before = data_file_names(table.uri)
     instant = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(1))
     assert instant is not None
-    assert names_of(table.uri) == before, "the plan deleted files"
-    name, plan = metadata_in(table.uri, instant, "clean.requested")
+    assert data_file_names(table.uri) == before, "the plan deleted files"
+    name, plan = read_instant_file(table.uri, instant, "clean.requested")
     assert (name, plan["policy"], plan["version"]) == ("HoodieCleanerPlan", "KEEP_LATEST_COMMITS", 2)
     assert plan["earliestInstantToRetain"]["timestamp"] == table.instants[-1]
-    assert len(planned_by(plan)) == 3
+    assert len(planned_deletions(plan)) == 3
     assert engine.service(table.uri, "clean", phase="execute", instant=instant) == instant
-    name, record = metadata_in(table.uri, instant, "clean")
+    name, record = read_instant_file(table.uri, instant, "clean")
     assert name == "HoodieCleanMetadata"
-    assert before - names_of(table.uri) == planned_by(plan) == deleted_by(record)
+    assert before - data_file_names(table.uri) == planned_deletions(plan) == deleted_files(record)
     assert (record["totalFilesDeleted"], record["earliestCommitToRetain"]) == (3, table.instants[-1])
     assert record["startCleanTime"] == instant
 
@@ -89,11 +91,11 @@ def test_a_clean_keeps_the_configured_file_versions(engine: Client, new_uri: Cal
     """CLN-006: with two versions retained, a changed group keeps its two newest slices, an unchanged one its only slice,
     whatever its age.
     """
-    table = updated(engine, new_uri(), 4)
+    table = create_updated_table(engine, new_uri(), 4)
     engine.service(table.uri, "clean", options=keep_versions(2))
-    assert by_instant(table.uri) == table.instants[-2:]
-    assert by_instant(table.uri, "rio") == table.instants[:1]
-    assert snapshot(engine, table.uri) == table.rows[-1]
+    assert instants_of_base_files(table.uri) == table.instants[-2:]
+    assert instants_of_base_files(table.uri, "rio") == table.instants[:1]
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
 
 
 @CLEANS
@@ -104,9 +106,9 @@ def test_policies_keep_different_files(engine: Client, new_uri: Callable[[], str
     """
     kept = []
     for options in (keep_versions(1), keep_commits(1)):
-        table = updated(engine, new_uri(), 3)
+        table = create_updated_table(engine, new_uri(), 3)
         engine.service(table.uri, "clean", options=options)
-        kept.append(len(by_instant(table.uri)))
+        kept.append(len(instants_of_base_files(table.uri)))
     assert kept == [1, 2]
 
 
@@ -115,7 +117,7 @@ def test_policies_keep_different_files(engine: Client, new_uri: Callable[[], str
 @pytest.mark.requirements("CLN-001", "TL-013")
 def test_a_clean_without_work_creates_no_instant(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """CLN-001: a clean that finds only files that a snapshot reads changes neither files nor timeline."""
-    table = updated(engine, new_uri(), 2, type)
+    table = create_updated_table(engine, new_uri(), 2, type)
     before, files = instant_files(table.uri), data_files(table.uri)
     assert engine.service(table.uri, "clean", options=keep_commits(5)) is None
     assert (instant_files(table.uri), data_files(table.uri)) == (before, files)
@@ -126,11 +128,11 @@ def test_a_clean_without_work_creates_no_instant(engine: Client, new_uri: Callab
 @pytest.mark.requirements("CLN-003")
 def test_a_read_of_a_cleaned_state_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
     """CLN-003: a read as of an instant whose files were deleted is refused, not answered from the remaining files."""
-    table = updated(engine, new_uri(), 4)
-    assert as_of(engine, table.uri, table.instants[1]) == table.rows[1]
+    table = create_updated_table(engine, new_uri(), 4)
+    assert read_as_of(engine, table.uri, table.instants[1]) == table.rows[1]
     engine.service(table.uri, "clean", options=keep_commits(1))
     with pytest.raises(ContractError):
-        as_of(engine, table.uri, table.instants[1])
+        read_as_of(engine, table.uri, table.instants[1])
 
 
 @CLEANS
@@ -138,14 +140,14 @@ def test_a_read_of_a_cleaned_state_is_an_error(engine: Client, new_uri: Callable
 @pytest.mark.requirements("CLN-003")
 def test_a_read_of_a_cleaned_and_archived_state_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
     """CLN-003: the read is also refused if only the history still has the commit."""
-    table = updated(engine, new_uri(), 7)
-    assert as_of(engine, table.uri, table.instants[1]) == table.rows[1]
+    table = create_updated_table(engine, new_uri(), 7)
+    assert read_as_of(engine, table.uri, table.instants[1]) == table.rows[1]
     engine.service(table.uri, "clean", options=keep_commits(1))
     limits = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
     engine.service(table.uri, "archive", options=limits)
     assert not [name for name in instant_files(table.uri) if name.startswith(table.instants[1])]
     with pytest.raises(ContractError):
-        as_of(engine, table.uri, table.instants[1])
+        read_as_of(engine, table.uri, table.instants[1])
 
 
 @CLEANS
@@ -155,15 +157,15 @@ def test_a_read_never_omits_a_cleaned_group_of_an_archived_write(engine: Client,
     """CLN-003: a group was created by an archived write, was written again later, and its earlier slice was cleaned. A read as
     of a commit in between is an error, not the rows of the other groups: only the history shows that the group existed then.
     """
-    table = updated(engine, new_uri(), 7)
+    table = create_updated_table(engine, new_uri(), 7)
     limits = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
     assert engine.service(table.uri, "archive", options={**limits, "hoodie.clean.automatic": "false"}) is not None
-    assert as_of(engine, table.uri, table.instants[-1]) == table.rows[-1]
+    assert read_as_of(engine, table.uri, table.instants[-1]) == table.rows[-1]
     newest = engine.write(table.uri, "upsert", as_arrow([row("c", 2, "again", "rio")]))
     engine.service(table.uri, "clean", options=keep_versions(1))
     with pytest.raises(ContractError):
-        as_of(engine, table.uri, table.instants[-1])
-    assert as_of(engine, table.uri, newest) == snapshot(engine, table.uri)
+        read_as_of(engine, table.uri, table.instants[-1])
+    assert read_as_of(engine, table.uri, newest) == read_snapshot(engine, table.uri)
 
 
 @CLEANS
@@ -178,22 +180,22 @@ def test_change_capture_files_are_deleted_with_their_slices(engine: Client, new_
     times = [engine.write(uri, "upsert", as_arrow([row("a", number, f"update {number}")])) for number in range(1, 6)]
 
     def captured() -> list[str]:
-        return [time for time in times if any(time in path.name for path in folder_of(uri).rglob(".*.cdc"))]
+        return [time for time in times if any(time in path.name for path in table_folder(uri).rglob(".*.cdc"))]
 
     assert captured() == times[1:], "the change-capture files are not those of the later writes"
     engine.service(uri, "clean", options=keep_commits(2))
-    assert by_instant(uri) == captured() == times[2:]
+    assert instants_of_base_files(uri) == captured() == times[2:]
 
 
 @pytest.mark.needs("read.snapshot", "read.projection", "timeline.pending-compaction", "service.clean", "write.upsert")
 @pytest.mark.requirements("CLN-002", "SVC-008")
 def test_a_clean_keeps_the_inputs_of_a_planned_compaction(engine: Client, tmp_path: Path) -> None:
     """CLN-002: base file and logs that a pending compaction needs are not deleted by a clean that keeps one version."""
-    uri, _ = golden("timeline.compaction.pending", tmp_path)
-    rows, files = snapshot(engine, uri, COLUMNS), data_files(uri)
+    uri, _ = copy_golden_table("timeline.compaction.pending", tmp_path)
+    rows, files = read_snapshot(engine, uri, COLUMNS), data_files(uri)
     engine.service(uri, "clean", options=keep_versions(1))
     assert data_files(uri) == files
-    assert snapshot(engine, uri, COLUMNS) == rows
+    assert read_snapshot(engine, uri, COLUMNS) == rows
 
 
 @pytest.mark.needs(
@@ -205,18 +207,18 @@ def test_replaced_groups_are_cleaned_after_retention(engine: Client, tmp_path: P
     """CLN-008: while a commit before an insert overwrite is retained, the replaced files stay; later they are deleted, and the
     completed clean reports it.
     """
-    uri, times = golden("timeline.insert-overwrite", tmp_path)
-    before, files = as_of(engine, uri, times[0], PARTED), data_files(uri)
+    uri, times = copy_golden_table("timeline.insert-overwrite", tmp_path)
+    before, files = read_as_of(engine, uri, times[0], PARTED), data_files(uri)
     replaced = {path for path in files if times[0] in path and path.startswith("n/")}
     engine.service(uri, "clean", options=keep_commits(2))
     assert data_files(uri) == files
-    assert as_of(engine, uri, times[0], PARTED) == before
-    rows = snapshot(engine, uri, PARTED)
+    assert read_as_of(engine, uri, times[0], PARTED) == before
+    rows = read_snapshot(engine, uri, PARTED)
     instant = engine.service(uri, "clean", options=keep_commits(1))
     assert instant is not None
     assert replaced == files - data_files(uri)
-    assert deleted_by(metadata_in(uri, instant, "clean")[1]) == {path.rpartition("/")[2] for path in replaced}
-    assert snapshot(engine, uri, PARTED) == rows
+    assert deleted_files(read_instant_file(uri, instant, "clean")[1]) == {path.rpartition("/")[2] for path in replaced}
+    assert read_snapshot(engine, uri, PARTED) == rows
 
 
 @CLEANS
@@ -224,11 +226,11 @@ def test_replaced_groups_are_cleaned_after_retention(engine: Client, tmp_path: P
 @pytest.mark.requirements("TL-021", "TL-041", "CLN-002")
 def test_a_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], str]) -> None:
     """TL-041: the savepointed slice stays and can be read as of its instant; unprotected ones of the same age are deleted."""
-    table = updated(engine, new_uri(), 5)
+    table = create_updated_table(engine, new_uri(), 5)
     assert engine.service(table.uri, "savepoint", instant=table.instants[2]) == table.instants[2]
     engine.service(table.uri, "clean", options=keep_versions(1))
-    assert by_instant(table.uri) == [table.instants[2], table.instants[-1]]
-    assert snapshot(engine, table.uri) == table.rows[-1]
+    assert instants_of_base_files(table.uri) == [table.instants[2], table.instants[-1]]
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
 
 
 @CLEANS
@@ -236,22 +238,22 @@ def test_a_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], s
 @pytest.mark.requirements("TL-041")
 def test_a_savepointed_instant_can_be_read_past_retention(engine: Client, new_uri: Callable[[], str]) -> None:
     """TL-041: a read as of a savepointed instant returns its rows, also if the clean retained only later commits."""
-    table = updated(engine, new_uri(), 5)
+    table = create_updated_table(engine, new_uri(), 5)
     engine.service(table.uri, "savepoint", instant=table.instants[2])
     engine.service(table.uri, "clean", options=keep_commits(1))
-    assert as_of(engine, table.uri, table.instants[2]) == table.rows[2]
+    assert read_as_of(engine, table.uri, table.instants[2]) == table.rows[2]
 
 
 @pytest.mark.needs("read.snapshot", "read.as-of", "read.projection", "merge-on-read", "service.clean", "service.savepoint")
 @pytest.mark.requirements("TL-041", "TL-021")
 def test_a_savepoint_keeps_base_files_and_logs(engine: Client, tmp_path: Path) -> None:
     """TL-021: a savepoint also keeps the logs of a slice that a compaction has superseded."""
-    uri, times = golden("timeline.compaction.completed-then-log", tmp_path)
-    before, files = as_of(engine, uri, times[1], COLUMNS), data_files(uri)
+    uri, times = copy_golden_table("timeline.compaction.completed-then-log", tmp_path)
+    before, files = read_as_of(engine, uri, times[1], COLUMNS), data_files(uri)
     engine.service(uri, "savepoint", instant=times[1])
     engine.service(uri, "clean", options=keep_versions(1))
     assert data_files(uri) == files
-    assert as_of(engine, uri, times[1], COLUMNS) == before
+    assert read_as_of(engine, uri, times[1], COLUMNS) == before
 
 
 @CLEANS
@@ -259,12 +261,12 @@ def test_a_savepoint_keeps_base_files_and_logs(engine: Client, tmp_path: Path) -
 @pytest.mark.requirements("TL-021")
 def test_a_deleted_savepoint_protects_nothing(engine: Client, new_uri: Callable[[], str]) -> None:
     """TL-021: deleting a savepoint deletes both its files, and the next clean deletes the files that it protected."""
-    table = updated(engine, new_uri(), 4)
+    table = create_updated_table(engine, new_uri(), 4)
     engine.service(table.uri, "savepoint", instant=table.instants[1])
     engine.service(table.uri, "savepoint", instant=table.instants[1], options={"delete": "true"})
     assert not instant_files(table.uri, "savepoint")
     engine.service(table.uri, "clean", options=keep_versions(1))
-    assert by_instant(table.uri) == table.instants[-1:]
+    assert instants_of_base_files(table.uri) == table.instants[-1:]
 
 
 @CLEANS
@@ -276,30 +278,30 @@ def test_a_crashed_clean_is_finished(engine: Client, new_uri: Callable[[], str])
 
     Whether it reports the file that was already deleted is up to the engine.
     """
-    table = updated(engine, new_uri(), 4)
+    table = create_updated_table(engine, new_uri(), 4)
     instant = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(1))
     assert instant is not None
-    _, plan = metadata_in(table.uri, instant, "clean.requested")
-    before = names_of(table.uri)
-    planned = sorted(planned_by(plan))
-    timeline = folder_of(table.uri) / ".hoodie" / "timeline"
+    _, plan = read_instant_file(table.uri, instant, "clean.requested")
+    before = data_file_names(table.uri)
+    planned = sorted(planned_deletions(plan))
+    timeline = table_folder(table.uri) / ".hoodie" / "timeline"
     (timeline / f"{instant}.clean.inflight").write_bytes((timeline / f"{instant}.clean.requested").read_bytes())
-    next(folder_of(table.uri).rglob(planned[0])).unlink()
-    assert snapshot(engine, table.uri) == table.rows[-1]
+    next(table_folder(table.uri).rglob(planned[0])).unlink()
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
     engine.service(table.uri, "clean", options=keep_commits(1))
-    assert before - names_of(table.uri) == set(planned)
-    assert set(planned[1:]) <= deleted_by(metadata_in(table.uri, instant, "clean")[1]) <= set(planned)
+    assert before - data_file_names(table.uri) == set(planned)
+    assert set(planned[1:]) <= deleted_files(read_instant_file(table.uri, instant, "clean")[1]) <= set(planned)
     assert len(instant_files(table.uri, "clean")) == 3, "the clean made another plan"
-    assert pending(engine, table.uri) == []
-    assert snapshot(engine, table.uri) == table.rows[-1]
+    assert pending_actions(engine, table.uri) == []
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
 
 
 @pytest.mark.needs("read.snapshot", "read.projection", "read.as-of", "timeline.replaced-groups")
 @pytest.mark.requirements("TL-011")
 def test_a_clustering_changes_no_row(engine: Client, tmp_path: Path) -> None:
     """TL-011: the rows as of a clustering are those as of the write before it."""
-    uri, times = golden("timeline.clustering.completed", tmp_path)
-    assert as_of(engine, uri, times[2], PARTED) == as_of(engine, uri, times[1], PARTED)
+    uri, times = copy_golden_table("timeline.clustering.completed", tmp_path)
+    assert read_as_of(engine, uri, times[2], PARTED) == read_as_of(engine, uri, times[1], PARTED)
 
 
 @pytest.mark.needs(*WRITES, "service.clustering", "copy-on-write")
@@ -308,8 +310,8 @@ def test_a_clustering_by_the_engine_changes_no_row(engine: Client, new_uri: Call
     """TL-011: the rows as of a clustering that the engine executes are those as of the write before it, with nulls among the
     values.
     """
-    table = updated(engine, new_uri(), 1)
+    table = create_updated_table(engine, new_uri(), 1)
     engine.write(table.uri, "insert", as_arrow([row("d", 1, "x"), {**row("e", 1, "x"), "value": None}]))
-    before = snapshot(engine, table.uri)
+    before = read_snapshot(engine, table.uri)
     assert engine.service(table.uri, "clustering") is not None
-    assert snapshot(engine, table.uri, tuple(TYPES)) == before
+    assert read_snapshot(engine, table.uri, tuple(TYPES)) == before

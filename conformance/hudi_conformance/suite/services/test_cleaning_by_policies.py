@@ -34,7 +34,7 @@ POLICIES: Mapping[str, tuple[dict[str, str], Callable[[int], int | None]]] = {
 }
 
 
-def made() -> tuple[WritableTable, ManualClock, list[str]]:
+def make_committed_table() -> tuple[WritableTable, ManualClock, list[str]]:
     """Return the table, its clock an hour after the last write, and the requested times of its writes."""
     spec, storage, clock = Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", True).spec(), MemoryStorage(), ManualClock(START, 1)
     options = {"storage": storage, "clock": clock, "ids": SeededIds(1)}
@@ -49,7 +49,7 @@ def write_until(table: WritableTable, clock: ManualClock, times: list[str], unti
         clock.sleep(HOUR)
 
 
-def needed(first: int) -> set[tuple[str, int]]:
+def writes_needed(first: int) -> set[tuple[str, int]]:
     """Return the writes whose files must stay so that all reads from that write on succeed: by partition, its later ones and
     the one before.
     """
@@ -61,13 +61,13 @@ def needed(first: int) -> set[tuple[str, int]]:
     return found
 
 
-def files(table: WritableTable, times: list[str]) -> set[tuple[str, int]]:
+def writes_with_files(table: WritableTable, times: list[str]) -> set[tuple[str, int]]:
     """Return the writes whose base files exist, by partition, without those of a pending write."""
     names = [(info.path.split("/")[0], parse_data_file_name(info.path.rpartition("/")[2])) for info in table.storage.list()]
     return {(city, times.index(n.instant)) for city, n in names if isinstance(n, BaseFileName) and n.instant in times}
 
 
-def values(table: WritableTable, time: str | None = None) -> list[str]:
+def read_values(table: WritableTable, time: str | None = None) -> list[str]:
     """Return the values of all rows, as of a time or of a snapshot."""
     found = table.snapshot(["value"]) if time is None else table.as_of(time, ["value"])
     return sorted(found.column("value").to_pylist())
@@ -84,7 +84,7 @@ def test_a_clean_keeps_what_its_policy_guarantees(engine: Client, policy: str, p
     """
     only_in_process(engine)
     options, promised = POLICIES[policy]
-    table, clock, times = made()
+    table, clock, times = make_committed_table()
     slow = PausableGreenlet(table, lambda it: it.upsert(as_arrow([row("slow", 90, "slow", "slow")])))
     if pending_after is not None:
         write_until(table, clock, times, pending_after)
@@ -95,10 +95,10 @@ def test_a_clean_keeps_what_its_policy_guarantees(engine: Client, policy: str, p
     if first is not None and pending_after is not None:
         first = min(first, pending_after - 1)
     reads = [] if first is None or pending_after is not None else times[first:]
-    before, now = [values(table, time) for time in reads], values(table)
+    before, now = [read_values(table, time) for time in reads], read_values(table)
     clean(table, options)
-    assert files(table, times) == needed(0 if first is None else first)
-    assert (values(table), [values(table, time) for time in reads]) == (now, before)
+    assert writes_with_files(table, times) == writes_needed(0 if first is None else first)
+    assert (read_values(table), [read_values(table, time) for time in reads]) == (now, before)
     if pending_after is not None:
         slow.run(None)
-        assert values(table) == sorted([*now, "slow"])
+        assert read_values(table) == sorted([*now, "slow"])

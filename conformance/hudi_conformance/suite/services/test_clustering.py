@@ -11,7 +11,7 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, TYPES, Step, expect_rows, row
-from hudi_conformance.suite.support.tables.archived_tables import limits
+from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.clustered_tables import (
     CHANGES,
     CLUSTERS,
@@ -24,23 +24,23 @@ from hudi_conformance.suite.support.tables.clustered_tables import (
     ClusteredTable,
     NewUri,
     Type,
-    in_file_order,
-    many,
-    nulls_first,
-    outputs,
+    files_of_clustering,
+    insert_many,
+    rows_in_file_order,
+    sort_keys,
 )
 from hudi_conformance.suite.support.tables.tables_under_services import (
-    as_of,
     crash_service,
+    data_file_names,
     instant_files,
     keep_commits,
-    metadata_in,
-    names_of,
-    ordered,
-    pending,
-    snapshot,
+    pending_actions,
+    read_as_of,
+    read_instant_file,
+    read_snapshot,
+    sort_rows,
 )
-from hudi_conformance.suite.support.tables.written_tables import base_files, completion_of, folder_of
+from hudi_conformance.suite.support.tables.written_tables import base_files, completion_time, table_folder
 
 #: The file group of a crashed clustering.
 NEW_GROUP = "deadbeef-0000-4000-8000-000000000001-0"
@@ -55,22 +55,22 @@ def test_a_clustering_moves_rows_to_new_groups(engine: Client, new_uri: NewUri, 
     sequence numbers.
     """
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
-    before, old = table.with_meta(), {path.name.split("_")[0] for path in base_files(table.uri)}
-    instant = table.clustered({SORT: "value,ts"})
-    assert table.with_meta() == before
-    made = outputs(table.uri, instant)
+    before, old = table.rows_with_meta_columns(), {path.name.split("_")[0] for path in base_files(table.uri)}
+    instant = table.cluster({SORT: "value,ts"})
+    assert table.rows_with_meta_columns() == before
+    made = files_of_clustering(table.uri, instant)
     assert made and not old & {path.name.split("_")[0] for path in made}
     assert {row["_hoodie_file_name"] for row in _in_files(made)} == {path.name for path in made}
-    table.expect("clustered")
-    for path in [*folder_of(table.uri).rglob(".*.log.*"), *base_files(table.uri)]:
+    table.check_rows("clustered")
+    for path in [*table_folder(table.uri).rglob(".*.log.*"), *base_files(table.uri)]:
         if path not in made:
             path.unlink()
     table.write(Step("upsert", (row("a", 50, "later"), row("k", 1, "new"))))
-    table.expect("written after the clustering, without the old files")
+    table.check_rows("written after the clustering, without the old files")
 
 
 def _in_files(paths: list[Path]) -> list[dict[str, object]]:
-    return [found for path in paths for found in in_file_order(path)]
+    return [found for path in paths for found in rows_in_file_order(path)]
 
 
 @CLUSTERS
@@ -80,17 +80,17 @@ def test_the_completed_clustering_lists_new_and_replaced_files(engine: Client, n
     the planned groups as replaced.
     """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    instant = table.scheduled({SORT: "ts"})
+    instant = table.schedule({SORT: "ts"})
     planned = {found["fileId"]: found["partitionPath"] for g in table.plan(instant)["inputGroups"] for found in g["slices"]}
     table.run(phase="execute", instant=instant)
-    done = table.done(instant)
+    done = table.completed_metadata(instant)
     assert done["operationType"] == "CLUSTER"
     replaced = {found: partition for partition, ids in done["partitionToReplaceFileIds"].items() for found in ids}
     assert replaced == planned
     stats = [stat for found in done["partitionToWriteStats"].values() for stat in found]
     assert {(stat["path"], stat["fileSizeInBytes"], stat["numWrites"]) for stat in stats} == {
-        (f"{path.parent.name}/{path.name}", path.stat().st_size, len(in_file_order(path)))
-        for path in outputs(table.uri, instant)
+        (f"{path.parent.name}/{path.name}", path.stat().st_size, len(rows_in_file_order(path)))
+        for path in files_of_clustering(table.uri, instant)
     }
     assert sum(stat["numInserts"] for stat in stats) == len(table.model.snapshot())
     assert {name.split(".", 1)[1] for name in instant_files(table.uri, "") if name.startswith(instant)} == {
@@ -106,18 +106,18 @@ def test_extra_metadata_of_a_clustering_is_ignored(engine: Client, new_uri: NewU
     written.
     """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    instant = table.clustered({SORT: "ts"})
-    (file,) = (folder_of(table.uri) / ".hoodie" / "timeline").glob(f"{instant}_*.replacecommit")
+    instant = table.cluster({SORT: "ts"})
+    (file,) = (table_folder(table.uri) / ".hoodie" / "timeline").glob(f"{instant}_*.replacecommit")
     reader = fastavro.reader(io.BytesIO(file.read_bytes()))
-    done = table.done(instant)
+    done = table.completed_metadata(instant)
     extra = {**done["extraMetadata"], "clustering.duration.ms": "12", "ts.min": "1", "ts.max": "35", "": ""}
     written = io.BytesIO()
     fastavro.writer(written, fastavro.parse_schema(reader.writer_schema), [{**done, "extraMetadata": extra}])
     file.write_bytes(written.getvalue())
     file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
-    table.expect("with further entries")
+    table.check_rows("with further entries")
     table.write(*CHANGES)
-    table.expect("written after it")
+    table.check_rows("written after it")
 
 
 @CLUSTERS
@@ -125,27 +125,27 @@ def test_extra_metadata_of_a_clustering_is_ignored(engine: Client, new_uri: NewU
 def test_the_inflight_file_comes_before_the_first_output(engine: Client, new_uri: NewUri) -> None:
     """CLU-035: any process that sees an output file also sees the inflight file."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    instant = table.clustered()
-    begun = (folder_of(table.uri) / ".hoodie" / "timeline" / f"{instant}.clustering.inflight").stat().st_mtime_ns
-    assert all(begun <= path.stat().st_mtime_ns for path in outputs(table.uri, instant))
+    instant = table.cluster()
+    begun = (table_folder(table.uri) / ".hoodie" / "timeline" / f"{instant}.clustering.inflight").stat().st_mtime_ns
+    assert all(begun <= path.stat().st_mtime_ns for path in files_of_clustering(table.uri, instant))
 
 
 @CLUSTERS
 @pytest.mark.requirements("CLU-007", "CLU-036")
 def test_rows_stay_in_their_clustering_group(engine: Client, new_uri: NewUri) -> None:
     """CLU-007: with several groups in one partition, the rows of each output belong to one of them, and none is missing."""
-    table = ClusteredTable(engine, new_uri()).write(*(many(number, 20) for number in range(4)))
-    keys = {path.name.split("_")[0]: {row["id"] for row in in_file_order(path)} for path in base_files(table.uri)}
+    table = ClusteredTable(engine, new_uri()).write(*(insert_many(number, 20) for number in range(4)))
+    keys = {path.name.split("_")[0]: {row["id"] for row in rows_in_file_order(path)} for path in base_files(table.uri)}
     size = max(path.stat().st_size for path in base_files(table.uri))
     options = {GROUP: str(2 * size + 1000), TARGET: str(2 * size + 1000), SORT: "ts"}
-    instant = table.scheduled(options)
+    instant = table.schedule(options)
     groups = [set().union(*(keys[found] for found in group)) for group in table.groups(instant)]
     assert len(groups) > 1
     table.run(phase="execute", instant=instant, options=options)
-    found = [{row["id"] for row in in_file_order(path)} for path in outputs(table.uri, instant)]
+    found = [{row["id"] for row in rows_in_file_order(path)} for path in files_of_clustering(table.uri, instant)]
     assert all(sum(bool(made & group) for group in groups) == 1 for made in found)
     assert [set().union(*(made for made in found if made & group)) for group in groups] == groups
-    table.expect("clustered")
+    table.check_rows("clustered")
 
 
 @CLUSTERS
@@ -154,31 +154,31 @@ def test_rows_stay_in_their_clustering_group(engine: Client, new_uri: NewUri) ->
 def test_outputs_are_sorted_by_the_columns_of_the_plan(engine: Client, new_uri: NewUri, type: Type) -> None:
     """CLU-038: the rows of all files of a group are in one order: by the first column, then by the second, nulls first."""
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
-    instant = table.clustered({SORT: "value,ts"})
+    instant = table.cluster({SORT: "value,ts"})
     for partition in ("oslo", "rio"):
-        (made,) = outputs(table.uri, instant, partition)
-        found = nulls_first(in_file_order(made), ("value", "ts"))
+        (made,) = files_of_clustering(table.uri, instant, partition)
+        found = sort_keys(rows_in_file_order(made), ("value", "ts"))
         assert found == sorted(found)
-    table.expect("sorted")
+    table.check_rows("sorted")
 
 
 @CLUSTERS
 @pytest.mark.requirements("CLU-008", "CLU-009", "CLU-038", "CLU-003", "CLU-016")
 def test_a_group_is_sorted_as_a_whole_and_cut_at_the_target_size(engine: Client, new_uri: NewUri) -> None:
     """CLU-038: six files whose values overlap are rewritten to sorted files of the target size, whose ranges do not overlap."""
-    table = ClusteredTable(engine, new_uri()).write(*(many(number, 60) for number in range(6)))
+    table = ClusteredTable(engine, new_uri()).write(*(insert_many(number, 60) for number in range(6)))
     total = sum(path.stat().st_size for path in base_files(table.uri))
     target = total // 3
     options = {SORT: "ts,id", TARGET: str(target), GROUP: str(10 * total)}
-    instant = table.scheduled(options)
+    instant = table.schedule(options)
     table.run(phase="execute", instant=instant, options=options)
-    made = sorted((nulls_first(in_file_order(path), ("ts", "id")), path) for path in outputs(table.uri, instant))
+    made = sorted((sort_keys(rows_in_file_order(path), ("ts", "id")), path) for path in files_of_clustering(table.uri, instant))
     found = [one for part, _ in made for one in part]
     assert found == sorted(found) and len(found) == 360
     sizes = [path.stat().st_size for _, path in made]
     assert len(sizes) in (3, 4)
     assert all(0.7 * target < size < 1.2 * target for size in sizes[:-1])
-    table.expect("clustered")
+    table.check_rows("clustered")
 
 
 @CLUSTERS
@@ -187,9 +187,9 @@ def test_without_sort_columns_rows_are_combined(engine: Client, new_uri: NewUri)
     """CLU-037: the rows of small files are combined in one file, in any order."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     assert len(base_files(table.uri)) == 5
-    instant = table.clustered()
-    assert sorted(path.parent.name for path in outputs(table.uri, instant)) == ["oslo", "rio"]
-    table.expect("clustered")
+    instant = table.cluster()
+    assert sorted(path.parent.name for path in files_of_clustering(table.uri, instant)) == ["oslo", "rio"]
+    table.check_rows("clustered")
 
 
 @CLUSTERS
@@ -198,9 +198,9 @@ def test_without_sort_columns_rows_are_combined(engine: Client, new_uri: NewUri)
 def test_every_layout_keeps_the_rows(engine: Client, new_uri: NewUri, layout: str) -> None:
     """TL-011: on every space-filling curve, with nulls in its columns, a snapshot is unchanged."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    instant = table.clustered({SORT: "ts,value", LAYOUT: layout})
-    assert len(_in_files(outputs(table.uri, instant))) == len(table.model.snapshot())
-    table.expect(f"clustered in the layout {layout}")
+    instant = table.cluster({SORT: "ts,value", LAYOUT: layout})
+    assert len(_in_files(files_of_clustering(table.uri, instant))) == len(table.model.snapshot())
+    table.check_rows(f"clustered in the layout {layout}")
 
 
 @CLUSTERS
@@ -213,13 +213,13 @@ def test_a_space_filling_curve_groups_rows_near_in_both_columns(engine: Client, 
     """
     rows = tuple(row(f"{x:02}-{y:02}", x, chr(0x40 + y)) for x in range(16) for y in range(16))
     table = ClusteredTable(engine, new_uri()).write(Step("insert", rows[::2]), Step("insert", rows[1::2]))
-    instant = table.clustered({SORT: "ts,value", LAYOUT: layout})
-    (made,) = outputs(table.uri, instant)
-    found = in_file_order(made)
+    instant = table.cluster({SORT: "ts,value", LAYOUT: layout})
+    (made,) = files_of_clustering(table.uri, instant)
+    found = rows_in_file_order(made)
     for start in range(0, 256, 64):
         quarter = found[start : start + 64]
         assert len({one["ts"] for one in quarter}) == len({one["value"] for one in quarter}) == 8
-    table.expect(f"clustered in the layout {layout}")
+    table.check_rows(f"clustered in the layout {layout}")
 
 
 @CLUSTERS
@@ -233,9 +233,9 @@ def test_a_clustering_at_any_time_changes_nothing(engine: Client, new_uri: NewUr
     steps = (*INSERTS, *CHANGES, Step("upsert", (row("b", 5, "late"), row("c", 60, "back", "rio"), row("g", 90, "last"))))
     table = ClusteredTable(engine, new_uri(), type).write(*steps[:place])
     table.run(options={SORT: "ts"})
-    table.expect(f"clustered after write {place}")
+    table.check_rows(f"clustered after write {place}")
     table.write(*steps[place:])
-    table.expect(f"clustered after write {place}, at the end")
+    table.check_rows(f"clustered after write {place}, at the end")
 
 
 @CLUSTERS
@@ -246,11 +246,11 @@ def test_time_travel_to_before_a_clustering(engine: Client, new_uri: NewUri) -> 
     write.
     """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS, *CHANGES)
-    instant = table.clustered({SORT: "ts"})
+    instant = table.cluster({SORT: "ts"})
     for time in table.times:
         asked = Query("as-of", as_of=time, columns=tuple(TYPES))
         expect_rows(engine, table.uri, table.model.as_of(time), f"as of {time}", asked)
-    assert as_of(engine, table.uri, instant) == snapshot(engine, table.uri)
+    assert read_as_of(engine, table.uri, instant) == read_snapshot(engine, table.uri)
 
 
 @CLUSTERS
@@ -262,13 +262,13 @@ def test_incremental_queries_ignore_moved_rows(engine: Client, new_uri: NewUri, 
     write.
     """
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
-    instant = table.clustered({SORT: "ts"})
+    instant = table.cluster({SORT: "ts"})
     asked = Query("incremental", None, instant, columns=tuple(TYPES))
     assert engine.read(table.uri, asked).num_rows == 0
     since = engine.read(table.uri, Query("incremental", None, table.times[-1], columns=("id",)))
     assert since.column("id").to_pylist() == ["a"]
-    until = Query("incremental", None, None, completion_of(table.uri, instant), columns=tuple(TYPES))
-    assert ordered(engine.read(table.uri, until)) == snapshot(engine, table.uri)
+    until = Query("incremental", None, None, completion_time(table.uri, instant), columns=tuple(TYPES))
+    assert sort_rows(engine.read(table.uri, until)) == read_snapshot(engine, table.uri)
 
 
 @CLUSTERS
@@ -278,9 +278,9 @@ def test_change_capture_ignores_moved_rows(engine: Client, new_uri: NewUri) -> N
     """TYP-012: a write, a clustering and another write give the changes of the two writes."""
     captures = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER"}
     table = ClusteredTable(engine, new_uri(), properties=captures).write(*INSERTS)
-    table.clustered({SORT: "ts"})
+    table.cluster({SORT: "ts"})
     table.write(Step("upsert", (row("a", 60, "second"),)))
-    begin = completion_of(table.uri, table.times[-2])
+    begin = completion_time(table.uri, table.times[-2])
     found = engine.read(table.uri, Query("cdc", None, begin)).to_pylist()
     assert [(one["op"], one["before"]["value"], one["after"]["value"]) for one in found] == [("u", "x", "second")]
 
@@ -290,13 +290,13 @@ def test_change_capture_ignores_moved_rows(engine: Client, new_uri: NewUri) -> N
 def test_a_plan_is_executed_once(engine: Client, new_uri: NewUri) -> None:
     """SVC-005: a second execution of a completed plan returns a result or an error; files and timeline are unchanged."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    instant = table.scheduled()
+    instant = table.schedule()
     table.run(phase="execute", instant=instant)
-    files, instants = names_of(table.uri), instant_files(table.uri)
+    files, instants = data_file_names(table.uri), instant_files(table.uri)
     with suppress(ContractError):
         table.run(phase="execute", instant=instant)
-    assert (names_of(table.uri), instant_files(table.uri)) == (files, instants)
-    table.expect("executed twice")
+    assert (data_file_names(table.uri), instant_files(table.uri)) == (files, instants)
+    table.check_rows("executed twice")
 
 
 @CLUSTERS
@@ -307,14 +307,14 @@ def test_a_crashed_clustering_is_finished(engine: Client, new_uri: NewUri) -> No
     once.
     """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    instant = table.scheduled()
+    instant = table.schedule()
     left = crash_service(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
-    table.expect("half done")
+    table.check_rows("half done")
     table.run(phase="execute", instant=instant)
-    table.expect("finished")
+    table.check_rows("finished")
     assert not left.exists()
-    assert len(outputs(table.uri, instant)) == 2
-    assert pending(engine, table.uri) == []
+    assert len(files_of_clustering(table.uri, instant)) == 2
+    assert pending_actions(engine, table.uri) == []
 
 
 @CLUSTERS
@@ -325,15 +325,15 @@ def test_a_crashed_clustering_is_rolled_back(engine: Client, new_uri: NewUri) ->
     clustered.
     """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    instant = table.scheduled()
+    instant = table.schedule()
     left = crash_service(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
     engine.service(table.uri, "rollback", instant=instant)
     assert not left.exists()
-    assert [(one["requested"], one["state"]) for one in pending(engine, table.uri)] in ([], [(instant, "REQUESTED")])
-    table.expect("rolled back")
-    table.clustered()
-    table.expect("clustered")
-    assert pending(engine, table.uri) == []
+    assert [(one["requested"], one["state"]) for one in pending_actions(engine, table.uri)] in ([], [(instant, "REQUESTED")])
+    table.check_rows("rolled back")
+    table.cluster()
+    table.check_rows("clustered")
+    assert pending_actions(engine, table.uri) == []
 
 
 @CLUSTERS
@@ -342,15 +342,15 @@ def test_a_crashed_clustering_is_rolled_back(engine: Client, new_uri: NewUri) ->
 def test_a_rollback_removes_a_requested_plan(engine: Client, new_uri: NewUri) -> None:
     """TL-019: the plan is removed from the timeline, no row changes, and its file groups can be written again."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    instant = table.scheduled()
+    instant = table.schedule()
     rollback = engine.service(table.uri, "rollback", instant=instant)
     assert rollback is not None
-    assert pending(engine, table.uri) == []
+    assert pending_actions(engine, table.uri) == []
     assert not [name for name in instant_files(table.uri) if name.startswith(instant)]
-    assert metadata_in(table.uri, rollback, "rollback")[1]["commitsRollback"] == [instant]
-    table.expect("withdrawn")
+    assert read_instant_file(table.uri, rollback, "rollback")[1]["commitsRollback"] == [instant]
+    table.check_rows("withdrawn")
     table.write(*CHANGES)
-    table.expect("written")
+    table.check_rows("written")
 
 
 @CLUSTERS
@@ -361,15 +361,15 @@ def test_replaced_groups_are_cleaned_when_not_needed(engine: Client, new_uri: Ne
     is missing.
     """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    old = names_of(table.uri)
-    instant = table.clustered()
+    old = data_file_names(table.uri)
+    instant = table.cluster()
     engine.service(table.uri, "clean", options=keep_commits(2))
-    assert old & names_of(table.uri)
+    assert old & data_file_names(table.uri)
     table.write(*CHANGES, Step("upsert", (row("a", 90, "again"),)))
     engine.service(table.uri, "clean", options=keep_commits(1))
-    assert not old & names_of(table.uri)
-    assert {path.name for path in outputs(table.uri, instant)} - names_of(table.uri) == set()
-    table.expect("cleaned")
+    assert not old & data_file_names(table.uri)
+    assert {path.name for path in files_of_clustering(table.uri, instant)} - data_file_names(table.uri) == set()
+    table.check_rows("cleaned")
 
 
 @CLUSTERS
@@ -378,16 +378,16 @@ def test_replaced_groups_are_cleaned_when_not_needed(engine: Client, new_uri: Ne
 def test_a_clustering_is_not_archived_before_its_old_groups_are_cleaned(engine: Client, new_uri: NewUri) -> None:
     """RDR-010: while replaced files exist the replacecommit stays active; archived after a clean, it hides no existing file."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    instant = table.clustered()
+    instant = table.cluster()
     updates = [Step("upsert", (row("a", 100 + number, f"update {number}"),)) for number in range(6)]
     table.write(*updates[:4], options={"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"})
-    engine.service(table.uri, "archive", options=limits(3, 2))
+    engine.service(table.uri, "archive", options=archive_limits(3, 2))
     assert table.is_done(instant)
-    table.expect("archived, not cleaned")
+    table.check_rows("archived, not cleaned")
     engine.service(table.uri, "clean", options=keep_commits(1))
     table.write(*updates[4:], options={"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"})
-    engine.service(table.uri, "archive", options=limits(3, 2))
-    table.expect("archived after a clean")
+    engine.service(table.uri, "archive", options=archive_limits(3, 2))
+    table.check_rows("archived after a clean")
 
 
 @CLUSTERS
@@ -399,11 +399,11 @@ def test_a_completed_clustering_is_rolled_back(engine: Client, new_uri: NewUri, 
     on the timeline.
     """
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
-    before = names_of(table.uri)
-    instant = table.clustered({SORT: "ts"})
+    before = data_file_names(table.uri)
+    instant = table.cluster({SORT: "ts"})
     engine.service(table.uri, "rollback", instant=instant)
-    table.expect("rolled back")
-    assert names_of(table.uri) == before
+    table.check_rows("rolled back")
+    assert data_file_names(table.uri) == before
     assert not table.is_done(instant)
 
 
@@ -415,15 +415,15 @@ def test_a_savepoint_before_a_clustering_is_restored(engine: Client, new_uri: Ne
     again.
     """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    rows, saved = snapshot(engine, table.uri), names_of(table.uri)
+    rows, saved = read_snapshot(engine, table.uri), data_file_names(table.uri)
     engine.service(table.uri, "savepoint", instant=table.times[-1])
-    instant = table.clustered()
+    instant = table.cluster()
     table.write(*CHANGES, Step("upsert", (row("a", 90, "again"),)))
     engine.service(table.uri, "clean", options=keep_commits(1))
-    assert saved <= names_of(table.uri)
-    table.expect("cleaned")
+    assert saved <= data_file_names(table.uri)
+    table.check_rows("cleaned")
     engine.service(table.uri, "restore", instant=table.times[-3])
-    assert snapshot(engine, table.uri) == rows
+    assert read_snapshot(engine, table.uri) == rows
     assert not table.is_done(instant)
 
 
@@ -449,10 +449,10 @@ def test_inline_clustering_equals_the_service(engine: Client, new_uri: NewUri) -
             table.write(INSERTS[1], options=asked)
         else:
             table.write(INSERTS[1]).run(options=options)
-        table.expect("clustered")
+        table.check_rows("clustered")
         (instant,) = {name.split(".")[0] for name in instant_files(table.uri, "clustering.requested")}
-        plan, done = table.plan(instant), table.done(instant)
-        rows = sorted([one["id"] for one in in_file_order(path)] for path in outputs(table.uri, instant))
+        plan, done = table.plan(instant), table.completed_metadata(instant)
+        rows = sorted([one["id"] for one in rows_in_file_order(path)] for path in files_of_clustering(table.uri, instant))
         found.append((len(plan["inputGroups"]), done["operationType"], rows))
     assert found[0] == found[1]
 
@@ -465,16 +465,16 @@ def test_one_engine_plans_and_another_clusters(writer: Client, reader: Client, n
     same rows.
     """
     table = ClusteredTable(writer, new_uri(), type).write(*INSERTS, *CHANGES)
-    instant = table.scheduled({SORT: "value,ts"})
+    instant = table.schedule({SORT: "value,ts"})
     assert table.run(reader, phase="execute", instant=instant, options={SORT: "value,ts"}) == instant
     for one in (reader, writer):
-        table.expect(f"planned by {writer.name}, clustered by {reader.name}, read by {one.name}", one)
+        table.check_rows(f"planned by {writer.name}, clustered by {reader.name}, read by {one.name}", one)
     for partition in ("oslo", "rio"):
-        for path in outputs(table.uri, instant, partition):
-            found = nulls_first(in_file_order(path), ("value", "ts"))
+        for path in files_of_clustering(table.uri, instant, partition):
+            found = sort_keys(rows_in_file_order(path), ("value", "ts"))
             assert found == sorted(found)
     table.write(Step("upsert", (row("a", 95, "after"),)))
-    table.expect("written after", reader)
+    table.check_rows("written after", reader)
 
 
 @RELAYS
@@ -485,11 +485,11 @@ def test_one_engine_crashes_and_another_finishes(writer: Client, reader: Client,
     it.
     """
     table = ClusteredTable(writer, new_uri()).write(*INSERTS)
-    instant = table.scheduled()
+    instant = table.schedule()
     left = crash_service(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
     for one in (reader, writer):
-        table.expect(f"half done, read by {one.name}", one)
+        table.check_rows(f"half done, read by {one.name}", one)
     table.run(reader, phase="execute", instant=instant)
     assert not left.exists()
     for one in (reader, writer):
-        table.expect(f"finished by {reader.name}, read by {one.name}", one)
+        table.check_rows(f"finished by {reader.name}, read by {one.name}", one)

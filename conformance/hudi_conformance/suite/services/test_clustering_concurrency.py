@@ -21,10 +21,10 @@ from hudi_conformance.suite.support.tables.clustered_tables import (
     ClusteredTable,
     NewUri,
     Type,
-    outputs,
+    files_of_clustering,
 )
 from hudi_conformance.suite.support.tables.tables_to_cluster import plan_clustering
-from hudi_conformance.suite.support.tables.tables_under_services import names_of, pending
+from hudi_conformance.suite.support.tables.tables_under_services import data_file_names, pending_actions
 from hudi_conformance.suite.support.tables.written_tables import base_files
 from hudi_reference.errors import WriteConflict
 
@@ -52,7 +52,7 @@ def test_a_write_and_a_clustering_in_every_order(engine: Client, new_uri: NewUri
     steps: dict[str, Callable[[], object]] = {
         "B": lambda: found.update(write=begin_write(table.uri, late)),
         "E": end,
-        "P": lambda: found.update(plan=table.scheduled({SORT: "ts"})),
+        "P": lambda: found.update(plan=table.schedule({SORT: "ts"})),
         "X": lambda: table.run(phase="execute", instant=found["plan"]),
     }
     completed = ""
@@ -62,7 +62,7 @@ def test_a_write_and_a_clustering_in_every_order(engine: Client, new_uri: NewUri
             completed += step
         except (ContractError, WriteConflict):
             assert step in "EX"
-        table.expect(f"after {order[:place]} of {order}")
+        table.check_rows(f"after {order[:place]} of {order}")
     assert "".join(sorted(set(completed) & set("EX"))) == SURVIVORS[order]
     assert table.is_done(found["plan"]) == ("X" in SURVIVORS[order])
 
@@ -76,17 +76,17 @@ def test_a_clustering_aborts_if_its_groups_were_updated(engine: Client, new_uri:
     and the update is in the snapshot; another clustering then includes it.
     """
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS)
-    instant = table.scheduled({SORT: "ts"})
+    instant = table.schedule({SORT: "ts"})
     table.write(*CHANGES, options={**SEVERAL_WRITERS, **ALLOW})
-    table.expect("updated beside a plan")
+    table.check_rows("updated beside a plan")
     with pytest.raises(ContractError):
         table.run(phase="execute", instant=instant)
     assert not table.is_done(instant)
-    assert outputs(table.uri, instant) == []
-    table.expect("the clustering gave up")
-    table.clustered({SORT: "ts"})
-    table.expect("clustered with the update")
-    assert pending(engine, table.uri) == []
+    assert files_of_clustering(table.uri, instant) == []
+    table.check_rows("the clustering gave up")
+    table.cluster({SORT: "ts"})
+    table.check_rows("clustered with the update")
+    assert pending_actions(engine, table.uri) == []
 
 
 @CLUSTERS
@@ -94,7 +94,7 @@ def test_a_clustering_aborts_if_its_groups_were_updated(engine: Client, new_uri:
 def test_by_default_a_write_to_planned_groups_is_refused(engine: Client, new_uri: NewUri) -> None:
     """OCC-016: the write fails and leaves no trace; writes to other groups succeed, and so does the clustering."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    instant = table.scheduled({SORT: "ts"})
+    instant = table.schedule({SORT: "ts"})
     rows = table.model.snapshot()
     with pytest.raises(ContractError) as failure:
         table.write(*CHANGES, options=SEVERAL_WRITERS)
@@ -102,9 +102,9 @@ def test_by_default_a_write_to_planned_groups_is_refused(engine: Client, new_uri
     expect_rows(engine, table.uri, rows, "after a refused write")
     table.write(Step("insert", (row("m", 1, "new"),)), options=SEVERAL_WRITERS)
     table.run(phase="execute", instant=instant)
-    table.expect("clustered")
+    table.check_rows("clustered")
     table.write(*CHANGES, options=SEVERAL_WRITERS)
-    table.expect("the same write after the clustering")
+    table.check_rows("the same write after the clustering")
 
 
 @CLUSTERS
@@ -115,10 +115,10 @@ def test_a_writer_may_roll_back_a_conflicting_plan(engine: Client, new_uri: NewU
     timeline.
     """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    instant = table.scheduled({SORT: "ts"})
+    instant = table.schedule({SORT: "ts"})
     table.write(*CHANGES, options={**SEVERAL_WRITERS, **WITHDRAW})
-    table.expect("written")
-    assert instant not in [one["requested"] for one in pending(engine, table.uri)]
+    table.check_rows("written")
+    assert instant not in [one["requested"] for one in pending_actions(engine, table.uri)]
     assert not table.is_done(instant)
 
 
@@ -133,12 +133,12 @@ def test_a_group_is_in_one_plan_at_a_time(engine: Client, new_uri: NewUri, first
     found: dict[str, str | None] = {}
     for service in sorted(("compaction", "clustering"), key=lambda name: name != first):
         found[service] = engine.service(table.uri, service, phase="schedule", options=due)  # type: ignore[arg-type]
-        table.expect(f"{service} planned")
+        table.check_rows(f"{service} planned")
     assert found[first] is not None
     for service, instant in found.items():
         if instant is not None:
             engine.service(table.uri, service, phase="execute", instant=instant, options=due)  # type: ignore[arg-type]
-            table.expect(f"{service} carried out")
+            table.check_rows(f"{service} carried out")
     logged = next(path.name.split("_")[0] for path in base_files(table.uri) if path.parent.name == "oslo")
     planned = set().union(*table.groups(found["clustering"])) if found["clustering"] else set[str]()
     assert (logged in planned) == (first == "clustering")
@@ -155,16 +155,16 @@ def test_a_clustering_completes_despite_a_planned_compaction(engine: Client, new
     due = {"hoodie.compact.inline.max.delta.commits": "1"}
     compaction = engine.service(table.uri, "compaction", phase="schedule", options=due)
     (base,) = [path for path in base_files(table.uri) if path.parent.name == "oslo"]
-    plan_clustering(table.uri, "oslo", base, logs_of(table.uri))
-    (clustering,) = [one["requested"] for one in pending(engine, table.uri) if one["action"] == "clustering"]
+    plan_clustering(table.uri, "oslo", base, log_files_in_oslo(table.uri))
+    (clustering,) = [one["requested"] for one in pending_actions(engine, table.uri) if one["action"] == "clustering"]
     table.run(phase="execute", instant=clustering)
-    table.expect("clustered")
+    table.check_rows("clustered")
     with suppress(ContractError):
         engine.service(table.uri, "compaction", phase="execute", instant=compaction, options=due)
-    table.expect("compacted")
+    table.check_rows("compacted")
 
 
-def logs_of(uri: str) -> list[Path]:
+def log_files_in_oslo(uri: str) -> list[Path]:
     """Return the log files of the partition oslo."""
     return [path for path in base_files(uri)[0].parents[1].joinpath("oslo").iterdir() if ".log." in path.name]
 
@@ -175,11 +175,11 @@ def logs_of(uri: str) -> list[Path]:
 def test_a_clean_keeps_the_inputs_of_a_plan(engine: Client, new_uri: NewUri) -> None:
     """SVC-008: under any policy, files of groups in a pending clustering plan stay until it is executed."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
-    before = names_of(table.uri)
-    instant = table.scheduled()
+    before = data_file_names(table.uri)
+    instant = table.schedule()
     table.write(*(Step("insert", (row(f"k{number}", 1, "x"),)) for number in range(3)), options=SEVERAL_WRITERS)
     engine.service(table.uri, "clean", options={"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS",
                                                 "hoodie.clean.fileversions.retained": "1"})  # fmt: skip
-    assert before <= names_of(table.uri)
+    assert before <= data_file_names(table.uri)
     table.run(phase="execute", instant=instant)
-    table.expect("cleaned, then clustered")
+    table.check_rows("cleaned, then clustered")

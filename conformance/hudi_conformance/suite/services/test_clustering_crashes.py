@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.explorer.crash_points import CrashingStorage, copy_of, crashes
+from hudi_conformance.explorer.crash_points import CrashingStorage, copy_storage, crash_states
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import ALLOW, CHANGES, GROUP, INSERTS, SORT, WITHDRAW, Type
@@ -29,14 +29,14 @@ URI = "memory:///clustered"
 UPDATE = as_arrow([row("a", 90, "late"), row("k", 1, "new")])
 
 
-def opened(storage: Storage, options: dict[str, str] | None = None) -> WritableTable:
+def reopen_table(storage: Storage, options: dict[str, str] | None = None) -> WritableTable:
     """Open the table with a clock of its own."""
     return open_table(
         URI, storage=storage, clock=ManualClock(1_800_000_000_000), ids=SeededIds(1), options=options or {}
     )  # fmt: skip
 
 
-def made(type: Type = "COPY_ON_WRITE", *, steps: Collection[Step] = (*INSERTS, *CHANGES)) -> MemoryStorage:
+def make_table(type: Type = "COPY_ON_WRITE", *, steps: Collection[Step] = (*INSERTS, *CHANGES)) -> MemoryStorage:
     """Return a table in memory for which a clustering is due."""
     storage, clock, ids, spec = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0), Program(type,
         "EVENT_TIME_ORDERING", True).spec()  # fmt: skip
@@ -48,15 +48,15 @@ def made(type: Type = "COPY_ON_WRITE", *, steps: Collection[Step] = (*INSERTS, *
     return storage
 
 
-def rows(storage: Storage) -> list[str]:
+def read_rows(storage: Storage) -> list[str]:
     """Return the rows of the table with their commit times."""
-    found = opened(storage).snapshot(["_hoodie_commit_time", "_hoodie_commit_seqno", "id", "value"]).to_pylist()
+    found = reopen_table(storage).snapshot(["_hoodie_commit_time", "_hoodie_commit_seqno", "id", "value"]).to_pylist()
     return sorted(map(str, found))
 
 
 def expect_settled(storage: Storage, when: object) -> None:
     """Check that nothing is pending, and that every data file is named by a completed action."""
-    table = opened(storage)
+    table = reopen_table(storage)
     assert not table.timeline.pending, when
     named = {path for commit in table.file_groups().commits.values() for path in commit.paths}
     listed = {info.path for info in storage.list(skip=".hoodie") if parse_data_file_name(split_path(info.path)[1])}
@@ -72,12 +72,12 @@ def test_a_crash_of_a_clustering_changes_no_row(engine: Client, type: Type) -> N
     left over.
     """
     only_in_process(engine)
-    storage = made(type)
-    expected, points = rows(storage), 0
-    for crash in crashes(storage, lambda store: cluster(opened(store), OPTIONS)):
-        assert rows(crash.storage) == expected, crash
-        cluster(opened(crash.storage), OPTIONS)
-        assert rows(crash.storage) == expected, f"{crash}, then another run"
+    storage = make_table(type)
+    expected, points = read_rows(storage), 0
+    for crash in crash_states(storage, lambda store: cluster(reopen_table(store), OPTIONS)):
+        assert read_rows(crash.storage) == expected, crash
+        cluster(reopen_table(crash.storage), OPTIONS)
+        assert read_rows(crash.storage) == expected, f"{crash}, then another run"
         expect_settled(crash.storage, crash)
         points += 1
     assert points > 10
@@ -89,13 +89,13 @@ def test_a_crash_of_a_clustering_changes_no_row(engine: Client, type: Type) -> N
 def test_a_crash_of_the_second_attempt_changes_no_row(engine: Client) -> None:
     """SVC-005: the rows stay the same if the second execution of the plan crashes too, at any request."""
     only_in_process(engine)
-    storage = made(steps=(Step("insert", (row("a", 30, "x"), row("b", 10, "y"))), Step("insert", (row("d", 20, "y"),))))
-    requested, expected = schedule_clustering(opened(storage), OPTIONS) or "", rows(storage)
-    for first in crashes(storage, lambda store: execute_clustering(opened(store), requested)):
-        for second in crashes(first.storage, lambda store: execute_clustering(opened(store), requested)):
-            assert rows(second.storage) == expected, f"{first}; {second}"
-            execute_clustering(opened(second.storage), requested)
-            assert rows(second.storage) == expected, f"{first}; {second}; finished"
+    storage = make_table(steps=(Step("insert", (row("a", 30, "x"), row("b", 10, "y"))), Step("insert", (row("d", 20, "y"),))))
+    requested, expected = schedule_clustering(reopen_table(storage), OPTIONS) or "", read_rows(storage)
+    for first in crash_states(storage, lambda store: execute_clustering(reopen_table(store), requested)):
+        for second in crash_states(first.storage, lambda store: execute_clustering(reopen_table(store), requested)):
+            assert read_rows(second.storage) == expected, f"{first}; {second}"
+            execute_clustering(reopen_table(second.storage), requested)
+            assert read_rows(second.storage) == expected, f"{first}; {second}; finished"
             expect_settled(second.storage, f"{first}; {second}")
 
 
@@ -107,21 +107,21 @@ def test_a_crash_of_the_rollback_of_a_clustering_changes_no_row(engine: Client) 
     finishes it.
     """
     only_in_process(engine)
-    storage = made(steps=INSERTS)
-    requested, expected = schedule_clustering(opened(storage), OPTIONS) or "", rows(storage)
-    points = crashes(storage, lambda store: execute_clustering(opened(store), requested))
+    storage = make_table(steps=INSERTS)
+    requested, expected = schedule_clustering(reopen_table(storage), OPTIONS) or "", read_rows(storage)
+    points = crash_states(storage, lambda store: execute_clustering(reopen_table(store), requested))
     *_, half_done = (crash.storage for crash in points if crash.changes and crash.changes[-1].endswith(".parquet"))
 
     def roll_back_both(store: Storage) -> None:
-        rollback(opened(store), requested)
-        rollback(opened(store), requested)
+        rollback(reopen_table(store), requested)
+        rollback(reopen_table(store), requested)
 
-    for crash in crashes(half_done, roll_back_both):
-        assert rows(crash.storage) == expected, crash
+    for crash in crash_states(half_done, roll_back_both):
+        assert read_rows(crash.storage) == expected, crash
         if crash.ended:
             expect_settled(crash.storage, crash)
-        cluster(opened(crash.storage), OPTIONS)
-        assert rows(crash.storage) == expected, f"{crash}, then another run"
+        cluster(reopen_table(crash.storage), OPTIONS)
+        assert read_rows(crash.storage) == expected, f"{crash}, then another run"
         expect_settled(crash.storage, crash)
 
 
@@ -132,19 +132,19 @@ def test_a_crash_of_the_rollback_of_a_clustering_changes_no_row(engine: Client) 
 def test_a_crash_of_an_aborting_clustering_loses_nothing(engine: Client, type: Type) -> None:
     """SVC-009: the groups were updated since the plan: wherever the executor crashes while it aborts, the update is there."""
     only_in_process(engine)
-    storage = made(type, steps=INSERTS)
-    requested = schedule_clustering(opened(storage), OPTIONS) or ""
-    opened(storage, ALLOW).upsert(UPDATE)
-    expected = rows(storage)
+    storage = make_table(type, steps=INSERTS)
+    requested = schedule_clustering(reopen_table(storage), OPTIONS) or ""
+    reopen_table(storage, ALLOW).upsert(UPDATE)
+    expected = read_rows(storage)
 
     def abort(store: Storage) -> None:
         with suppress(WriteConflict):
-            execute_clustering(opened(store), requested)
+            execute_clustering(reopen_table(store), requested)
 
-    for crash in crashes(storage, abort):
-        assert rows(crash.storage) == expected, crash
-        cluster(opened(crash.storage), OPTIONS)
-        assert rows(crash.storage) == expected, f"{crash}, then another run"
+    for crash in crash_states(storage, abort):
+        assert read_rows(crash.storage) == expected, crash
+        cluster(reopen_table(crash.storage), OPTIONS)
+        assert read_rows(crash.storage) == expected, f"{crash}, then another run"
         expect_settled(crash.storage, crash)
 
 
@@ -154,14 +154,14 @@ def test_a_crash_of_an_aborting_clustering_loses_nothing(engine: Client, type: T
 def test_a_writer_that_crashes_while_it_removes_a_plan_loses_nothing(engine: Client) -> None:
     """OCC-016: wherever it crashes, the rows are those before its write or those after it, and another clustering succeeds."""
     only_in_process(engine)
-    storage = made(steps=INSERTS)
-    schedule_clustering(opened(storage), OPTIONS)
-    before = set(rows(storage))
-    for crash in crashes(storage, lambda store: opened(store, WITHDRAW).upsert(UPDATE)):
-        found = rows(crash.storage)
+    storage = make_table(steps=INSERTS)
+    schedule_clustering(reopen_table(storage), OPTIONS)
+    before = set(read_rows(storage))
+    for crash in crash_states(storage, lambda store: reopen_table(store, WITHDRAW).upsert(UPDATE)):
+        found = read_rows(crash.storage)
         assert set(found) == before or any("late" in one for one in found), crash
-        cluster(opened(crash.storage), OPTIONS)
-        assert rows(crash.storage) == found, crash
+        cluster(reopen_table(crash.storage), OPTIONS)
+        assert read_rows(crash.storage) == found, crash
 
 
 @dataclass
@@ -178,7 +178,7 @@ class InterruptedStorage(CrashingStorage):
         super()._change(request)
 
 
-def beside(storage: Storage, when: Callable[[str], bool], act: Callable[[], object]) -> InterruptedStorage:
+def interrupt_storage(storage: Storage, when: Callable[[str], bool], act: Callable[[], object]) -> InterruptedStorage:
     """Return the same storage, with another process."""
     return InterruptedStorage(storage, 1_000_000, when=when, act=act)
 
@@ -191,15 +191,15 @@ def beside(storage: Storage, when: Callable[[str], bool], act: Callable[[], obje
 def test_an_update_during_the_execution_aborts_the_clustering(engine: Client, type: Type, place: str) -> None:
     """SVC-009: another process updates a group while it is rewritten, or right before the completion: the clustering aborts."""
     only_in_process(engine)
-    storage = made(type, steps=INSERTS)
-    requested = schedule_clustering(opened(storage), OPTIONS) or ""
-    *_, whole = crashes(storage, lambda store: execute_clustering(opened(store), requested))
+    storage = make_table(type, steps=INSERTS)
+    requested = schedule_clustering(reopen_table(storage), OPTIONS) or ""
+    *_, whole = crash_states(storage, lambda store: execute_clustering(reopen_table(store), requested))
     files = [request for request in whole.changes if request.endswith((".inflight", ".parquet"))]
     wanted = {"inflight": files[0], "first output": files[1], "last output": files[-1]}[place]
-    store = beside(storage, wanted.__eq__, lambda: opened(storage, ALLOW).upsert(UPDATE))
+    store = interrupt_storage(storage, wanted.__eq__, lambda: reopen_table(storage, ALLOW).upsert(UPDATE))
     with pytest.raises(WriteConflict):
-        execute_clustering(opened(store), requested)
-    found = rows(storage)
+        execute_clustering(reopen_table(store), requested)
+    found = read_rows(storage)
     assert any("late" in one for one in found) and any("'k'" in one for one in found)
     expect_settled(storage, place)
 
@@ -213,19 +213,19 @@ def test_a_plan_that_is_rolled_back_during_its_execution_is_aborted(engine: Clie
     both is left.
     """
     only_in_process(engine)
-    storage = made(steps=INSERTS)
-    requested, expected = schedule_clustering(opened(storage), OPTIONS) or "", rows(storage)
+    storage = make_table(steps=INSERTS)
+    requested, expected = schedule_clustering(reopen_table(storage), OPTIONS) or "", read_rows(storage)
 
     def withdrawn() -> None:
-        while opened(storage).timeline.pending:
-            rollback(opened(storage), requested)
+        while reopen_table(storage).timeline.pending:
+            rollback(reopen_table(storage), requested)
 
-    *_, whole = crashes(storage, lambda store: execute_clustering(opened(store), requested))
+    *_, whole = crash_states(storage, lambda store: execute_clustering(reopen_table(store), requested))
     files = [request for request in whole.changes if request.endswith((".inflight", ".parquet"))]
     wanted = {"inflight": files[0], "first output": files[1], "last output": files[-1]}[place]
     with pytest.raises(WriteConflict):
-        execute_clustering(opened(beside(storage, wanted.__eq__, withdrawn)), requested)
-    assert rows(storage) == expected
+        execute_clustering(reopen_table(interrupt_storage(storage, wanted.__eq__, withdrawn)), requested)
+    assert read_rows(storage) == expected
     expect_settled(storage, place)
 
 
@@ -237,17 +237,17 @@ def test_two_executors_of_one_plan_make_one_clustering(engine: Client) -> None:
     there is one completed file, and every file that it names exists.
     """
     only_in_process(engine)
-    storage = made(steps=INSERTS)
-    requested, expected = schedule_clustering(opened(storage), OPTIONS) or "", rows(storage)
-    *_, whole = crashes(storage, lambda store: execute_clustering(opened(store), requested))
+    storage = make_table(steps=INSERTS)
+    requested, expected = schedule_clustering(reopen_table(storage), OPTIONS) or "", read_rows(storage)
+    *_, whole = crash_states(storage, lambda store: execute_clustering(reopen_table(store), requested))
     for number in range(len(whole.changes)):
-        copy = copy_of(storage)
-        store = beside(copy, lambda _: False, lambda: None)
+        copy = copy_storage(storage)
+        store = interrupt_storage(copy, lambda _: False, lambda: None)
         store.when = lambda _, s=store, n=number: len(s.changes) == n  # type: ignore[misc]
-        store.act = lambda c=copy: execute_clustering(opened(c), requested)  # type: ignore[misc]
+        store.act = lambda c=copy: execute_clustering(reopen_table(c), requested)  # type: ignore[misc]
         with suppress(WriteConflict):
-            execute_clustering(opened(store), requested)
-        assert rows(copy) == expected, number
+            execute_clustering(reopen_table(store), requested)
+        assert read_rows(copy) == expected, number
         expect_settled(copy, number)
         done = [name for name in copy.names(".hoodie/timeline") if name.endswith(".replacecommit")]
         assert len(done) == 1, number
@@ -280,13 +280,13 @@ class SynchronizedReads(CrashingStorage):
 def test_the_groups_of_a_plan_are_clustered_in_parallel(engine: Client) -> None:
     """CLU-036: two groups of one slice each are read at the same time. The files are those of a sequential execution."""
     only_in_process(engine)
-    storage = made(steps=(Step("insert", (row("a", 1, "x"), row("c", 1, "x", "rio"))),))
-    requested = schedule_clustering(opened(storage), {**OPTIONS, GROUP: "1"}) or ""
-    alone = copy_of(storage)
-    execute_clustering(replace(opened(alone), parallelism=1), requested)
+    storage = make_table(steps=(Step("insert", (row("a", 1, "x"), row("c", 1, "x", "rio"))),))
+    requested = schedule_clustering(reopen_table(storage), {**OPTIONS, GROUP: "1"}) or ""
+    alone = copy_storage(storage)
+    execute_clustering(replace(reopen_table(alone), parallelism=1), requested)
     synchronized = SynchronizedReads(storage, 1_000_000)
     try:
-        execute_clustering(opened(synchronized), requested)
+        execute_clustering(reopen_table(synchronized), requested)
     except BrokenBarrierError:
         pytest.fail("the groups were read one after the other")
     assert {i.path for i in storage.list(skip=".hoodie")} == {i.path for i in alone.list(skip=".hoodie")}

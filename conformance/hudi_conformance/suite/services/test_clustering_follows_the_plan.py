@@ -18,11 +18,11 @@ from hudi_conformance.suite.support.tables.tables_to_cluster import (
     NewUri,
     Planned,
     SmallFiles,
-    settings,
+    planner_settings,
 )
-from hudi_conformance.suite.support.tables.tables_under_services import Json, instant_files, metadata_in, names_of
-from hudi_conformance.suite.support.tables.tables_with_logs import of_instant, stored
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.tables_under_services import Json, data_file_names, instant_files, read_instant_file
+from hudi_conformance.suite.support.tables.tables_with_logs import base_files_of_instant, read_base_file
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import open_table
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.clean.clean import clean
@@ -33,9 +33,9 @@ from hudi_reference.timeline.history.archived import plan_of
 CLUSTERS = pytest.mark.needs(*FILES, "read.snapshot", "read.projection")
 
 
-def edit(table: SmallFiles, found: Planned, change: Callable[[Json], None]) -> None:
+def edit_plan(table: SmallFiles, found: Planned, change: Callable[[Json], None]) -> None:
     """Change the record in the requested file of a plan, and keep its schema."""
-    file = folder_of(table.uri) / ".hoodie" / "timeline" / f"{found.instant}.clustering.requested"
+    file = table_folder(table.uri) / ".hoodie" / "timeline" / f"{found.instant}.clustering.requested"
     reader = fastavro.reader(io.BytesIO(file.read_bytes()))
     (record,) = reader
     change(record)
@@ -49,9 +49,9 @@ def edit(table: SmallFiles, found: Planned, change: Callable[[Json], None]) -> N
 def three_groups(engine: Client, uri: str) -> SmallFiles:
     """Return three file groups whose rows have different orders by `ts`, by `value` and by key."""
     table = SmallFiles(engine, uri)
-    table.add(row("a", 5, "m"), row("b", 1, "z"))
-    table.add(row("c", 9, "b"), row("d", 3, "d"))
-    table.add(row("e", 7, "x"), row("f", 2, "c"))
+    table.add_group(row("a", 5, "m"), row("b", 1, "z"))
+    table.add_group(row("c", 9, "b"), row("d", 3, "d"))
+    table.add_group(row("e", 7, "x"), row("f", 2, "c"))
     return table
 
 
@@ -63,7 +63,7 @@ def test_the_sort_columns_are_those_of_the_plan(engine: Client, new_uri: NewUri)
         table = three_groups(engine, new_uri())
         found = table.plan({SORT: "ts"})
         table.execute(found.instant, later)
-        (made,) = of_instant(table.uri, found.instant)
+        (made,) = base_files_of_instant(table.uri, found.instant)
         assert pq.ParquetFile(made).read(["ts"]).column("ts").to_pylist() == [1, 2, 3, 5, 7, 9]
 
 
@@ -72,11 +72,11 @@ def test_the_sort_columns_are_those_of_the_plan(engine: Client, new_uri: NewUri)
 def test_the_size_of_outputs_is_that_of_the_plan(engine: Client, new_uri: NewUri) -> None:
     """CLU-009: planned for two files and executed with a much larger target size: there are two."""
     table = SmallFiles(engine, new_uri())
-    files = table.filled(*[40_000] * 4)
-    found = table.plan(settings(target_file_max_bytes=-(-table.size(files) // 2)))
+    files = table.add_groups_of_sizes(*[40_000] * 4)
+    found = table.plan(planner_settings(target_file_max_bytes=-(-table.size(files) // 2)))
     assert [group.outputs for group in found.groups] == [2]
-    table.execute(found.instant, settings(target_file_max_bytes=LARGE))
-    assert len(of_instant(table.uri, found.instant)) == 2
+    table.execute(found.instant, planner_settings(target_file_max_bytes=LARGE))
+    assert len(base_files_of_instant(table.uri, found.instant)) == 2
     expect_rows(engine, table.uri, table.model.snapshot(), "clustered")
 
 
@@ -85,7 +85,7 @@ def test_the_size_of_outputs_is_that_of_the_plan(engine: Client, new_uri: NewUri
 def test_a_plan_without_a_target_size_uses_one_gibibyte(engine: Client, new_uri: NewUri) -> None:
     """CLU-030: if a plan has no target size, the executor uses 1073741824 bytes."""
     table = SmallFiles(engine, new_uri())
-    table.filled(10, 20)
+    table.add_groups_of_sizes(10, 20)
     found = table.plan()
     assert parse_clustering_plan(found.record).target_size == 1073741824
     assert [group.outputs for group in found.groups] == [1]
@@ -105,9 +105,9 @@ def test_metrics_of_a_plan_are_ignored(engine: Client, new_uri: NewUri, metrics:
             group["metrics"] = metrics
 
     found = table.plan({SORT: "ts"})
-    edit(table, found, change)
+    edit_plan(table, found, change)
     table.execute(found.instant)
-    assert sum(len(stored(path)) for path in of_instant(table.uri, found.instant)) == 6
+    assert sum(len(read_base_file(path)) for path in base_files_of_instant(table.uri, found.instant)) == 6
     expect_rows(engine, table.uri, table.model.snapshot(), "clustered")
 
 
@@ -116,11 +116,11 @@ def test_metrics_of_a_plan_are_ignored(engine: Client, new_uri: NewUri, metrics:
 def test_a_plan_of_an_unknown_version_is_not_executed(engine: Client, new_uri: NewUri) -> None:
     """CLU-033: a plan of an unknown version is an error or a refusal, no file is created, and the rows are unchanged."""
     table = three_groups(engine, new_uri())
-    found, files = table.plan(), names_of(table.uri)
-    edit(table, found, lambda record: record["clusteringPlan"].update(version=9))
+    found, files = table.plan(), data_file_names(table.uri)
+    edit_plan(table, found, lambda record: record["clusteringPlan"].update(version=9))
     with pytest.raises(ContractError):
         table.execute(found.instant)
-    assert names_of(table.uri) == files
+    assert data_file_names(table.uri) == files
     assert instant_files(table.uri, "replacecommit") == set()
     expect_rows(engine, table.uri, table.model.snapshot(), "not clustered")
 
@@ -133,7 +133,7 @@ def test_a_plan_without_groups_blocks_nothing(engine: Client, new_uri: NewUri) -
     """
     table = three_groups(engine, new_uri())
     found = table.plan()
-    edit(table, found, lambda record: record["clusteringPlan"].update(inputGroups=None))
+    edit_plan(table, found, lambda record: record["clusteringPlan"].update(inputGroups=None))
     expect_rows(engine, table.uri, table.model.snapshot(), "with a plan of nothing")
     assert table.plan().files == found.files
 
@@ -149,11 +149,11 @@ def test_extra_metadata_of_a_plan_is_kept(engine: Client, new_uri: NewUri) -> No
     instant = schedule_clustering(open_table(table.uri), extra_metadata=given)
     assert instant is not None
     table.execute(instant)
-    _, record = metadata_in(table.uri, instant, "clustering.requested")
+    _, record = read_instant_file(table.uri, instant, "clustering.requested")
     assert record["clusteringPlan"]["extraMetadata"] == given
     expect_rows(engine, table.uri, table.model.snapshot(), "clustered")
     for number in range(3):
-        table.add(row(f"more{number}", 1, "x"))
+        table.add_group(row(f"more{number}", 1, "x"))
     clean(
         open_table(table.uri), {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
     )

@@ -19,12 +19,12 @@ from hudi_conformance.suite.support.tables.tables_to_cluster import (
     STRATEGIES,
     NewUri,
     SmallFiles,
-    settings,
-    text,
+    incompressible_text,
+    planner_settings,
 )
-from hudi_conformance.suite.support.tables.tables_under_services import instant_files, metadata_in, names_of
-from hudi_conformance.suite.support.tables.tables_with_logs import DUE, JOIN, logs
-from hudi_conformance.suite.support.tables.written_tables import base_files, folder_of
+from hudi_conformance.suite.support.tables.tables_under_services import data_file_names, instant_files, read_instant_file
+from hudi_conformance.suite.support.tables.tables_with_logs import DUE, JOIN, log_file_names
+from hudi_conformance.suite.support.tables.written_tables import base_files, table_folder
 
 MODE = "hoodie.clustering.plan.partition.filter.mode"
 
@@ -34,12 +34,12 @@ MODE = "hoodie.clustering.plan.partition.filter.mode"
 def test_a_plan_is_published_before_its_execution(engine: Client, new_uri: NewUri) -> None:
     """CLU-006: only the requested file is new; for each group it names the slices with file id, partition and base file."""
     table = SmallFiles(engine, new_uri())
-    made = {"oslo": set(table.filled(10, 20)), "rio": set(table.filled(30, city="rio"))}
-    files = names_of(table.uri)
+    made = {"oslo": set(table.add_groups_of_sizes(10, 20)), "rio": set(table.add_groups_of_sizes(30, city="rio"))}
+    files = data_file_names(table.uri)
     found = table.plan()
     assert instant_files(table.uri, "clustering") == {f"{found.instant}.clustering.requested"}
     assert instant_files(table.uri, "replacecommit") == set()
-    assert names_of(table.uri) == files
+    assert data_file_names(table.uri) == files
     assert found.record["operationType"] == "CLUSTER"
     assert {group.partition: set(group.files) for group in found.groups} == made
     for group in found.plan["inputGroups"]:
@@ -51,12 +51,12 @@ def test_a_plan_is_published_before_its_execution(engine: Client, new_uri: NewUr
 
 def stored_schema(uri: str, instant: str) -> tuple[Any, list[Any]]:
     """Return the schema in the requested file of a clustering and the records in it."""
-    file = folder_of(uri) / ".hoodie" / "timeline" / f"{instant}.clustering.requested"
+    file = table_folder(uri) / ".hoodie" / "timeline" / f"{instant}.clustering.requested"
     reader = fastavro.reader(io.BytesIO(file.read_bytes()))
     return json.loads(reader.metadata["avro.schema"]), list(reader)
 
 
-def fields_of(record: Any) -> dict[str, Any]:
+def field_names(record: Any) -> dict[str, Any]:
     """Return name -> type without Java attributes, and default, of the fields of a record in a union with null."""
     (plain,) = (branch for branch in record if branch != "null")
     return {field["name"]: (_bare(field["type"]), field.get("default", "none")) for field in plain["fields"]}
@@ -95,34 +95,34 @@ VERSION = (["int", "null"], 1)
 def test_plans_have_the_schema_of_deployed_releases(engine: Client, new_uri: NewUri) -> None:
     """CLU-033: names, types and defaults of all fields, in the file's own schema; metrics are doubles, and the version is 1."""
     table = SmallFiles(engine, new_uri())
-    table.filled(10, 20)
+    table.add_groups_of_sizes(10, 20)
     schema, (record,) = stored_schema(table.uri, table.plan().instant)
     assert (schema["namespace"], schema["name"]) == ("org.apache.hudi.avro.model", "HoodieRequestedReplaceMetadata")
     plan = _inner([schema], "clusteringPlan")
     group = _inner(plan, "inputGroups")
     assert [found[0]["name"] for found in (plan, group)] == ["HoodieClusteringPlan", "HoodieClusteringGroup"]
     assert all(found[0].get("namespace", schema["namespace"]) == schema["namespace"] for found in (plan, group))
-    assert list(fields_of([schema]).items()) == [
+    assert list(field_names([schema]).items()) == [
         ("operationType", (["null", "string"], None)),
         ("clusteringPlan", (["null", "HoodieClusteringPlan"], None)),
         ("extraMetadata", (STRINGS, None)),
         ("version", VERSION),
     ]
-    assert list(fields_of(plan).items())[:5] == [
+    assert list(field_names(plan).items())[:5] == [
         ("inputGroups", (["null", {"array": "HoodieClusteringGroup"}], None)),
         ("strategy", (["null", "HoodieClusteringStrategy"], None)),
         ("extraMetadata", (STRINGS, None)),
         ("version", VERSION),
         ("preserveHoodieMetadata", (["null", "boolean"], None)),
     ]
-    assert list(fields_of(group).items()) == [
+    assert list(field_names(group).items()) == [
         ("slices", (["null", {"array": "HoodieSliceInfo"}], None)),
         ("metrics", (["null", {"map": "double"}], None)),
         ("numOutputFileGroups", VERSION),
         ("extraMetadata", (STRINGS, None)),
         ("version", VERSION),
     ]
-    assert list(fields_of(_inner(group, "slices"))) == [
+    assert list(field_names(_inner(group, "slices"))) == [
         "dataFilePath", "deltaFilePaths", "fileId", "partitionPath", "bootstrapFilePath", "version",
     ]  # fmt: skip
     found = record["clusteringPlan"]
@@ -137,10 +137,10 @@ def test_only_small_files_are_eligible(engine: Client, new_uri: NewUri) -> None:
     are.
     """
     table = SmallFiles(engine, new_uri())
-    files = table.filled(100, 20_000, 40_000, 300)
+    files = table.add_groups_of_sizes(100, 20_000, 40_000, 300)
     limit = table.sizes[files[1]]
-    assert table.plan(settings(small_file_limit=limit)).files == sorted([files[0], files[3]])
-    assert table.plan(settings(small_file_limit=LARGE)).files == sorted(files[1:3]), (
+    assert table.plan(planner_settings(small_file_limit=limit)).files == sorted([files[0], files[3]])
+    assert table.plan(planner_settings(small_file_limit=LARGE)).files == sorted(files[1:3]), (
         "the plan does not contain all unplanned files"
     )
 
@@ -152,9 +152,9 @@ def test_files_up_to_the_target_size_are_planned(engine: Client, new_uri: NewUri
     not matter.
     """
     table = SmallFiles(engine, new_uri())
-    files = table.filled(15_000, 20_000, 60_000)
+    files = table.add_groups_of_sizes(15_000, 20_000, 60_000)
     target = table.sizes[files[1]]
-    found = table.plan(settings(small_file_limit=target + 1, target_file_max_bytes=target))
+    found = table.plan(planner_settings(small_file_limit=target + 1, target_file_max_bytes=target))
     assert found.files == sorted(files[:2])
 
 
@@ -163,8 +163,8 @@ def test_files_up_to_the_target_size_are_planned(engine: Client, new_uri: NewUri
 def test_files_above_the_target_are_not_planned(engine: Client, new_uri: NewUri) -> None:
     """CLU-011: files above the target size are not in the plan, also if they are smaller than the limit of small files."""
     table = SmallFiles(engine, new_uri())
-    files = table.filled(20_000, 30_000, 60_000)
-    found = table.plan(settings(small_file_limit=LARGE, target_file_max_bytes=table.sizes[files[1]]))
+    files = table.add_groups_of_sizes(20_000, 30_000, 60_000)
+    found = table.plan(planner_settings(small_file_limit=LARGE, target_file_max_bytes=table.sizes[files[1]]))
     assert found.files == sorted(files[:2])
 
 
@@ -173,15 +173,15 @@ def test_files_above_the_target_are_not_planned(engine: Client, new_uri: NewUri)
 def test_planned_file_groups_are_not_planned_again(engine: Client, new_uri: NewUri) -> None:
     """SVC-010: a file group in a pending compaction or clustering plan is in no further plan."""
     table = SmallFiles(engine, new_uri(), "MERGE_ON_READ")
-    compacted, clustered, free = (table.filled(10, city=city)[0] for city in ("oslo", "rio", "lima"))
+    compacted, clustered, free = (table.add_groups_of_sizes(10, city=city)[0] for city in ("oslo", "rio", "lima"))
     table.update(row("oslo0", 2, "more"))
     instant = engine.service(table.uri, "compaction", phase="schedule", options=DUE)
     assert instant is not None
-    (operation,) = metadata_in(table.uri, instant, "compaction.requested")[1]["operations"]
+    (operation,) = read_instant_file(table.uri, instant, "compaction.requested")[1]["operations"]
     assert operation["fileId"] == compacted
-    assert table.plan(settings(partition_selected="rio")).files == [clustered]
+    assert table.plan(planner_settings(partition_selected="rio")).files == [clustered]
     assert table.plan().files == [free]
-    assert table.planned() is None
+    assert table.try_plan() is None
     expect_rows(engine, table.uri, table.model.snapshot(), "with three plans")
 
 
@@ -190,8 +190,8 @@ def test_planned_file_groups_are_not_planned_again(engine: Client, new_uri: NewU
 def test_file_groups_of_a_log_compaction_are_not_planned(engine: Client, new_uri: NewUri) -> None:
     """SVC-004: a file group in a pending log compaction plan is in no clustering plan."""
     table = SmallFiles(engine, new_uri(), "MERGE_ON_READ")
-    table.filled(10)
-    (free,) = table.filled(10, city="rio")
+    table.add_groups_of_sizes(10)
+    (free,) = table.add_groups_of_sizes(10, city="rio")
     for number in range(2, 5):
         table.update(row("oslo0", number, "more"))
     assert engine.service(table.uri, "log-compaction", phase="schedule", options=JOIN) is not None
@@ -203,14 +203,14 @@ def test_file_groups_of_a_log_compaction_are_not_planned(engine: Client, new_uri
 def test_groups_with_logs_are_left_out_or_planned_with_all_logs(engine: Client, new_uri: NewUri) -> None:
     """CLU-013: a plan leaves out file groups with logs, or it names all their logs."""
     table = SmallFiles(engine, new_uri(), "MERGE_ON_READ")
-    logged, plain = table.filled(10)[0], table.filled(10, city="rio")[0]
+    logged, plain = table.add_groups_of_sizes(10)[0], table.add_groups_of_sizes(10, city="rio")[0]
     table.update(row("oslo0", 2, "more"))
     table.update(row("oslo0", 3, "still more"))
     found = table.plan()
     assert plain in found.files
     slices = [slice_ for group in found.plan["inputGroups"] for slice_ in group["slices"] if slice_["fileId"] == logged]
     for slice_ in slices:
-        assert sorted(path.rpartition("/")[2] for path in slice_["deltaFilePaths"]) == sorted(logs(table.uri))
+        assert sorted(path.rpartition("/")[2] for path in slice_["deltaFilePaths"]) == sorted(log_file_names(table.uri))
 
 
 @PLANS
@@ -218,10 +218,10 @@ def test_groups_with_logs_are_left_out_or_planned_with_all_logs(engine: Client, 
 def test_eight_small_files_become_four(engine: Client, new_uri: NewUri) -> None:
     """CLU-016: the example of the draft, scaled down: with a target of a quarter of all bytes there are four outputs."""
     table = SmallFiles(engine, new_uri())
-    files = table.filled(*[20_000] * 8)
+    files = table.add_groups_of_sizes(*[20_000] * 8)
     target = -(-table.size(files) // 4)
-    found = table.plan(settings(target_file_max_bytes=target))
-    assert found.together == {frozenset(files)}
+    found = table.plan(planner_settings(target_file_max_bytes=target))
+    assert found.group_set == {frozenset(files)}
     assert [group.outputs for group in found.groups] == [4]
 
 
@@ -231,10 +231,10 @@ def test_eight_small_files_become_four(engine: Client, new_uri: NewUri) -> None:
 def test_groups_are_filled_up_to_their_limit(engine: Client, new_uri: NewUri, parts: int) -> None:
     """CLU-005: every file is in one group; no group exceeds its limit; no group is closed while the next file still fits."""
     table = SmallFiles(engine, new_uri())
-    files = table.filled(*(n * 3_000 for n in range(1, 10)))
+    files = table.add_groups_of_sizes(*(n * 3_000 for n in range(1, 10)))
     sizes, most = table.sizes, -(-table.size(files) // parts)
     target = most // 2
-    found = table.plan(settings(max_bytes_per_group=most, target_file_max_bytes=target, small_file_limit=target))
+    found = table.plan(planner_settings(max_bytes_per_group=most, target_file_max_bytes=target, small_file_limit=target))
     assert found.files == sorted(file for file in files if sizes[file] < target)
     groups = sorted(found.groups, key=lambda group: -max(sizes[file] for file in group.files))
     for group in groups:
@@ -249,7 +249,7 @@ def test_groups_are_filled_up_to_their_limit(engine: Client, new_uri: NewUri, pa
 def test_groups_do_not_span_partitions(engine: Client, new_uri: NewUri) -> None:
     """CLU-028: small files of two partitions are never in one group."""
     table = SmallFiles(engine, new_uri())
-    made = {city: frozenset(table.filled(10, 10, city=city)) for city in ("oslo", "rio", "lima")}
+    made = {city: frozenset(table.add_groups_of_sizes(10, 10, city=city)) for city in ("oslo", "rio", "lima")}
     assert {group.partition: group.files for group in table.plan().groups} == made
 
 
@@ -258,7 +258,7 @@ def test_groups_do_not_span_partitions(engine: Client, new_uri: NewUri) -> None:
 def test_the_sort_columns_are_in_the_plan(engine: Client, new_uri: NewUri) -> None:
     """CLU-002: the sort columns are in the parameters of the strategy, under the name of the setting."""
     table = SmallFiles(engine, new_uri())
-    table.filled(10, 20)
+    table.add_groups_of_sizes(10, 20)
     found = table.plan({SORT: "value,ts"})
     assert found.plan["strategy"]["strategyParams"][SORT] == "value,ts"
 
@@ -279,9 +279,9 @@ def test_files_that_overlap_are_a_group(engine: Client, new_uri: NewUri, case: s
     """
     ranges, overlapping = RANGES[case]
     table = SmallFiles(engine, new_uri())
-    files = table.ranging(*ranges)
+    files = table.add_groups_of_ranges(*ranges)
     target = 2 * max(table.sizes.values())
-    found = table.plan({SORT: "ts", **settings(target_file_max_bytes=target, max_bytes_per_group=2 * target)})
+    found = table.plan({SORT: "ts", **planner_settings(target_file_max_bytes=target, max_bytes_per_group=2 * target)})
     (group,) = (group for group in found.groups if group.files & {files[n] for n in overlapping})
     assert group.files == {files[n] for n in overlapping}
     assert group.outputs == len(overlapping) // 2
@@ -295,15 +295,18 @@ def test_each_strategy_forms_its_own_groups(engine: Client, new_uri: NewUri) -> 
     table = SmallFiles(engine, new_uri())
     #: The order of keys is a, b, c, d; that of writing c, a, d, b; that of sizes d, a, c, b.
     lengths = {"c": 10_000, "a": 12_000, "d": 12_500, "b": 9_000}
-    files = [table.add(*(row(f"{key}{n}", 1, text(f"{key}{n}", size)) for n in range(2))) for key, size in lengths.items()]
+    files = [
+        table.add_group(*(row(f"{key}{n}", 1, incompressible_text(f"{key}{n}", size)) for n in range(2)))
+        for key, size in lengths.items()
+    ]
     for age, path in enumerate(reversed(base_files(table.uri))):
         os.utime(path, (1_000_000_000 + [2, 0, 3, 1][age],) * 2)
-    most = settings(max_bytes_per_group=table.size(files[1:3]))
+    most = planner_settings(max_bytes_per_group=table.size(files[1:3]))
 
     def planned(strategy: str) -> set[frozenset[str]]:
-        found = table.plan({**most, **settings(**{"class": strategy})})
-        (folder_of(table.uri) / ".hoodie" / "timeline" / f"{found.instant}.clustering.requested").unlink()
-        return found.together
+        found = table.plan({**most, **planner_settings(**{"class": strategy})})
+        (table_folder(table.uri) / ".hoodie" / "timeline" / f"{found.instant}.clustering.requested").unlink()
+        return found.group_set
 
     c, a, d, b = files
     assert planned("KeyRangeClusteringPlanStrategy") == {frozenset((a, b)), frozenset((c, d))}
@@ -318,17 +321,17 @@ def test_the_random_strategy_puts_each_file_in_one_group(engine: Client, new_uri
     seeds do.
     """
     table = SmallFiles(engine, new_uri())
-    files = table.filled(*[10] * 6)
+    files = table.add_groups_of_sizes(*[10] * 6)
     most = {
-        **settings(max_bytes_per_group=2 * max(table.sizes.values())),
-        **settings(**{"class": "RandomClusteringPlanStrategy"}),
+        **planner_settings(max_bytes_per_group=2 * max(table.sizes.values())),
+        **planner_settings(**{"class": "RandomClusteringPlanStrategy"}),
     }
     plans = []
     for seed in (1, 1, 2, 3, 4, 5):
-        found = table.plan({**most, **settings(random_seed=seed)})
-        (folder_of(table.uri) / ".hoodie" / "timeline" / f"{found.instant}.clustering.requested").unlink()
+        found = table.plan({**most, **planner_settings(random_seed=seed)})
+        (table_folder(table.uri) / ".hoodie" / "timeline" / f"{found.instant}.clustering.requested").unlink()
         assert found.files == sorted(files)
-        plans.append(found.together)
+        plans.append(found.group_set)
     assert plans[0] == plans[1]
     assert any(plan != plans[0] for plan in plans)
 
@@ -338,14 +341,14 @@ def test_the_random_strategy_puts_each_file_in_one_group(engine: Client, new_uri
 def test_a_plan_has_at_most_the_configured_groups(engine: Client, new_uri: NewUri) -> None:
     """CLU-023: with a limit of one each plan has one group; successive plans include every file group once."""
     table = SmallFiles(engine, new_uri())
-    files = [file for city in ("oslo", "rio", "lima") for file in table.filled(10, 20, city=city)]
+    files = [file for city in ("oslo", "rio", "lima") for file in table.add_groups_of_sizes(10, 20, city=city)]
     seen: list[str] = []
     for _ in range(3):
-        found = table.plan(settings(max_num_groups=1))
+        found = table.plan(planner_settings(max_num_groups=1))
         assert len(found.groups) == 1
         seen += found.files
     assert sorted(seen) == sorted(files)
-    assert table.planned(settings(max_num_groups=1)) is None
+    assert table.try_plan(planner_settings(max_num_groups=1)) is None
 
 
 @STRATEGIES
@@ -355,8 +358,10 @@ def test_groups_are_ordered_by_the_reduction_of_files(engine: Client, new_uri: N
     last.
     """
     table = SmallFiles(engine, new_uri())
-    made = {city: table.filled(*[10] * files, city=city) for city, files in (("a", 1), ("b", 3), ("c", 2), ("d", 4))}
-    assert [group.partition for group in table.plan(settings(max_num_groups=2)).groups] == ["d", "b"]
+    made = {
+        city: table.add_groups_of_sizes(*[10] * files, city=city) for city, files in (("a", 1), ("b", 3), ("c", 2), ("d", 4))
+    }
+    assert [group.partition for group in table.plan(planner_settings(max_num_groups=2)).groups] == ["d", "b"]
     assert [group.partition for group in table.plan().groups] == ["c", "a"]
     assert len(made["a"]) == 1
 
@@ -367,12 +372,13 @@ def test_groups_are_ordered_by_the_reduction_of_files(engine: Client, new_uri: N
     ("options", "right"),
     [
         ({MODE: "RECENT_DAYS"}, {"2025-01-05", "2025-01-04"}),
-        ({MODE: "RECENT_DAYS", **settings(daybased_lookback_partitions=1)}, {"2025-01-05"}),
-        ({MODE: "RECENT_DAYS", **settings(daybased_skipfromlatest_partitions=1)}, {"2025-01-04", "2025-01-02"}),
-        ({MODE: "SELECTED_PARTITIONS", **settings(cluster_begin_partition="2025-01-02", cluster_end_partition="2025-01-04")},
+        ({MODE: "RECENT_DAYS", **planner_settings(daybased_lookback_partitions=1)}, {"2025-01-05"}),
+        ({MODE: "RECENT_DAYS", **planner_settings(daybased_skipfromlatest_partitions=1)}, {"2025-01-04", "2025-01-02"}),
+        ({MODE: "SELECTED_PARTITIONS",
+          **planner_settings(cluster_begin_partition="2025-01-02", cluster_end_partition="2025-01-04")},
          {"2025-01-02", "2025-01-04"}),
-        (settings(partition_selected="2025-01-01,2025-01-05"), {"2025-01-01", "2025-01-05"}),
-        (settings(partition_regex_pattern=".*-0[14]"), {"2025-01-01", "2025-01-04"}),
+        (planner_settings(partition_selected="2025-01-01,2025-01-05"), {"2025-01-01", "2025-01-05"}),
+        (planner_settings(partition_regex_pattern=".*-0[14]"), {"2025-01-01", "2025-01-04"}),
     ],
     ids=["the newest two", "the newest", "but not the newest", "a range", "named ones", "matching ones"],
 )  # fmt: skip
@@ -382,7 +388,7 @@ def test_a_plan_covers_the_selected_partitions_only(
     """CLU-004: the plan has groups of the selected partitions only, in whatever order they were written."""
     table = SmallFiles(engine, new_uri())
     for city in ("2025-01-04", "2025-01-01", "2025-01-05", "2025-01-02"):
-        table.filled(10, city=city)
+        table.add_groups_of_sizes(10, city=city)
     assert {group.partition for group in table.plan(options).groups} == right
 
 
@@ -396,12 +402,12 @@ def test_a_plan_is_due_after_the_configured_commits(engine: Client, new_uri: New
     table = SmallFiles(engine, new_uri())
     on = {"inline": {"hoodie.clustering.inline": "true"}, "async": {"hoodie.clustering.async.enabled": "true"}}[setting]
     two = {**on, f"hoodie.clustering.{setting}.max.commits": "2"}
-    table.filled(10)
-    assert table.planned(two) is None
-    table.filled(10, city="rio")
-    assert table.planned(on) is None
+    table.add_groups_of_sizes(10)
+    assert table.try_plan(two) is None
+    table.add_groups_of_sizes(10, city="rio")
+    assert table.try_plan(on) is None
     assert len(table.plan(two).files) == 2
-    table.filled(10, 20, 30, city="lima")
-    assert table.planned(on) is None
-    table.filled(10, city="quito")
+    table.add_groups_of_sizes(10, 20, 30, city="lima")
+    assert table.try_plan(on) is None
+    table.add_groups_of_sizes(10, city="quito")
     assert len(table.plan(on).files) == 4

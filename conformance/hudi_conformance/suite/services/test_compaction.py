@@ -15,15 +15,15 @@ from hudi_conformance.suite.support.programs.write_programs import TYPES, Step, 
 from hudi_conformance.suite.support.tables.tables_to_cluster import plan_clustering
 from hudi_conformance.suite.support.tables.tables_under_services import (
     Json,
+    copy_golden_table,
     crash_service,
-    golden,
+    data_file_names,
     instant_files,
     keep_versions,
-    metadata_in,
-    names_of,
-    ordered,
-    pending,
-    snapshot,
+    pending_actions,
+    read_instant_file,
+    read_snapshot,
+    sort_rows,
 )
 from hudi_conformance.suite.support.tables.tables_with_logs import (
     COMPACTS,
@@ -36,11 +36,11 @@ from hudi_conformance.suite.support.tables.tables_with_logs import (
     LoggedTable,
     Mode,
     NewUri,
-    logs,
-    of_instant,
-    stored,
+    base_files_of_instant,
+    log_file_names,
+    read_base_file,
 )
-from hudi_conformance.suite.support.tables.written_tables import base_files, folder_of
+from hudi_conformance.suite.support.tables.written_tables import base_files, table_folder
 from hudi_reference import open_table
 from hudi_reference.timeline.contents.avro_container import write_record
 from hudi_reference.timeline.contents.schemas import schema_of
@@ -56,17 +56,17 @@ def test_a_compaction_creates_the_next_slice_of_the_same_group(engine: Client, n
     """
     table = LoggedTable(engine, new_uri()).write(*ROWS, Step("upsert", (row("b", 40, "gone", deleted=True),)))
     asked = Query(columns=("_hoodie_commit_time", "_hoodie_record_key", *TYPES))
-    before, groups = ordered(engine.read(table.uri, asked)), {path.name.split("_")[0] for path in base_files(table.uri)}
-    instant = table.compacted()
-    made = of_instant(table.uri, instant)
+    before, groups = sort_rows(engine.read(table.uri, asked)), {path.name.split("_")[0] for path in base_files(table.uri)}
+    instant = table.compact()
+    made = base_files_of_instant(table.uri, instant)
     assert {path.name.split("_")[0] for path in made} == groups and len(made) == len(groups)
-    found = [one for path in made for one in stored(path)]
-    names = {name: path.name for path in made for name in (one["_hoodie_record_key"] for one in stored(path))}
+    found = [one for path in made for one in read_base_file(path)]
+    names = {name: path.name for path in made for name in (one["_hoodie_record_key"] for one in read_base_file(path))}
     assert {one["_hoodie_record_key"]: one["_hoodie_file_name"] for one in found} == names
     picked = [{name: one[name] for name in asked.columns or ()} for one in found]
     assert sorted(map(str, picked)) == sorted(map(str, before))
-    assert ordered(engine.read(table.uri, asked)) == before
-    for path in folder_of(table.uri).rglob(".*.log.*"):
+    assert sort_rows(engine.read(table.uri, asked)) == before
+    for path in table_folder(table.uri).rglob(".*.log.*"):
         path.unlink()
     expect_rows(engine, table.uri, table.model.snapshot(), "without logs", Query("read-optimized", columns=tuple(TYPES)))
 
@@ -76,27 +76,27 @@ def test_a_compaction_creates_the_next_slice_of_the_same_group(engine: Client, n
 def test_a_compaction_plans_files_and_reports_the_result(engine: Client, new_uri: NewUri) -> None:
     """TL-044: the plan names base and log files of each slice with logs; the completed commit names the new base files."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
-    before = names_of(table.uri)
-    instant = table.scheduled()
-    assert names_of(table.uri) == before, "the plan created a file"
-    record, plan = metadata_in(table.uri, instant, "compaction.requested")
+    before = data_file_names(table.uri)
+    instant = table.schedule()
+    assert data_file_names(table.uri) == before, "the plan created a file"
+    record, plan = read_instant_file(table.uri, instant, "compaction.requested")
     (operation,) = plan["operations"]
     assert (record, plan["version"], operation["partitionPath"]) == ("HoodieCompactionPlan", 2, "oslo")
     assert [*operation["deltaFilePaths"], operation["dataFilePath"]] == [
-        *logs(table.uri),
+        *log_file_names(table.uri),
         next(path.name for path in base_files(table.uri) if path.parent.name == "oslo"),
     ]
     assert operation["baseInstantTime"] == table.times[0]
     assert instant_files(table.uri, "compaction") == {f"{instant}.compaction.requested"}
     assert table.run("compaction", phase="execute", instant=instant) == instant
-    record, done = metadata_in(table.uri, instant, "commit")
+    record, done = read_instant_file(table.uri, instant, "commit")
     (stat,) = done["partitionToWriteStats"]["oslo"]
-    (made,) = of_instant(table.uri, instant)
+    (made,) = base_files_of_instant(table.uri, instant)
     assert (record, done["operationType"], done["compacted"]) == ("HoodieCommitMetadata", "COMPACT", True)
     assert (stat["path"], stat["fileId"]) == (f"oslo/{made.name}", operation["fileId"])
     assert (stat["prevBaseFile"], stat["numWrites"]) == (operation["dataFilePath"], 2)
     assert (stat["fileSizeInBytes"], stat["totalLogFilesCompacted"]) == (made.stat().st_size, 1)
-    table.expect("after the compaction")
+    table.check_rows("after the compaction")
 
 
 @COMPACTS
@@ -107,9 +107,9 @@ def test_a_compaction_at_any_time_changes_nothing(engine: Client, new_uri: NewUr
     """MRG-013: rows without deletes: with a compaction at any position, each snapshot is that of the writes alone."""
     table = LoggedTable(engine, new_uri(), mode).write(*ROWS[:place])
     table.run("compaction")
-    table.expect(f"compacted after write {place}")
+    table.check_rows(f"compacted after write {place}")
     table.write(*ROWS[place:])
-    table.expect(f"compacted after write {place}, at the end")
+    table.check_rows(f"compacted after write {place}, at the end")
 
 
 @COMPACTS
@@ -121,9 +121,9 @@ def test_in_commit_time_mode_deletes_survive_a_compaction(engine: Client, new_ur
     """
     table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*DELETES[:place])
     table.run("compaction")
-    table.expect(f"compacted after write {place}")
+    table.check_rows(f"compacted after write {place}")
     table.write(*DELETES[place:])
-    table.expect(f"compacted after write {place}, at the end")
+    table.check_rows(f"compacted after write {place}, at the end")
 
 
 @COMPACTS
@@ -135,10 +135,10 @@ def test_a_compaction_drops_a_delete_and_its_ordering_value(engine: Client, new_
     """
     table = LoggedTable(engine, new_uri()).write(FIRST, Step("upsert", (row("a", 20, "gone", deleted=True),)))
     if between:
-        table.compacted()
-        assert {one["id"] for one in snapshot(engine, table.uri)} == {"b", "c"}
+        table.compact()
+        assert {one["id"] for one in read_snapshot(engine, table.uri)} == {"b", "c"}
     table.write(Step("upsert", (row("a", 10, "again"),)))
-    found = [one["value"] for one in snapshot(engine, table.uri) if one["id"] == "a"]
+    found = [one["value"] for one in read_snapshot(engine, table.uri) if one["id"] == "a"]
     assert found == (["again"] if between else [])
 
 
@@ -147,9 +147,9 @@ def test_a_compaction_drops_a_delete_and_its_ordering_value(engine: Client, new_
 def test_a_key_deleted_before_a_compaction_can_be_inserted_again(engine: Client, new_uri: NewUri) -> None:
     """CMP-006: after a delete by key and a compaction, a row with a lower ordering value than the deleted one is inserted."""
     table = LoggedTable(engine, new_uri()).write(FIRST, Step("delete", (row("a", 0, "gone"),)))
-    table.compacted()
+    table.compact()
     table.write(Step("upsert", (row("a", 5, "new"),)))
-    assert [one["value"] for one in snapshot(engine, table.uri) if one["id"] == "a"] == ["new"]
+    assert [one["value"] for one in read_snapshot(engine, table.uri) if one["id"] == "a"] == ["new"]
 
 
 @COMPACTS
@@ -158,13 +158,13 @@ def test_a_key_deleted_before_a_compaction_can_be_inserted_again(engine: Client,
 @pytest.mark.requirements("CMP-004", "CMP-001")
 def test_a_slice_without_base_file_gets_one(engine: Client, tmp_path: Path, name: str) -> None:
     """CMP-001: log files without a base file are compacted into a base file with all rows."""
-    uri, _ = golden(name, tmp_path)
-    before = ordered(engine.read(uri, Query(columns=("id", "ts", "name"))))
+    uri, _ = copy_golden_table(name, tmp_path)
+    before = sort_rows(engine.read(uri, Query(columns=("id", "ts", "name"))))
     instant = engine.service(uri, "compaction", options=DUE)
     assert instant is not None
-    found = [one for path in of_instant(uri, instant) for one in stored(path)]
+    found = [one for path in base_files_of_instant(uri, instant) for one in read_base_file(path)]
     assert sorted(one["id"] for one in found) == sorted(one["id"] for one in before)
-    assert ordered(engine.read(uri, Query(columns=("id", "ts", "name")))) == before
+    assert sort_rows(engine.read(uri, Query(columns=("id", "ts", "name")))) == before
 
 
 @COMPACTS
@@ -173,9 +173,9 @@ def test_a_slice_without_base_file_gets_one(engine: Client, tmp_path: Path, name
 def test_the_slice_before_a_compaction_stays(engine: Client, new_uri: NewUri) -> None:
     """CMP-005: the compacted files stay, and reads as of earlier instants give the earlier rows."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:3])
-    files = names_of(table.uri)
-    table.compacted()
-    assert files <= names_of(table.uri)
+    files = data_file_names(table.uri)
+    table.compact()
+    assert files <= data_file_names(table.uri)
     table.write(ROWS[3])
     for instant in table.times:
         asked = Query("as-of", as_of=instant, columns=tuple(TYPES))
@@ -188,13 +188,13 @@ def test_the_slice_before_a_compaction_stays(engine: Client, new_uri: NewUri) ->
 def test_deleted_rows_stay_deleted_after_the_old_slice_is_cleaned(engine: Client, new_uri: NewUri) -> None:
     """CMP-005: deleted rows stay deleted when the old slice with the delete in its logs is cleaned."""
     table = LoggedTable(engine, new_uri()).write(*DELETES[:3])
-    old = set(logs(table.uri))
-    table.compacted()
-    rows = snapshot(engine, table.uri)
+    old = set(log_file_names(table.uri))
+    table.compact()
+    rows = read_snapshot(engine, table.uri)
     assert {one["id"] for one in rows} == {"c"}
     engine.service(table.uri, "clean", options=keep_versions(1))
-    assert not old & names_of(table.uri)
-    assert snapshot(engine, table.uri) == rows
+    assert not old & data_file_names(table.uri)
+    assert read_snapshot(engine, table.uri) == rows
 
 
 @COMPACTS
@@ -203,14 +203,14 @@ def test_deleted_rows_stay_deleted_after_the_old_slice_is_cleaned(engine: Client
 def test_writes_between_plan_and_execution(engine: Client, new_uri: NewUri, mode: Mode) -> None:
     """CMP-003: writes that complete after the plan are read before and after its execution, and are not part of it."""
     table = LoggedTable(engine, new_uri(), mode).write(*ROWS[:2])
-    instant = table.scheduled()
-    table.expect("with a plan")
+    instant = table.schedule()
+    table.check_rows("with a plan")
     table.write(*ROWS[2:])
-    table.expect("written beside a plan")
+    table.check_rows("written beside a plan")
     table.run("compaction", phase="execute", instant=instant)
-    (made,) = of_instant(table.uri, instant)
-    assert {one["_hoodie_commit_time"] for one in stored(made)} <= set(table.times[:2])
-    table.expect("after the execution")
+    (made,) = base_files_of_instant(table.uri, instant)
+    assert {one["_hoodie_commit_time"] for one in read_base_file(made)} <= set(table.times[:2])
+    table.check_rows("after the execution")
 
 
 @COMPACTS
@@ -218,13 +218,13 @@ def test_writes_between_plan_and_execution(engine: Client, new_uri: NewUri, mode
 def test_a_plan_is_executed_once(engine: Client, new_uri: NewUri) -> None:
     """SVC-005: a second execution of a completed plan returns a result or an error; files and timeline are unchanged."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
-    instant = table.scheduled()
+    instant = table.schedule()
     table.run("compaction", phase="execute", instant=instant)
-    files, instants = names_of(table.uri), instant_files(table.uri)
+    files, instants = data_file_names(table.uri), instant_files(table.uri)
     with suppress(ContractError):
         table.run("compaction", phase="execute", instant=instant)
-    assert (names_of(table.uri), instant_files(table.uri)) == (files, instants)
-    table.expect("executed twice")
+    assert (data_file_names(table.uri), instant_files(table.uri)) == (files, instants)
+    table.check_rows("executed twice")
 
 
 @COMPACTS
@@ -232,15 +232,15 @@ def test_a_plan_is_executed_once(engine: Client, new_uri: NewUri) -> None:
 def test_a_group_is_in_one_plan_at_a_time(engine: Client, new_uri: NewUri) -> None:
     """SVC-004: while a plan is pending, another one includes only file groups that have logs and are not in it."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
-    first = table.scheduled()
+    first = table.schedule()
     table.write(Step("upsert", (row("a", 50, "more"), row("c", 50, "more", "rio"))))
-    second = table.scheduled()
-    plans = [metadata_in(table.uri, instant, "compaction.requested")[1]["operations"] for instant in (first, second)]
+    second = table.schedule()
+    plans = [read_instant_file(table.uri, instant, "compaction.requested")[1]["operations"] for instant in (first, second)]
     assert [[operation["partitionPath"] for operation in plan] for plan in plans] == [["oslo"], ["rio"]]
-    table.expect("two plans")
+    table.check_rows("two plans")
     for instant in (second, first):
         table.run("compaction", phase="execute", instant=instant)
-    table.expect("both carried out")
+    table.check_rows("both carried out")
 
 
 @COMPACTS
@@ -251,14 +251,14 @@ def test_a_crashed_compaction_is_finished(engine: Client, new_uri: NewUri) -> No
     again, once.
     """
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2], Step("upsert", (row("c", 20, "second", "rio"),)))
-    instant = table.scheduled()
+    instant = table.schedule()
     left = crash_service(table.uri, instant, "compaction")
-    table.expect("half done")
+    table.check_rows("half done")
     table.run("compaction", phase="execute", instant=instant)
-    table.expect("finished")
+    table.check_rows("finished")
     assert not left.exists()
-    assert len(of_instant(table.uri, instant)) == 2
-    assert pending(engine, table.uri) == []
+    assert len(base_files_of_instant(table.uri, instant)) == 2
+    assert pending_actions(engine, table.uri) == []
 
 
 @COMPACTS
@@ -267,14 +267,14 @@ def test_a_crashed_compaction_is_finished(engine: Client, new_uri: NewUri) -> No
 def test_a_crashed_compaction_is_rolled_back(engine: Client, new_uri: NewUri) -> None:
     """TL-050: the rollback deletes the files of the attempt and makes the plan requested again; then it is executed."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
-    instant = table.scheduled()
+    instant = table.schedule()
     left = crash_service(table.uri, instant, "compaction")
     engine.service(table.uri, "rollback", instant=instant)
     assert not left.exists()
-    assert [(one["requested"], one["state"]) for one in pending(engine, table.uri)] == [(instant, "REQUESTED")]
-    table.expect("rolled back")
+    assert [(one["requested"], one["state"]) for one in pending_actions(engine, table.uri)] == [(instant, "REQUESTED")]
+    table.check_rows("rolled back")
     table.run("compaction", phase="execute", instant=instant)
-    table.expect("carried out")
+    table.check_rows("carried out")
 
 
 #: A write (B begins, E ends) and a compaction (P is planned, X executed) in every order.
@@ -298,12 +298,12 @@ def test_a_write_and_a_compaction_in_every_order(engine: Client, new_uri: NewUri
     steps: dict[str, Callable[[], None]] = {
         "B": lambda: found.update(write=begin_write(table.uri, late)),
         "E": end,
-        "P": lambda: found.update(plan=table.scheduled()),
+        "P": lambda: found.update(plan=table.schedule()),
         "X": lambda: found.update(done=table.run("compaction", phase="execute", instant=found["plan"])),
     }
     for place, step in enumerate(order, 1):
         steps[step]()
-        table.expect(f"after {order[:place]} of {order}")
+        table.check_rows(f"after {order[:place]} of {order}")
 
 
 @COMPACTS
@@ -311,7 +311,7 @@ def test_a_write_and_a_compaction_in_every_order(engine: Client, new_uri: NewUri
 def test_a_group_that_was_replaced_after_the_plan_stays_hidden(engine: Client, new_uri: NewUri) -> None:
     """SVC-011: whether the compaction completes or aborts, no row of the replaced group is read again."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2], Step("upsert", (row("c", 20, "second", "rio"),)))
-    instant = table.scheduled()
+    instant = table.schedule()
     groups = {str(path.parent.name): path.name.split("_")[0] for path in base_files(table.uri)}
     replace_group(table.uri, "oslo", groups["oslo"])
     expected = [one for one in table.model.snapshot() if one["city"] == "rio"]
@@ -347,7 +347,7 @@ def test_a_compaction_leaves_out_groups_of_a_clustering_plan(engine: Client, new
     table = LoggedTable(engine, new_uri()).write(FIRST, Step("upsert", (row("a", 20, "second"), row("c", 20, "second", "rio"))))
     groups = {str(path.parent.name): path for path in base_files(table.uri)}
     plan_clustering(table.uri, "oslo", groups["oslo"])
-    _, plan = metadata_in(table.uri, table.scheduled(), "compaction.requested")
+    _, plan = read_instant_file(table.uri, table.schedule(), "compaction.requested")
     assert [operation["partitionPath"] for operation in plan["operations"]] == ["rio"]
 
 
@@ -376,10 +376,17 @@ def test_inline_compaction_equals_the_service(engine: Client, new_uri: NewUri) -
         else:
             table.write(ROWS[1])
             table.run("compaction")
-        table.expect("compacted")
+        table.check_rows("compacted")
         (instant,) = {name.split(".")[0] for name in instant_files(table.uri, "compaction.requested")}
-        plan, done = metadata_in(table.uri, instant, "compaction.requested")[1], metadata_in(table.uri, instant, "commit")[1]
-        rows = [{name: one[name] for name in TYPES} for path in of_instant(table.uri, instant) for one in stored(path)]
+        plan, done = (
+            read_instant_file(table.uri, instant, "compaction.requested")[1],
+            read_instant_file(table.uri, instant, "commit")[1],
+        )
+        rows = [
+            {name: one[name] for name in TYPES}
+            for path in base_files_of_instant(table.uri, instant)
+            for one in read_base_file(path)
+        ]
         found.append((len(plan["operations"]), done["operationType"], sorted(map(str, rows))))
     assert found[0] == found[1]
 
@@ -393,11 +400,11 @@ def test_one_engine_plans_and_another_compacts(writer: Client, reader: Client, n
     same rows.
     """
     table = LoggedTable(writer, new_uri()).write(*ROWS[:3])
-    instant = table.scheduled()
+    instant = table.schedule()
     table.write(ROWS[3])
     assert table.run("compaction", reader, phase="execute", instant=instant) == instant
     for one in (reader, writer):
-        table.expect(f"planned by {writer.name}, compacted by {reader.name}, read by {one.name}", one)
+        table.check_rows(f"planned by {writer.name}, compacted by {reader.name}, read by {one.name}", one)
 
 
 @pytest.mark.needs(
@@ -409,9 +416,9 @@ def test_inline_and_external_compactions_work_on_one_table(writer: Client, reade
     and no row is wrong.
     """
     table = LoggedTable(writer, new_uri()).write(*ROWS[:2])
-    first = table.scheduled(engine=reader)
+    first = table.schedule(engine=reader)
     table.write(ROWS[2], options={**DUE, **SEVERAL_WRITERS, "hoodie.compact.inline": "true"})
-    table.expect("after the inline compaction", reader)
+    table.check_rows("after the inline compaction", reader)
     if f"{first}.compaction.inflight" not in instant_files(table.uri):
         table.run("compaction", reader, phase="execute", instant=first)
     table.write(ROWS[3])
@@ -420,4 +427,4 @@ def test_inline_and_external_compactions_work_on_one_table(writer: Client, reade
     done = [name.split("_")[0] for name in instant_files(table.uri) if name.endswith(".commit")]
     assert first in plans and sorted(done) == sorted(plans), "a plan is not completed exactly once"
     for one in (reader, writer):
-        table.expect(f"read by {one.name}", one)
+        table.check_rows(f"read by {one.name}", one)

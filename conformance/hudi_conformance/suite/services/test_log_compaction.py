@@ -8,7 +8,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.programs.write_programs import Step, row
-from hudi_conformance.suite.support.tables.tables_under_services import as_of, metadata_in, snapshot
+from hudi_conformance.suite.support.tables.tables_under_services import read_as_of, read_instant_file, read_snapshot
 from hudi_conformance.suite.support.tables.tables_with_logs import (
     COMPACTS,
     DELETES,
@@ -19,10 +19,10 @@ from hudi_conformance.suite.support.tables.tables_with_logs import (
     LoggedTable,
     Mode,
     NewUri,
-    logs,
-    of_instant,
+    base_files_of_instant,
+    log_file_names,
 )
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference.files.log.block import HeaderKey
 from hudi_reference.files.log.content import decode_deletes
 from hudi_reference.files.log.reader import read_log_file
@@ -40,13 +40,13 @@ def test_a_log_compaction_changes_no_snapshot(engine: Client, new_uri: NewUri, m
     """
     steps = ROWS if history == "rows" else DELETES
     table = LoggedTable(engine, new_uri(), mode).write(*steps[:place])
-    before = snapshot(engine, table.uri)
+    before = read_snapshot(engine, table.uri)
     table.run("log-compaction")
-    assert snapshot(engine, table.uri) == before
-    table.expect(f"joined after write {place}")
+    assert read_snapshot(engine, table.uri) == before
+    table.check_rows(f"joined after write {place}")
     late = Step("upsert", (row("a", 12, "late"), row("b", 18, "late"), row("c", 60, "newest", "rio")))
     table.write(*steps[place:], late)
-    table.expect(f"joined after write {place}, at the end")
+    table.check_rows(f"joined after write {place}, at the end")
 
 
 @JOINS
@@ -57,22 +57,24 @@ def test_a_log_compaction_merges_the_logs_of_a_group(engine: Client, new_uri: Ne
     """
     table = LoggedTable(engine, new_uri()).write(FIRST, *ROWS[1:3], DELETES[2])
     before = {
-        path: path.read_bytes() for path in folder_of(table.uri).rglob("*") if path.is_file() and ".hoodie" not in path.parts
+        path: path.read_bytes() for path in table_folder(table.uri).rglob("*") if path.is_file() and ".hoodie" not in path.parts
     }
-    names = [name for name in logs(table.uri) if name in {path.name for path in before if path.parent.name == "oslo"}]
-    instant = table.scheduled("log-compaction")
-    record, plan = metadata_in(table.uri, instant, "logcompaction.requested")
+    names = [name for name in log_file_names(table.uri) if name in {path.name for path in before if path.parent.name == "oslo"}]
+    instant = table.schedule("log-compaction")
+    record, plan = read_instant_file(table.uri, instant, "logcompaction.requested")
     (operation,) = [found for found in plan["operations"] if found["partitionPath"] == "oslo"]
     assert (record, operation["deltaFilePaths"]) == ("HoodieCompactionPlan", names)
     assert table.run("log-compaction", phase="execute", instant=instant) == instant
-    record, done = metadata_in(table.uri, instant, "deltacommit")
+    record, done = read_instant_file(table.uri, instant, "deltacommit")
     assert (record, done["operationType"]) == ("HoodieCommitMetadata", "LOG_COMPACT")
-    (name,) = [found for found in logs(table.uri) if found.split("_")[1].startswith(instant) and operation["fileId"] in found]
-    blocks = list(read_log_file(LocalStorage(folder_of(table.uri)), f"oslo/{name}"))
+    (name,) = [
+        found for found in log_file_names(table.uri) if found.split("_")[1].startswith(instant) and operation["fileId"] in found
+    ]
+    blocks = list(read_log_file(LocalStorage(table_folder(table.uri)), f"oslo/{name}"))
     assert {block.header[HeaderKey.COMPACTED_BLOCK_TIMES] for block in blocks} == {",".join(reversed(table.times[1:4]))}
     assert all(path.read_bytes() == data for path, data in before.items())
-    assert not of_instant(table.uri, instant)
-    table.expect("joined")
+    assert not base_files_of_instant(table.uri, instant)
+    table.check_rows("joined")
 
 
 @JOINS
@@ -82,12 +84,12 @@ def test_compacted_deletes_keep_their_ordering_values(engine: Client, new_uri: N
     gone = Step("upsert", (row("a", 20, "gone", deleted=True),))
     table = LoggedTable(engine, new_uri()).write(FIRST, gone, Step("delete", (row("b", 0, "gone"),)))
     instant = table.run("log-compaction")
-    (name,) = [found for found in logs(table.uri) if found.split("_")[1].startswith(str(instant))]
-    blocks = read_log_file(LocalStorage(folder_of(table.uri)), f"oslo/{name}")
+    (name,) = [found for found in log_file_names(table.uri) if found.split("_")[1].startswith(str(instant))]
+    blocks = read_log_file(LocalStorage(table_folder(table.uri)), f"oslo/{name}")
     found = {delete.key: delete.ordering for block in blocks for delete in decode_deletes(block)}
     assert found == {"a": 20, "b": None}
     table.write(Step("upsert", (row("a", 15, "late"), row("d", 1, "new"))))
-    assert {one["id"] for one in snapshot(engine, table.uri)} == {"c", "d"}
+    assert {one["id"] for one in read_snapshot(engine, table.uri)} == {"c", "d"}
 
 
 @JOINS
@@ -96,12 +98,12 @@ def test_compacted_deletes_keep_their_ordering_values(engine: Client, new_uri: N
 def test_before_a_log_compaction_the_original_blocks_are_read(engine: Client, new_uri: NewUri) -> None:
     """LCP-004: while it is planned, and as of each instant before it, the original blocks are read."""
     table = LoggedTable(engine, new_uri()).write(*DELETES[:3])
-    rows = [as_of(engine, table.uri, instant) for instant in table.times]
-    instant = table.scheduled("log-compaction")
-    table.expect("planned")
+    rows = [read_as_of(engine, table.uri, instant) for instant in table.times]
+    instant = table.schedule("log-compaction")
+    table.check_rows("planned")
     table.run("log-compaction", phase="execute", instant=instant)
-    assert [as_of(engine, table.uri, time) for time in table.times] == rows
-    table.expect("joined")
+    assert [read_as_of(engine, table.uri, time) for time in table.times] == rows
+    table.check_rows("joined")
 
 
 @JOINS
@@ -112,8 +114,8 @@ def test_compacted_logs_are_compacted_like_the_original_ones(engine: Client, new
     table = LoggedTable(engine, new_uri()).write(*ROWS[:3])
     table.run("log-compaction")
     table.write(ROWS[3])
-    table.compacted()
-    table.expect("joined, then compacted")
+    table.compact()
+    table.check_rows("joined, then compacted")
 
 
 @JOINS
@@ -124,12 +126,12 @@ def test_a_log_compaction_after_a_compaction_changes_nothing(engine: Client, new
     read again.
     """
     table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:3])
-    instant = table.scheduled("log-compaction")
+    instant = table.schedule("log-compaction")
     table.write(Step("upsert", (row("a", 1, "newest"),)))
-    table.compacted()
+    table.compact()
     with suppress(ContractError):
         table.run("log-compaction", phase="execute", instant=instant)
-    table.expect("after both")
+    table.check_rows("after both")
 
 
 @JOINS
@@ -150,4 +152,4 @@ def test_writes_during_a_log_compaction_keep_their_order(engine: Client, new_uri
         if late:
             write.complete()
         table.model.apply("upsert", rows, write.instant)
-        table.expect(f"completed {'after' if late else 'before'} the log compaction")
+        table.check_rows(f"completed {'after' if late else 'before'} the log compaction")

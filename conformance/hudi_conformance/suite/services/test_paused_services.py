@@ -10,7 +10,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.concurrent.concurrent_table import PAUSES, ConcurrentTable, NewUri
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
-from hudi_conformance.suite.support.tables.tables_under_services import as_of, keep_commits, keep_versions
+from hudi_conformance.suite.support.tables.tables_under_services import keep_commits, keep_versions, read_as_of
 
 SERVICES = pytest.mark.needs("pause.service")
 MOR = pytest.mark.needs("merge-on-read")
@@ -39,7 +39,7 @@ def test_a_writer_completes_while_it_is_rolled_back(engine: Client, new_uri: New
     table.check("both have ended")
 
 
-def with_logs(engine: Client, uri: str) -> ConcurrentTable:
+def table_with_logs(engine: Client, uri: str) -> ConcurrentTable:
     """Return a table with three logs in one file group."""
     table = ConcurrentTable(engine, uri).create("MERGE_ON_READ")
     for number in range(3):
@@ -47,14 +47,14 @@ def with_logs(engine: Client, uri: str) -> ConcurrentTable:
     return table
 
 
-def compacting(engine: Client, uri: str) -> tuple[ConcurrentTable, str]:
+def table_with_planned_compaction(engine: Client, uri: str) -> tuple[ConcurrentTable, str]:
     """Return a table with logs, and the requested time of a planned compaction."""
     table = ConcurrentTable(engine, uri).create("MERGE_ON_READ")
     table.write({"a": "in a log"})
     return table, table.schedule("compaction")
 
 
-def settled(table: ConcurrentTable, plan: str) -> None:
+def check_executed_once(table: ConcurrentTable, plan: str) -> None:
     """Check that the plan was executed once, its files exist, and the rows do not need older ones."""
     table.check("the executors have ended")
     table.check_published(plan, "commit")
@@ -72,14 +72,14 @@ def test_two_executors_of_one_plan(engine: Client, new_uri: NewUri, first: str) 
     """SVC-005: one stores its files and pauses, another one executes the same plan; then both finish, in either order
     (invariants 4 and 19).
     """
-    table, plan = compacting(engine, new_uri())
+    table, plan = table_with_planned_compaction(engine, new_uri())
     ended = []
     for worker in ("slow", "quick"):
         if table.start_service(worker, table.call("compaction", "execute", plan)):
             ended.append(worker)
     for worker in sorted(ended, key=lambda name: name != first):
         table.finish_service(worker)
-    settled(table, plan)
+    check_executed_once(table, plan)
 
 
 @PAUSES
@@ -98,7 +98,7 @@ def test_a_log_that_was_pending_when_a_compaction_was_planned(engine: Client, ne
     table.finish("writer")
     table.check("the writer has ended")
     table.run("compaction", "execute", plan)
-    settled(table, plan)
+    check_executed_once(table, plan)
 
 
 @PAUSES
@@ -129,7 +129,7 @@ def test_compacted_blocks_keep_their_order(engine: Client, new_uri: NewUri) -> N
     """LCP-005: old logs are compacted while a newer one is pending: in either order of storing, the newer one wins (invariant
     20).
     """
-    table = with_logs(engine, new_uri())
+    table = table_with_logs(engine, new_uri())
     table.begin("writer", {"a": "late"})
     plan = table.schedule("log-compaction")
     table.finish("writer")
@@ -146,7 +146,7 @@ def test_a_crashed_log_compaction_changes_nothing(engine: Client, new_uri: NewUr
     """LCP-005: a crashed log compaction whose files exist changes no row, and it is executed, or planned, again
     (invariant 16).
     """
-    table = with_logs(engine, new_uri())
+    table = table_with_logs(engine, new_uri())
     plan = table.schedule("log-compaction")
     table.start_service("crashed", table.call("log-compaction", "execute", plan))
     table.check("its files are there")
@@ -227,11 +227,11 @@ def test_a_clustering_removed_by_a_restore_stays_removed(engine: Client, new_uri
 CLEANS = pytest.mark.needs("service.clean", "service.savepoint", "read.as-of", "copy-on-write")
 
 
-def cleaning(engine: Client, uri: str) -> tuple[ConcurrentTable, str, list[dict[str, object]]]:
+def table_with_planned_clean(engine: Client, uri: str) -> tuple[ConcurrentTable, str, list[dict[str, object]]]:
     """Return a table whose older slices a clean deletes, an instant that needs one of them, and its rows."""
     table = ConcurrentTable(engine, uri).create("COPY_ON_WRITE")
     saved = table.write({"a": "old"})
-    rows = as_of(engine, table.uri, saved)
+    rows = read_as_of(engine, table.uri, saved)
     for number in range(3):
         table.write({"a": f"new {number}"})
     return table, saved, rows
@@ -243,7 +243,7 @@ def cleaning(engine: Client, uri: str) -> tuple[ConcurrentTable, str, list[dict[
 @pytest.mark.requirements("SVC-002", "TL-021")
 def test_a_savepoint_between_plan_and_publication_of_a_clean(engine: Client, new_uri: NewUri) -> None:
     """TL-021: either there is no savepoint, or the files that it protects exist (invariant 24)."""
-    table, saved, rows = cleaning(engine, new_uri())
+    table, saved, rows = table_with_planned_clean(engine, new_uri())
     table.start_service("clean", table.call("clean", "schedule", options=keep_commits(1)), "planned")
     has_savepoint = table.run("savepoint", instant=saved)
     table.finish_service("clean")
@@ -264,7 +264,7 @@ def test_a_savepoint_during_a_planned_clean(engine: Client, new_uri: NewUri, pol
     """CLN-002: a state whose files the plan deletes gets no savepoint, or its files are kept; other states can be savepointed
     (invariant 24).
     """
-    table, saved, rows = cleaning(engine, new_uri())
+    table, saved, rows = table_with_planned_clean(engine, new_uri())
     keep = keep_commits(1) if policy == "commits" else keep_versions(1)
     plan = table.schedule("clean", options=keep)
     has_savepoint = table.run("savepoint", instant=saved)
@@ -274,7 +274,7 @@ def test_a_savepoint_during_a_planned_clean(engine: Client, new_uri: NewUri, pol
     table.run("clean", "execute", plan)
     table.check("the clean has ended")
     if has_savepoint:
-        assert as_of(engine, table.uri, saved) == rows
+        assert read_as_of(engine, table.uri, saved) == rows
     for number in range(3):
         table.write({"a": f"later {number}"})
     table.run("clean", options=keep)

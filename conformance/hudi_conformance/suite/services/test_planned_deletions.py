@@ -13,29 +13,29 @@ from hudi_conformance.suite.support.concurrent.in_process import only_engines_of
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
     Known,
+    create_updated_table,
     keep_commits,
-    planned_by,
-    snapshot,
-    updated,
+    planned_deletions,
+    read_snapshot,
 )
-from hudi_conformance.suite.support.tables.written_tables import files_below, folder_of
+from hudi_conformance.suite.support.tables.written_tables import files_below, table_folder
 
 CLEANS = pytest.mark.needs(*WRITES, "service.clean", "copy-on-write")
 
 
 def base_file_of(table: Known, instant: str) -> Path:
     """Return the base file that this write stored for the updated row."""
-    (found,) = (folder_of(table.uri) / "oslo").glob(f"*_{instant}.parquet")
+    (found,) = (table_folder(table.uri) / "oslo").glob(f"*_{instant}.parquet")
     return found
 
 
 def add_to_plan(table: Known, instant: str, partition: str, file: Path) -> set[str]:
     """Add a file to the pending clean plan, after the files that it names already; return the names of these."""
-    path = folder_of(table.uri) / ".hoodie" / "timeline" / f"{instant}.clean.requested"
+    path = table_folder(table.uri) / ".hoodie" / "timeline" / f"{instant}.clean.requested"
     reader = fastavro.reader(io.BytesIO(path.read_bytes()))
     (plan,) = reader
     assert isinstance(plan, dict)
-    before, planned = planned_by(plan), plan["filePathsToBeDeletedPerPartition"]
+    before, planned = planned_deletions(plan), plan["filePathsToBeDeletedPerPartition"]
     added = {"filePath": file.as_uri().replace("file://", "file:"), "isBootstrapBaseFile": False}
     planned[partition] = [*planned.get(partition, ()), added]
     changed = io.BytesIO()
@@ -48,7 +48,7 @@ def add_to_plan(table: Known, instant: str, partition: str, file: Path) -> set[s
 
 def check_kept(engine: Client, table: Known, instant: str, file: Path) -> None:
     """Execute the plan: the file stays. If the engine refuses the plan, it has changed no data file."""
-    folder, content = folder_of(table.uri), file.read_bytes()
+    folder, content = table_folder(table.uri), file.read_bytes()
     before = {path: data for path, data in files_below(folder).items() if ".hoodie" not in path.parts}
     try:
         engine.service(table.uri, "clean", phase="execute", instant=instant)
@@ -56,10 +56,10 @@ def check_kept(engine: Client, table: Known, instant: str, file: Path) -> None:
         after = {path: data for path, data in files_below(folder).items() if ".hoodie" not in path.parts}
         assert after == before, "the engine deleted files of a plan that it refused"
     assert file.exists() and file.read_bytes() == content, "the clean deleted a file that must stay"
-    assert snapshot(engine, table.uri) == table.rows[-1]
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
 
 
-def planned(engine: Client, table: Known, commits: int = 1) -> str:
+def plan_deletions(engine: Client, table: Known, commits: int = 1) -> str:
     """Let the engine plan a clean that keeps this many commits; return its requested time."""
     only_engines_of_this_project(engine, "whether an engine may trust a plan that is stored in the table")
     instant = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(commits))
@@ -73,8 +73,8 @@ def test_a_planned_clean_keeps_the_latest_slice(engine: Client, new_uri: Callabl
     """CLN-002: a plan names, after old files, the base file that a snapshot reads. That file stays; if the plan is refused,
     nothing was deleted.
     """
-    table = updated(engine, new_uri(), 4)
-    newest, instant = base_file_of(table, table.instants[-1]), planned(engine, table)
+    table = create_updated_table(engine, new_uri(), 4)
+    newest, instant = base_file_of(table, table.instants[-1]), plan_deletions(engine, table)
     assert add_to_plan(table, instant, "oslo", newest)
     check_kept(engine, table, instant, newest)
 
@@ -83,8 +83,8 @@ def test_a_planned_clean_keeps_the_latest_slice(engine: Client, new_uri: Callabl
 @pytest.mark.requirements("CLN-003")
 def test_a_planned_clean_keeps_what_its_plan_retains(engine: Client, new_uri: Callable[[], str]) -> None:
     """CLN-003: a plan names a file that reads from its own earliest retained instant on need. That file stays."""
-    table = updated(engine, new_uri(), 5)
-    retained, instant = base_file_of(table, table.instants[-2]), planned(engine, table, commits=2)
+    table = create_updated_table(engine, new_uri(), 5)
+    retained, instant = base_file_of(table, table.instants[-2]), plan_deletions(engine, table, commits=2)
     assert add_to_plan(table, instant, "oslo", retained)
     check_kept(engine, table, instant, retained)
 
@@ -94,10 +94,10 @@ def test_a_planned_clean_keeps_what_its_plan_retains(engine: Client, new_uri: Ca
 @pytest.mark.requirements("TL-021", "CLN-002")
 def test_a_planned_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], str]) -> None:
     """TL-021: a plan names a file that a savepoint protects. That file stays."""
-    table = updated(engine, new_uri(), 4)
+    table = create_updated_table(engine, new_uri(), 4)
     protected = base_file_of(table, table.instants[1])
     engine.service(table.uri, "savepoint", instant=table.instants[1])
-    instant = planned(engine, table)
+    instant = plan_deletions(engine, table)
     assert protected.name not in add_to_plan(table, instant, "oslo", protected)
     check_kept(engine, table, instant, protected)
 
@@ -109,8 +109,8 @@ def test_a_planned_clean_deletes_data_files_only(engine: Client, new_uri: Callab
     """CLN-001: a plan names a file outside of the table, a file below .hoodie, or a file that is no base or log file. That file
     stays: it belongs to no slice of the table.
     """
-    table = updated(engine, new_uri(), 4)
-    folder = folder_of(table.uri)
+    table = create_updated_table(engine, new_uri(), 4)
+    folder = table_folder(table.uri)
     other = {
         "../outside": folder.parent / f"{folder.name}-outside" / f"other-0_0-0-0_{table.instants[0]}.parquet",
         ".hoodie": folder / ".hoodie" / "hoodie.properties",
@@ -119,6 +119,6 @@ def test_a_planned_clean_deletes_data_files_only(engine: Client, new_uri: Callab
     if not other.exists():
         other.parent.mkdir(exist_ok=True)
         other.write_bytes(b"of another program")
-    instant = planned(engine, table)
+    instant = plan_deletions(engine, table)
     add_to_plan(table, instant, partition.replace("outside", other.parent.name), other)
     check_kept(engine, table, instant, other)

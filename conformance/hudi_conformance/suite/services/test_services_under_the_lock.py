@@ -21,7 +21,7 @@ from hudi_reference.storage import MemoryStorage
 from hudi_reference.tables import WritableTable
 
 
-def watched() -> tuple[WritableTable, RecordingStorage, list[str]]:
+def open_recorded_table() -> tuple[WritableTable, RecordingStorage, list[str]]:
     """Return a table in memory with four commits, its storage, and the requested times."""
     spec = Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", False).spec()
     storage = RecordingStorage(MemoryStorage(), 1_000_000)
@@ -61,7 +61,7 @@ def test_a_plan_is_made_and_published_in_one_lock_section(engine: Client, schedu
     interruption.
     """
     only_in_process(engine)
-    table, storage, times = watched()
+    table, storage, times = open_recorded_table()
     storage.requests.clear()
     requested = schedule(table, times)
     published = next(n for n, (what, _) in enumerate(storage.requests) if what.endswith(".requested") and "create" in what)
@@ -78,7 +78,7 @@ def test_the_lock_is_held_for_completion_only(engine: Client, schedule: Schedule
     wait.
     """
     only_in_process(engine)
-    table, storage, times = watched()
+    table, storage, times = open_recorded_table()
     requested = schedule(table, times)
     assert requested is not None
     storage.requests.clear()
@@ -94,7 +94,7 @@ def test_the_lock_is_held_for_completion_only(engine: Client, schedule: Schedule
 def test_a_savepoint_is_checked_and_completed_under_the_lock(engine: Client) -> None:
     """SVC-003: the files are checked under the same lock under which cleans are planned."""
     only_in_process(engine)
-    table, storage, times = watched()
+    table, storage, times = open_recorded_table()
     storage.requests.clear()
     savepoint(table, times[0])
     (place,) = [n for n, (what, _) in enumerate(storage.requests) if f"create .hoodie/timeline/{times[0]}_" in what]

@@ -10,15 +10,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from hudi_conformance.cases.rows import canonical, differences
+from hudi_conformance.cases.rows import canonical_rows, compare_rows
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.model import Model
-from hudi_conformance.model.windows import Window, changes, written
-from hudi_conformance.suite.support.programs.table_programs import Ask, Program, Row, Step
-from hudi_conformance.suite.support.tables.archived_tables import limits
+from hudi_conformance.model.windows import Window, change_rows, incremental_rows
+from hudi_conformance.suite.support.programs.table_programs import DrawnQuery, Program, Row, Step
+from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
-from hudi_conformance.suite.support.tables.written_tables import completion_of, folder_of
+from hudi_conformance.suite.support.tables.written_tables import completion_time, table_folder
 
 #: A compaction, or a log compaction, is due as soon as there is something to do.
 DUE = {
@@ -82,7 +82,7 @@ class ProgramRun:
         """Take every step; after each compare the snapshot and one further query with the model."""
         for number, step in enumerate(self.program.steps, 1):
             self.take(step)
-            for ask in dict.fromkeys((Ask("snapshot"), step.ask)):
+            for ask in dict.fromkeys((DrawnQuery("snapshot"), step.ask)):
                 self.check(ask, f"after step {number} of {self.program}")
             self.turn += 1
 
@@ -96,13 +96,13 @@ class ProgramRun:
     def _write(self, step: Step) -> None:
         rows = [self.program.shape.row(row, step.columns) for row in step.rows]
         if step.does in ("insert", "bulk_insert"):
-            rows = [row for row in rows if not self.model.knows(row)]
+            rows = [row for row in rows if not self.model.has_key(row)]
         if rows:
             instant = self.writer.write(self.uri, step.does, self.program.shape.arrow(rows))  # type: ignore[arg-type]
             self._done(step.does, instant, rows)
 
     def _done(self, does: Any, instant: str, rows: Sequence[Row] = ()) -> None:
-        action = Action(does, instant, completion_of(self.uri, instant))
+        action = Action(does, instant, completion_time(self.uri, instant))
         self.actions.append(action)
         if does != "log-compaction":  # it merges log blocks, and changes no answer
             self.model.apply("compact" if does in REWRITES else does, rows, instant, action.completion)
@@ -124,7 +124,7 @@ class ProgramRun:
         self.oldest = max(self.oldest, len(self.actions) - KEPT)
 
     def _archive(self) -> None:
-        self.writer.service(self.uri, "archive", options=limits(MOST, FEWEST))
+        self.writer.service(self.uri, "archive", options=archive_limits(MOST, FEWEST))
         self.oldest = max(self.oldest, len(self.actions) - FEWEST)
 
     def _savepoint(self) -> None:
@@ -154,7 +154,7 @@ class ProgramRun:
             self.model.undo(newest.requested)
             self.actions.pop()
 
-    def check(self, ask: Ask, when: str) -> None:
+    def check(self, ask: DrawnQuery, when: str) -> None:
         """Send the query to the reader and compare the answer with the model. Raises AssertionError with the differences."""
         question = self.question(ask)
         if question is None:
@@ -162,7 +162,7 @@ class ProgramRun:
         found = self.reader.read(self.uri, question.query)
         expect(found, question, self.program, f"{self.reader.name}, {question.query.to_json()}\n{when}")
 
-    def question(self, ask: Ask) -> Question | None:
+    def question(self, ask: DrawnQuery) -> Question | None:
         """Return the query and the expected rows; None if the query cannot be asked now."""
         columns = tuple(self.program.shape.types)
         match ask.kind:
@@ -181,7 +181,7 @@ class ProgramRun:
             case "cdc":
                 return self._changes(ask)
 
-    def _chosen(self, ask: Ask, columns: tuple[str, ...]) -> Question:
+    def _chosen(self, ask: DrawnQuery, columns: tuple[str, ...]) -> Question:
         """Return a query for all rows and columns if `first` is 0, for some otherwise."""
         rows = self.model.snapshot()
         where: tuple[tuple[str, str, Any], ...] = ()
@@ -197,11 +197,11 @@ class ProgramRun:
         predictable.
         """
         compactions = {action.requested for action in self.actions if action.does in REWRITES}
-        by_writes = [file.name.split("_")[0] for file in folder_of(self.uri).rglob("*.parquet")
+        by_writes = [file.name.split("_")[0] for file in table_folder(self.uri).rglob("*.parquet")
                      if ".hoodie" not in file.parts and file.stem.split("_")[-1] not in compactions]  # fmt: skip
         return self.program.shape.type == "MERGE_ON_READ" and len(set(by_writes)) < len(by_writes)
 
-    def _incremental(self, ask: Ask, columns: tuple[str, ...]) -> Question:
+    def _incremental(self, ask: DrawnQuery, columns: tuple[str, ...]) -> Question:
         """Return a query for a window that begins when an action was requested: no completion has this time, so that bounds are
         clear.
         """
@@ -209,16 +209,16 @@ class ProgramRun:
         end = ends[ask.second % len(ends)]
         begin = ask.first % (end + 1)
         bounds = (self.actions[begin].requested if begin else None, self.actions[end].completion if ask.second else None)
-        return Question(Query("incremental", None, *bounds, columns=columns), written(self.model, Window(*bounds)))
+        return Question(Query("incremental", None, *bounds, columns=columns), incremental_rows(self.model, Window(*bounds)))
 
-    def _changes(self, ask: Ask) -> Question | None:
+    def _changes(self, ask: DrawnQuery) -> Question | None:
         """Return a query for a window between two completions, all of whose states can still be read."""
         ends = range(self.oldest, len(self.actions))
         first, second = sorted((ends[ask.first % len(ends)], ends[ask.second % len(ends)]))
         if first == second:
             return None
         bounds = self.actions[first].completion, self.actions[second].completion
-        return Question(Query("cdc", None, *bounds), changes(self.model, Window(*bounds)))
+        return Question(Query("cdc", None, *bounds), change_rows(self.model, Window(*bounds)))
 
 
 def expect(found: pa.Table, question: Question, program: Program, when: str) -> None:
@@ -229,8 +229,8 @@ def expect(found: pa.Table, question: Question, program: Program, when: str) -> 
         assert right == answer, f"changes differ\n{when}\nexpected {right}\nfound    {answer}"
         return
     columns = {name: types[name] for name in question.query.columns or types}
-    wanted = canonical(program.shape.arrow([{n: row.get(n) for n in types} for row in question.rows]), columns)
-    different = differences(wanted, canonical(found, columns), tuple(n for n in ("id", "city") if n in columns))
+    wanted = canonical_rows(program.shape.arrow([{n: row.get(n) for n in types} for row in question.rows]), columns)
+    different = compare_rows(wanted, canonical_rows(found, columns), tuple(n for n in ("id", "city") if n in columns))
     pairs = "\n".join(f"expected {wanted}\nfound    {got}" for wanted, got in different.pairs())
     assert not different, f"{different.summary()}\n{when}\n{pairs}"
 
@@ -244,6 +244,6 @@ def _images(rows: Sequence[Row], columns: Any) -> list[str]:
     return sorted(repr((c["op"], c["ts_ms"], image(c["before"]), image(c["after"]))) for c in rows)
 
 
-def run(program: Program, uri: str, *engines: Client) -> None:
+def run_program(program: Program, uri: str, *engines: Client) -> None:
     """Run the program on these engines in turn. Raises AssertionError if one differs from the model."""
     ProgramRun(program, uri, engines).run()

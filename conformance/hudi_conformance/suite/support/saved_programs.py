@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pyarrow as pa
 
-from hudi_conformance.cases.rows import canonical
+from hudi_conformance.cases.rows import canonical_rows
 from hudi_conformance.contract import Query, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.contract.messages import Operation, Phase, Service
 from hudi_conformance.engines.reference.engine import Reference
 from hudi_conformance.suite.support.programs import table_programs as everything
-from hudi_conformance.suite.support.programs.table_programs import Ask, Shape
+from hudi_conformance.suite.support.programs.table_programs import DrawnQuery, Shape
 from hudi_conformance.suite.support.programs.write_programs import Program, Step
 
 if TYPE_CHECKING:
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
 AnyProgram = Program | everything.Program
 
 
-def to_json(program: AnyProgram) -> dict[str, Any]:
+def program_to_json(program: AnyProgram) -> dict[str, Any]:
     """Return the program as a JSON value."""
     return dataclasses.asdict(program)
 
 
-def from_json(value: Mapping[str, Any]) -> AnyProgram:
+def program_from_json(value: Mapping[str, Any]) -> AnyProgram:
     """Return the program of a JSON value of `to_json`."""
     if "shape" not in value:
         steps = tuple(Step(step["operation"], tuple(step["rows"])) for step in value["steps"])
-        return Program(value["type"], value["merge_mode"], value["partitioned"], steps)
+        return Program(value["type"], value["merge_mode"], value["partitioned"], steps, value.get("version", 8))
     done = (
-        everything.Step(step["does"], tuple(step["rows"]), tuple(step["columns"]), Ask(**step["ask"]))
+        everything.Step(step["does"], tuple(step["rows"]), tuple(step["columns"]), DrawnQuery(**step["ask"]))
         for step in value["steps"]
     )
     return everything.Program(Shape(**value["shape"]), tuple(done))
 
 
-def save(program: AnyProgram) -> str:
+def save_program(program: AnyProgram) -> str:
     """Save the program to a file; return a line with the command that makes it a golden case."""
-    text = json.dumps(to_json(program), indent=1, sort_keys=True)
+    text = json.dumps(program_to_json(program), indent=1, sort_keys=True)
     folder = Path(tempfile.gettempdir()) / "hudi-conformance-programs"
     folder.mkdir(exist_ok=True)
     path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
@@ -65,19 +65,19 @@ def add_case(program: AnyProgram, case_id: str, root: Path) -> Path:
     """
     area, _, name = case_id.partition(".")
     folder = root / area / name
-    whole = program if isinstance(program, everything.Program) else table_program_of(program)
+    whole = program if isinstance(program, everything.Program) else to_table_program(program)
     # Some records of a timeline contain the table's path, which therefore has to be the same each time.
     place = Path(tempfile.gettempdir()) / "hudi-conformance-case"
     shutil.rmtree(place, ignore_errors=True)
     driven = run_on_reference(whole, (place / "table").as_uri())
     _write(folder / "expected" / "reads.json", _reads(driven))
     _write(folder / "case.json", _case(whole, case_id, driven))
-    _write(folder / "program.json", to_json(program))
+    _write(folder / "program.json", program_to_json(program))
     shutil.move(place / "table", folder / "table")
     return folder
 
 
-def table_program_of(program: Program) -> everything.Program:
+def to_table_program(program: Program) -> everything.Program:
     """Return a program of writes as a table program; its ordering values are replaced by their ranks."""
     family: everything.Family = "event-time" if program.merge_mode == "EVENT_TIME_ORDERING" else "commit-time"
     ranks = sorted({row["ts"] for step in program.steps for row in step.rows})
@@ -89,7 +89,9 @@ def table_program_of(program: Program) -> everything.Program:
         everything.Step(step.operation, tuple(_drawn(row, ranks.index(row["ts"])) for row in step.rows))
         for step in program.steps
     ]
-    return everything.Program(Shape(program.type, family, partitioned=program.partitioned), tuple(steps))
+    return everything.Program(
+        Shape(program.type, family, partitioned=program.partitioned, version=program.version), tuple(steps)
+    )
 
 
 def _drawn(row: Mapping[str, Any], rank: int) -> dict[str, Any]:
@@ -165,7 +167,7 @@ def _questions(driven: "ProgramRun") -> "Iterator[Question]":
     for kind in kinds:
         places = range(len(driven.actions)) if kind in ("as-of", "incremental", "cdc") else range(1)
         seconds = places if kind in ("incremental", "cdc") else range(1)
-        for question in (driven.question(Ask(kind, first, second)) for first in places for second in seconds):
+        for question in (driven.question(DrawnQuery(kind, first, second)) for first in places for second in seconds):
             if question is not None:
                 yield question
 
@@ -184,11 +186,11 @@ def _read(number: int, question: "Question", driven: "ProgramRun") -> dict[str, 
         record = pa.struct([(n, everything.ARROW_TYPES[t]) for n, t in {**shape.types, everything.DELETED: "boolean"}.items()])
         schema = pa.schema([("op", pa.string()), ("ts_ms", pa.string()), ("before", record), ("after", record)])
         types = {"op": "string", "ts_ms": "string", **{name: _image(name, shape.types) for name in ("before", "after")}}
-        rows = canonical(pa.Table.from_pylist(list(question.rows), schema=schema), types)
+        rows = canonical_rows(pa.Table.from_pylist(list(question.rows), schema=schema), types)
         query = Query("cdc", None, query.begin, query.end, columns=tuple(names))
     else:
         types = {name: everything.AVRO_TYPES.get(kind, kind) for name, kind in shape.types.items()}
-        rows = canonical(shape.arrow([{n: row.get(n) for n in types} for row in question.rows]), types)
+        rows = canonical_rows(shape.arrow([{n: row.get(n) for n in types} for row in question.rows]), types)
     return {"name": f"{number}-{query.kind}", "query": query.to_json(), "rows": rows}
 
 

@@ -14,23 +14,23 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.explorer.crash_points import crashes
+from hudi_conformance.explorer.crash_points import crash_states
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
-    deleted_by,
+    create_updated_table,
+    data_file_names,
+    deleted_files,
     instant_files,
     keep_commits,
-    metadata_in,
-    names_of,
-    pending,
-    planned_by,
-    snapshot,
-    updated,
+    pending_actions,
+    planned_deletions,
+    read_instant_file,
+    read_snapshot,
 )
-from hudi_conformance.suite.support.tables.written_tables import INSERT, UPDATE, folder_of, written
+from hudi_conformance.suite.support.tables.written_tables import INSERT, UPDATE, table_folder, write_table
 from hudi_reference import WritableTable, clean, create_table, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import HudiError
@@ -46,7 +46,7 @@ TIMELINE = ".hoodie/timeline"
 
 def timeline_folder(uri: str) -> Path:
     """Return the folder of the instants of a table."""
-    return folder_of(uri) / TIMELINE
+    return table_folder(uri) / TIMELINE
 
 
 def begin_times(uri: str) -> set[str]:
@@ -75,9 +75,9 @@ def test_every_action_is_an_instant(engine: Client, new_uri: Callable[[], str]) 
         "rollback": lambda: engine.service(uri, "rollback", instant=max(begin_times(uri))),
     }
     for name, step in steps.items():
-        before, files = begin_times(uri), names_of(uri)
+        before, files = begin_times(uri), data_file_names(uri)
         instant = step()
-        assert names_of(uri) != files, f"{name} did not change the data files"
+        assert data_file_names(uri) != files, f"{name} did not change the data files"
         assert instant is not None, f"{name} returned no instant"
         assert begin_times(uri) - before == {instant}, f"{name} has the begin time of another action"
         assert not [found for found in instant_files(uri) if not FORMS.fullmatch(found)], name
@@ -92,28 +92,28 @@ def test_a_plan_is_published_with_the_request_and_never_changes(engine: Client, 
     """TL-035: the requested file holds only the plan, the begin time is the same in all states, and the file stays
     byte-identical.
     """
-    table = updated(engine, new_uri(), 3)
+    table = create_updated_table(engine, new_uri(), 3)
     requested = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(1))
     assert requested is not None
     (name,) = instant_files(table.uri, "clean")
     assert name == f"{requested}.clean.requested"
     file = timeline_folder(table.uri) / name
-    before, files = hashlib.sha256(file.read_bytes()).digest(), names_of(table.uri)
-    record, plan = metadata_in(table.uri, requested, "clean.requested")
-    assert (record, bool(planned_by(plan))) == ("HoodieCleanerPlan", True)
-    (folder_of(table.uri) / next(iter(folder_of(table.uri).rglob(min(planned_by(plan)))))).unlink()
+    before, files = hashlib.sha256(file.read_bytes()).digest(), data_file_names(table.uri)
+    record, plan = read_instant_file(table.uri, requested, "clean.requested")
+    assert (record, bool(planned_deletions(plan))) == ("HoodieCleanerPlan", True)
+    (table_folder(table.uri) / next(iter(table_folder(table.uri).rglob(min(planned_deletions(plan)))))).unlink()
     assert engine.service(table.uri, "clean", phase="execute", instant=requested) == requested
     assert hashlib.sha256(file.read_bytes()).digest() == before, "the execution changed the requested file"
     assert {found[:17] for found in instant_files(table.uri, "clean")} == {requested}
-    assert files - names_of(table.uri) == planned_by(plan)
-    assert deleted_by(metadata_in(table.uri, requested, "clean")[1]) <= planned_by(plan)
+    assert files - data_file_names(table.uri) == planned_deletions(plan)
+    assert deleted_files(read_instant_file(table.uri, requested, "clean")[1]) <= planned_deletions(plan)
 
 
 @CLEANS
 @pytest.mark.requirements("TL-032", "TL-031", "TL-004")
 def test_completion_times_follow_the_order_of_completion(engine: Client, new_uri: Callable[[], str]) -> None:
     """TL-032: a clean is requested, a write begins and completes, the clean completes: its completion time is the later one."""
-    table = updated(engine, new_uri(), 3)
+    table = create_updated_table(engine, new_uri(), 3)
     clean = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(1))
     assert clean is not None
     write = engine.write(table.uri, "upsert", as_arrow([row("c", 9, "meanwhile", "rio")]))
@@ -126,18 +126,18 @@ def test_completion_times_follow_the_order_of_completion(engine: Client, new_uri
 @pytest.mark.requirements("TL-050", "TL-052", "TL-029")
 def test_an_interrupted_service_is_executed_again(engine: Client, new_uri: Callable[[], str]) -> None:
     """TL-050: an inflight file without its executor does not block: the plan is executed once, and the rows never change."""
-    table = updated(engine, new_uri(), 3)
+    table = create_updated_table(engine, new_uri(), 3)
     clean = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(1))
     assert clean is not None
     plan = timeline_folder(table.uri) / f"{clean}.clean.requested"
     plan.with_name(f"{clean}.clean.inflight").write_bytes(plan.read_bytes())
-    assert snapshot(engine, table.uri) == table.rows[-1]
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
     assert engine.service(table.uri, "clean", options=keep_commits(1)) == clean
     assert [name for name in instant_files(table.uri, "clean") if name.endswith(".clean")] == [
         name for name in instant_files(table.uri) if name.startswith(f"{clean}_")
     ]
-    assert pending(engine, table.uri) == []
-    assert snapshot(engine, table.uri) == table.rows[-1]
+    assert pending_actions(engine, table.uri) == []
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
     files = instant_files(table.uri)
     with suppress(ContractError):  # a refusal is as right as doing nothing
         engine.service(table.uri, "clean", phase="execute", instant=clean)
@@ -151,7 +151,7 @@ def test_only_inflight_actions_complete(engine: Client, new_uri: Callable[[], st
     """TL-051: a writer whose inflight file is missing, or whose action another process has completed, gets an error; no
     completed file appears.
     """
-    table = updated(engine, new_uri(), 1, type)
+    table = create_updated_table(engine, new_uri(), 1, type)
     write = begin_write(table.uri)
     (inflight,) = timeline_folder(table.uri).glob(f"{write.instant}*.inflight")
     content = inflight.read_bytes()
@@ -159,7 +159,7 @@ def test_only_inflight_actions_complete(engine: Client, new_uri: Callable[[], st
     with pytest.raises(HudiError, match="TL-051"):
         write.complete()
     assert not list(timeline_folder(table.uri).glob(f"{write.instant}_*"))
-    assert snapshot(engine, table.uri) == table.rows[-1]
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
     inflight.write_bytes(content)
     write.complete()
     with pytest.raises(HudiError, match="TL-051"):
@@ -173,12 +173,12 @@ def test_only_inflight_actions_complete(engine: Client, new_uri: Callable[[], st
 def test_files_come_after_the_inflight_file(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """TL-049: no data file of a write is older than its inflight file, which is not older than its requested file."""
     uri = new_uri()
-    _, instants = written(engine, uri, INSERT, UPDATE, type=type)
+    _, instants = write_table(engine, uri, INSERT, UPDATE, type=type)
     for instant in instants:
         (inflight,) = timeline_folder(uri).glob(f"{instant}*.inflight")
         (requested,) = timeline_folder(uri).glob(f"{instant}*.requested")
         (completed,) = timeline_folder(uri).glob(f"{instant}_*")
-        data = [path.stat().st_mtime_ns for path in folder_of(uri).rglob(f"*_{instant}*") if ".hoodie" not in path.parts]
+        data = [path.stat().st_mtime_ns for path in table_folder(uri).rglob(f"*_{instant}*") if ".hoodie" not in path.parts]
         ages = [file.stat().st_mtime_ns for file in (requested, inflight)]
         assert data
         assert ages == sorted(ages)
@@ -191,14 +191,14 @@ def test_files_come_after_the_inflight_file(engine: Client, new_uri: Callable[[]
 def test_commits_of_other_writers_are_seen_at_once(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
     """TL-055: a reader that has read the table sees each later commit of another writer in its next read."""
     uri = new_uri()
-    written(writer, uri, INSERT)
+    write_table(writer, uri, INSERT)
     for number in range(2, 5):
-        assert [r["value"] for r in snapshot(reader, uri) if r["id"] == "a"] == ["x" if number == 2 else f"{number - 1}"]
+        assert [r["value"] for r in read_snapshot(reader, uri) if r["id"] == "a"] == ["x" if number == 2 else f"{number - 1}"]
         writer.write(uri, "upsert", as_arrow([row("a", number, f"{number}")]))
-    assert [r["value"] for r in snapshot(reader, uri) if r["id"] == "a"] == ["4"]
+    assert [r["value"] for r in read_snapshot(reader, uri) if r["id"] == "a"] == ["4"]
 
 
-def opened(storage: Storage) -> WritableTable:
+def reopen_table(storage: Storage) -> WritableTable:
     """Open the table with a clock and ids that start from the same state."""
     return open_table("memory:///steps", storage=storage, clock=ManualClock(1_800_000_000_000), ids=SeededIds(1))
 
@@ -220,11 +220,11 @@ def test_timeline_files_are_created_atomically(engine: Client, type: str) -> Non
         table.upsert(as_arrow([row("a", number, "x"), row("b", number, "x", "rio")]))
 
     def act(crashing: Storage) -> None:
-        found = opened(crashing)
+        found = reopen_table(crashing)
         found.upsert(as_arrow([row("a", 9, "y")]))
         clean(found, keep_commits(1))
 
-    states = list(crashes(storage, act))
+    states = list(crash_states(storage, act))
     assert len(states) > 5
     for state in states:
         names = state.storage.names(TIMELINE)

@@ -15,8 +15,14 @@ from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.engines.registry import find
 from hudi_conformance.model.timeline import TimelineModel
 from hudi_conformance.suite.support.programs.write_programs import TYPES, Program, as_arrow, row
-from hudi_conformance.suite.support.tables.archived_tables import limits
-from hudi_conformance.suite.support.tables.tables_under_services import as_of, keep_commits, ordered, pending, snapshot
+from hudi_conformance.suite.support.tables.archived_tables import archive_limits
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    keep_commits,
+    pending_actions,
+    read_as_of,
+    read_snapshot,
+    sort_rows,
+)
 
 CITIES = {"a": "oslo", "b": "oslo", "c": "rio"}
 #: Cleans keep two commits, archiving keeps three actions once there are more than four.
@@ -50,14 +56,14 @@ class ProgramRun:
     def upsert(self, key: str) -> None:
         """Change one row and another one, or insert them."""
         rows = {k: row(k, self.number, f"{self.number}", CITIES[k]) for k in {key, "a"}}
-        after = self.model.after(rows)
+        after = self.model.rows_after(rows)
         self.model.write(self.engine.write(self.uri, "upsert", as_arrow(list(rows.values()))), after)
 
     def delete(self, key: str) -> None:
         """Delete one row by its key."""
         if key in self.model.rows:
             gone = as_arrow([row(key, self.number, "", CITIES[key])]).select(["id", "city"])
-            after = self.model.after({}, frozenset({key}))
+            after = self.model.rows_after({}, frozenset({key}))
             self.model.write(self.engine.write(self.uri, "delete", gone), after)
 
     def savepoint(self, _: str) -> None:
@@ -95,29 +101,29 @@ class ProgramRun:
     def clean(self, _: str) -> None:
         """Delete files that the last commits do not need."""
         self.engine.service(self.uri, "clean", options=keep_commits(KEPT))
-        self.model.tidy(KEPT)
+        self.model.keep_states(KEPT)
 
     def archive(self, _: str) -> None:
         """Move old actions to the history."""
-        self.engine.service(self.uri, "archive", options=limits(MOST, FEWEST))
-        self.model.tidy(FEWEST)
+        self.engine.service(self.uri, "archive", options=archive_limits(MOST, FEWEST))
+        self.model.keep_states(FEWEST)
 
     def check(self) -> None:
         """Check that rows, timeline and older states are those of the model."""
-        assert snapshot(self.engine, self.uri) == in_order(self.model.rows.values())
+        assert read_snapshot(self.engine, self.uri) == in_order(self.model.rows.values())
         completed = self.engine.inspect(self.uri)["timeline"]["completed"]
         of_writes = sorted(found["requested"] for found in completed if found["action"] in ("commit", "deltacommit"))
         assert of_writes == [requested for requested, _ in self.model.commits]
         savepoints = {found["requested"] for found in completed if found["action"] == "savepoint"}
         assert savepoints == self.model.savepoints
-        assert pending(self.engine, self.uri) == []
-        for requested, rows in self.model.readable().items():
-            assert as_of(self.engine, self.uri, requested) == in_order(rows.values()), f"as of {requested}"
+        assert pending_actions(self.engine, self.uri) == []
+        for requested, rows in self.model.readable_states().items():
+            assert read_as_of(self.engine, self.uri, requested) == in_order(rows.values()), f"as of {requested}"
 
 
 def in_order(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, object]]:
     """Return rows of the model in the order of a reader's."""
-    return ordered(as_arrow([dict(found) for found in rows]).select(list(TYPES)))
+    return sort_rows(as_arrow([dict(found) for found in rows]).select(list(TYPES)))
 
 
 def programs(kind: str) -> st.SearchStrategy[list[tuple[str, str]]]:

@@ -8,16 +8,16 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Query
 from hudi_conformance.suite.support.programs.write_programs import Step, as_arrow, row
-from hudi_conformance.suite.support.tables.written_tables import INSERT, UPDATE, completed, folder_of, written
+from hudi_conformance.suite.support.tables.written_tables import INSERT, UPDATE, completed_files, table_folder, write_table
 
 WRITES = pytest.mark.needs("create", "write.insert", "write.upsert", "copy-on-write", "partition.plain")
 #: How far the timeline is set ahead of the clock: longer than a write takes, shorter than a test should wait.
 AHEAD = timedelta(seconds=2)
 
 
-def times(uri: str) -> list[str]:
+def completed_times(uri: str) -> list[str]:
     """Return requested and completion time of each completed instant, in the order of requested times."""
-    return [time for file in completed(uri) for time in file.name.partition(".")[0].split("_")]
+    return [time for file in completed_files(uri) for time in file.name.partition(".")[0].split("_")]
 
 
 @WRITES
@@ -25,8 +25,8 @@ def times(uri: str) -> list[str]:
 def test_every_time_is_later_than_those_before(engine: Client, new_uri: Callable[[], str]) -> None:
     """TT-002: consecutive writes get requested and completion times that only increase, each of them once."""
     uri = new_uri()
-    written(engine, uri, INSERT, *(Step("upsert", (row("a", n, "y"),)) for n in range(2, 6)))
-    found = times(uri)
+    write_table(engine, uri, INSERT, *(Step("upsert", (row("a", n, "y"),)) for n in range(2, 6)))
+    found = completed_times(uri)
     assert len(found) == 2 * 5
     assert found == sorted(set(found))
 
@@ -36,20 +36,20 @@ def test_every_time_is_later_than_those_before(engine: Client, new_uri: Callable
 def test_a_clock_behind_the_timeline_gives_later_times(engine: Client, new_uri: Callable[[], str]) -> None:
     """TT-009: after an instant that completed ahead of this machine's clock the next write still gets later times."""
     uri = new_uri()
-    written(engine, uri, INSERT)
-    (done,) = completed(uri)
+    write_table(engine, uri, INSERT)
+    (done,) = completed_files(uri)
     requested, rest = done.name.split("_")
     completion, action = rest.split(".")
     ahead = (datetime.strptime(completion, "%Y%m%d%H%M%S%f") + AHEAD).strftime("%Y%m%d%H%M%S%f")[:17]
     done.rename(done.with_name(f"{requested}_{ahead}.{action}"))
     engine.write(uri, "upsert", as_arrow(UPDATE.rows))
-    assert len(times(uri)) == 4
-    assert times(uri) == sorted(set(times(uri)))
+    assert len(completed_times(uri)) == 4
+    assert completed_times(uri) == sorted(set(completed_times(uri)))
 
 
-def files_of(uri: str) -> dict[str, bytes]:
+def read_files(uri: str) -> dict[str, bytes]:
     """Return every file of a table with its content, without the checksum files of a local file system."""
-    home = folder_of(uri)
+    home = table_folder(uri)
     found = (path for path in home.rglob("*") if path.is_file() and path.suffix != ".crc")
     return {path.relative_to(home).as_posix(): path.read_bytes() for path in found}
 
@@ -60,8 +60,8 @@ def files_of(uri: str) -> dict[str, bytes]:
 def test_reading_changes_no_file(engine: Client, new_uri: Callable[[], str]) -> None:
     """RDR-001: a snapshot of a table with an inflight write changes no file and creates none."""
     uri = new_uri()
-    written(engine, uri, INSERT, UPDATE)
-    completed(uri)[-1].unlink()
-    before = files_of(uri)
+    write_table(engine, uri, INSERT, UPDATE)
+    completed_files(uri)[-1].unlink()
+    before = read_files(uri)
     assert engine.read(uri, Query("snapshot")).num_rows == len(INSERT.rows)
-    assert files_of(uri) == before
+    assert read_files(uri) == before

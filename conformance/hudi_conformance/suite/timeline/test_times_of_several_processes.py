@@ -19,7 +19,7 @@ DRAWS = pytest.mark.needs("compute.true-time.draw")
 PROGRAM = [[0, 1, 2], [2, 1, 0], [1], [0], [0, 0, 0, 2], [2, 0, 2, 0, 1, 1], [0, 1], [1, 2]]
 
 
-def draw(engine: Client, skew: int | None, clocks: list[int], program: list[list[int]] = PROGRAM) -> list[Json]:
+def draw_times(engine: Client, skew: int | None, clocks: list[int], program: list[list[int]] = PROGRAM) -> list[Json]:
     """Return the times that the processes drew, in the order in which they held the lock."""
     asked = {"source": "clocks", "skew": skew, "clocks": clocks, "program": program}
     found = engine.compute("true-time.draw", asked)
@@ -33,7 +33,7 @@ def milliseconds_of(time: str) -> int:
     return int(seen.timestamp()) * 1000 + int(time[14:])
 
 
-def waits(found: list[Json], clocks: list[int]) -> list[int]:
+def waiting_times(found: list[Json], clocks: list[int]) -> list[int]:
     """Return for each time how long the lock was held after the clock had been read, in milliseconds of true time."""
     return [int(one["released"] or 0) - (milliseconds_of(one["time"]) - clocks[one["process"]]) for one in found]
 
@@ -51,7 +51,7 @@ def test_times_increase_over_all_processes(engine: Client, skew: int) -> None:
     generated before it.
     """
     for clocks in ([0, 0, 0], [skew, 0, skew // 2], [0, skew, 0], [-skew, 0, -1], [skew // 2, -(skew - skew // 2), 0]):
-        times = [one["time"] for one in draw(engine, skew, clocks)]
+        times = [one["time"] for one in draw_times(engine, skew, clocks)]
         assert are_increasing(times), f"clocks set to {clocks}: {times}"
 
 
@@ -60,7 +60,7 @@ def test_times_increase_over_all_processes(engine: Client, skew: int) -> None:
 def test_a_slow_clock_gives_a_later_time_than_a_fast_one_before(engine: Client) -> None:
     """TT-009: a process whose clock is behind that of the previous one, by up to the bound, still generates a later time."""
     for behind in (1, 50, 99, 100):
-        fast, slow = draw(engine, 100, [0, -behind], [[0, 1]])
+        fast, slow = draw_times(engine, 100, [0, -behind], [[0, 1]])
         assert slow["time"] > fast["time"], f"{behind} ms behind"
 
 
@@ -69,7 +69,7 @@ def test_a_slow_clock_gives_a_later_time_than_a_fast_one_before(engine: Client) 
 def test_only_one_process_draws_at_a_time(engine: Client) -> None:
     """TT-007: every time is generated, and its file is created, while only its process holds the lock of all processes."""
     clocks = [0, 40, 100]
-    found = draw(engine, 100, clocks)
+    found = draw_times(engine, 100, clocks)
     free = 0
     for one in found:
         assert one["acquired"] is not None, "no shared lock was taken"
@@ -84,15 +84,15 @@ def test_only_one_process_draws_at_a_time(engine: Client) -> None:
 def test_the_lock_is_held_for_the_clock_skew_bound(engine: Client, skew: int) -> None:
     """TT-008: for any configured bound, a process waits at least that long between reading its clock and releasing the lock."""
     clocks = [0, skew, skew // 2]
-    found = draw(engine, skew, clocks, [[0, 1, 2], [1, 0]])
-    assert min(waits(found, clocks)) >= skew
+    found = draw_times(engine, skew, clocks, [[0, 1, 2], [1, 0]])
+    assert min(waiting_times(found, clocks)) >= skew
 
 
 @DRAWS
 @pytest.mark.requirements("TT-005", "TT-010")
 def test_clock_skew_has_a_default_bound(engine: Client) -> None:
     """TT-005: without a setting, processes on several machines wait more than 100 ms: some clock skew is tolerated."""
-    assert min(waits(draw(engine, None, [0, 0, 0]), [0, 0, 0])) > 100
+    assert min(waiting_times(draw_times(engine, None, [0, 0, 0]), [0, 0, 0])) > 100
 
 
 @DRAWS
@@ -101,7 +101,7 @@ def test_clock_skew_has_a_default_bound(engine: Client) -> None:
 def test_an_invalid_bound_is_refused(engine: Client, skew: int) -> None:
     """TT-010: a bound of zero or less would not guarantee any order: the setting is refused with an error."""
     with pytest.raises(ContractError):
-        draw(engine, skew, [0, 0, 0])
+        draw_times(engine, skew, [0, 0, 0])
 
 
 @DRAWS

@@ -7,7 +7,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Step, as_arrow, expect_rows, row
-from hudi_conformance.suite.support.tables.written_tables import INSERT, META, UPDATE, base_files, folder_of, written
+from hudi_conformance.suite.support.tables.written_tables import INSERT, META, UPDATE, base_files, table_folder, write_table
 
 COW = pytest.mark.needs("create", "write.insert", "write.upsert", "read.snapshot", "copy-on-write", "partition.plain")
 
@@ -19,7 +19,7 @@ def test_meta_columns_have_commit_and_location(engine: Client, new_uri: Callable
     right.
     """
     uri = new_uri()
-    _, (first, second) = written(engine, uri, INSERT, UPDATE)
+    _, (first, second) = write_table(engine, uri, INSERT, UPDATE)
     newest = next(path for path in base_files(uri) if second in path.name)
     rows = {r["id"]: r for r in pq.ParquetFile(newest).read().to_pylist()}
     assert rows["a"]["_hoodie_commit_time"] == second
@@ -37,7 +37,7 @@ def test_an_update_makes_the_next_slice_of_the_same_group(engine: Client, new_ur
     unchanged.
     """
     uri = new_uri()
-    written(engine, uri, INSERT)
+    write_table(engine, uri, INSERT)
     before = {path: path.read_bytes() for path in base_files(uri)}
     instant = engine.write(uri, "upsert", as_arrow(UPDATE.rows))
     fresh = [path for path in base_files(uri) if path not in before]
@@ -52,7 +52,7 @@ def test_an_update_makes_the_next_slice_of_the_same_group(engine: Client, new_ur
 def test_partition_columns_stay_in_the_files(engine: Client, new_uri: Callable[[], str]) -> None:
     """LAY-007: a plain Parquet reader finds the partition column filled in each base file."""
     uri = new_uri()
-    written(engine, uri, INSERT)
+    write_table(engine, uri, INSERT)
     found = {v for path in base_files(uri) for v in pq.ParquetFile(path).read(columns=["city"]).column("city").to_pylist()}
     assert found == {"oslo", "rio"}
 
@@ -62,8 +62,8 @@ def test_partition_columns_stay_in_the_files(engine: Client, new_uri: Callable[[
 def test_a_write_has_three_states_on_the_timeline(engine: Client, new_uri: Callable[[], str]) -> None:
     """LAY-017: requested, inflight and completed files of the instant are in the timeline folder, completion after request."""
     uri = new_uri()
-    _, (instant,) = written(engine, uri, INSERT)
-    names = {p.name for p in (folder_of(uri) / ".hoodie" / "timeline").iterdir() if p.is_file()}
+    _, (instant,) = write_table(engine, uri, INSERT)
+    names = {p.name for p in (table_folder(uri) / ".hoodie" / "timeline").iterdir() if p.is_file()}
     assert {f"{instant}.commit.requested", f"{instant}.inflight"} <= names
     (completed,) = [name for name in names if name.startswith(f"{instant}_") and name.endswith(".commit")]
     completion = completed.removesuffix(".commit").partition("_")[2]
@@ -76,10 +76,10 @@ def test_a_write_has_three_states_on_the_timeline(engine: Client, new_uri: Calla
 def test_an_update_on_merge_on_read_goes_to_a_log_file(engine: Client, new_uri: Callable[[], str]) -> None:
     """TYP-015: the base file is not rewritten; the log file is named after the base file's id and the instant of the write."""
     uri = new_uri()
-    written(engine, uri, Step("upsert", INSERT.rows), type="MERGE_ON_READ")
+    write_table(engine, uri, Step("upsert", INSERT.rows), type="MERGE_ON_READ")
     before = base_files(uri)
     instant = engine.write(uri, "upsert", as_arrow(UPDATE.rows))
-    logs = [p for p in folder_of(uri).rglob(".*.log.*") if ".hoodie" not in p.parts]
+    logs = [p for p in table_folder(uri).rglob(".*.log.*") if ".hoodie" not in p.parts]
     assert base_files(uri) == before
     assert len(logs) == 1
     file_id, _, rest = logs[0].name.removeprefix(".").partition("_")
@@ -92,7 +92,7 @@ def test_an_update_on_merge_on_read_goes_to_a_log_file(engine: Client, new_uri: 
 def test_a_delete_of_an_unknown_key_changes_nothing(engine: Client, new_uri: Callable[[], str]) -> None:
     """MRG-012: deleting a key that does not exist, or that is in another partition, keeps all rows."""
     uri = new_uri()
-    program, _ = written(engine, uri, Step("upsert", INSERT.rows))
+    program, _ = write_table(engine, uri, Step("upsert", INSERT.rows))
     engine.write(uri, "delete", as_arrow([row("unknown", 0, ""), row("a", 0, "", "rio")]))
     model = program.model()
     model.apply("upsert", INSERT.rows)
@@ -104,9 +104,9 @@ def test_a_delete_of_an_unknown_key_changes_nothing(engine: Client, new_uri: Cal
 def test_a_bulk_insert_is_a_commit_like_any_other(engine: Client, new_uri: Callable[[], str]) -> None:
     """PROP-016: its rows are in the folders of their partition values, under one commit instant."""
     uri = new_uri()
-    program, (instant,) = written(engine, uri, Step("bulk_insert", INSERT.rows))
+    program, (instant,) = write_table(engine, uri, Step("bulk_insert", INSERT.rows))
     model = program.model()
     model.apply("bulk_insert", INSERT.rows)
     expect_rows(engine, uri, model.snapshot(), "after a bulk insert")
     assert {path.parent.name for path in base_files(uri)} == {"oslo", "rio"}
-    assert any(p.name.startswith(f"{instant}_") for p in (folder_of(uri) / ".hoodie" / "timeline").glob("*.commit"))
+    assert any(p.name.startswith(f"{instant}_") for p in (table_folder(uri) / ".hoodie" / "timeline").glob("*.commit"))

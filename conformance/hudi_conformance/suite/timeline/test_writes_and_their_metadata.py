@@ -19,9 +19,9 @@ from hudi_conformance.suite.support.tables.written_tables import (
     UPDATE,
     WRITES,
     data_files,
-    folder_of,
-    metadata_of,
-    written,
+    read_metadata,
+    table_folder,
+    write_table,
 )
 
 UPDATE_ROWS = as_arrow(UPDATE.rows)
@@ -40,7 +40,7 @@ def test_completion_metadata_names_every_file(engine: Client, new_uri: Callable[
     engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
     for step in (INSERT, UPDATE):
         instant = engine.write(uri, step.operation, as_arrow(step.rows))
-        action, name, record = metadata_of(uri, instant)
+        action, name, record = read_metadata(uri, instant)
         assert action == ("commit" if type == "COPY_ON_WRITE" else "deltacommit")
         stats = [(folder, stat) for folder, found in record["partitionToWriteStats"].items() for stat in found]
         assert name == "HoodieCommitMetadata"
@@ -50,7 +50,7 @@ def test_completion_metadata_names_every_file(engine: Client, new_uri: Callable[
             assert folder == stat["partitionPath"] == stat["path"].rpartition("/")[0]
             assert stat["fileId"] in stat["path"].rpartition("/")[2]
             assert f"_{instant}." in stat["path"]
-            assert stat["fileSizeInBytes"] == (folder_of(uri) / stat["path"]).stat().st_size
+            assert stat["fileSizeInBytes"] == (table_folder(uri) / stat["path"]).stat().st_size
         files_before = data_files(uri)
 
 
@@ -60,8 +60,8 @@ def test_completion_metadata_names_every_file(engine: Client, new_uri: Callable[
 def test_completion_metadata_counts_rows_and_keeps_the_schema(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """TL-005: the stats count what was written, and the extra metadata holds the table's schema as Avro JSON."""
     uri = new_uri()
-    instants = written(engine, uri, INSERT, UPDATE, type=type)[1]
-    first, second = (metadata_of(uri, instant)[2] for instant in instants)
+    instants = write_table(engine, uri, INSERT, UPDATE, type=type)[1]
+    first, second = (read_metadata(uri, instant)[2] for instant in instants)
     assert sum(s["numInserts"] for found in first["partitionToWriteStats"].values() for s in found) == len(INSERT.rows)
     assert sum(s["numUpdateWrites"] for found in second["partitionToWriteStats"].values() for s in found) == len(UPDATE.rows)
     for record in (first, second):
@@ -77,21 +77,21 @@ def test_writes_keep_version_and_keys_of_the_table(engine: Client, new_uri: Call
     an option.
     """
     uri = new_uri()
-    written(engine, uri, INSERT, type=type)
-    before = properties(uri)
+    write_table(engine, uri, INSERT, type=type)
+    before = stored_properties(uri)
     for _ in range(2):
         engine.write(uri, UPDATE.operation, UPDATE_ROWS)
     kept = ("version", "type", "recordkey.fields", "partition.fields", "timeline.layout.version")
     names = [*(f"hoodie.table.{name}" for name in kept), "hoodie.timeline.layout.version", "hoodie.record.merge.mode"]
-    assert {name: properties(uri).get(name) for name in names} == {name: before.get(name) for name in names}
+    assert {name: stored_properties(uri).get(name) for name in names} == {name: before.get(name) for name in names}
     assert before["hoodie.table.version"] == "8"
     assert before["hoodie.table.recordkey.fields"] == "id"
     assert before["hoodie.table.partition.fields"].partition(":")[0] == "city"
 
 
-def properties(uri: str) -> dict[str, str]:
+def stored_properties(uri: str) -> dict[str, str]:
     """Return the entries of `hoodie.properties`."""
-    text = (folder_of(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
+    text = (table_folder(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
 
 
@@ -108,7 +108,7 @@ def test_the_merge_mode_follows_the_ordering_fields(
     uri = new_uri()
     spec = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False).spec()
     engine.create(uri, replace(spec, ordering=ordering, merge_mode=None))
-    assert properties(uri)["hoodie.record.merge.mode"] == mode
+    assert stored_properties(uri)["hoodie.record.merge.mode"] == mode
 
 
 @pytest.mark.needs("create", "merge-on-read", "merge.event-time")
@@ -144,11 +144,11 @@ def test_a_parquet_library_reads_every_base_file(engine: Client, new_uri: Callab
     them.
     """
     uri = new_uri()
-    written(engine, uri, INSERT, type=type)
+    write_table(engine, uri, INSERT, type=type)
     found = [path for path in data_files(uri) if path.endswith(".parquet")]
     keys: list[str] = []
     for path in found:
-        rows = pq.ParquetFile(folder_of(uri) / path).read().to_pylist()
+        rows = pq.ParquetFile(table_folder(uri) / path).read().to_pylist()
         assert list(rows[0])[: len(META)] == list(META)
         assert [r["_hoodie_record_key"] for r in rows] == [r["id"] for r in rows]
         keys += [r["id"] for r in rows]

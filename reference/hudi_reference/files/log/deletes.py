@@ -74,7 +74,7 @@ DELETE_LIST = fastavro.parse_schema(
 )
 
 
-@implements("BLK-009")
+@implements("BLK-009", "BLK-037")
 def unwrap(stored: Any) -> Ordering | None:
     """The ordering value of a delete entry as decoded; None for null and for Integer 0, which mean "none"."""
     if stored is None:
@@ -88,7 +88,7 @@ def unwrap(stored: Any) -> Ordering | None:
     return None if kind == "IntWrapper" and value == 0 else value
 
 
-@implements("BLK-009")
+@implements("BLK-009", "BLK-037")
 def wrap(ordering: Ordering | None, kinds: Sequence[pa.DataType]) -> Any:
     """The wrapper record that stores an ordering value of columns of these types; Integer 0 for None."""
     if ordering is None:
@@ -96,14 +96,13 @@ def wrap(ordering: Ordering | None, kinds: Sequence[pa.DataType]) -> Any:
     if isinstance(ordering, tuple):
         parts = [None if part is None else _wrap_one(part, kind) for part, kind in zip(ordering, kinds, strict=True)]
         return (f"{NAMESPACE}.ArrayWrapper", {"wrappedValues": parts})
-    return _wrap_one(ordering, kinds[0])
+    # Integer 0 would mean "no ordering value".
+    return _wrap_one(ordering, pa.int64() if ordering == 0 and _wrapper_name(kinds[0]) == "IntWrapper" else kinds[0])
 
 
 def _wrap_one(value: Scalar, kind: pa.DataType) -> tuple[str, dict[str, Any]]:
     if isinstance(value, decimal.Decimal):
         value = _rescale(value)
-    elif value == 0 and _wrapper_name(kind) == "IntWrapper":
-        kind = pa.int64()  # Integer 0 would mean "no ordering value"
     return f"{NAMESPACE}.{_wrapper_name(kind)}", {"value": value}
 
 

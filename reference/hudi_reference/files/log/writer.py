@@ -11,7 +11,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from hudi_reference.errors import InvalidRows, Misuse
+from hudi_reference.errors import Misuse
 from hudi_reference.files.base.parquet import parquet_of
 from hudi_reference.files.log.block import ROLLBACK_COMMAND, BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.cdc import Change, Mode, cdc_schema, encode_changes
@@ -20,7 +20,7 @@ from hudi_reference.files.log.positions import position_headers
 from hudi_reference.layout.names import LogFileName
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
-from hudi_reference.schema.required import mark_required_columns
+from hudi_reference.schema.required import with_required_columns
 
 Header = dict[HeaderKey, str]
 #: The formats in which the rows of a data block can be stored.
@@ -157,10 +157,7 @@ def encode_parquet_rows(rows: pa.Table, schema: AvroSchema) -> bytes:
 
     Exactly the columns that are nullable in the schema of the header are nullable in the file, as deployed readers require.
     """
-    try:
-        rows = rows.cast(mark_required_columns(rows.schema, schema))
-    except pa.ArrowInvalid as error:
-        raise InvalidRows("a null in a column that is not nullable", rule="BLK-028", found=str(error)) from error
+    rows = with_required_columns(rows, schema, "BLK-028")
     return parquet_of(rows, {"parquet.avro.schema": json.dumps(schema, separators=(",", ":"))})
 
 

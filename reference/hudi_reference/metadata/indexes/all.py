@@ -14,15 +14,15 @@ from collections.abc import Callable, Mapping
 
 from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.layout.metadata_settings import USABLE
-from hudi_reference.metadata.availability import DEFINITIONS_PATH, PATH_KEY, read_definitions
-from hudi_reference.metadata.definitions import IndexDefinition
+from hudi_reference.metadata.availability import definition_of, definitions_path_of, read_definitions
+from hudi_reference.metadata.definitions import VERSIONS, IndexDefinition, is_partitioned
 from hudi_reference.metadata.indexes.bloom_filters import BLOOM_FILTERS
 from hudi_reference.metadata.indexes.column_stats import COLUMN_STATS
 from hudi_reference.metadata.indexes.expression_index import expression_index
 from hudi_reference.metadata.indexes.files import FILES
 from hudi_reference.metadata.indexes.index import Index
 from hudi_reference.metadata.indexes.partition_stats import PARTITION_STATS
-from hudi_reference.metadata.indexes.record_index import RECORD_INDEX
+from hudi_reference.metadata.indexes.record_index import PARTITIONED, RECORD_INDEX
 from hudi_reference.metadata.indexes.secondary_index import secondary_index
 from hudi_reference.metadata.partitions import Kind
 from hudi_reference.query.table import Table
@@ -43,24 +43,31 @@ _NAMED: Mapping[str, Callable[[IndexDefinition], Index]] = {
 MAINTAINED = frozenset((*BUILT_IN, *_NAMED))
 
 
-@implements("IDX-022", "IDX-023", "IDX-032", "IDX-033")
+@implements("IDX-022", "IDX-023", "IDX-032", "IDX-033", "IDX-043", "IDX-049")
 def index_of(table: Table, partition: str) -> Index:
     """The index of a table, whose properties are the present ones, with that partition of its metadata table.
 
-    An index that a user named is described by the table's index definitions.
-    Raises UnsupportedTableFeature for an index that is not maintained here.
+    The table's index definitions describe it. Raises UnsupportedTableFeature for an index that is not maintained here.
     """
+    definition = definition_of(table.storage, table.properties, partition)
+    if definition is not None and not definition.is_known:
+        raise UnsupportedTableFeature(
+            "an index of an unknown version", rule="IDX-022", path=definitions_path_of(table.properties),
+            expected=" or ".join(VERSIONS), found=f"{partition} of version {definition.version}",
+            remedy="drop the index, or write with an engine that maintains it; reading is possible",
+        )  # fmt: skip
+    if partition == RECORD_INDEX.partition:
+        return PARTITIONED if is_partitioned(definition) else RECORD_INDEX
     if partition in BUILT_IN:
         return BUILT_IN[partition]
     if not partition.startswith(tuple(_NAMED)):
         raise UnsupportedTableFeature(
             "an index that is not supported", rule="INX-007", expected=", ".join(sorted(MAINTAINED)), found=str(partition)
         )
-    found = read_definitions(table.storage, table.properties)
-    definition = next((one for one in found if one.partition == partition), None)
     if definition is None:
+        found = read_definitions(table.storage, table.properties)
         raise UnsupportedTableFeature(
-            "an index without a definition", rule="IDX-022", path=table.properties.get(PATH_KEY) or DEFINITIONS_PATH,
+            "an index without a definition", rule="IDX-022", path=definitions_path_of(table.properties),
             expected=partition, found=", ".join(one.partition for one in found),
         )  # fmt: skip
     return named_index(definition)
@@ -74,7 +81,9 @@ def named_index(definition: IndexDefinition) -> Index:
 def indexes_wanted(table: Table, options: Mapping[str, str]) -> tuple[Index, ...]:
     """The indexes that the settings enable, in the order in which they are created."""
     wanted = [index for index in BUILT_IN.values() if index.is_wanted(options)]
-    if COLUMN_STATS in wanted and PARTITION_STATS.setting not in options:  # as deployed writers do
+    if PARTITIONED.is_wanted(options):  # as deployed writers: also if both are wanted
+        wanted = [*(index for index in wanted if index is not RECORD_INDEX), PARTITIONED]
+    if COLUMN_STATS in wanted and PARTITION_STATS.settings[0] not in options:  # as deployed writers do
         wanted.insert(wanted.index(COLUMN_STATS) + 1, PARTITION_STATS)
     has_columns = COLUMN_STATS in wanted or COLUMN_STATS.partition in table.properties.fields(USABLE)
     possible = has_columns and bool(table.properties.partition_fields)

@@ -44,7 +44,7 @@ def _is_base(path: str) -> bool:
 
 
 BLOOM_FILTERS = Index(
-    BuiltIn.BLOOM_FILTERS.value, f"{PREFIX}index.bloom.filter.enable",
+    BuiltIn.BLOOM_FILTERS.value, (f"{PREFIX}index.bloom.filter.enable",),
     group_count(f"{PREFIX}index.bloom.filter.file.group.count", 4),
     _all_filters, _changed_filters, lambda commit: any(_is_base(stat.path) for stat in commit.stats),
 )  # fmt: skip

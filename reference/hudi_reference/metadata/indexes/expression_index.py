@@ -23,7 +23,7 @@ from hudi_reference.files.bloom.bloom import MAX_ENTRIES, RATE, FilterType, make
 from hudi_reference.java_text import texts_of
 from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
-from hudi_reference.metadata.definitions import IndexDefinition
+from hudi_reference.metadata.definitions import V2, IndexDefinition
 from hudi_reference.metadata.indexes.file_values import values_in_file
 from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, changed_groups, group_count
 from hudi_reference.metadata.indexes.index_functions import check_function, values_of
@@ -45,6 +45,7 @@ from hudi_reference.metadata.records import (
     Statistics,
 )
 from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.metadata.value_types import typed_bound, value_type_of
 from hudi_reference.metadata.writer import Entries
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.slice_reader import SliceReader
@@ -66,7 +67,7 @@ def expression_index(definition: IndexDefinition) -> Index:
     check_function(definition.function, definition.options)
     entries = _Entries(definition)
     return Index(
-        definition.partition, "", group_count(f"{PREFIX}index.expression.file.group.count", 2), entries.whole, entries.change,
+        definition.partition, (), group_count(f"{PREFIX}index.expression.file.group.count", 2), entries.whole, entries.change,
         lambda commit: False,
     )  # fmt: skip
 
@@ -126,7 +127,7 @@ class _Entries:
 
     def _stored_entries(self, table: Table, reader: SliceReader, paths: Sequence[str]) -> dict[str, MetadataRecord]:
         """The entries of files that were there before; entries that the index lacks, as it is being built, are computed."""
-        metadata = MetadataTable.of(table) if paths else None
+        metadata = MetadataTable.for_table(table) if paths else None
         stored = {} if metadata is None else metadata.records(self.definition.partition, table.timeline)
         keys = {path: self._key(*split_path(path)) for path in paths}
         missing = [path for path, key in keys.items() if key not in stored]
@@ -175,9 +176,12 @@ class _Entries:
             return MetadataRecord(key, _filter_of(values, parsed.instant, self.definition.options))
         least, greatest = bounds_of(values)
         count = len(values) - values.null_count
-        return MetadataRecord(
-            key, ColumnStats(self.column, least, greatest, count, values.null_count, size, 2 * size, file_name=name)
-        )
+        kind, sizes = None, (size, 2 * size)
+        if self.definition.version == V2:
+            kind = value_type_of(values.type)
+            least, greatest = typed_bound(least, kind), typed_bound(greatest, kind)
+        stats = ColumnStats(self.column, least, greatest, count, values.null_count, *sizes, value_type=kind, file_name=name)
+        return MetadataRecord(key, stats)
 
 
 #: The setting of the time zone in which functions of times are evaluated.
@@ -210,7 +214,7 @@ def as_partition_statistics(stats: ColumnStats, partition: str) -> PartitionStat
 def _filter_of(values: pa.Array, instant: str, options: Mapping[str, str]) -> BloomFilter:
     """The filter over the texts of the values, with the size of the options or else one for their number."""
     kind = FilterType(options.get("filtertype", FilterType.DYNAMIC_V0))
-    present = _filter_texts(values.drop_null())
+    present = filter_texts(values.drop_null())
     texts = present.filter(pc.not_equal(present, ""))
     if "numentries" not in options:
         return BloomFilter(kind, instant, make_file_filter(texts, kind).encode())
@@ -219,7 +223,7 @@ def _filter_of(values: pa.Array, instant: str, options: Mapping[str, str]) -> Bl
     return BloomFilter(kind, instant, made.encode())
 
 
-def _filter_texts(values: pa.Array) -> pa.Array:
+def filter_texts(values: pa.Array) -> pa.Array:
     """The texts of values in a bloom filter: those of Java objects; a timestamp has at least one digit after the second."""
     if not pt.is_timestamp(values.type):
         return texts_of(values)

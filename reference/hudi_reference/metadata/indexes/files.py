@@ -57,6 +57,6 @@ def _changed_files(change: Change) -> Entries:
 
 
 FILES = Index(
-    BuiltIn.FILES.value, f"{PREFIX}enable", lambda options, entries: 1, _all_files, _changed_files,
+    BuiltIn.FILES.value, (f"{PREFIX}enable",), lambda options, entries: 1, _all_files, _changed_files,
     lambda commit: bool(commit.stats),
 )  # fmt: skip

@@ -4,12 +4,14 @@ An action changes an index by the difference between the table before it and aft
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import Misuse
 from hudi_reference.metadata.definitions import IndexDefinition
+from hudi_reference.metadata.partitions import IndexGroups, split_key, whole_key
 from hudi_reference.metadata.records import ColumnStats, MetadataRecord
 from hudi_reference.metadata.statistics.columns import indexed_columns
 from hudi_reference.metadata.statistics.files import statistics_of
@@ -93,6 +95,8 @@ GroupCount = Callable[[Mapping[str, str], int], int]
 _RECORDS = f"{PREFIX}record.index."
 #: Release 1.2 has other names for two of the settings of the record index.
 _RECORDS_1_2 = f"{PREFIX}global.record.level.index."
+#: Those of a partitioned record index.
+_IN_PART = f"{PREFIX}record.level.index."
 _GROWTH = f"{_RECORDS}growth.factor"
 #: The number of bytes that deployed writers assume for an entry of the record index.
 _ENTRY_SIZE = 48
@@ -110,7 +114,20 @@ def groups_for_keys(options: Mapping[str, str], entries: int) -> int:
 
     A table that is created with the index has no entries yet, and gets the least number.
     """
-    least, most = _limit(options, "min", 10), _limit(options, "max", 10_000)
+    return _groups_for_keys(options, entries, _limit(options, "min", 10), _limit(options, "max", 10_000))
+
+
+@implements("IDX-011")
+def groups_in_part(options: Mapping[str, str], entries: int) -> int:
+    """The same for one partition of the table, in a partitioned record index."""
+    least, most = (
+        number_setting(options, f"{_IN_PART}{name}.filegroup.count", default, least=1, rule="IDX-011")
+        for name, default in (("min", 1), ("max", 10))
+    )
+    return _groups_for_keys(options, entries, least, most)
+
+
+def _groups_for_keys(options: Mapping[str, str], entries: int, least: int, most: int) -> int:
     if least == most:
         return least
     expected = math.ceil(entries * _growth(options))
@@ -140,19 +157,33 @@ def _growth(options: Mapping[str, str]) -> float:
 class Index:
     """An index: its partition, the settings that enable it, and its entries.
 
-    `setting` enables it, and `groups` is the number of its file groups.
+    Any of `settings` enables it, and `groups` is the number of its file groups.
     """
 
     partition: str
-    setting: str
+    settings: tuple[str, ...]
     groups: GroupCount
     whole: Callable[[Table, View], Iterable[MetadataRecord]]
     change: Callable[[Change], Entries]
     #: Whether a write with this metadata must add entries to the index.
     concerned: Callable[[CommitMetadata], bool]
     #: Its definition in a table with this schema; the last argument is the schema before an action, None for a new index.
-    definition: Callable[[Table, AvroSchema, Callable[[], AvroSchema] | None], IndexDefinition] | None = None
+    definition: Callable[[Table, AvroSchema, Callable[[], AvroSchema] | None], IndexDefinition | None] | None = None
+    #: The part of a key whose hash selects the file group.
+    hashed: Callable[[str], str] = whole_key
+    #: Whether each partition of the table has file groups of its own.
+    is_partitioned: bool = False
 
     def is_wanted(self, options: Mapping[str, str]) -> bool:
         """Whether the settings enable it."""
-        return options.get(self.setting) == "true"
+        return any(options.get(setting) == "true" for setting in self.settings)
+
+    def file_groups(self, ids: Iterable[str]) -> IndexGroups:
+        """Its file groups with these ids."""
+        return IndexGroups.from_ids(ids, self.hashed)
+
+    def count_by_part(self, keys: Iterable[str]) -> Mapping[str | None, int]:
+        """The number of these keys by the partition of the table whose file groups hold them; None for the whole table."""
+        if self.is_partitioned:
+            return Counter(split_key(key)[0] for key in keys)
+        return {None: sum(1 for _ in keys)}

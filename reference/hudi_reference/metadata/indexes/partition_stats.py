@@ -14,7 +14,7 @@ from hudi_reference.metadata.indexes.index import PREFIX, Change, Index, group_c
 from hudi_reference.metadata.keys import column_stats_key, partition_stats_key
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.records import ColumnStats, MetadataRecord
-from hudi_reference.metadata.statistics.columns import indexable_columns, indexed_columns
+from hudi_reference.metadata.statistics.columns import in_version, indexable_columns, indexed_columns, statistics_version
 from hudi_reference.metadata.statistics.partitions import partition_statistics
 from hudi_reference.metadata.statistics.slices import slice_statistics
 from hudi_reference.metadata.writer import Entries
@@ -29,10 +29,10 @@ Files = Mapping[str, Mapping[str, ColumnStats]]
 
 @implements("MDT-001")
 def _all_statistics(table: Table, view: View) -> Iterator[MetadataRecord]:
-    columns = indexed_columns(table, view.schema)
+    columns, version = indexed_columns(table, view.schema), statistics_version(table)
     for partition, slices in _group_by_partition(view.groups.latest_slices):
         files = {name: one for found in slices for name, one in slice_statistics(table.storage, found, columns).items()}
-        yield from _records(partition, columns, view.schema, files)
+        yield from _records(partition, columns, view.schema, files, version)
 
 
 def _group_by_partition(slices: Collection[FileSlice]) -> Iterator[tuple[str, list[FileSlice]]]:
@@ -40,14 +40,16 @@ def _group_by_partition(slices: Collection[FileSlice]) -> Iterator[tuple[str, li
     return ((partition, list(found)) for partition, found in groupby(ordered, lambda one: one.partition))
 
 
-def _records(partition: str, columns: Sequence[str], schema: AvroSchema, files: Files) -> Iterator[MetadataRecord]:
-    kinds = indexable_columns(schema)
+def _records(
+    partition: str, columns: Sequence[str], schema: AvroSchema, files: Files, version: str
+) -> Iterator[MetadataRecord]:
+    kinds = indexable_columns(schema, version)
     for column in columns:
         kind = pa.string() if column in META_COLUMNS else kinds.get(column)
         parts = [found[column] for found in files.values() if column in found]
         statistics = None if kind is None else partition_statistics(partition, kind, parts)
         if statistics is not None:
-            yield MetadataRecord(partition_stats_key(column, partition), statistics)
+            yield MetadataRecord(partition_stats_key(column, partition), in_version(statistics, version))
 
 
 @implements("MDT-001")
@@ -57,9 +59,10 @@ def _changed_statistics(change: Change) -> Entries:
         return Entries()
     touched = {stat.partition for stat in change.commit.stats} | set(change.commit.replaced)
     slices = dict(_group_by_partition(change.view_after.groups.slices_in(touched))) if touched else {}
-    records, removed = [], []
+    records, removed, version = [], [], statistics_version(change.before)
     for partition in sorted(touched):
-        found = [*_records(partition, change.columns, change.schema, _statistics_of_files(change, slices.get(partition, [])))]
+        files = _statistics_of_files(change, slices.get(partition, []))
+        found = [*_records(partition, change.columns, change.schema, files, version)]
         present = {record.key for record in found}
         records += found
         removed += [key for column in change.columns if (key := partition_stats_key(column, partition)) not in present]
@@ -108,7 +111,7 @@ def _is_reliable(entry: ColumnStats) -> bool:
 
 
 PARTITION_STATS = Index(
-    BuiltIn.PARTITION_STATS.value, f"{PREFIX}index.partition.stats.enable",
+    BuiltIn.PARTITION_STATS.value, (f"{PREFIX}index.partition.stats.enable",),
     group_count(f"{PREFIX}index.partition.stats.file.group.count", 1), _all_statistics, _changed_statistics,
     lambda commit: bool(commit.stats),
 )  # fmt: skip

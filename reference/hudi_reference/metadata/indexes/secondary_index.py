@@ -1,8 +1,8 @@
 """The secondary indexes `secondary_index_<name>`: each value of a column with the keys of the rows that have it.
 
-An entry exists for each row with a value; a null has none. Rows that change their value, or disappear, lose their entry in the
-same action, as entry of a delete block. A row that moves to another file group or partition keeps its entry: only the record
-index knows its place.
+An entry exists for each row with a value; a null has one in version V2 only. Rows that change their value, or disappear, lose
+their entry in the same action, as entry of a delete block. A row that moves to another file group or partition keeps its entry:
+only the record index knows its place.
 """
 
 from collections.abc import Iterator, Set
@@ -16,10 +16,12 @@ import pyarrow.types as pt
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.java_text import texts_of
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.metadata.definitions import IndexDefinition
+from hudi_reference.metadata.availability import definition_of as index_definition
+from hudi_reference.metadata.definitions import V1, V2, IndexDefinition, is_partitioned
 from hudi_reference.metadata.indexes.index import Change, Index, changed_groups, groups_for_keys
+from hudi_reference.metadata.partitions import BuiltIn, whole_key
 from hudi_reference.metadata.records import MetadataRecord, SecondaryEntry
-from hudi_reference.metadata.secondary_keys import secondary_key
+from hudi_reference.metadata.secondary_keys import prefix_of, secondary_key
 from hudi_reference.metadata.writer import Entries
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.slice_reader import SliceReader
@@ -36,53 +38,57 @@ def secondary_index(definition: IndexDefinition) -> Index:
             "a secondary index that is not supported", rule="IDX-022", path=definition.partition,
             expected="the identity of one column", found=f"{definition.function} of {', '.join(definition.columns)}",
         )  # fmt: skip
-    column = definition.columns[0]
     return Index(
-        definition.partition, "", groups_for_keys,
-        partial(_all_entries, column), partial(_changed_entries, column), lambda commit: False,
+        definition.partition, (), groups_for_keys, partial(_all_entries, definition), partial(_changed_entries, definition),
+        lambda commit: False, hashed=prefix_of if definition.version == V2 else whole_key,
     )  # fmt: skip
 
 
 @implements("IDX-021", "IDX-024", "IDX-030")
-def _all_entries(column: str, table: Table, view: View) -> Iterator[MetadataRecord]:
-    keys = _keys_in(column, table, view, None)
+def _all_entries(definition: IndexDefinition, table: Table, view: View) -> Iterator[MetadataRecord]:
+    keys = _keys_in(definition, table, view, None)
     return (MetadataRecord(key, SecondaryEntry()) for key in sorted(keys))
 
 
 @implements("IDX-021", "IDX-024", "IDX-030")
-def _changed_entries(column: str, change: Change) -> Entries:
+def _changed_entries(definition: IndexDefinition, change: Change) -> Entries:
     """The entries that an action adds and removes: the difference over the file groups that it changes or replaces."""
     commit = change.commit
     if commit is None or commit.operation in ("COMPACT", "LOG_COMPACT"):
         return Entries()
-    old = _keys_in(column, change.before, change.views[0], changed_groups(commit))
-    new = _keys_in(column, change.after, change.views[1], changed_groups(commit))
+    record_index = index_definition(change.before.storage, change.before.properties, BuiltIn.RECORD_INDEX)
+    # With a partitioned record index a record of another partition may share the entry.
+    groups = None if is_partitioned(record_index) else changed_groups(commit)
+    old = _keys_in(definition, change.before, change.views[0], groups)
+    new = _keys_in(definition, change.after, change.views[1], groups)
     return Entries([MetadataRecord(key, SecondaryEntry()) for key in sorted(new - old)], sorted(old - new))
 
 
-def _keys_in(column: str, table: Table, view: View, groups: Set[GroupId] | None) -> set[str]:
+def _keys_in(definition: IndexDefinition, table: Table, view: View, groups: Set[GroupId] | None) -> set[str]:
     """The keys of the index for the rows of these file groups; None for all groups."""
     reader = view.reader(table)
     slices = (found for found in view.groups.latest_slices if groups is None or found.group in groups)
-    return {key for found in slices for key in _keys_of(column, reader, found)}
+    return {key for found in slices for key in _keys_of(definition, reader, found)}
 
 
-def _keys_of(column: str, reader: SliceReader, file_slice: FileSlice) -> Iterator[str]:
-    name, _, inner = column.partition(".")
+def _keys_of(definition: IndexDefinition, reader: SliceReader, file_slice: FileSlice) -> Iterator[str]:
+    name, _, inner = definition.columns[0].partition(".")
+    version = definition.version or V1
     if name not in reader.schema.names:  # a definition may be older than the drop of its column
         return
     fields = list(dict.fromkeys([KEY, *reader.key_fields, name]))
     rows = reader.keyed(reader.read(file_slice, fields))
-    texts = secondary_texts(rows.column(name).combine_chunks(), inner)
+    texts = secondary_texts(rows.column(name).combine_chunks(), version, inner)
     for record_key, text in zip(rows.column(KEY).to_pylist(), texts.to_pylist(), strict=True):
-        if text is not None:
-            yield secondary_key(text, record_key)
+        if text is not None or version != V1:
+            yield secondary_key(text, record_key, version)
 
 
 @implements("IDX-026")
-def secondary_texts(values: pa.Array, inner: str = "") -> pa.Array:
+def secondary_texts(values: pa.Array, version: str, inner: str = "") -> pa.Array:
     """The values of a column, or of the field `inner` of a struct column, as texts in keys; null for null."""
-    return texts_of(pc.struct_field(values, inner.split(".")) if inner else values)
+    found = pc.struct_field(values, inner.split(".")) if inner else values
+    return texts_of(found.cast(pa.int32()) if version != V1 and pt.is_date32(found.type) else found)
 
 
 @implements("IDX-021")

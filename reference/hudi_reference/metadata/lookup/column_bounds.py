@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_reference.metadata.records import Bound, Statistics
+from hudi_reference.metadata.value_types import value_type_of
 from hudi_reference.query.pruning.predicates import compare
 from hudi_reference.requirement import implements
 
@@ -74,7 +75,7 @@ def _may_hold(least: pa.Array, greatest: pa.Array, operator: str, value: Any) ->
 @implements("MDT-010", "MDT-014")
 def bounds_of(found: Statistics | None, kind: pa.DataType) -> tuple[Any, Any]:
     """Two values of the column's type, between which all values of the file are; None for an unknown bound."""
-    if found is None or found.is_deleted or _is_all_null(found):
+    if found is None or found.is_deleted or _is_all_null(found) or _has_other_unit(found, kind):
         return None, None
     least, greatest = _value(found.least, kind, ROUND_FLOOR), _value(found.greatest, kind, ROUND_CEILING)
     if pt.is_floating(kind) and (least == greatest == 0 or _is_nan(found.least) or _is_nan(found.greatest)):
@@ -84,6 +85,11 @@ def bounds_of(found: Statistics | None, kind: pa.DataType) -> tuple[Any, Any]:
 
 def _is_all_null(found: Statistics) -> bool:
     return found.value_count is None or found.null_count is None or found.null_count >= found.value_count
+
+
+def _has_other_unit(found: Statistics, kind: pa.DataType) -> bool:
+    """Whether the stored type of the values says another unit, or another clock, than the timestamps of the column have."""
+    return bool(pt.is_timestamp(kind)) and found.value_type not in (None, value_type_of(kind))
 
 
 def _is_nan(bound: Bound | None) -> bool:

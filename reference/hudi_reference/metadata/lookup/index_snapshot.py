@@ -17,7 +17,7 @@ from hudi_reference.files.log.content import decode_deletes
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.metadata.availability import usable_partitions
 from hudi_reference.metadata.codec import decode_entries
-from hudi_reference.metadata.keys import file_group_of
+from hudi_reference.metadata.partitions import IndexGroups
 from hudi_reference.metadata.record_merge import merge_payloads
 from hudi_reference.metadata.records import MetadataRecord
 from hudi_reference.metadata.table import FIRST, MetadataTable
@@ -42,7 +42,7 @@ def open_snapshot(table: Table, data: Timeline, commits: Commits) -> "IndexSnaps
     None if there is none, if its writer has begun an action that `data` does not have, or if it lacks one of the `commits`.
     """
     usable = usable_partitions(table.properties)
-    metadata = MetadataTable.of(table) if usable else None
+    metadata = MetadataTable.for_table(table) if usable else None
     if metadata is None:
         return None
     timeline = metadata.timeline
@@ -80,15 +80,21 @@ class IndexSnapshot:
 
     @implements("MDT-016", "IDX-011")
     def get(self, partition: str, keys: Collection[str]) -> dict[str, MetadataRecord]:
-        """The records of these keys, each from the file group of its key: of an HFile only the blocks that may have them."""
-        slices = self.slices(partition)
-        groups: dict[int, set[str]] = {}
+        """The records of these keys, each from the file group of its key: of an HFile only the blocks that may have them.
+
+        Not for secondary indexes, which are read by prefix. Raises InvalidQuery for a key in a partition of the table that has
+        no file groups.
+        """
+        slices = {one.file_id: one for one in self.slices(partition)}
+        groups, file_groups = dict[str, dict[str, str]](), IndexGroups.from_ids(slices)
         for key in keys if slices else ():
-            groups.setdefault(file_group_of(key, len(slices)), set()).add(key)
-        found: dict[str, MetadataRecord] = {}
-        for number, wanted in groups.items():
-            found.update(self._merge_slice(slices[number], _select_keys(wanted), wanted.__contains__))
-        return found
+            group, stored = file_groups.locate(key)
+            groups.setdefault(group, {})[stored] = key
+        return {
+            wanted[stored]: record
+            for group, wanted in groups.items()
+            for stored, record in self._merge_slice(slices[group], _select_keys(wanted), wanted.__contains__)
+        }
 
     @implements("MDT-016")
     def with_prefix(self, partition: str, prefixes: Collection[str]) -> dict[str, MetadataRecord]:

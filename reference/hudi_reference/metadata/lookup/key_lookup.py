@@ -2,7 +2,6 @@
 bloom filters.
 """
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from hudi_reference.files.bloom.bloom import decode_filter
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.metadata.keys import bloom_filters_key
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
-from hudi_reference.metadata.partitions import BuiltIn
+from hudi_reference.metadata.partitions import BuiltIn, IndexGroups, key_in_part
 from hudi_reference.metadata.records import BloomFilter, RecordLocation
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.pruning.predicates import Comparison, constants
@@ -22,8 +21,6 @@ from hudi_reference.records.keys.record_keys import KeyGenerator
 from hudi_reference.requirement import implements
 
 KEY = "_hoodie_record_key"
-#: File groups of a record index whose key alone decides the group.
-_GLOBAL = re.compile(r"record-index-\d{4}(-0)?")
 
 
 @implements("IDX-012")
@@ -44,7 +41,7 @@ def _key_field(properties: TableProperties) -> tuple[str, ...]:
     if not properties.populates_meta_fields:
         return ()
     try:
-        generator = KeyGenerator.of(properties)
+        generator = KeyGenerator.from_properties(properties)
     except HudiError:
         return ()
     return () if generator.composite else generator.fields
@@ -62,11 +59,33 @@ def _texts(kind: pa.DataType, operator: str, value: Any) -> set[str] | None:
 @implements("IDX-010", "IDX-011", "IDX-012")
 def groups_of(snapshot: IndexSnapshot, keys: Collection[str]) -> dict[str, GroupId] | None:
     """The file groups that have these keys; None if there is no record index over the whole table."""
-    slices = snapshot.slices(BuiltIn.RECORD_INDEX)
-    if not slices or not all(_GLOBAL.fullmatch(one.file_id) for one in slices):
+    if is_partitioned(snapshot) or not snapshot.slices(BuiltIn.RECORD_INDEX):
         return None
-    found = snapshot.get(BuiltIn.RECORD_INDEX, keys)
-    places = ((key, record.payload) for key, record in found.items())
+    return _locations(snapshot, keys)
+
+
+@implements("IDX-010", "IDX-011", "IDX-012", "IDX-048")
+def select_by_keys(snapshot: IndexSnapshot, slices: Sequence[FileSlice], keys: Collection[str]) -> Sequence[FileSlice]:
+    """The slices that may have one of these keys, by the record index.
+
+    In a partitioned index a key is looked up in each partition of the slices; slices of a partition that has no file groups in
+    the index may have any key.
+    """
+    if not snapshot.slices(BuiltIn.RECORD_INDEX):
+        return slices
+    parts = IndexGroups.from_ids(one.file_id for one in snapshot.slices(BuiltIn.RECORD_INDEX)).by_part
+    known = [part for part in parts if part is None or part in {one.partition for one in slices}]
+    groups = set(_locations(snapshot, [key_in_part(part, key) for part in known for key in keys]).values())
+    return [one for one in slices if one.group in groups or not {None, one.partition} & parts.keys()]
+
+
+def is_partitioned(snapshot: IndexSnapshot) -> bool:
+    """Whether the record index has file groups for each partition of the table."""
+    return IndexGroups.from_ids(one.file_id for one in snapshot.slices(BuiltIn.RECORD_INDEX)).is_partitioned
+
+
+def _locations(snapshot: IndexSnapshot, keys: Collection[str]) -> dict[str, GroupId]:
+    places = ((key, record.payload) for key, record in snapshot.get(BuiltIn.RECORD_INDEX, keys).items())
     return {key: (one.partition, one.location.file_id) for key, one in places if isinstance(one, RecordLocation)}
 
 

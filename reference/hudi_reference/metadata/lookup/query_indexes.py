@@ -21,7 +21,7 @@ from hudi_reference.metadata.keys import ALL_PARTITIONS, BASE_PATH, column_stats
 from hudi_reference.metadata.lookup.column_bounds import is_mergeable, may_hold
 from hudi_reference.metadata.lookup.expression_lookup import indexes_for_filter
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot, open_snapshot
-from hudi_reference.metadata.lookup.key_lookup import drop_slices_without_keys, groups_of, keys_of_filter
+from hudi_reference.metadata.lookup.key_lookup import drop_slices_without_keys, groups_of, keys_of_filter, select_by_keys
 from hudi_reference.metadata.lookup.secondary_lookup import groups_with_values
 from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.metadata.records import ColumnStats, FileList, MetadataRecord, PartitionList, PartitionStats, Statistics
@@ -77,6 +77,23 @@ class QueryIndexes:
             if not info.is_deleted
         }
 
+    @implements("MDT-010")
+    def matching_partitions(self, partitions: Sequence[str], query: Filter) -> Sequence[str]:
+        """The partitions that may have rows which the filter selects, by their statistics in the present state."""
+        is_used = self._is_available(BuiltIn.PARTITION_STATS) and query.is_latest and not query.computes_values
+        if not is_used or self.table.schema_on_read or self.table.options.get(SKIPPING) == "false":
+            return partitions
+        found = partitions
+        for column, kind, operator, value in self._comparisons(query):
+            with suppress(HudiError):
+                if is_mergeable(kind):
+                    keys = [partition_stats_key(column, partition) for partition in found]
+                    records = self.snapshot.get(BuiltIn.PARTITION_STATS, keys)
+                    stats = [_payload_as(PartitionStats, records.get(key)) for key in keys]
+                    holds = may_hold(stats, kind, operator, value)
+                    found = [one for one, may in zip(found, holds, strict=True) if may]
+        return found
+
     def matching(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
         """The slices that may have rows which the filter selects."""
         if self.table.options.get(SKIPPING) == "false":
@@ -85,7 +102,6 @@ class QueryIndexes:
         for choose in (
             self._select_by_key,
             self._select_by_secondary_key,
-            self._select_by_partition_stats,
             self._select_by_column_stats,
             self._select_by_expressions,
         ):
@@ -109,10 +125,8 @@ class QueryIndexes:
         keys = keys_of_filter(query.where, self.table.properties, query.schema)
         if keys is None:
             return slices
-        if query.logs and self._is_available(BuiltIn.RECORD_INDEX):
-            groups = groups_of(self.snapshot, keys)
-            if groups is not None:
-                return [one for one in slices if one.group in groups.values()]
+        if query.logs and self._is_available(BuiltIn.RECORD_INDEX) and self.snapshot.slices(BuiltIn.RECORD_INDEX):
+            return select_by_keys(self.snapshot, slices, keys)
         if self._is_available(BuiltIn.BLOOM_FILTERS):
             absent = drop_slices_without_keys(self.snapshot, slices, keys)
             return [one for one in slices if one not in absent]
@@ -126,33 +140,20 @@ class QueryIndexes:
         """
         if query.computes_values or not query.is_latest or not (query.logs and self._is_available(BuiltIn.RECORD_INDEX)):
             return slices
-        for groups in groups_with_values(self._definitions, self.snapshot, query, self.table.properties):
+        for groups in groups_with_values(self._named, self.snapshot, query, self.table.properties):
             slices = [one for one in slices if one.group in groups]
         return slices
 
     @cached_property
     def _definitions(self) -> Sequence[IndexDefinition]:
-        """The definitions of indexes, if the table has one that a user named."""
+        return read_definitions(self.table.storage, self.table.properties)
+
+    @cached_property
+    def _named(self) -> Sequence[IndexDefinition]:
+        """The definitions of the indexes that users named, if they are of a version that is understood."""
         named = tuple(f"{kind}_" for kind in Kind)
         is_needed = any(name.startswith(named) for name in self.snapshot.usable)
-        return read_definitions(self.table.storage, self.table.properties) if is_needed else ()
-
-    @implements("MDT-010")
-    def _select_by_partition_stats(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
-        """Without the slices of partitions whose statistics exclude a comparison."""
-        if not (self._is_available(BuiltIn.PARTITION_STATS) and query.is_latest) or query.computes_values:
-            return slices
-        partitions = sorted({one.partition for one in slices})
-        for column, kind, operator, value in self._comparisons(query):
-            if not is_mergeable(kind):
-                continue
-            keys = [partition_stats_key(column, partition) for partition in partitions]
-            records = self.snapshot.get(BuiltIn.PARTITION_STATS, keys)
-            found = [_payload_as(PartitionStats, records.get(key)) for key in keys]
-            holds = dict(zip(partitions, may_hold(found, kind, operator, value), strict=True))
-            slices = [one for one in slices if holds[one.partition]]
-            partitions = [one for one in partitions if holds[one]]
-        return slices
+        return [one for one in self._definitions if one.is_known] if is_needed else ()
 
     @implements("MDT-010", "MDT-015", "MDT-016")
     def _select_by_column_stats(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
@@ -170,7 +171,7 @@ class QueryIndexes:
     @implements("IDX-035")
     def _select_by_expressions(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
         """Without the slices of which no file may have a value with the function's result for the constant."""
-        for one, kind, comparison in indexes_for_filter(self._definitions, self.snapshot, query):
+        for one, kind, comparison in indexes_for_filter(self._named, self.snapshot, query):
             slices = self._select_by_values(one.partition, slices, query, kind, comparison)
         return slices
 
@@ -205,8 +206,14 @@ class QueryIndexes:
             if column not in _COMPUTED:
                 yield column, query.schema.field(column).type, operator, value
 
+    @implements("IDX-022")
     def _is_available(self, partition: BuiltIn) -> bool:
-        return partition in self.snapshot.usable
+        """Whether an index is usable, and of a version that is understood; with damaged definitions no index is."""
+        named = BuiltIn.COLUMN_STATS if partition is BuiltIn.PARTITION_STATS else partition
+        with suppress(HudiError):
+            is_usable = partition in self.snapshot.usable
+            return is_usable and all(one.is_known for one in self._definitions if one.partition == named)
+        return False
 
 
 def _files(one: FileSlice, query: Filter) -> Iterable[str]:

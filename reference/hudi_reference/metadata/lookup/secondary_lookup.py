@@ -7,6 +7,9 @@ An index is used if none of its entries can be missing:
 
 * Apache Hudi 1.0.2 loses the entry of a record that moves to another partition with an unchanged value. Later releases, which
   write a version into the definition, and this project keep it. So the index of a partitioned table needs a version.
+* Apache Hudi 1.2.0 adds the changes of a merge-on-read table to one of its secondary indexes only. So none is used if there are
+  several.
+* With a partitioned record index a key may be in several partitions, and deployed writers remove the entry that its rows share.
 * The text of a value depends on its type. It is known for texts, whole numbers, dates and booleans; whole numbers have the same
   text in each width. A text column must have been one when the table was created, because texts of other types vary.
 """
@@ -18,9 +21,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-from hudi_reference.java_text import value_text
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.metadata.definitions import IndexDefinition
+from hudi_reference.metadata.definitions import V1, V2, IndexDefinition
+from hudi_reference.metadata.indexes.secondary_index import secondary_texts
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
 from hudi_reference.metadata.lookup.key_lookup import groups_of
 from hudi_reference.metadata.partitions import Kind
@@ -39,19 +42,23 @@ def groups_with_values(
     definitions: Iterable[IndexDefinition], snapshot: IndexSnapshot, query: Filter, properties: TableProperties
 ) -> Iterator[set[GroupId]]:
     """For each comparison that an index decides, the file groups that may have rows for which it holds."""
-    for one in definitions:
+    secondary = [one for one in definitions if one.kind == Kind.SECONDARY]
+    if properties.is_merge_on_read and len(secondary) > 1:
+        return
+    for one in secondary:
         for column, operator, value in query.where if _is_complete(one, snapshot, properties) else ():
             if column == one.columns[0] and operator in ("=", "in"):
                 kind = query.schema.field(column).type
                 values = [value for value in constants(kind, operator, value) if value is not None]  # nothing equals a null
-                texts = _texts(column, kind, values, properties)
+                texts = _texts(one, column, kind, values, properties)
                 found = None if texts is None else _groups(one, snapshot, texts)
                 if found is not None:
                     yield found
 
 
 def _groups(one: IndexDefinition, snapshot: IndexSnapshot, texts: Iterable[str]) -> set[GroupId] | None:
-    entries = snapshot.with_prefix(one.partition, [secondary_prefix(text) for text in texts])
+    version = one.version or V1
+    entries = snapshot.with_prefix(one.partition, [secondary_prefix(text, version) for text in texts])
     found = groups_of(snapshot, {parse_secondary_key(key)[1] for key in entries})
     return None if found is None else set(found.values())
 
@@ -59,19 +66,25 @@ def _groups(one: IndexDefinition, snapshot: IndexSnapshot, texts: Iterable[str])
 # ER-168: entries of deployed writers may be missing.
 def _is_complete(one: IndexDefinition, snapshot: IndexSnapshot, properties: TableProperties) -> bool:
     """Whether the index is over the values of one column, is usable, and has an entry for every row with a value."""
-    is_plain = one.kind == Kind.SECONDARY and one.function in ("identity", "") and len(one.columns) == 1
-    keeps_moved = bool(one.others.get("version")) or not properties.partition_fields
+    is_plain = one.function in ("identity", "") and len(one.columns) == 1
+    keeps_moved = bool(one.version) or not properties.partition_fields
     return is_plain and keeps_moved and one.partition in snapshot.usable and bool(snapshot.slices(one.partition))
 
 
-def _texts(column: str, kind: pa.DataType, values: Iterable[Any], properties: TableProperties) -> set[str] | None:
-    """The texts of the values in entries; None if an entry of an equal value may have another text."""
+def _texts(
+    one: IndexDefinition, column: str, kind: pa.DataType, values: Iterable[Any], properties: TableProperties
+) -> set[str] | None:
+    """The texts of the values in entries; None if an entry of an equal value may have another text.
+
+    Some writers of version V1 escape a NUL.
+    """
     exact = next((type_ for is_kind, type_ in _EXACT if is_kind(kind)), None)
     if exact is None or not all(type(one) is exact for one in values):
         return None
     if exact is str and not _was_text(column, properties):
         return None
-    return {value_text(one) for one in values}
+    texts = set(secondary_texts(pa.array(values, kind), one.version or V1).to_pylist())
+    return None if one.version != V2 and any("\0" in text for text in texts) else texts
 
 
 _EXACT = ((pt.is_string, str), (pt.is_boolean, bool), (pt.is_signed_integer, int), (pt.is_date32, datetime.date))

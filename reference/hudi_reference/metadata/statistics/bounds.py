@@ -9,7 +9,9 @@
     binary                      BytesWrapper                        order of the unsigned bytes
     date                        DateWrapper                         days since 1970
     time, timestamp             IntWrapper, LongWrapper             the number in the column's unit
-    decimal                     DecimalWrapper                      with 15 digits after the point
+    decimal                     DecimalWrapper                      the number
+
+What of this is stored depends on the version of the index (`value_types`).
 
 Deployed writers take the statistics of a Parquet file as they are. These have no range if a value is a NaN or a text is long,
 and the stored range is then false. Here the range is that of the values: a NaN is greater than all numbers, as in Spark, and a
@@ -26,13 +28,11 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_reference.metadata.records import Bound
-from hudi_reference.metadata.schema import DECIMAL_SCALE
 from hudi_reference.requirement import implements
 
 #: Least and greatest value; None for a column without values.
 Bounds = tuple[Bound, Bound] | None
-_EXACT = Context(prec=60)
-_UNIT = Decimal(1).scaleb(-DECIMAL_SCALE)
+_EXACT = Context(prec=100)
 
 
 @implements("MDT-014")
@@ -46,7 +46,7 @@ def bounds_of(values: pa.ChunkedArray) -> Bounds:
     else:
         ends = pc.min_max(_numbers(found))
         least, greatest = ends["min"].as_py(), ends["max"].as_py()
-    return Bound(wrapper_of(found.type), _bound_value(least)), Bound(wrapper_of(found.type), _bound_value(greatest))
+    return Bound(wrapper_of(found.type), least), Bound(wrapper_of(found.type), greatest)
 
 
 @implements("MDT-014")
@@ -60,7 +60,7 @@ def bounds_in_footer(kind: pa.DataType, least: Any, greatest: Any) -> Bounds:
     except UnicodeDecodeError:
         return None
     wrapper = wrapper_of(kind)
-    return Bound(wrapper, _bound_value(ends[0])), Bound(wrapper, _bound_value(ends[1]))
+    return Bound(wrapper, ends[0]), Bound(wrapper, ends[1])
 
 
 def wrapper_of(kind: pa.DataType) -> str:
@@ -115,10 +115,6 @@ def _numbers(values: pa.ChunkedArray) -> pa.ChunkedArray:
     if pt.is_temporal(values.type):
         return values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
     return values
-
-
-def _bound_value(value: Any) -> Any:
-    return value.quantize(_UNIT, context=_EXACT) if isinstance(value, Decimal) else value
 
 
 def _logical_value(kind: pa.DataType, value: Any) -> Any:

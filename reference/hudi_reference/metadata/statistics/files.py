@@ -24,8 +24,9 @@ from hudi_reference.files.log.content import decode_rows
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import LogFileName, parse_data_file_name, split_path
 from hudi_reference.metadata.record_merge import merge_payloads
-from hudi_reference.metadata.records import ColumnStats
+from hudi_reference.metadata.records import ColumnStats, ValueType
 from hudi_reference.metadata.statistics.bounds import Bounds, bounds_in_footer, bounds_of, wrapper_of
+from hudi_reference.metadata.value_types import NO_VALUES, value_type_of
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
@@ -98,7 +99,7 @@ def _statistics_of_chunk(name: str, column: str, kind: pa.DataType, chunk: pq.Co
         if stats.has_min_max and not pt.is_floating(kind):
             bounds = bounds_in_footer(kind, stats.min_raw, stats.max_raw)
     sizes = (chunk.total_compressed_size, chunk.total_uncompressed_size)
-    return _make_statistics(name, column, bounds, chunk.num_values, nulls, sizes)
+    return _make_statistics(name, column, bounds, chunk.num_values, nulls, sizes, value_type_of(kind))
 
 
 def _type_of(schema: pa.Schema, column: str) -> pa.DataType | None:
@@ -146,16 +147,19 @@ def _statistics_of_rows(name: str, rows: pa.Table, columns: Sequence[str]) -> It
             for part in path:
                 chunks = [pc.struct_field(chunk, part) for chunk in values.chunks]
                 values = pa.chunked_array(chunks, values.type.field(part).type)
-            yield _make_statistics(name, column, bounds_of(values), len(values), values.null_count, (0, 0))
+            kind = value_type_of(values.type)
+            yield _make_statistics(name, column, bounds_of(values), len(values), values.null_count, (0, 0), kind)
 
 
-def _make_statistics(name: str, column: str, bounds: Bounds, values: int, nulls: int, sizes: tuple[int, int]) -> ColumnStats:
+def _make_statistics(
+    name: str, column: str, bounds: Bounds, values: int, nulls: int, sizes: tuple[int, int], kind: ValueType
+) -> ColumnStats:
     least, greatest = bounds or (None, None)
-    return ColumnStats(column, least, greatest, values, nulls, *sizes, file_name=name)
+    return ColumnStats(column, least, greatest, values, nulls, *sizes, value_type=kind, file_name=name)
 
 
 def _unknown_statistics(name: str, column: str) -> ColumnStats:
-    return _make_statistics(name, column, None, 0, 0, (0, 0))
+    return _make_statistics(name, column, None, 0, 0, (0, 0), NO_VALUES)
 
 
 def combine_statistics(one: ColumnStats, other: ColumnStats) -> ColumnStats:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from hudi_reference.metadata.record_merge import merge_payloads
 from hudi_reference.metadata.records import Bound, ColumnStats, PartitionStats
 from hudi_reference.metadata.statistics.bounds import convert_bound
+from hudi_reference.metadata.value_types import value_type_of
 from hudi_reference.requirement import implements
 
 
@@ -28,7 +29,7 @@ def partition_statistics(partition: str, kind: pa.DataType, files: Iterable[Colu
         if one.least is not None and None in bounds:
             return None
         parts.append(_statistics_of_file(partition, one, *bounds))
-    return replace(reduce(_combine, parts), is_tight=True) if parts else None
+    return replace(reduce(_combine, parts), is_tight=True, value_type=value_type_of(kind)) if parts else None
 
 
 def _statistics_of_file(partition: str, one: ColumnStats, least: Bound | None, greatest: Bound | None) -> PartitionStats:

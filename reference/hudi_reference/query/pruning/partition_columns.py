@@ -10,7 +10,7 @@ not determine is refused: a folder that shows the day of a timestamp does not de
 import datetime
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -61,6 +61,8 @@ class Folders:
     fields: tuple[str, ...]
     hive_style: bool
     url_encode: bool
+    #: Whether a date takes three folders, as in 2026/07/03.
+    split_dates: bool = field(default=False, kw_only=True)
 
     def texts(self, partition: str) -> Mapping[str, str | None]:
         """The text of each column in a partition path, None for null. Raises MalformedFileName."""
@@ -76,6 +78,8 @@ class Folders:
         text = level.removeprefix(start)
         if text == NULL_PARTITION:
             return None
+        if self.split_dates:
+            text = text.replace("/", "-")
         return unescape(text) if self.url_encode else text
 
 
@@ -84,7 +88,7 @@ def folders_of(properties: TableProperties) -> Folders:
     hive_style, url_encode = (
         properties.is_set(f"hoodie.datasource.write.{key}") for key in ("hive_style_partitioning", "partitionpath.urlencode")
     )
-    return Folders(properties.partition_fields, hive_style, url_encode)
+    return Folders(properties.partition_fields, hive_style, url_encode, split_dates=properties.splits_dates)
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ class DroppedColumns(Folders):
 
     def added_to(self, schema: AvroSchema) -> AvroSchema:
         """The schema with the missing partition columns appended."""
-        known = {field["name"] for field in schema["fields"]}
+        known = {one["name"] for one in schema["fields"]}
         missing = [{"name": n, "type": self.types.get(n, ["null", "string"])} for n in self.fields if n not in known]
         return {**schema, "fields": [*schema["fields"], *missing]}
 
@@ -111,9 +115,9 @@ class DroppedColumns(Folders):
         texts = self.texts(partition)
         for name in rows.column_names:
             if name in texts:
-                field = rows.schema.field(name)
-                column = pa.repeat(value_of(field, texts[name], partition), rows.num_rows)
-                rows = rows.set_column(rows.column_names.index(name), field, column)
+                known = rows.schema.field(name)
+                column = pa.repeat(value_of(known, texts[name], partition), rows.num_rows)
+                rows = rows.set_column(rows.column_names.index(name), known, column)
         return rows
 
 
@@ -133,23 +137,23 @@ def dropped_columns(properties: TableProperties) -> DroppedColumns:
         )  # fmt: skip
     created = properties.get("hoodie.table.create.schema")
     schema = parse_schema(created, "hoodie.table.create.schema") if created else {"fields": []}
-    types = {field["name"]: field["type"] for field in schema["fields"]}
+    types = {one["name"]: one["type"] for one in schema["fields"]}
     folders = folders_of(properties)
-    return DroppedColumns(folders.fields, folders.hive_style, folders.url_encode, types)
+    return DroppedColumns(folders.fields, folders.hive_style, folders.url_encode, types, split_dates=folders.split_dates)
 
 
-def value_of(field: pa.Field, text: str | None, partition: str) -> pa.Scalar:
+def value_of(column: pa.Field, text: str | None, partition: str) -> pa.Scalar:
     """The value that the text in a folder's name determines. Raises MalformedFileName, UnsupportedTableFeature."""
-    from_text = next((how for fits, how in _FROM_TEXT if fits(field.type)), None)
+    from_text = next((how for fits, how in _FROM_TEXT if fits(column.type)), None)
     if from_text is None:
         raise UnsupportedTableFeature(
-            f"the values of column {field.name} are in no file, and cannot be derived from the name of a folder",
-            rule="LAY-007", path=partition, expected="text, numbers, truth values or dates", found=str(field.type),
+            f"the values of column {column.name} are in no file, and cannot be derived from the name of a folder",
+            rule="LAY-007", path=partition, expected="text, numbers, truth values or dates", found=str(column.type),
         )  # fmt: skip
     try:
-        return pa.scalar(None if text is None else from_text(text), field.type)
+        return pa.scalar(None if text is None else from_text(text), column.type)
     except (ValueError, KeyError, InvalidOperation, OverflowError, pa.ArrowException) as error:
-        raise _unexpected_path(partition, f"a value of type {field.type} for column {field.name}") from error
+        raise _unexpected_path(partition, f"a value of type {column.type} for column {column.name}") from error
 
 
 def _unexpected_path(partition: str, expected: str) -> MalformedFileName:

@@ -4,7 +4,7 @@ A record belongs to one partition, so skipping a partition changes no merge. Val
 partition is skipped only if its path determines the value of the column in all its rows.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -67,7 +67,7 @@ class PartitionFilter:
         """For each folder of the base path whether partitions at or below it may hold such rows.
 
         The folder shows the value of the first partition column. If the value is a text that is not URL-encoded, it may contain
-        `/`, and the folder is only its beginning.
+        `/`, and the folder is only its beginning; so is a folder that is part of a date.
         """
         name = self.folders.fields[0]
         asked = [one for one in self.asked if one[0] == name]
@@ -77,19 +77,21 @@ class PartitionFilter:
             decided = chosen.holding(folders)
         else:
             decided = PartitionFilter(replace(self.folders, fields=(name,)), asked, self.schema).holding(folders)
-        may_go_on = pt.is_string(self.schema.field(name).type) and not self.folders.url_encode
+        split_dates = self.folders.split_dates
+        may_go_on = split_dates or (pt.is_string(self.schema.field(name).type) and not self.folders.url_encode)
+        separator = "-" if split_dates else "/"
         start = f"{name}=" if self.folders.hive_style else ""
         return [
-            holds or (may_go_on and all(_may_begin_with(one, folder.removeprefix(start)) for one in asked))
+            holds or (may_go_on and all(_may_begin_with(one, folder.removeprefix(start) + separator) for one in asked))
             for folder, holds in zip(folders, decided, strict=True)
         ]
 
 
 class ChosenPartitions:
-    """The partitions of a table that a filter needs, decided once for each."""
+    """The partitions of a table that a filter needs, decided by `holding` once for each."""
 
-    def __init__(self, wanted: PartitionFilter) -> None:
-        self._wanted = wanted
+    def __init__(self, holding: Callable[[Sequence[str]], list[bool]]) -> None:
+        self._decide = holding
         self._known: dict[str, bool] = {}
 
     def __call__(self, partition: str) -> bool:
@@ -106,14 +108,14 @@ class ChosenPartitions:
     def holding(self, partitions: Sequence[str]) -> list[bool]:
         """For each partition whether the filter needs it."""
         new = list({one for one in partitions if one not in self._known})
-        self._known.update(zip(new, self._wanted.holding(new), strict=True))
+        self._known.update(zip(new, self._decide(new), strict=True))
         return [self._known[one] for one in partitions]
 
 
 def _may_begin_with(comparison: Comparison, text: str) -> bool:
-    """Whether values that begin with the text and `/` may satisfy the comparison."""
+    """Whether values that begin with the text may satisfy the comparison."""
     _, operator, value = comparison
-    return operator != "=" or str(value).startswith(f"{text}/")
+    return operator != "=" or str(value).startswith(text)
 
 
 @implements("LAY-008", "MRG-015")
@@ -132,7 +134,7 @@ def prune_partitions(
     found, wanted = list(slices), partition_filter(where, properties, schema)
     if wanted is None:
         return found
-    chosen = set(ChosenPartitions(wanted).among({one.partition for one in found}))
+    chosen = set(ChosenPartitions(wanted.holding).among({one.partition for one in found}))
     return [one for one in found if one.partition in chosen]
 
 

@@ -40,6 +40,9 @@ class TableIndexes(Protocol):
     def paths(self, among: Callable[[Iterable[str]], Iterable[str]]) -> Collection[str]:
         """The paths of the data files in the partitions that `among` selects from those of the table."""
 
+    def matching_partitions(self, partitions: Sequence[str], query: Filter) -> Sequence[str]:
+        """The partitions that may have rows which the filter selects."""
+
     def matching(self, slices: Sequence[Any], query: Filter) -> Sequence[Any]:
         """The slices that may have rows which the filter selects."""
 

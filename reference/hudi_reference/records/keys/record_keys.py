@@ -20,6 +20,8 @@ from hudi_reference.requirement import implements
 #: Types of key generators whose keys and paths follow from the fields of a row; each also exists with the suffix `_AVRO`.
 GENERATORS = ("SIMPLE", "COMPLEX", "NON_PARTITION", "TIMESTAMP", "CUSTOM", "GLOBAL_DELETE")
 _TYPE_OF_CLASS = {name: kind for kind, name in KEY_GENERATORS.items()}
+#: From this table version on, the keys of a complex key generator always name their fields, also a single one.
+COMPOSITE_VERSION = 9
 #: Settings of key generators that a writer may have to be given.
 _SETTINGS = (PREFIX, OLD_PREFIX, "hoodie.write.complex.keygen.new.encoding")
 
@@ -76,9 +78,10 @@ class KeyGenerator:
     composite: bool
     hive_style: bool
     url_encode: bool
+    split_dates: bool
 
     @classmethod
-    def of(cls, properties: TableProperties) -> Self:
+    def from_properties(cls, properties: TableProperties) -> Self:
         """The generator that a table's properties name, or the one that deployed writers choose for its fields.
 
         Raises UnsupportedKeyGenerator for generators whose keys do not follow from the values of the fields only.
@@ -90,15 +93,15 @@ class KeyGenerator:
                 f"the key generator {kind} is not supported for writing", rule="PROP-016",
                 expected=", ".join(GENERATORS), found=kind,
             )  # fmt: skip
-        one_form = properties.entries.get("hoodie.write.complex.keygen.new.encoding") == "false"
         return cls(
             fields,
             ()
             if kind in ("NON_PARTITION", "GLOBAL_DELETE")
             else tuple(_parse_field(*part, kind, properties) for part in partition),
-            composite=len(fields) > 1 or kind == "GLOBAL_DELETE" or (kind == "COMPLEX" and one_form),
+            composite=len(fields) > 1 or kind == "GLOBAL_DELETE" or (kind == "COMPLEX" and _names_single_field(properties)),
             hive_style=properties.is_set("hoodie.datasource.write.hive_style_partitioning"),
             url_encode=properties.is_set("hoodie.datasource.write.partitionpath.urlencode"),
+            split_dates=properties.splits_dates,
         )
 
     @implements("META-007")
@@ -121,7 +124,14 @@ class KeyGenerator:
         return pa.array(known, pa.string()).take(numbers)
 
     def _path(self, fields: Sequence[str], row: tuple[object, ...]) -> str:
-        return partition_path(fields, row, hive_style=self.hive_style, url_encode=self.url_encode)
+        return partition_path(fields, row, hive_style=self.hive_style, url_encode=self.url_encode, split_dates=self.split_dates)
+
+
+@implements("META-013")
+def _names_single_field(properties: TableProperties) -> bool:
+    """Whether a complex key generator with one key field makes keys as of several: at version 8 a setting says so."""
+    option = properties.entries.get("hoodie.write.complex.keygen.new.encoding")
+    return properties.version >= COMPOSITE_VERSION or option == "false"
 
 
 @implements("PROP-016")
@@ -162,7 +172,7 @@ def _parse_field(field: str, said: str, kind: str, properties: TableProperties) 
             expected=f"{field}:SIMPLE or {field}:TIMESTAMP", path="hoodie.table.partition.fields",
         )  # fmt: skip
     is_time = said == "TIMESTAMP" if kind == "CUSTOM" else kind == "TIMESTAMP"
-    return field, TimestampPaths.of(properties.entries) if is_time else None
+    return field, TimestampPaths.from_settings(properties.entries) if is_time else None
 
 
 def _folder_names(rows: pa.Table, field: str, times: TimestampPaths | None) -> pa.Array:

@@ -60,7 +60,7 @@ class TimestampPaths:
     write_zone: tzinfo | None = None
 
     @classmethod
-    def of(cls, settings: Mapping[str, str]) -> Self:
+    def from_settings(cls, settings: Mapping[str, str]) -> Self:
         """The formatter for the settings of a table or a writer. Raises UnsupportedKeyGenerator for invalid settings."""
 
         def value(name: str) -> str | None:

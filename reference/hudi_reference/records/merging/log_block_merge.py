@@ -12,7 +12,7 @@ import pyarrow as pa
 from hudi_reference.errors import UnsupportedMergeStrategy, UnsupportedTableFeature
 from hudi_reference.files.log.content import Delete
 from hudi_reference.records.changes import Changes
-from hudi_reference.records.merge import Merge, Version, default_of, fold, merger_of, type_of
+from hudi_reference.records.merge import Merge, Version, fold, merger_of, type_of, without_nulls
 from hudi_reference.records.merge_tables import Kind
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.requirement import implements
@@ -53,15 +53,14 @@ def merge_log_blocks(changes: Changes, merging: Merging, partition: str) -> Merg
         )
     used, merge = merging.ordering_used, merger_of(merging.standard_mode)
     versions: dict[str, list[Version]] = {}
-    for key, version in changes.versions(merging.ordering, merging.marker):
+    for key, version in changes.versions(used, merging.marker):
         versions.setdefault(str(key), []).append(version)
     kept = {key: shortest_history(found, merge) if used else found[-1:] for key, found in versions.items()}
-    least = default_of(type_of(changes.schema, used[0])) if len(used) == 1 else None
+    kinds = [type_of(changes.schema, field) for field in used]
 
     def entry(key: str, version: Version) -> Delete:
-        """A delete entry for a version; a row that is marked as deleted gets the least ordering value if it has none."""
-        missing = least if version.kind is Kind.DELETE else None
-        return Delete(key, partition, missing if version.ordering is None else version.ordering)
+        """A delete entry for a version; a row that is marked as deleted gets the default ordering value if it has none."""
+        return Delete(key, partition, without_nulls(version.ordering, kinds) if version.kind is Kind.DELETE else None)
 
     erased: list[Delete] = []
     deletes: list[Delete] = []

@@ -14,7 +14,9 @@ from hudi_reference.errors import UnknownMerger
 from hudi_reference.layout.merge_config import PAYLOAD_STRATEGY, MergeConfiguration
 from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
 from hudi_reference.records.changes import DeleteMarker
+from hudi_reference.records.mergers.fill import UNAVAILABLE
 from hudi_reference.records.mergers.merger import RECORD_TYPE, Merging, RecordMerger
+from hudi_reference.records.mergers.standard_mergers import PartialUpdateMerger
 from hudi_reference.records.payloads import merger_of_payload
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema
@@ -26,13 +28,22 @@ def merging_of(properties: TableProperties, mergers: Sequence[RecordMerger] = ()
     found = properties.merging
     ordering, marker = properties.ordering_fields, properties.delete_marker
     given = None if marker is None else DeleteMarker(*marker)
-    if found.mode != "CUSTOM":
-        return Merging(found.mode, ordering, given)
     defaults = {} if schema is None else defaults_of(schema)
+    partial_mode = properties.partial_update_mode
+    if found.mode != "CUSTOM":
+        merger = (
+            None if partial_mode is None else PartialUpdateMerger.from_modes(found.mode, partial_mode, _unavailable(properties))
+        )
+        return Merging(found.mode, ordering, given, merger, defaults)
     if found.strategy != PAYLOAD_STRATEGY:
         return Merging("CUSTOM", ordering, given, custom_merger(found, mergers), defaults)
-    merger = merger_of_payload(found.payload)
-    return Merging("CUSTOM", merger.ordering or ordering, merger.marker or given, merger, defaults)
+    payload = merger_of_payload(found.payload)
+    return Merging("CUSTOM", payload.ordering or ordering, payload.marker or given, payload, defaults)
+
+
+def _unavailable(properties: TableProperties) -> str:
+    """The text of values that a source did not send."""
+    return properties.merge_property("hoodie.write.partial.update.unavailable.value") or UNAVAILABLE
 
 
 @implements("PAY-015")

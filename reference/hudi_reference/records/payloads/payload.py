@@ -4,23 +4,18 @@
 new key. `PayloadMerger` makes a merger of a payload.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from hudi_reference.caching import cached_property
 from hudi_reference.files.log.deletes import Ordering
 from hudi_reference.layout.merge_config import PAYLOAD_STRATEGY
 from hudi_reference.records.changes import DeleteMarker
 from hudi_reference.records.merge import Version, cell_of
-from hudi_reference.records.merge_tables import Decisions, DecisionTable, Fill, Result, decisions_of
+from hudi_reference.records.merge_tables import Decisions, DecisionTable, Result, decisions_of
+from hudi_reference.records.mergers.fill import Filling
 from hudi_reference.records.mergers.merger import BufferedRecord, RecordContext, RecordMerger
-from hudi_reference.records.row import Row
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import META_COLUMNS
-
-#: The value that Debezium sends for an unknown value, such as a large one that did not change.
-UNAVAILABLE = "__debezium_unavailable_value"
 
 
 def no_conversion(ordering: Ordering | None) -> Ordering | None:
@@ -70,34 +65,8 @@ class Payload:
     ) -> BufferedRecord:
         before = Version(older.kind, self.position(older.ordering), 0)
         cell = cell_of(decisions, before, Version(newer.kind, self.position(newer.ordering), 1))
-        stays, other = (newer, older) if cell.result is Result.NEWER else (older, newer)
-        if cell.fill is Fill.NOTHING or cell.fill is Fill.LACKING or stays.row is None or other.row is None:
-            return stays
-        return context.updated(stays, fill_row(stays.row, other.row, newer.row or {}, cell.fill, context))
-
-
-@implements("PAY-015", "PAY-016", "PAY-018")
-def fill_row(
-    row: Mapping[str, Any], other: Mapping[str, Any], incoming: Mapping[str, Any], fill: Fill, context: RecordContext
-) -> Row:
-    """The row, with those columns of the other row that `fill` names; the meta columns are those of the incoming row."""
-    lacks = _LACKS[fill]
-    taken = [name for name in row if name not in META_COLUMNS and name in other and lacks(row[name], name, context)]
-    meta = {name: cell for name, cell in Row.cells_of(incoming).items() if name in META_COLUMNS}
-    cells = Row.cells_of(other)
-    return Row({**Row.cells_of(row), **{name: cells[name] for name in taken}, **meta})
-
-
-def _is_unavailable(value: Any, name: str, context: RecordContext) -> bool:
-    return value in (UNAVAILABLE, UNAVAILABLE.encode())
-
-
-#: For each fill, whether a value is to be filled.
-_LACKS: Mapping[Fill, Callable[[Any, str, RecordContext], bool]] = {
-    Fill.NULL: lambda value, name, context: value is None,
-    Fill.DEFAULT: lambda value, name, context: bool(value == context.defaults.get(name)),
-    Fill.UNAVAILABLE: _is_unavailable,
-}
+        stays = newer if cell.result is Result.NEWER else older
+        return Filling(cell.fill).merged(older, newer, stays, context)
 
 
 @implements("PAY-003", "MRG-010")

@@ -85,7 +85,7 @@ def archive(
 
 def limits_of(properties: TableProperties, options: Mapping[str, str]) -> ArchiveLimits:
     """The limits for a table, from the settings and the table's properties. Raises Misuse."""
-    return ArchiveLimits.of({**properties.entries, **options})
+    return ArchiveLimits.from_options({**properties.entries, **options})
 
 
 @implements("ARC-005", "ARC-006")

@@ -61,7 +61,7 @@ class ArchiveLimits:
 
     @classmethod
     @implements("ARC-007", "ARC-009", "ARC-010", "ARC-011", "ARC-012")
-    def of(cls, options: Mapping[str, str]) -> Self:
+    def from_options(cls, options: Mapping[str, str]) -> Self:
         """The limits of these settings; with Flink's names those of a Flink job. Raises Misuse."""
         flink = any(FLINK[key].name in options for key in ("most", "fewest"))
         settings = FLINK if flink else SPARK
@@ -80,7 +80,7 @@ class ArchiveLimits:
             batch_size=numbers["batch size"],
             beyond_savepoints=texts["beyond savepoints"] == "true",
             automatic=texts["automatic"] == "true",
-            cleaning=CleanPolicy.of(options),
+            cleaning=CleanPolicy.from_options(options),
             compacted_after=numbers.get("compacted after"),
         )
         limits._check(settings)

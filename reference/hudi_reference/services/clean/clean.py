@@ -101,7 +101,7 @@ def plan_clean(table: Table, options: Mapping[str, str] | None = None) -> dict[s
     Raises Misuse, UnsupportedTableFeature.
     """
     check_indexes_maintained(table)
-    policy, timeline = CleanPolicy.of(options or {}), table.timeline
+    policy, timeline = CleanPolicy.from_options(options or {}), table.timeline
     zone = transitions_of(table).times.zone
     earliest = earliest_to_retain(policy, timeline, format_time(table.clock.now() - policy.hours * _HOUR, zone))
     groups = load_file_groups(table.storage, table.properties, timeline)

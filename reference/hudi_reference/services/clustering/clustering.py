@@ -297,10 +297,10 @@ def check_inline_clustering(properties: TableProperties, options: Options) -> No
     """Raises Misuse and UnsupportedTableFeature for invalid settings of inline clustering."""
     if NAMES.isdisjoint(options):
         return
-    settings = ClusteringSettings.of(options)
+    settings = ClusteringSettings.from_options(options)
     if settings.inline or settings.planned_inline:
         check_layout(settings.layout)
-        if Concurrency.of(options).index is not None:
+        if Concurrency.from_options(options).index is not None:
             raise UnsupportedTableFeature(
                 "file groups of a bucket index are not clustered here", rule="LAY-021", found="inline clustering",
                 remedy="leave the setting out",
@@ -316,7 +316,7 @@ def inline_clustering(table: Table, _: Timeline) -> None:
     """
     if NAMES.isdisjoint(table.options):
         return
-    settings = ClusteringSettings.of(table.options)
+    settings = ClusteringSettings.from_options(table.options)
     if settings.inline or settings.planned_inline:
         with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
             (cluster if settings.inline else schedule_clustering)(table)

@@ -61,7 +61,7 @@ def plan_clustering(
     check_writable(table)
     check_indexes_maintained(table)
     given = {**table.options, **(options or {})}
-    settings, view = ClusteringSettings.of(given), table.view()
+    settings, view = ClusteringSettings.from_options(given), table.view()
     check_not_bucketed(table, view.groups)
     sizes = {info.path: info.size for info in table.storage.list(skip=META_FOLDER)}
     planner = Planner(table, view, settings, sizes)

@@ -128,7 +128,7 @@ class ClusteringSettings:
 
     @classmethod
     @implements("CLU-002", "CLU-004", "CLU-010")
-    def of(cls, options: Options) -> Self:
+    def from_options(cls, options: Options) -> Self:
         """The settings among `options`. Raises Misuse for invalid values."""
         return cls(**{name: setting.of(options) for name, setting in SETTINGS.items()})
 

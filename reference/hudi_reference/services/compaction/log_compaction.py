@@ -258,7 +258,7 @@ class LogCompactor:
         if joined.erased:
             yield self._deletes(joined.erased, writer)
         if joined.rows.num_rows:
-            block_format = LogOptions.of(self.table.options).block_format
+            block_format = LogOptions.from_properties(self.table.options).block_format
             check_format(block_format, self.table.properties)
             rows = stored_rows(joined.rows, self.table.properties)
             yield EncodedBlock(writer.rows(block_format, rows), rows=rows.num_rows)

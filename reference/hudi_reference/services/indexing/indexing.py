@@ -10,6 +10,7 @@
 Writers do not wait for the indexer, nor the indexer for writers: log files and base file of a group may be stored in any order.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Self
@@ -25,7 +26,7 @@ from hudi_reference.metadata.indexes.all import indexes_wanted
 from hudi_reference.metadata.indexes.bloom_filters import BLOOM_FILTERS
 from hudi_reference.metadata.indexes.files import FILES
 from hudi_reference.metadata.indexes.index import Index
-from hudi_reference.metadata.indexes.record_index import RECORD_INDEX
+from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.metadata.writer import Deltacommit, remove_deltacommit
 from hudi_reference.query.file_groups import load_commit
@@ -39,6 +40,7 @@ from hudi_reference.services.indexing.named_indexes import (
     definition_of,
     drop_definitions,
     drop_index,
+    in_table,
     store_definition,
 )
 from hudi_reference.services.metadata_table.metadata_sync import MetadataSync, delete_partition_files
@@ -155,9 +157,10 @@ def schedule_indexing(table: Table, options: Options | None = None, definition: 
     check_writable(table)
     owner, times = new_owner("plan an index"), transitions_of(table).times
     definition = definition or definition_in(options or {})
+    definition = definition and in_table(definition, table)
     size = _Size.of(table, {**table.options, **(options or {})}, definition)  # read before the lock is taken
     with hold_for_planning(table, owner) as publish:
-        timeline, sync = table.timeline, MetadataSync.of(table, times, owner)
+        timeline, sync = table.timeline, MetadataSync.for_table(table, times, owner)
         wanted = [one for one in indexes_wanted(table, options or {}) if one.partition not in sync.usable]
         if definition is not None and definition.partition not in sync.usable:
             wanted.append(check_definition(table, definition, (*sync.usable, *(one.partition for one in wanted))))
@@ -170,12 +173,13 @@ def schedule_indexing(table: Table, options: Options | None = None, definition: 
         commit = Deltacommit(metadata, requested, "BULK_INSERT")
         for one in wanted:
             delete_partition_files(metadata, one.partition)
-            commit.seeds(one.partition, one.groups(size.settings, size.rows))
+            for part, count in size.count_by_part(one).items():
+                commit.seeds(one.partition, one.groups(size.settings, count), part)
         if definition is not None and definition.partition not in sync.usable:
             store_definition(sync, definition)
         for one in wanted:
             if one.definition is not None:
-                sync.define(one.definition(replace(sync.table, options=size.settings), size.schema, None))
+                sync.define(one.definition(replace(sync.table, options=size.settings), size.schema, None), is_new=True)
         # ER-159: writers follow hoodie.table.metadata.partitions.inflight, whichever engine set it.
         sync.store_lists(sync.usable, [one.partition for one in wanted])
         return requested
@@ -187,8 +191,8 @@ class _Size:
 
     settings: Options
     schema: AvroSchema
-    #: About the number of rows of the table.
-    rows: int
+    #: About the number of rows in each partition of the table.
+    rows: Mapping[str, int]
 
     @classmethod
     def of(cls, table: Table, settings: Options, definition: IndexDefinition | None) -> Self:
@@ -196,12 +200,20 @@ class _Size:
 
         Rows are those of base files, and the keys of slices without one.
         """
-        view, counted = table.view(), RECORD_INDEX in indexes_wanted(table, settings) or definition is not None
+        wanted = {one.partition for one in indexes_wanted(table, settings)}
+        view, counted = table.view(), BuiltIn.RECORD_INDEX in wanted or definition is not None
         reader = view.reader(table)
         written = {stat.path: stat.writes for commit in view.groups.commits.values() for stat in commit.stats}
-        bases = [(found, written.get(found.path(found.base_file or ""))) for found in view.groups.latest_slices if counted]
-        rows = (len(reader.current_keys(found)) if rows is None else rows for found, rows in bases)
-        return cls(settings, view.schema, sum(rows))
+        rows = Counter[str]()
+        for found in view.groups.latest_slices if counted else ():
+            count = written.get(found.path(found.base_file or ""))
+            rows[found.partition] += len(reader.current_keys(found)) if count is None else count
+        return cls(settings, view.schema, rows)
+
+    def count_by_part(self, index: Index) -> Mapping[str | None, int]:
+        """The number of entries that the index will have, by the partition of the table whose file groups hold them."""
+        whole: Mapping[str | None, int] = {None: sum(self.rows.values())}
+        return dict(self.rows.items()) if index.is_partitioned else whole
 
 
 def _check_possible(table: Table, wanted: list[Index]) -> None:
@@ -242,12 +254,13 @@ class IndexingExecution(PlanExecution):
         transitions, owner = transitions_of(table), new_owner(f"record {self.requested}")
         commit = Deltacommit(metadata, self.requested, "BULK_INSERT")
         for one in indexes_in(self.table, plan):
-            groups = metadata.groups(one.partition)
-            commit.seeds(one.partition, len(groups))
+            groups = one.file_groups(metadata.groups(one.partition))
+            for part, ids in groups.by_part.items():
+                commit.seeds(one.partition, len(ids), part)
             commit.base_files(one.partition, groups, one.whole(table, then))
         with hold_lock(transitions.times.lock, owner):
             commit.begin()  # not before: deployed writers roll back what they find pending in the metadata table
-            MetadataSync.of(table, transitions.times, owner).complete(metadata, commit)
+            MetadataSync.for_table(table, transitions.times, owner).complete(metadata, commit)
         return completed_record(plan)
 
     @implements("INX-012", "INX-013")
@@ -278,7 +291,7 @@ class IndexingExecution(PlanExecution):
 
         Raises ConcurrentChange if they were not created, or were removed.
         """
-        metadata, listed = MetadataTable.of(self.table), read_properties(self.table.storage).fields(INFLIGHT)
+        metadata, listed = MetadataTable.for_table(self.table), read_properties(self.table.storage).fields(INFLIGHT)
         for one in wanted:
             names = () if metadata is None else metadata.files(one.partition)
             seeds = [name for name in names if (found := parse_data_file_name(name)) and found.instant == self.requested]
@@ -302,7 +315,7 @@ def abandon_build(table: Table, requested: str) -> None:
     transitions, owner = transitions_of(table), new_owner(f"give up {requested}")
     with hold_lock(transitions.times.lock, owner):
         names = [one.partition for one in indexes_in(table, read_plan(table, "indexing", requested))]
-        sync = MetadataSync.of(table, transitions.times, owner)
+        sync = MetadataSync.for_table(table, transitions.times, owner)
         sync.store_lists(sync.usable, set(sync.building) - set(names))
         drop_definitions(sync, set(names) - set(sync.usable))
         if sync.metadata is not None:
@@ -320,6 +333,6 @@ def publish_indexes(table: Table, requested: str) -> None:
     transitions, owner = transitions_of(table), new_owner(f"offer {requested}")
     with hold_lock(transitions.times.lock, owner):
         names = {one.partition for one in indexes_in(table, read_plan(table, "indexing", requested))}
-        sync = MetadataSync.of(table, transitions.times, owner)
+        sync = MetadataSync.for_table(table, transitions.times, owner)
         if built := names & set(sync.building):
             sync.store_lists((*sync.usable, *built), set(sync.building) - built)

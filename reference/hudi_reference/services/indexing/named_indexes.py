@@ -19,7 +19,7 @@ from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.locks import hold_lock, new_owner
 from hudi_reference.metadata.availability import METADATA_FOLDER, read_definitions, write_definitions
-from hudi_reference.metadata.definitions import IndexDefinition
+from hudi_reference.metadata.definitions import V1, IndexDefinition, version_at_creation
 from hudi_reference.metadata.indexes.all import named_index
 from hudi_reference.metadata.indexes.expression_index import check_expression
 from hudi_reference.metadata.indexes.index import Index
@@ -38,9 +38,6 @@ Using = Literal["secondary_index", "column_stats", "bloom_filters"]
 _NAME = "hoodie.index.name"
 _SECONDARY, _EXPRESSION = "hoodie.metadata.index.secondary", "hoodie.metadata.index.expression"
 _KIND, _FUNCTION = "hoodie.expression.index.type", "hoodie.expression.index.function"
-#: The index version of tables of version 8. Apache Hudi 1.2.0 fails to write to a table with an expression index without it,
-#: 1.0.2 ignores it.
-_VERSION = {"version": "V1"}
 #: Names of indexes are names of folders.
 _VALID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
@@ -49,13 +46,16 @@ _VALID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 def definition_of(
     name: str, column: str, using: Using = "secondary_index", function: str = "identity", options: Options | None = None
 ) -> IndexDefinition:
-    """The definition of an index. Raises Misuse for a name that is no name of a folder."""
+    """The definition of an index, of version V1. Raises Misuse for a name that is no name of a folder.
+
+    Apache Hudi 1.2.0 fails to write to a table of version 8 with an expression index without a version, 1.0.2 ignores it.
+    """
     if not _VALID.fullmatch(name):
         raise Misuse("not a name of an index", rule="IDX-001", expected="letters, digits, _, - and .", found=name)
     if using == "secondary_index":
-        return IndexDefinition(index_partition(Kind.SECONDARY, name), using, function, (column,), dict(options or {}), _VERSION)
+        return IndexDefinition(index_partition(Kind.SECONDARY, name), using, function, (column,), dict(options or {}), V1)
     given = {"expr": function, **(options or {})}
-    return IndexDefinition(index_partition(Kind.EXPRESSION, name), using, function, (column,), given, _VERSION)
+    return IndexDefinition(index_partition(Kind.EXPRESSION, name), using, function, (column,), given, V1)
 
 
 @implements("IDX-021", "IDX-032")
@@ -71,6 +71,11 @@ def definition_in(options: Options) -> IndexDefinition | None:
     function = given.pop("expr", options.get(_FUNCTION, "identity"))
     using: Using = "bloom_filters" if options.get(_KIND, "").lower() == BuiltIn.BLOOM_FILTERS else "column_stats"
     return definition_of(options.get(_NAME, column), column, using, function, given)
+
+
+def in_table(definition: IndexDefinition, table: Table) -> IndexDefinition:
+    """The definition with the version of a new index in this table."""
+    return replace(definition, version=version_at_creation(definition.partition, table.properties.version))
 
 
 @implements("IDX-021", "IDX-034")
@@ -164,7 +169,7 @@ def drop_index(table: Table, name: str) -> bool:
     transitions, owner = transitions_of(table), new_owner(f"drop the index {name}")
     with hold_lock(transitions.times.lock, owner):
         dropped = plan_drop(table, name).partitions
-        sync = MetadataSync.of(table, transitions.times, owner, dropping=dropped)
+        sync = MetadataSync.for_table(table, transitions.times, owner, dropping=dropped)
         if BuiltIn.FILES in dropped:
             sync.drop()
         else:

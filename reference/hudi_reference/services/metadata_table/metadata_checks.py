@@ -21,7 +21,7 @@ def check_metadata_table(table: Table) -> None:
     number_setting(table.options, LIMIT_KEY, int(LIMIT), least=1)
     for index in indexes_wanted(table, table.options):
         index.groups(table.options, 0)
-    MetadataTable.of(table)
+    MetadataTable.for_table(table)
     properties = table.properties
     for name in (*usable_partitions(properties), *properties.fields(INFLIGHT)):
         if not table.hooks.unmaintained([name]):

@@ -8,7 +8,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from hudi_reference.layout.names import BaseFileName, join_path
-from hudi_reference.metadata.schema import SCHEMA
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.metadata.writer import encode_base_records
 from hudi_reference.query.table import Table
@@ -84,14 +83,14 @@ class MetadataCompactionExecution(PlanExecution):
         """Store the new base file of each slice in the plan."""
         operations = [one for one in operations_in(plan) if one.file_slice.partition in self.usable]
         stats = [_compact(self.metadata, self.requested, operation) for operation in operations]
-        return completed_record("COMPACT", zip(stats, operations, strict=True), without_meta_columns(SCHEMA))
+        return completed_record("COMPACT", zip(stats, operations, strict=True), without_meta_columns(self.metadata.schema))
 
 
 def _compact(metadata: MetadataTable, requested: str, operation: Operation) -> WriteStat:
     file_slice, records = operation.file_slice, metadata.records_of_slice(operation.file_slice)
     name = BaseFileName(file_slice.file_id, "0-0-0", requested, "hfile")
     path = join_path(file_slice.partition, str(name))
-    size = store_planned_file(metadata.as_table, path, encode_base_records(records.values()))
+    size = store_planned_file(metadata.as_table, path, encode_base_records(records.values(), metadata.schema))
     return WriteStat(
         file_slice.file_id, file_slice.partition, path, file_slice.base_instant, file_slice.base_file, len(records), size=size
     )

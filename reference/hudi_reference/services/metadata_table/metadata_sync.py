@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, is_disabled, partitions_to_drop
-from hudi_reference.layout.names import join_path
+from hudi_reference.layout.names import join_path, parse_data_file_name
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.layout.properties_update import update_properties
 from hudi_reference.metadata.availability import METADATA_FOLDER, read_definitions, usable_partitions, write_definitions
@@ -31,11 +31,11 @@ from hudi_reference.metadata.indexes.all import index_of, indexes_wanted
 from hudi_reference.metadata.indexes.index import Change, Index
 from hudi_reference.metadata.keys import partition_identifier
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
-from hudi_reference.metadata.partitions import BuiltIn
+from hudi_reference.metadata.partitions import BuiltIn, part_of
 from hudi_reference.metadata.records import FileList, MetadataRecord
 from hudi_reference.metadata.statistics.columns import has_other_columns
 from hudi_reference.metadata.table import FIRST, MetadataTable
-from hudi_reference.metadata.writer import Deltacommit, remove_deltacommit
+from hudi_reference.metadata.writer import SEED, Deltacommit, Entries, remove_deltacommit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.metadata_table.metadata_services import maintain
@@ -58,7 +58,7 @@ def update_metadata_table(table: Table, instant: Instant, content: bytes, times:
     """
     now = replace(table, properties=read_properties(table.storage))
     if now.properties.get(USABLE) or table.options.get(ENABLE) == "true":
-        sync = MetadataSync.at(now, times, owner)
+        sync = MetadataSync.with_present_properties(now, times, owner)
         if is_disabled(table.options):
             sync.drop()
         else:
@@ -77,21 +77,21 @@ class MetadataSync:
     metadata: MetadataTable | None = field(default=None)
 
     @classmethod
-    def of(cls, table: Table, times: Times, owner: str, *, dropping: Collection[str] | None = None) -> "MetadataSync":
+    def for_table(cls, table: Table, times: Times, owner: str, *, dropping: Collection[str] | None = None) -> "MetadataSync":
         """For a table. Raises UnsupportedTableFeature for a table with indexes that are not maintained.
 
         To drop indexes they need not be maintained: then `dropping` are their partitions.
         """
         now = replace(table, properties=read_properties(table.storage))
-        return cls.at(now, times, owner, is_kept=dropping is None)
+        return cls.with_present_properties(now, times, owner, is_kept=dropping is None)
 
     @classmethod
-    def at(cls, table: Table, times: Times, owner: str, *, is_kept: bool = True) -> "MetadataSync":
+    def with_present_properties(cls, table: Table, times: Times, owner: str, *, is_kept: bool = True) -> "MetadataSync":
         """For a table with its present properties; with `is_kept` its indexes must be maintained. Raises as `of` does."""
         usable, building = usable_partitions(table.properties), table.properties.fields(INFLIGHT)
         if is_kept:
             check_maintained(table, (*usable, *building))
-        return cls(table, times, owner, usable, building, MetadataTable.of(table) if usable else None)
+        return cls(table, times, owner, usable, building, MetadataTable.for_table(table) if usable else None)
 
     @implements("MDT-001", "MDT-004", "OCC-021", "INX-011")
     def apply(self, instant: Instant, content: bytes) -> None:
@@ -165,14 +165,15 @@ class MetadataSync:
         partition, view = index.partition, self.table.view()
         delete_partition_files(metadata, partition)
         if index.definition is not None:
-            self.define(index.definition(self.table, view.schema, None))
+            self.define(index.definition(self.table, view.schema, None), is_new=True)
         table = self.table
         made = [i.requested for i in metadata.timeline.instants if i.requested.startswith(FIRST)]
         commit = Deltacommit(metadata, f"{int(max(made, default='-1')) + 1:017}", "BULK_INSERT")
         commit.begin()
         records = list(index.whole(table, view))
-        commit.seeds(partition, index.groups(table.options, len(records)))
-        commit.base_files(partition, metadata.groups(partition), records)
+        for part, count in index.count_by_part(record.key for record in records).items():
+            commit.seeds(partition, index.groups(table.options, count), part)
+        commit.base_files(partition, index.file_groups(metadata.groups(partition)), records)
         self.complete(metadata, commit)
         self.store_lists((*self.usable, partition), self.building)
 
@@ -182,12 +183,24 @@ class MetadataSync:
         commit = Deltacommit(metadata, change.instant)
         commit.begin()
         for name in partitions:
-            if (groups := metadata.groups(name)) or name in self.usable:  # others belong to failed builds
+            if metadata.groups(name) or name in self.usable:  # others belong to failed builds
                 index = index_of(self.table, name)
-                commit.log_files(name, groups, index.change(change))
+                self._add_entries(commit, index, index.change(change))
                 if index.definition is not None and change.commit is not None:
                     self.define(index.definition(change.before, change.schema, change.earlier_schema))
         self.complete(metadata, commit)
+
+    @implements("IDX-009", "IDX-011")
+    def _add_entries(self, commit: Deltacommit, index: Index, entries: Entries) -> None:
+        """Add entries to an index. Partitions of the table that are new in a partitioned index get their file groups."""
+        name, metadata = index.partition, commit.table
+        if index.is_partitioned:
+            known = index.file_groups(metadata.groups(name)).by_part
+            keys = (*(record.key for record in entries.records), *entries.removed)
+            for part, count in index.count_by_part(keys).items():
+                if part not in known:
+                    commit.seeds(name, index.groups(self.table.options, count), part)
+        commit.log_files(name, index.file_groups(metadata.groups(name)), entries)
 
     def complete(self, metadata: MetadataTable, commit: Deltacommit) -> None:
         """Complete a deltacommit, with a time later than all known times."""
@@ -210,12 +223,18 @@ class MetadataSync:
         return IndexSnapshot(self.metadata, self.metadata.timeline, self.usable).get(partition, keys)
 
     @implements("PROP-014", "LAY-016")
-    def define(self, definition: IndexDefinition) -> None:
-        """Store the definition of an index, if it is not stored yet."""
+    def define(self, definition: IndexDefinition | None, *, is_new: bool = False) -> None:
+        """Store the definition of an index, if it is not stored yet. That of a new index replaces that of an earlier one."""
+        if definition is None:
+            return
         known = {one.partition: one for one in read_definitions(self.table.storage, self.table.properties)}
         old = known.get(definition.partition)
-        if old is None or old.columns != definition.columns:
-            known[definition.partition] = definition if old is None else replace(old, columns=definition.columns)
+        wanted = definition
+        if old is not None:
+            new = replace(definition, version=definition.version or old.version, others=old.others)
+            wanted = new if is_new else replace(old, columns=definition.columns)
+        if wanted != old:
+            known[definition.partition] = wanted
             table, owner = self.table, self.owner
             properties = write_definitions(table.storage, table.properties, table.clock, known.values(), self.times.lock, owner)
             self.table = replace(self.table, properties=properties)
@@ -230,6 +249,8 @@ class MetadataSync:
             made += [n.rpartition("_")[2].removesuffix(".hfile") for n in metadata.files(partition) if n.endswith(".hfile")]
         for target in record.get("commitsRollback") or ():
             completion = metadata.timeline.completion_of(target)
+            if self._has_created_groups(metadata, target):
+                return self.rebuild()
             remove_deltacommit(metadata, target, (*self.usable, *self.building))
             if completion is not None and completion < max(made, default=""):
                 return self.rebuild()
@@ -239,6 +260,11 @@ class MetadataSync:
             if known is not None and isinstance(known.payload, FileList) and names & known.payload.files.keys():
                 return self.rebuild()
         return None
+
+    def _has_created_groups(self, metadata: MetadataTable, target: str) -> bool:
+        """Whether an action has created file groups of a partitioned index, to which later actions may have added entries."""
+        seeds = (name for name in metadata.files(BuiltIn.RECORD_INDEX) if name.endswith(f"_{target}.log.1_{SEED}"))
+        return any((parsed := parse_data_file_name(name)) and part_of(parsed.file_id) is not None for name in seeds)
 
     @implements("PROP-012", "S3-005")
     def store_lists(self, usable: Iterable[str], building: Iterable[str]) -> None:

@@ -40,7 +40,7 @@ class CleanPolicy:
     hours: int = 24
 
     @classmethod
-    def of(cls, options: Mapping[str, str]) -> Self:
+    def from_options(cls, options: Mapping[str, str]) -> Self:
         """The policy among settings by Hudi's names. Raises Misuse."""
         name = options.get("hoodie.clean.policy", cls.name)
         match name:

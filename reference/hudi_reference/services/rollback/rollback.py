@@ -276,7 +276,7 @@ def _check_failed(table: Table, target: Instant) -> None:
 
 def heartbeats_of(table: Table) -> Heartbeats:
     """The heartbeats of the table's writers, on the assumption that they have the settings of this process."""
-    return Heartbeats.of(table.storage, table.clock, Concurrency.of(table.options))
+    return Heartbeats.from_settings(table.storage, table.clock, Concurrency.from_options(table.options))
 
 
 def _plan_record(table: Table, plan: RollbackPlan) -> dict[str, Any]:

@@ -132,7 +132,7 @@ class History:
             found: dict[tuple[str, str], ArchivedAction] = {}
             for file in manifest.files:
                 if file.may_hold(begin, end):
-                    for action in _read_actions(self._storage, self._folder, file, wanted):
+                    for action in read_level_file(self._storage, self._folder, file, wanted):
                         found.setdefault(action.instant.identity, action)
             return found
 
@@ -251,8 +251,11 @@ def _no_instant(rule: str, path: str, found: str) -> MalformedHistory:
     )  # fmt: skip
 
 
-def _read_actions(storage: Storage, folder: str, file: LevelFile, wanted: Iterable[str]) -> list[ArchivedAction]:
-    """The same with the requested contents, `metadata` and `plan`."""
+def read_level_file(storage: Storage, folder: str, file: LevelFile, wanted: Iterable[str]) -> list[ArchivedAction]:
+    """The actions in a level file with the requested contents, `metadata` and `plan`; unknown actions are ignored.
+
+    Raises FileNotFoundError, MalformedHistory.
+    """
     contents = pa.schema([_CONTENT.field(name) for name in wanted])
     with opened_level_file(storage, folder, file) as parquet:
         rows = _columns(parquet, pa.unify_schemas([_TIMES, contents]))

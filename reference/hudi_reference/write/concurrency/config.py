@@ -104,7 +104,7 @@ class Concurrency:
     index: BucketIndex | None = None
 
     @classmethod
-    def of(cls, options: Mapping[str, str]) -> Self:
+    def from_options(cls, options: Mapping[str, str]) -> Self:
         """The settings among these options. Raises Misuse for unknown values, and for values that exclude each other."""
         mode = _one_of(Mode, MODE_KEY, options)
         default = Policy.NEVER if mode is None else Policy.EAGER if mode is Mode.SINGLE else Policy.LAZY

@@ -27,7 +27,7 @@ class Heartbeats:
     misses: int = 2
 
     @classmethod
-    def of(cls, storage: Storage, clock: Clock, settings: Concurrency) -> "Heartbeats":
+    def from_settings(cls, storage: Storage, clock: Clock, settings: Concurrency) -> "Heartbeats":
         """With the interval and tolerance of a writer's settings."""
         return cls(storage, clock, settings.interval, settings.misses)
 

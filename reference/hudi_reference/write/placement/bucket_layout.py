@@ -49,7 +49,7 @@ def check_placement(table: Table, groups: FileGroups) -> None:
     Raises UnsupportedTableFeature for a table with a bucket index and a writer without one, Misuse for settings that do not fit
     the file groups of the table.
     """
-    found, index = layout_of(table, groups), Concurrency.of(table.options).index
+    found, index = layout_of(table, groups), Concurrency.from_options(table.options).index
     if found is None:
         return
     wanted = Layout.RANDOM if index is None else Layout.CONSISTENT if index.engine is BucketEngine.CONSISTENT else Layout.SIMPLE

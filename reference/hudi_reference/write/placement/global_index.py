@@ -11,8 +11,8 @@ A record moves as a delete by key in the file group that holds it, and an insert
 inserted is the merge of both versions: a late row in event-time order does not move the record.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pyarrow as pa
@@ -73,7 +73,7 @@ class GlobalLookup:
     find: Find | None
 
     @classmethod
-    def of(cls, table: Table, view: View, reader: SliceReader, properties: TableProperties) -> "GlobalLookup | None":
+    def for_write(cls, table: Table, view: View, reader: SliceReader, properties: TableProperties) -> "GlobalLookup | None":
         """The look-up for a write that is based on this view; None if the settings name no global index."""
         kind, find = index_type(table.options), None
         if kind is None or kind not in _MOVES:
@@ -93,10 +93,18 @@ class GlobalLookup:
 
         With `only_change` no record moves: the rows are keys, or some columns of records.
         """
-        split = _Split(self.reader, self.properties, self.moves, only_change)
-        for file_slice, keys in self._held(incoming.rows.column(KEY).to_pylist()):
-            split.add(file_slice, _with_keys(incoming.rows, keys))
-        return split.located(incoming.rows)
+        found = [
+            self._divide(file_slice, _with_keys(incoming.rows, keys), only_change)
+            for file_slice, keys in self._held(incoming.rows.column(KEY).to_pylist())
+            if len(keys)
+        ]
+        known = {key for one in found for rows in (one.changes, one.leaving) for key in rows.column(KEY).to_pylist()}
+        unknown = incoming.rows.filter(pc.invert(pc.is_in(incoming.rows.column(KEY), value_set=pa.array(known, pa.string()))))
+        return Located(
+            [(one.file_slice, one.changes) for one in found if one.changes.num_rows],
+            list(Incoming(pa.concat_tables([unknown, *_records_that_move(found)])).by_partition()),
+            [(one.file_slice, one.leaving) for one in found if one.leaving.num_rows],
+        )
 
     def _held(self, keys: Collection[str]) -> Iterator[tuple[FileSlice, pa.Array]]:
         """The slices with those of the keys that they hold."""
@@ -117,37 +125,14 @@ class GlobalLookup:
             if one.group in by_group:
                 yield one, pa.array(by_group[one.group], pa.string())
 
-
-@dataclass
-class _Split:
-    """Rows of known keys, divided into changes of their file slices and records that move to another partition."""
-
-    reader: SliceReader
-    properties: TableProperties
-    moves: bool
-    only_change: bool
-    known: list[tuple[FileSlice, pa.Table]] = field(default_factory=list)
-    left: list[tuple[FileSlice, pa.Table]] = field(default_factory=list)
-    moved: list[pa.Table] = field(default_factory=list)
-    stays: set[str] = field(default_factory=set)
-    found: set[str] = field(default_factory=set)
-
-    def add(self, file_slice: FileSlice, rows: pa.Table) -> None:
-        """Add the rows whose keys a slice holds."""
-        if not rows.num_rows:
-            return
-        self.found.update(rows.column(KEY).to_pylist())
+    def _divide(self, file_slice: FileSlice, rows: pa.Table, only_change: bool) -> "_Division":
+        """Divide the rows whose keys a slice holds."""
+        changes, leaving, moved = rows, rows.slice(0, 0), rows.slice(0, 0)
         elsewhere = pc.not_equal(rows.column(PARTITION), file_slice.partition)
-        if not self.only_change and pc.any(elsewhere).as_py():
-            others = rows.filter(elsewhere)
-            here, leaving, moved = self._of_other_partitions(file_slice, others)
-            rows = pa.concat_tables([rows.filter(pc.invert(elsewhere)), here])
-            if leaving.num_rows:
-                self.left.append((file_slice, leaving))
-                self.moved.append(moved)
-        if rows.num_rows:
-            self.stays.update(rows.column(KEY).to_pylist())
-            self.known.append((file_slice, _in_partition(rows, file_slice.partition)))
+        if not only_change and pc.any(elsewhere).as_py():
+            here, leaving, moved = self._of_other_partitions(file_slice, rows.filter(elsewhere))
+            changes = pa.concat_tables([rows.filter(pc.invert(elsewhere)), here])
+        return _Division(file_slice, _in_partition(changes, file_slice.partition), leaving, moved)
 
     @implements("OCC-009", "MRG-005")
     def _of_other_partitions(self, file_slice: FileSlice, rows: pa.Table) -> tuple[pa.Table, pa.Table, pa.Table]:
@@ -163,22 +148,34 @@ class _Split:
             return kept, rows.slice(0, 0), rows.slice(0, 0)
         merged = merge_changes(stored, Changes([rows], stored.schema), reader.merging)
         merged = merged.set_column(
-            merged.column_names.index(PARTITION), merged.schema.field(PARTITION), KeyGenerator.of(self.properties).paths(merged)
+            merged.column_names.index(PARTITION),
+            merged.schema.field(PARTITION),
+            KeyGenerator.from_properties(self.properties).paths(merged),
         )
         moved = merged.filter(pc.not_equal(merged.column(PARTITION), file_slice.partition))
         leaves = pc.is_in(kept.column(KEY), value_set=moved.column(KEY).combine_chunks())
         return kept.filter(pc.invert(leaves)), _in_partition(kept.filter(leaves), file_slice.partition), moved
 
-    def located(self, rows: pa.Table) -> Located:
-        """The result for all `rows`; rows of unknown keys are new."""
-        unknown = rows.filter(pc.invert(pc.is_in(rows.column(KEY), value_set=pa.array(self.found, pa.string()))))
-        inserted = [unknown]
-        for moved in self.moved:  # a key that was inserted twice is in several slices, and moves once
-            fresh = [key not in self.stays for key in moved.column(KEY).to_pylist()]
-            inserted.append(moved.filter(pa.array(fresh, pa.bool_())))
-            self.stays.update(moved.column(KEY).to_pylist())
-        new = [(path, part) for path, part in Incoming(pa.concat_tables(inserted)).by_partition()]
-        return Located(self.known, new, self.left)
+
+@dataclass(frozen=True)
+class _Division:
+    """Rows whose keys a file slice holds: changes of the slice, and records that move to another partition."""
+
+    file_slice: FileSlice
+    changes: pa.Table
+    #: Rows with the keys of the records that move.
+    leaving: pa.Table
+    #: The records that move, merged with their rows.
+    moved: pa.Table
+
+
+def _records_that_move(divisions: Sequence[_Division]) -> Iterator[pa.Table]:
+    """The records to be inserted. A key that is in several slices moves once, or stays in one of them."""
+    placed = {key for one in divisions for key in one.changes.column(KEY).to_pylist()}
+    for one in divisions:
+        keys = one.moved.column(KEY).to_pylist()
+        yield one.moved.filter(pa.array([key not in placed for key in keys], pa.bool_()))
+        placed.update(keys)
 
 
 def _with_keys(rows: pa.Table, keys: pa.ChunkedArray | pa.Array) -> pa.Table:

@@ -90,9 +90,9 @@ class BucketLookup:
     ids: Ids
 
     @classmethod
-    def of(cls, table: Table) -> "BucketLookup | None":
+    def for_table(cls, table: Table) -> "BucketLookup | None":
         """The bucket index in the settings of the table's writers; None if there is none."""
-        settings = Concurrency.of(table.options)
+        settings = Concurrency.from_options(table.options)
         if settings.index is None or settings.index.engine is not BucketEngine.SIMPLE:
             return None
         fields = settings.index.fields or tuple(table.properties.record_key)

@@ -65,7 +65,7 @@ def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, n
     except UnsupportedSchema as error:
         raise InvalidRows("a column does not fit the table", rule="LF-038", path=error.path, expected=error.expected,
                           found=error.found) from error  # fmt: skip
-    generator = KeyGenerator.of(properties)
+    generator = KeyGenerator.from_properties(properties)
     meta = {name: pa.nulls(rows.num_rows, pa.string()) for name in META_COLUMNS}
     if not properties.record_key:
         meta[KEY] = rows.column(KEY).cast(pa.string()) if KEY in rows.column_names else meta[KEY]

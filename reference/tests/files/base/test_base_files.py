@@ -21,7 +21,9 @@ from hudi_reference.errors import (
     MalformedBloomFilter,
     MissingDataFile,
     UnsupportedFileFormat,
+    UnsupportedTableFeature,
 )
+from hudi_reference.files import base_file
 from hudi_reference.files.base.footer import FILTER, FILTER_TYPE, MAX_KEY, MIN_KEY, BaseFileFooter
 from hudi_reference.files.base.orc_footer import BLOCK_SIZE, with_entries
 from hudi_reference.files.base.orc_zones import zones_of
@@ -192,6 +194,25 @@ def test_other_libraries_read_the_files() -> None:
     assert {key.decode() for key in in_orc.metadata} == {MIN_KEY, MAX_KEY, FILTER, FILTER_TYPE, "orc.avro.schema"}
 
 
+def test_columns_are_nullable_only_where_the_schema_is() -> None:
+    """BF-002: readers that compare the two schemas, such as Apache Hudi 1.0.2, read the file; a null elsewhere is refused."""
+    item = {
+        "type": "record",
+        "name": "item",
+        "fields": [{"name": "n", "type": "long"}, {"name": "s", "type": ["null", "string"]}],
+    }
+    fields = [{"name": "id", "type": "string"}, {"name": "items", "type": {"type": "array", "items": item}}]
+    schema = with_meta_columns({"type": "record", "name": "r", "fields": fields})
+    row = {"_hoodie_record_key": "a", "id": "a", "items": [{"n": 1, "s": None}]}
+    rows = pa.Table.from_pylist([row], schema=arrow_schema(schema))
+    stored = pq.read_schema(io.BytesIO(encode_base_file(rows, schema)))
+    inner = stored.field("items").type.value_field
+    parts = [stored.field("id"), stored.field("items"), inner, *inner.type]
+    assert [part.nullable for part in parts] == [False, False, False, False, True]
+    with pytest.raises(InvalidRows):
+        encode_base_file(pa.Table.from_pylist([{**row, "id": None}], schema=rows.schema), schema)
+
+
 def test_long_entries_of_an_orc_footer() -> None:
     """BF-002: an entry longer than a compression block is divided into several chunks."""
     out = io.BytesIO()
@@ -341,3 +362,24 @@ def test_groups_of_several_formats(kind: str) -> None:
         assert len(rows) == len(expected)
     extensions = {info.path.rpartition(".")[2] for info in table.storage.list("x/") if ".log." not in info.path}
     assert extensions >= set(FORMATS)
+
+
+@pytest.mark.parametrize("kind", TABLE_TYPES)
+def test_lance_files_are_refused_by_name(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BF-010: a query that needs the file fails and names it; others, the inspection and the file groups are complete."""
+    table = new_table(table_type=kind, partition=("p",), ordering=("ts",))
+    table.insert(rows_of(SCHEMA, {"id": "1", "ts": 1, "p": "x"}))
+    table = change_format(table, "LANCE", 10)
+    with pytest.raises(UnsupportedTableFeature, match="requires more"):
+        table.insert(rows_of(SCHEMA, {"id": "2", "ts": 1, "p": "y"}))
+    with monkeypatch.context() as patch:  # a writer that has the format
+        patch.setitem(base_file._ENCODE, "lance", lambda rows, footer, settings: b"content")
+        table.insert(rows_of(SCHEMA, {"id": "2", "ts": 1, "p": "y"}))
+    (name,) = [info.path for info in table.storage.list("y/") if info.path.endswith(".lance")]
+    for query in (table.snapshot, table.read_optimized):
+        assert query(["id"], [("p", "=", "x")]).to_pylist() == [{"id": "1"}]
+        with pytest.raises(UnsupportedFileFormat) as raised:
+            query(["id"])
+        assert (raised.value.path, raised.value.found) == (name, "lance")
+    groups = table.inspect()["file_groups"]
+    assert [f"y/{group['latest']['base_file']}" for group in groups["y"].values()] == [name]

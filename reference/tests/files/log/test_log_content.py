@@ -131,11 +131,14 @@ def test_zero_of_an_int_column_is_stored_as_long() -> None:
     """ER-052: the ordering value 0 of an int column is stored as Long 0, since Integer 0 means a delete that always wins."""
     assert encode_deletes([Delete("k", None, 0)], [pa.int32()]).hex().endswith("0600" + "00")
     assert encode_deletes([Delete("k", None, None)], [pa.int32()]).hex().endswith("0400" + "00")
-    assert (
-        encode_deletes([Delete("k", None, (0, None))], [pa.int32(), pa.string()])
-        .hex()
-        .endswith("18" + "0204" + "0600" + "00" + "00" + "00")
-    )
+
+
+def test_several_ordering_values_keep_their_types() -> None:
+    """BLK-037: a list is never "no ordering", so the 0 of an int column is Integer 0 in it; (1, 5) has the bytes of Apache Hudi."""
+    kinds = [pa.int32(), pa.int64()]
+    for values, stored in (((0, 5), "04 00 06 0a"), ((1, 5), "04 02 06 0a"), ((-1, 0), "04 01 06 00")):
+        encoded = encode_deletes([Delete("k", None, values)], kinds).hex()
+        assert encoded.endswith(("18 02 04" + stored + "00 00").replace(" ", ""))
 
 
 def test_deletes_in_several_avro_blocks() -> None:

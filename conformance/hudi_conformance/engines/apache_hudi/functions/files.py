@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from hudi_conformance.cases.values import from_json
+from hudi_conformance.cases.values import canonical_from_json
 from hudi_conformance.contract import EngineError, Refused
 from hudi_conformance.engines.apache_hudi.functions.history import History, is_history_file
 from hudi_conformance.engines.apache_hudi.functions.instants import Instants
@@ -327,7 +327,7 @@ def _ordering(stored: Sequence[Any] | None) -> Json | None:
         raise EngineError(f"an ordering value of class {name}")
     if kind == "decimal":
         return {"type": kind, "value": format(Decimal(value), "f")}
-    return {"type": kind, "value": from_json(_PLAIN.get(kind, str)(value), kind)}
+    return {"type": kind, "value": canonical_from_json(_PLAIN.get(kind, str)(value), kind)}
 
 
 def _int_at(data: Any, offset: int) -> int:

@@ -305,13 +305,31 @@ def _checksum(session: Session, database: str | None, table: str) -> str:
 
 
 def _infer(
-    session: Session, mode: str | None, strategy: str | None, payload: str | None, ordering: str | None
-) -> dict[str, str]:
+    session: Session, mode: str | None, strategy: str | None, payload: str | None, ordering: str | None, version: int = 8
+) -> dict[str, str | None]:
+    if version == 9:
+        return _infer_for_9(session, mode, strategy, payload, ordering)
     config = session.hudi.common.table.HoodieTableConfig
     infer = config.inferCorrectMergingBehavior if session.version == "1.0.2" else config.inferMergingConfigsForPreV9Table
     given = None if mode is None else session.hudi.common.config.RecordMergeMode.valueOf(mode)
     found = infer(given, payload, strategy, ordering, session.hudi.common.table.HoodieTableVersion.EIGHT)
     return {"mode": str(found.getLeft()), "payload": str(found.getMiddle()), "strategy": str(found.getRight())}
+
+
+def _infer_for_9(
+    session: Session, mode: str | None, strategy: str | None, payload: str | None, ordering: str | None
+) -> dict[str, str | None]:
+    table = session.hudi.common.table
+    given = None if mode is None else session.hudi.common.config.RecordMergeMode.valueOf(mode)
+    infer = table.HoodieTableConfig.inferMergingConfigsForV9TableCreation
+    found = {str(k): str(v) for k, v in dict(infer(given, payload, strategy, ordering, table.HoodieTableVersion.NINE)).items()}
+    return {
+        "mode": found.get("hoodie.record.merge.mode"),
+        "strategy": found.get("hoodie.record.merge.strategy.id"),
+        "payload": found.get("hoodie.compaction.payload.class"),
+        "legacy_payload": found.get("hoodie.table.legacy.payload.class"),
+        "partial_update": found.get("hoodie.table.partial.update.mode"),
+    }
 
 
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {

@@ -15,7 +15,7 @@ from typing import Any
 import fastavro
 import pyarrow as pa
 
-from hudi_conformance.cases.values import from_arrow
+from hudi_conformance.cases.values import canonical_from_arrow
 
 #: Arrow types whose numbers are those that Avro stores for the logical type.
 _NUMBERS: Mapping[str, pa.DataType] = {
@@ -103,11 +103,11 @@ class _Codec:
 def _leaf(value: Any, schema: Mapping[str, Any]) -> Any:
     logical = str(schema.get("logicalType"))
     if logical in _NUMBERS:
-        return from_arrow(pa.scalar(value, _NUMBERS[logical]), schema)
+        return canonical_from_arrow(pa.scalar(value, _NUMBERS[logical]), schema)
     if logical == "decimal":
         return _decimal(int.from_bytes(value, "big", signed=True), schema.get("scale", 0))
     if schema["type"] in _PLAIN:
-        return from_arrow(pa.scalar(value, _PLAIN[schema["type"]]), schema["type"])
+        return canonical_from_arrow(pa.scalar(value, _PLAIN[schema["type"]]), schema["type"])
     if schema["type"] == "long":
         return str(value)
     return value.hex() if isinstance(value, bytes) else value

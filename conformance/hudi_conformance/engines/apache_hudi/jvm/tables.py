@@ -11,13 +11,13 @@ from hudi_conformance.contract import EngineError, Refused, TableSpec
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 
-VERSION = 8
-#: The newest table version that each release reads.
-NEWEST_READ = {"1.0.2": 8, "1.2.0": 9}
+#: The oldest table version that the adapters write.
+OLDEST_WRITTEN = 8
+#: The newest table version that each release reads and writes.
+NEWEST = {"1.0.2": 8, "1.2.0": 9}
 
 #: Options of every write. Releases from 1.1 on would otherwise upgrade the table; services are separate operations.
 WRITE_OPTIONS: Mapping[str, str] = {
-    "hoodie.write.table.version": str(VERSION),
     "hoodie.write.auto.upgrade": "false",
     # A complex key generator with one field: the bare value, as 1.0.2 writes it; 1.2.0 needs a setting.
     "hoodie.write.complex.keygen.new.encoding": "true",
@@ -87,8 +87,8 @@ def refuse_versions(properties: Mapping[str, str], *, newest: int, oldest: int =
 def admitted(session: JavaBridge, table: str, release: str, *, writing: bool = False) -> str:
     """The table's URI for Hudi, if its version is one that the release reads, or the adapters write."""
     table = place(session, table)
-    newest, oldest = (VERSION, VERSION) if writing else (NEWEST_READ[release], 0)
-    refuse_versions(properties_of(session, table), newest=newest, oldest=oldest)
+    oldest = OLDEST_WRITTEN if writing else 0
+    refuse_versions(properties_of(session, table), newest=NEWEST[release], oldest=oldest)
     return table
 
 
@@ -107,7 +107,7 @@ def _table_properties(spec: TableSpec) -> dict[str, str]:
     found = {
         "hoodie.table.name": spec.name,
         "hoodie.table.type": spec.type,
-        "hoodie.table.version": str(VERSION),
+        "hoodie.table.version": str(spec.version),
         "hoodie.table.create.schema": json.dumps(spec.schema),
         "hoodie.table.keygenerator.class": _key_generator(spec),
         "hoodie.datasource.write.hive_style_partitioning": str(spec.hive_style).lower(),
@@ -120,7 +120,8 @@ def _table_properties(spec: TableSpec) -> dict[str, str]:
     if spec.merge_mode:
         found["hoodie.record.merge.mode"] = spec.merge_mode
     if spec.ordering and spec.merge_mode != "COMMIT_TIME_ORDERING":  # 1.0.2 infers an event-time table from both together
-        found["hoodie.table.precombine.field"] = ",".join(spec.ordering)
+        name = "hoodie.table.precombine.field" if spec.version == OLDEST_WRITTEN else "hoodie.table.ordering.fields"
+        found[name] = ",".join(spec.ordering)
     return found | dict(spec.properties)
 
 
@@ -144,6 +145,11 @@ def write(session: Session, table: str, operation: str, rows: pa.Table, options:
     return max(new, key=lambda time: new[time])
 
 
+def version_option(properties: Mapping[str, str]) -> dict[str, str]:
+    """The option with which a write keeps the version of the table."""
+    return {"hoodie.write.table.version": properties.get("hoodie.table.version", str(OLDEST_WRITTEN))}
+
+
 def write_options(properties: Mapping[str, str], operation: str) -> dict[str, str]:
     """The options of a write. Hudi takes keys, partitions and ordering from the table.
 
@@ -154,6 +160,7 @@ def write_options(properties: Mapping[str, str], operation: str) -> dict[str, st
     custom = properties.get("hoodie.record.merge.mode") == "CUSTOM"
     return {
         **WRITE_OPTIONS,
+        **version_option(properties),
         **({"hoodie.datasource.write.payload.class": payload} if payload and custom else {}),
         "hoodie.table.name": properties.get("hoodie.table.name", "table"),
         "hoodie.datasource.write.operation": operation,

@@ -16,8 +16,8 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Operation, Phase, Point, Service
 from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
-from hudi_conformance.suite.support.tables.tables_under_services import WRITES, instant_files, metadata_in, snapshot
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.tables_under_services import WRITES, instant_files, read_instant_file, read_snapshot
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 #: Values of rows by their keys; c is in rio, all others are in oslo.
 Change = Mapping[str, str]
@@ -132,7 +132,7 @@ class ConcurrentTable:
 
     def values(self) -> list[tuple[str, str]]:
         """Return keys and values of a snapshot; a duplicate key occurs twice."""
-        return [(found["id"], found["value"]) for found in snapshot(self.engine, self.uri)]
+        return [(found["id"], found["value"]) for found in read_snapshot(self.engine, self.uri)]
 
     def check(self, when: str) -> None:
         """Check that the rows are those of the writers that reported success."""
@@ -143,8 +143,8 @@ class ConcurrentTable:
         completed = [name for name in instant_files(self.uri, action) if name.startswith(f"{instant}_")]
         assert len(completed) <= 1, f"one action, completed {len(completed)} times"
         for _ in completed:
-            _, record = metadata_in(self.uri, instant, action)
+            _, record = read_instant_file(self.uri, instant, action)
             paths = [stat["path"] for stats in record["partitionToWriteStats"].values() for stat in stats]
-            assert not [path for path in paths if not (folder_of(self.uri) / path).is_file()], (
+            assert not [path for path in paths if not (table_folder(self.uri) / path).is_file()], (
                 "a file of a completed action is missing"
             )

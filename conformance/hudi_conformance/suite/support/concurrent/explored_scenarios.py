@@ -9,15 +9,15 @@ from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 
 
-def scenarios(*patterns: str) -> pytest.MarkDecorator:
+def parametrize_scenarios(*patterns: str) -> pytest.MarkDecorator:
     """Parametrize a test with the scenarios whose names match a pattern."""
     return pytest.mark.parametrize("name", [name for name in SCENARIOS if any(fnmatch(name, pattern) for pattern in patterns)])
 
 
-def explored(engine: Client, name: str) -> None:
+def explore_scenario(engine: Client, name: str) -> None:
     """Explore one scenario completely within its bounds, and check that no invariant is violated."""
     only_in_process(engine)
-    found = SCENARIOS[name].scenario(name).explore()
+    found = SCENARIOS[name].make_scenario(name).explore_exhaustively()
     assert found.failure is None, f"after {found.runs} runs: {found.failure.violation}"
     assert found.is_complete
     assert found.runs > 1

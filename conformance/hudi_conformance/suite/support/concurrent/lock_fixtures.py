@@ -59,7 +59,7 @@ class LockFixture:
                 lock._lease.close()
 
 
-def provider(name: str, **settings: str) -> dict[str, str]:
+def provider_settings(name: str, **settings: str) -> dict[str, str]:
     """Return the settings of a writer that waits long and retries often."""
     often = {"wait_time_ms": "60000", "wait_time_ms_between_retry": "2", "max_wait_time_ms_between_retry": "20"}
     given = {**often, "client.num_retries": "0", **settings}
@@ -68,17 +68,19 @@ def provider(name: str, **settings: str) -> dict[str, str]:
 
 def in_process(folder: Path) -> LockFixture:
     """Return the lock of the threads of one process."""
-    return LockFixture("in-process", folder.as_uri(), provider("InProcessLockProvider"))
+    return LockFixture("in-process", folder.as_uri(), provider_settings("InProcessLockProvider"))
 
 
 def file_system(folder: Path) -> LockFixture:
     """Return a lock file that never expires."""
-    return LockFixture("file-system", folder.as_uri(), provider("FileSystemBasedLockProvider"), take_away=_take_away_file)
+    return LockFixture(
+        "file-system", folder.as_uri(), provider_settings("FileSystemBasedLockProvider"), take_away=_take_away_file
+    )
 
 
 def expiring_file(folder: Path) -> LockFixture:
     """Return a lock file that expires after a minute."""
-    options = provider("FileSystemBasedLockProvider", **{"filesystem.expire": "1"})
+    options = provider_settings("FileSystemBasedLockProvider", **{"filesystem.expire": "1"})
     return LockFixture("expiring-file", folder.as_uri(), options, take_away=_take_away_file, expire=_wait)
 
 
@@ -88,7 +90,7 @@ def storage_based(folder: Path) -> LockFixture:
     return LockFixture(
         "storage-based",
         folder.as_uri(),
-        provider("StorageBasedLockProvider", **settings),
+        provider_settings("StorageBasedLockProvider", **settings),
         take_away=_take_away_object,
         expire=_wait,
     )
@@ -97,21 +99,21 @@ def storage_based(folder: Path) -> LockFixture:
 def dynamodb(folder: Path, service: Dynamo, table: str) -> LockFixture:
     """Return a lock that is an item of a table in DynamoDB."""
     settings = {"dynamodb.endpoint_url": service.endpoint, "wait_time_ms": str(VALIDITY)}
-    options = provider("org.apache.hudi.aws.transaction.lock.DynamoDBBasedLockProvider", **settings)
+    options = provider_settings("org.apache.hudi.aws.transaction.lock.DynamoDBBasedLockProvider", **settings)
     return LockFixture("dynamodb", folder.as_uri(), options, _take_away_item, _wait_and_see, service, table, race=(3, 3))
 
 
 def zookeeper(folder: Path, service: ZooKeeper, table: str) -> LockFixture:
     """Return a lock of ZooKeeper nodes."""
     settings = {"zookeeper.url": service.hosts, "zookeeper.base_path": "/hudi/locks", "zookeeper.session_timeout_ms": "4000"}
-    options = provider("ZookeeperBasedLockProvider", **settings)
+    options = provider_settings("ZookeeperBasedLockProvider", **settings)
     return LockFixture("zookeeper", folder.as_uri(), options, _take_away_node, _end_session, service, table, race=(3, 6))
 
 
 def hive(folder: Path, service: Metastore, table: str) -> LockFixture:
     """Return a metastore lock; the metastore need not know the table."""
     names = {"hivemetastore.uris": service.uri, "hivemetastore.database": "default", "hivemetastore.table": table}
-    options = provider("org.apache.hudi.hive.transaction.lock.HiveMetastoreBasedLockProvider", **names)
+    options = provider_settings("org.apache.hudi.hive.transaction.lock.HiveMetastoreBasedLockProvider", **names)
     return LockFixture("hive", folder.as_uri(), options, _take_away_in_metastore, _time_out, service, table, race=(2, 4))
 
 
@@ -194,13 +196,13 @@ def _outsider(fixture: LockFixture) -> HiveLease:
 # Races of processes.
 
 
-def race(fixture: LockFixture, folder: Path, processes: int, rounds: int) -> list[str]:
+def run_race(fixture: LockFixture, folder: Path, processes: int, rounds: int) -> list[str]:
     """Run processes that take the lock in a loop; return how often each was inside, and how often not alone."""
     keys = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     arguments = (fixture.uri, fixture.table, dict(fixture.options), keys, str(folder), rounds)
-    running = [context.Process(target=enter, args=(*arguments, n), daemon=True) for n in range(processes)]
+    running = [context.Process(target=enter_repeatedly, args=(*arguments, n), daemon=True) for n in range(processes)]
     for process in running:
         process.start()
     for process in running:
@@ -209,7 +211,9 @@ def race(fixture: LockFixture, folder: Path, processes: int, rounds: int) -> lis
     return [file.read_text("utf-8") if file.exists() else "nothing" for file in reports]
 
 
-def enter(uri: str, table: str, options: dict[str, str], keys: dict[str, str], folder: str, rounds: int, number: int) -> None:
+def enter_repeatedly(
+    uri: str, table: str, options: dict[str, str], keys: dict[str, str], folder: str, rounds: int, number: int
+) -> None:
     """Run one of the processes. They all make and remove one folder, which shows whether two are inside."""
     os.environ.update(keys)
     lock = lock_for(storage_of(uri), table, options, SystemClock())

@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 
-from hudi_conformance.suite.support.concurrent.lock_fixtures import START, VALIDITY, LockFixture, race
+from hudi_conformance.suite.support.concurrent.lock_fixtures import START, VALIDITY, LockFixture, run_race
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import LockLost, LockNotHeld, LockNotObtained
 from hudi_reference.locks import Lock
@@ -40,7 +40,7 @@ class Detector:
             lock.release(owner)
 
 
-def together(threads: list[Thread]) -> None:
+def run_in_threads(threads: list[Thread]) -> None:
     """Run the functions in threads, and wait until all have ended."""
     for thread in threads:
         thread.start()
@@ -68,14 +68,14 @@ def at_most_one_is_inside(fixture: LockFixture) -> None:
     detector = Detector()
     locks = [fixture.lock() for _ in range(processes)]
     visits = [(lock, f"{n} {m}") for n, lock in enumerate(locks) for m in range(1 + (n == 0))]
-    together([Thread(target=detector.visit, args=(lock, owner, rounds)) for lock, owner in visits])
+    run_in_threads([Thread(target=detector.visit, args=(lock, owner, rounds)) for lock, owner in visits])
     assert (detector.most, detector.entered) == (1, len(visits) * rounds)
 
 
 def at_most_one_process_is_inside(fixture: LockFixture, tmp_path: Path) -> None:
     """The same with processes of the operating system, which share nothing but the service."""
     rounds = fixture.race[1]
-    assert race(fixture, tmp_path, 2, rounds) == [f"{rounds} times inside, 0 times not alone"] * 2
+    assert run_race(fixture, tmp_path, 2, rounds) == [f"{rounds} times inside, 0 times not alone"] * 2
 
 
 def the_lock_is_reentrant(fixture: LockFixture) -> None:

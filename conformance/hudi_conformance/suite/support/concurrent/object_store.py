@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hudi_conformance.explorer.s3.proxy import Proxy
-from hudi_conformance.explorer.s3.store import REGION, Store, variables
+from hudi_conformance.explorer.s3.store import REGION, Store, client_environment
 from hudi_conformance.suite.support.programs.write_programs import TYPES, Program, Row, as_arrow
 from hudi_reference import WritableTable, create_table, open_table
 from hudi_reference.clock import ManualClock
@@ -52,19 +52,19 @@ class ObjectStore:
 
     def variables(self, client: str) -> Mapping[str, str]:
         """Return the environment of an engine that connects to the proxy as `client`."""
-        return variables(self.proxy.endpoint, client)
+        return client_environment(self.proxy.endpoint, client)
 
     def storage(self, client: str, table: str, **options: Any) -> ObjectStorage:
         """Return the table's storage for `client`."""
         keys = {"access_key_id": client, "secret_access_key": "secret", "region": REGION, "endpoint": self.proxy.endpoint}
         return s3_storage(BUCKET, table, retries=AT_ONCE, **(keys | options))
 
-    def opened(self, client: str, table: str, clock: ManualClock, options: Mapping[str, str] = LOCKED) -> WritableTable:
+    def open_table(self, client: str, table: str, clock: ManualClock, options: Mapping[str, str] = LOCKED) -> WritableTable:
         """Open the table as `client`."""
         ids = SeededIds(sum(client.encode()))
         return open_table(self.uri(table), storage=self.storage(client, table), clock=clock, ids=ids, options=options)
 
-    def created(
+    def create_table(
         self, program: Program, *batches: Sequence[Row], prepare: Callable[[WritableTable], object] | None = None
     ) -> tuple[str, ManualClock]:
         """Create a table with these rows; return its name and the clock of all its processes. `prepare` changes it before it is
@@ -90,7 +90,7 @@ class ObjectStore:
 
     def upsert(self, client: str, table: str, clock: ManualClock, rows: Sequence[Row]) -> Callable[[], str]:
         """Return a process that writes these rows."""
-        return lambda: self.opened(client, table, clock).upsert(as_arrow(rows))
+        return lambda: self.open_table(client, table, clock).upsert(as_arrow(rows))
 
     def rows(self, table: str) -> list[Row]:
         """Return the rows of a read without faults."""

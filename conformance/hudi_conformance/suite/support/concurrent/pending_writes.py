@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hudi_conformance.suite.support.programs.write_programs import Row, as_arrow, row
-from hudi_conformance.suite.support.tables.tables_under_services import names_of
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.tables_under_services import data_file_names
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import open_table
 from hudi_reference.schema.avro import AvroSchema, with_meta_columns
 from hudi_reference.write.commit import Commit, begin
@@ -44,7 +44,7 @@ class PendingWrite:
 
 def begin_write(uri: str, rows: Sequence[Row] = LATE) -> PendingWrite:
     """Begin a write and store its files; do not complete it."""
-    table, before = open_table(uri), names_of(uri)
+    table, before = open_table(uri), data_file_names(uri)
     view = table.view()
     reader = view.reader(table)
     located = locate(prepare(as_arrow(rows), table.properties, reader.schema), view, reader)
@@ -54,11 +54,11 @@ def begin_write(uri: str, rows: Sequence[Row] = LATE) -> PendingWrite:
         writer.change(found, changes)
     for partition, new in located.new:
         writer.add(partition, new)
-    return PendingWrite(commit, view.schema, names_of(uri) - before)
+    return PendingWrite(commit, view.schema, data_file_names(uri) - before)
 
 
 def send_heartbeat(uri: str, instant: str) -> None:
     """Create or refresh the heartbeat of a writer."""
-    file = folder_of(uri) / ".hoodie" / ".heartbeat" / instant
+    file = table_folder(uri) / ".hoodie" / ".heartbeat" / instant
     file.parent.mkdir(exist_ok=True)
     file.touch()

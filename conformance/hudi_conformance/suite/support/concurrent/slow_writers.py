@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from hudi_conformance.suite.support.programs.write_programs import Row, as_arrow
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import WritableTable, open_table
 from hudi_reference.errors import HudiError
 from hudi_reference.locks import InProcessLock, Lock
@@ -78,7 +78,7 @@ class SlowWriter:
 
 def group_of(uri: str, instant: str) -> set[str]:
     """Return the ids of the file groups to which an action wrote."""
-    return {id_of(path.name) for path in folder_of(uri).rglob(f"*_{instant}*") if is_data(path)}
+    return {id_of(path.name) for path in table_folder(uri).rglob(f"*_{instant}*") if is_data(path)}
 
 
 def is_data(path: Path) -> bool:

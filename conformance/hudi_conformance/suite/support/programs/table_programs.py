@@ -17,6 +17,7 @@ from hudi_conformance.contract import TableSpec
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.model import Model
 from hudi_conformance.model.merge import PAYLOADS
+from hudi_conformance.suite.support.programs.write_programs import table_versions
 
 Row = dict[str, Any]
 #: How many programs a test draws: a function of the number for fast engines, the number for slow ones, and the engines.
@@ -61,7 +62,8 @@ OTHERS = ("name", "note", "size")
 class Shape:
     """A table. `orders` is the type of its field `ts`; with `two`, an int field `seq` decides between equal ones.
 
-    `payload` is the class by which a table of mode CUSTOM merges, `captures` the logging mode of its change-capture files.
+    `payload` is the class by which a table of mode CUSTOM merges, `captures` the logging mode of its change-capture files,
+    `version` the table version.
     """
 
     type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
@@ -71,6 +73,7 @@ class Shape:
     partitioned: bool = True
     payload: str | None = None
     captures: str | None = None
+    version: int = 8
 
     @property
     def types(self) -> dict[str, str]:
@@ -97,6 +100,7 @@ class Shape:
         return TableSpec(
             "everything", self.type, {"type": "record", "name": "row", "namespace": "hoodie.everything", "fields": fields},
             ("id",), ("city",) if self.partitioned else (), self.ordering, MODES[self.family], properties=properties,
+            version=self.version,
         )  # fmt: skip
 
     def model(self) -> Model:
@@ -127,7 +131,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Ask:
+class DrawnQuery:
     """A query after a step; `first` and `second` choose among the times that can be asked for then."""
 
     kind: Kind
@@ -142,7 +146,7 @@ class Step:
     does: Action
     rows: tuple[Row, ...] = ()
     columns: tuple[str, ...] = OTHERS
-    ask: Ask = Ask("snapshot")
+    ask: DrawnQuery = DrawnQuery("snapshot")
 
 
 @dataclass(frozen=True)
@@ -197,6 +201,7 @@ class Vocabulary:
             captures=st.sampled_from((None, "OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"))
             if self.has("read.cdc")
             else st.none(),
+            version=st.sampled_from(table_versions(self.features) if family != "custom" else (8,)),
         )
         return drawn.map(_simplified)
 
@@ -207,7 +212,7 @@ def _simplified(shape: Shape) -> Shape:
 
 
 @st.composite
-def programs(draw: st.DrawFn, vocabulary: Vocabulary, family: Family, most_steps: int = 9) -> Program:
+def draw_programs(draw: st.DrawFn, vocabulary: Vocabulary, family: Family, most_steps: int = 9) -> Program:
     """Draw a program over few keys, so that versions are merged often; one row for a key in each input."""
     shape = draw(vocabulary.shapes(family))
     first = Step("upsert", tuple({**row, "deleted": None} for row in draw(_rows(shape))))
@@ -215,7 +220,7 @@ def programs(draw: st.DrawFn, vocabulary: Vocabulary, family: Family, most_steps
 
 
 def _steps(shape: Shape, vocabulary: Vocabulary) -> st.SearchStrategy[Step]:
-    asks = st.builds(Ask, st.sampled_from(vocabulary.kinds(shape)), st.integers(0, 7), st.integers(0, 7))
+    asks = st.builds(DrawnQuery, st.sampled_from(vocabulary.kinds(shape)), st.integers(0, 7), st.integers(0, 7))
 
     def steps(does: Action) -> st.SearchStrategy[Step]:
         rows = _rows(shape) if does in get_args(Write) else st.just(())

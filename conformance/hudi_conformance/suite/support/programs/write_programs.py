@@ -1,7 +1,7 @@
 """Programs of writes: drawn by hypothesis or written by hand, run on an engine and on the model."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from hudi_conformance.cases.rows import canonical, differences
+from hudi_conformance.cases.rows import canonical_rows, compare_rows
 from hudi_conformance.contract import Query, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Operation
@@ -68,6 +68,7 @@ class Program:
     merge_mode: Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"]
     partitioned: bool
     steps: tuple[Step, ...] = field(default=())
+    version: int = 8
 
     def spec(self) -> TableSpec:
         """Return the table to create."""
@@ -79,6 +80,7 @@ class Program:
             partition=("city",) if self.partitioned else (),
             ordering=("ts",) if self.merge_mode == "EVENT_TIME_ORDERING" else (),
             merge_mode=self.merge_mode,
+            version=self.version,
         )
 
     def model(self) -> Model:
@@ -106,6 +108,11 @@ class Written:
         root = Path(unquote(urlsplit(self.uri).path))
         files = (path for path in sorted(root.rglob("*")) if path.is_file())
         return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def table_versions(features: Collection[str]) -> tuple[int, ...]:
+    """Return the versions of the tables that an engine with these features creates."""
+    return (8, 9) if "create.table-version.9" in features else (8,)
 
 
 class SharedTables:
@@ -143,7 +150,7 @@ def as_arrow(rows: Sequence[Row]) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=ARROW)
 
 
-def run(program: Program, uri: str, engine: Client) -> None:
+def run_program(program: Program, uri: str, engine: Client) -> None:
     """Run a program and compare the engine's snapshot with the model after each commit."""
     engine.create(uri, program.spec())
     model = program.model()
@@ -157,22 +164,28 @@ def expect_rows(reader: Client, uri: str, expected: Sequence[Row], when: str, qu
     """Check that the reader returns the expected rows. Raises AssertionError with the differences."""
     asked = query or Query(columns=tuple(TYPES))
     columns = {name: TYPES[name] for name in asked.columns or TYPES}
-    found = canonical(reader.read(uri, asked), columns)
-    wanted = canonical(as_arrow(expected), columns)
-    different = differences(wanted, found, tuple(n for n in ("id", "city") if n in columns))
+    found = canonical_rows(reader.read(uri, asked), columns)
+    wanted = canonical_rows(as_arrow(expected), columns)
+    different = compare_rows(wanted, found, tuple(n for n in ("id", "city") if n in columns))
     if different:
         pairs = "\n".join(f"expected {expected}\nfound    {found}" for expected, found in different.pairs())
         raise AssertionError(f"{different.summary()}\n{when}\n{pairs}")
 
 
-def programs(*, partitioned: st.SearchStrategy[bool] | None = None, most_steps: int = 5) -> st.SearchStrategy[Program]:
-    """Draw programs of a few writes over few keys, so that versions are merged often."""
+def draw_programs(
+    *, partitioned: st.SearchStrategy[bool] | None = None, most_steps: int = 5, versions: Sequence[int] = (8,)
+) -> st.SearchStrategy[Program]:
+    """Draw programs of a few writes over few keys, so that versions of a record are merged often.
+
+    `versions` are the table versions to draw from.
+    """
     return st.builds(
         Program,
         type=st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ")),
         merge_mode=st.sampled_from(("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING")),
         partitioned=partitioned or st.booleans(),
         steps=st.lists(_steps(), min_size=1, max_size=most_steps).map(_starting_with_an_upsert),
+        version=st.sampled_from(versions),
     )
 
 

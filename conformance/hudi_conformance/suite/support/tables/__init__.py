@@ -1,7 +1,5 @@
 """Tables that tests write, and functions that read their files with general libraries, as the format describes them.
 
-`answers` counts answers, for tests that accept errors in place of answers.
-
 Each module serves one chapter or service, for example `archived_tables`, `clustered_tables`, `stored_blocks`. Modules import
 `programs` and each other; only those that inspect the metadata table or plan by hand import the reference.
 """

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, Row, as_arrow, expect_rows, row
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 #: Automatic archiving is off.
 NOT_BY_ITSELF = {"hoodie.archive.automatic": "false"}
@@ -34,7 +34,7 @@ WRITES = 21
 Files = Mapping[str, bytes]
 
 
-def limits(most: int, fewest: int, **more: str) -> dict[str, str]:
+def archive_limits(most: int, fewest: int, **more: str) -> dict[str, str]:
     """Return settings of an archiver that keeps `fewest` writes once there are more than `most`."""
     return {**FREE, "hoodie.keep.max.commits": str(most), "hoodie.keep.min.commits": str(fewest), **more}
 
@@ -102,9 +102,9 @@ class Step:
         return {(match[1], match[3]): match[2] for match in names if match is not None}
 
 
-def step_of(uri: str) -> Step:
+def read_step(uri: str) -> Step:
     """Return the current timeline of a table."""
-    timeline = folder_of(uri) / ".hoodie" / "timeline"
+    timeline = table_folder(uri) / ".hoodie" / "timeline"
     return Step(_files(timeline), _files(timeline / "history"))
 
 
@@ -119,15 +119,15 @@ def new_table(engine: Client, uri: str, type: str = "COPY_ON_WRITE") -> None:
     engine.create(uri, Program(type, "COMMIT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
 
 
-def change(number: int) -> tuple[Row, ...]:
+def changed_rows(number: int) -> tuple[Row, ...]:
     """Return the rows of the write of that number; every write changes the same row."""
     first = (row("still", 0, "never changed", "rio"),) if number == 0 else ()
     return (*first, row("a", number, f"write {number}"))
 
 
-def write(engine: Client, uri: str, count: int, options: Mapping[str, str], first: int = 0) -> list[str]:
+def write_times(engine: Client, uri: str, count: int, options: Mapping[str, str], first: int = 0) -> list[str]:
     """Write this many times; return the instants."""
-    return [engine.write(uri, "upsert", as_arrow(change(n)), options=options) for n in range(first, first + count)]
+    return [engine.write(uri, "upsert", as_arrow(changed_rows(n)), options=options) for n in range(first, first + count)]
 
 
 def expected_rows(count: int) -> list[Row]:
@@ -135,7 +135,7 @@ def expected_rows(count: int) -> list[Row]:
     return [row("still", 0, "never changed", "rio"), row("a", count - 1, f"write {count - 1}")]
 
 
-def shown(engine: Client, uri: str) -> dict[str, list[dict[str, str]]]:
+def completed_actions(engine: Client, uri: str) -> dict[str, list[dict[str, str]]]:
     """Return completed actions as the engine reports them, by where they are."""
     found: dict[str, list[dict[str, str]]] = {"active": [], "archived": []}
     for instant in engine.inspect(uri)["timeline"]["completed"]:
@@ -153,7 +153,7 @@ class Histories:
 
     def copy(self, engine: Client, writes: int, uri: str) -> str:
         """Copy a table of this many writes, of which nothing is archived, to `uri`."""
-        shutil.copytree(self._stage(engine, writes), folder_of(uri))
+        shutil.copytree(self._stage(engine, writes), table_folder(uri))
         return uri
 
     def _place(self, engine: Client, word: str) -> Path:
@@ -169,7 +169,7 @@ class Histories:
                 new_table(engine, folder.as_uri())
             else:
                 shutil.copytree(stages[before], folder)
-            write(engine, folder.as_uri(), writes - (before or 0), NOT_BY_ITSELF, before or 0)
+            write_times(engine, folder.as_uri(), writes - (before or 0), NOT_BY_ITSELF, before or 0)
             stages[writes] = folder
         return stages[writes]
 
@@ -178,26 +178,26 @@ class Histories:
         if engine.name not in self._recorded:
             uri = self._place(engine, "recorded").as_uri()
             new_table(engine, uri)
-            options = limits(3, 2, **{"hoodie.timeline.compaction.batch.size": "3", "hoodie.archive.automatic": "true"})
+            options = archive_limits(3, 2, **{"hoodie.timeline.compaction.batch.size": "3", "hoodie.archive.automatic": "true"})
             steps = []
             for number in range(WRITES):
-                write(engine, uri, 1, options, number)
-                steps.append(step_of(uri))
+                write_times(engine, uri, 1, options, number)
+                steps.append(read_step(uri))
             assert steps[-1].current, f"{engine.name} has archived nothing in {WRITES} writes"
             self._recorded[engine.name] = uri, tuple(steps)
         return self._recorded[engine.name]
 
 
 #: Settings of an archiver that merges history files by twos.
-MERGED_BY_TWOS = limits(4, 2, **{"hoodie.timeline.compaction.batch.size": "2"})
+MERGED_BY_TWOS = archive_limits(4, 2, **{"hoodie.timeline.compaction.batch.size": "2"})
 
 
 def expect_all(engine: Client, uri: str, before: dict[tuple[str, str], str], count: int) -> None:
     """Check that the engine reports every action that ever completed, once and with its times, and the newest rows."""
-    found = shown(engine, uri)
+    found = completed_actions(engine, uri)
     actions = [((i["requested"], i["action"]), i["completion"]) for where in found.values() for i in where]
     assert sorted(actions) == sorted(before.items())
-    assert len(found["archived"]) == len(step_of(uri).archived) > 0
+    assert len(found["archived"]) == len(read_step(uri).archived) > 0
     expect_rows(engine, uri, expected_rows(count), f"{engine.name}, after {count} writes")
 
 
@@ -207,15 +207,15 @@ def archive_in_turn(writer: Client, reader: Client, uri: str) -> None:
     new_table(writer, uri)
     completed: dict[tuple[str, str], str] = {}
     for turn, engine in enumerate((writer, reader, writer, reader)):
-        write(engine, uri, 8 - 4 * bool(turn), NOT_BY_ITSELF, count)
+        write_times(engine, uri, 8 - 4 * bool(turn), NOT_BY_ITSELF, count)
         count += 8 - 4 * bool(turn)
-        completed |= step_of(uri).completed
-        contents = {key: one["metadata"] for key, one in step_of(uri).archived.items()}
+        completed |= read_step(uri).completed
+        contents = {key: one["metadata"] for key, one in read_step(uri).archived.items()}
         engine.service(uri, "archive", options=MERGED_BY_TWOS)
         for other in (reader, writer):
             expect_all(other, uri, completed, count)
-        after = step_of(uri)
+        after = read_step(uri)
         assert len(after.completed) == 2
         assert contents.items() <= {key: one["metadata"] for key, one in after.archived.items()}.items()
         assert after.current == {name: len(after.history[name]) for name in after.current}
-    assert max(step_of(uri).levels) > 0
+    assert max(read_step(uri).levels) > 0

@@ -11,7 +11,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import TYPES, Program, Row, Step, as_arrow, expect_rows, row
-from hudi_conformance.suite.support.tables.tables_under_services import Json, instant_files, metadata_in, snapshot
+from hudi_conformance.suite.support.tables.tables_under_services import Json, instant_files, read_instant_file, read_snapshot
 from hudi_conformance.suite.support.tables.written_tables import base_files
 
 NewUri = Callable[[], str]
@@ -45,10 +45,15 @@ class ClusteredTable:
     """A table that an engine writes and clusters, and its model."""
 
     def __init__(
-        self, engine: Client, uri: str, type: Type = "COPY_ON_WRITE", properties: Mapping[str, str] | None = None
+        self,
+        engine: Client,
+        uri: str,
+        type: Type = "COPY_ON_WRITE",
+        properties: Mapping[str, str] | None = None,
+        version: int = 8,
     ) -> None:
-        self.engine, self.uri = engine, uri
-        program = Program(type, "EVENT_TIME_ORDERING", True)
+        self.engine, self.uri, self.version = engine, uri, version
+        program = Program(type, "EVENT_TIME_ORDERING", True, version=version)
         engine.create(uri, replace(program.spec(), properties=properties or {}))
         self.model = program.model()
         self.times: list[str] = []
@@ -65,29 +70,29 @@ class ClusteredTable:
         """Run the service, by another engine if one is given."""
         return (engine or self.engine).service(self.uri, "clustering", options=options or {}, **more)
 
-    def scheduled(self, options: Mapping[str, str] | None = None, engine: Client | None = None) -> str:
+    def schedule(self, options: Mapping[str, str] | None = None, engine: Client | None = None) -> str:
         """Schedule a clustering; return the requested time of the plan."""
         instant = self.run(engine, options=options, phase="schedule")
         assert instant is not None
         return instant
 
-    def clustered(self, options: Mapping[str, str] | None = None) -> str:
+    def cluster(self, options: Mapping[str, str] | None = None) -> str:
         """Run a clustering; return its requested time."""
         instant = self.run(options=options)
         assert instant is not None
         return instant
 
-    def expect(self, when: str, reader: Client | None = None) -> None:
+    def check_rows(self, when: str, reader: Client | None = None) -> None:
         """Check that a snapshot returns the rows of the model."""
         expect_rows(reader or self.engine, self.uri, self.model.snapshot(), when)
 
-    def with_meta(self) -> list[Json]:
+    def rows_with_meta_columns(self) -> list[Json]:
         """Return the rows of a snapshot with their commit times and numbers."""
-        return snapshot(self.engine, self.uri, (*META, *TYPES))
+        return read_snapshot(self.engine, self.uri, (*META, *TYPES))
 
     def plan(self, instant: str) -> Json:
         """Return the clustering plan in the requested file of that time."""
-        name, record = metadata_in(self.uri, instant, "clustering.requested")
+        name, record = read_instant_file(self.uri, instant, "clustering.requested")
         assert (name, record["operationType"]) == ("HoodieRequestedReplaceMetadata", "CLUSTER")
         found: Json = record["clusteringPlan"]
         return found
@@ -96,9 +101,9 @@ class ClusteredTable:
         """Return the file ids of each group of the plan."""
         return [{found["fileId"] for found in group["slices"]} for group in self.plan(instant)["inputGroups"]]
 
-    def done(self, instant: str) -> Json:
+    def completed_metadata(self, instant: str) -> Json:
         """Return the metadata in the completed file of that requested time."""
-        name, record = metadata_in(self.uri, instant, "replacecommit")
+        name, record = read_instant_file(self.uri, instant, "replacecommit")
         assert name == "HoodieReplaceCommitMetadata"
         return record
 
@@ -107,7 +112,7 @@ class ClusteredTable:
         return any(name.startswith(f"{instant}_") for name in instant_files(self.uri, "replacecommit"))
 
 
-def many(number: int, count: int, size: int = 1000) -> Step:
+def insert_many(number: int, count: int, size: int = 1000) -> Step:
     """Return an insert of this many rows, each with about `size` bytes that compress little; the values of all inserts
     overlap.
     """
@@ -116,18 +121,18 @@ def many(number: int, count: int, size: int = 1000) -> Step:
     return Step("insert", tuple(rows))
 
 
-def outputs(uri: str, instant: str, partition: str | None = None) -> list[Path]:
+def files_of_clustering(uri: str, instant: str, partition: str | None = None) -> list[Path]:
     """Return the base files of one clustering, in the order of their first rows' values."""
     found = [path for path in base_files(uri) if f"_{instant}." in path.name]
     return [path for path in found if partition in (None, path.parent.name)]
 
 
-def in_file_order(path: Path) -> list[Row]:
+def rows_in_file_order(path: Path) -> list[Row]:
     """Return the rows of a base file in their order."""
     rows: list[Row] = pq.ParquetFile(path).read().to_pylist()
     return rows
 
 
-def nulls_first(rows: Iterable[Row], columns: Sequence[str]) -> list[tuple[Any, ...]]:
+def sort_keys(rows: Iterable[Row], columns: Sequence[str]) -> list[tuple[Any, ...]]:
     """Return the sort keys of rows, with nulls before all values."""
     return [tuple((found[name] is not None, found[name]) for name in columns) for found in rows]

@@ -35,16 +35,16 @@ class Values:
         return [_number(value) for value in self.values if value is not None]
 
 
-def files_of(folder: Path, names: Iterable[tuple[str, str]]) -> Iterator[tuple[Place, Values]]:
+def values_of_files(folder: Path, names: Iterable[tuple[str, str]]) -> Iterator[tuple[Place, Values]]:
     """The values of each column that each of these files stores."""
     for partition, name in names:
-        rows = rows_of(folder, "/".join(part for part in (partition, name) if part))
+        rows = read_file_rows(folder, "/".join(part for part in (partition, name) if part))
         for column in rows.column_names:
             if not pa.types.is_nested(rows.schema.field(column).type):
                 yield (partition, name, column), Values(tuple(rows.column(column).to_pylist()))
 
 
-def rows_of(folder: Path, path: str) -> pa.Table:
+def read_file_rows(folder: Path, path: str) -> pa.Table:
     """The rows in a base file, or in the data blocks of a log file."""
     if parse_data_file_name(path.rpartition("/")[2]) is not None and path.endswith(".parquet"):
         return pq.ParquetFile(folder / path).read()
@@ -52,19 +52,19 @@ def rows_of(folder: Path, path: str) -> pa.Table:
     return pa.concat_tables(blocks) if blocks else pa.table({})
 
 
-def stored(records: Mapping[str, MetadataRecord], partitions: Mapping[str, str]) -> dict[Place, ColumnStats]:
+def column_entries(records: Mapping[str, MetadataRecord], partitions: Mapping[str, str]) -> dict[Place, ColumnStats]:
     """The entries by partition, file and column; `partitions` are the partitions of the files."""
     found = [record.payload for record in records.values() if isinstance(record.payload, ColumnStats)]
     return {(partitions.get(one.file_name, "?"), one.file_name, one.column): one for one in found}
 
 
-def of_partitions(records: Mapping[str, MetadataRecord]) -> dict[tuple[str, str], PartitionStats]:
+def partition_entries(records: Mapping[str, MetadataRecord]) -> dict[tuple[str, str], PartitionStats]:
     """The entries by partition and column."""
     found = [record.payload for record in records.values() if isinstance(record.payload, PartitionStats)]
     return {(one.partition, one.column): one for one in found}
 
 
-def differences(entry: Statistics, values: Values, *, exact: bool = True) -> str:
+def compare_statistics(entry: Statistics, values: Values, *, exact: bool = True) -> str:
     """How an entry differs from the values; "" if it does not.
 
     Every value is within the bounds. If it is `exact`, the counts and the bounds are those of the values, except for the sign

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.contract.messages import TableSpec
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 PACKAGE = "org.apache.hudi.common.model."
 #: The merge strategy ids of payload classes, and of a merger that no engine has.
@@ -51,6 +51,6 @@ class Rule:
 
 def stored_properties(uri: str) -> dict[str, str]:
     """Return the entries of the table's properties file, whose texts have only simple escapes."""
-    lines = (folder_of(uri) / ".hoodie" / "hoodie.properties").read_text().splitlines()
+    lines = (table_folder(uri) / ".hoodie" / "hoodie.properties").read_text().splitlines()
     pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
     return {key.replace("\\", ""): value.replace("\\:", ":").replace("\\=", "=") for key, _, value in pairs}

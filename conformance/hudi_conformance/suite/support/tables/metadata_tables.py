@@ -12,7 +12,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Step, row
 from hudi_conformance.suite.support.tables.clustered_tables import SORT, ClusteredTable, Type
 from hudi_conformance.suite.support.tables.tables_under_services import instant_files, keep_commits
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import open_table
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.layout.names import BaseFileName, join_path, parse_data_file_name
@@ -49,8 +49,8 @@ CHANGES = (
 class IndexedTable(ClusteredTable):
     """A table whose writers maintain a metadata table."""
 
-    def __init__(self, engine: Client, uri: str, type: Type, settings: Mapping[str, str] = LISTED) -> None:
-        super().__init__(engine, uri, type)
+    def __init__(self, engine: Client, uri: str, type: Type, settings: Mapping[str, str] = LISTED, version: int = 8) -> None:
+        super().__init__(engine, uri, type, version=version)
         self.type, self.settings = type, settings
 
     def write(self, *steps: Step, options: Mapping[str, str] | None = None) -> "IndexedTable":
@@ -69,23 +69,23 @@ class IndexedTable(ClusteredTable):
         self.write(Step("insert_overwrite", (row("z", 1, "all"),))).check("overwritten")
         self.write(Step("delete_partition", (row("", 0, "", "rio"),))).check("a partition is deleted")
 
-    def indexed(self, **more: Any) -> str | None:
+    def build_indexes(self, **more: Any) -> str | None:
         """Request the record-level index and the bloom filters, or one phase of building them."""
         return self.engine.service(self.uri, "index", options={**RECORDS, **FILTERS}, **more)
 
     @property
     def folder(self) -> Path:
         """The base path."""
-        return folder_of(self.uri)
+        return table_folder(self.uri)
 
-    def listed(self, key: str = USABLE) -> tuple[str, ...]:
+    def listed_partitions(self, key: str = USABLE) -> tuple[str, ...]:
         """Return the metadata partitions in the table properties."""
         return read_properties(LocalStorage(self.folder)).fields(key)
 
     def records(self, partition: str) -> Mapping[str, MetadataRecord]:
         """Return the records of a partition of the metadata table by key."""
         table = open_table(self.uri)
-        metadata = MetadataTable.of(table)
+        metadata = MetadataTable.for_table(table)
         assert metadata is not None, "there is no metadata table"
         return metadata.records(partition, table.timeline)
 
@@ -96,8 +96,8 @@ class IndexedTable(ClusteredTable):
 
     def check(self, when: str) -> None:
         """Check that the rows are those of the model, and that every usable index matches the table."""
-        self.expect(when)
-        usable = self.listed()
+        self.check_rows(when)
+        usable = self.listed_partitions()
         assert self.files_listed() == self.files_stored(), when
         if "record_index" in usable:
             assert self.keys_indexed() == self.keys_of_rows(), when
@@ -162,7 +162,7 @@ def _group(name: str) -> str:
     return name if parsed is None else parsed.file_id
 
 
-def completions(folder: Path) -> dict[str, str]:
+def completion_times(folder: Path) -> dict[str, str]:
     """Return completion times of the writes on a timeline, by requested time."""
     names = (path.name for path in (folder / ".hoodie" / "timeline").glob("*_*.*commit"))
     return {name[:17]: name[18:35] for name in names}

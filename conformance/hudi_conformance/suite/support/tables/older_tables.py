@@ -9,6 +9,6 @@ from hudi_conformance.cases.schema import fixtures_root
 ROW = pa.table({"id": ["z"], "ts": pa.array([1], pa.int64()), "p": ["x"], "name": ["new"]})
 
 
-def golden(name: str) -> Path:
+def golden_table(name: str) -> Path:
     """Return the folder of a golden table."""
     return fixtures_root() / "compatibility" / name / "table"

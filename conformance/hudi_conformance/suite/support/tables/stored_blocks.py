@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, Step, as_arrow, row
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 MAGIC = b"#HUDI#"
 DELETE, AVRO, PARQUET = 1, 3, 5
@@ -61,11 +61,11 @@ def logs_written(engine: Client, uri: str, step: Step) -> tuple[str, list[Block]
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "upsert", as_arrow(ROWS))
     instant = engine.write(uri, step.operation, as_arrow(step.rows))
-    (log,) = logs(uri)
+    (log,) = log_files(uri)
     return instant, parse_blocks(log.read_bytes())
 
 
-def logs(uri: str) -> list[Path]:
+def log_files(uri: str) -> list[Path]:
     """Return the log files of a table."""
-    found = [path for path in folder_of(uri).rglob(".*.log.*") if ".hoodie" not in path.parts and path.suffix != ".crc"]
+    found = [path for path in table_folder(uri).rglob(".*.log.*") if ".hoodie" not in path.parts and path.suffix != ".crc"]
     return sorted(found)

@@ -10,7 +10,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, Row, Step, as_arrow, row
-from hudi_conformance.suite.support.tables.tables_under_services import Json, metadata_in
+from hudi_conformance.suite.support.tables.tables_under_services import Json, read_instant_file
 from hudi_conformance.suite.support.tables.written_tables import base_files
 from hudi_reference import open_table
 from hudi_reference.timeline.contents.avro_container import write_record
@@ -29,12 +29,12 @@ STRATEGIES = pytest.mark.needs(*FILES, "clustering.plan-strategies")
 LOGS = (*FILES, "write.upsert", "merge-on-read", "merge.event-time")
 
 
-def settings(**found: Any) -> dict[str, str]:
+def planner_settings(**found: Any) -> dict[str, str]:
     """Return settings of the planner by the ends of their names, dots written as underscores."""
     return {PLAN + name.replace("_", "."): str(value) for name, value in found.items()}
 
 
-def text(seed: str, length: int) -> str:
+def incompressible_text(seed: str, length: int) -> str:
     """Return a text of this length that compression hardly shortens."""
     return "".join(sha256(f"{seed}{n}".encode()).hexdigest() for n in range(length // 64 + 1))[:length]
 
@@ -68,7 +68,7 @@ class Planned:
         return sorted(file for group in self.groups for file in group.files)
 
     @property
-    def together(self) -> set[frozenset[str]]:
+    def group_set(self) -> set[frozenset[str]]:
         """The groups without their order."""
         return {group.files for group in self.groups}
 
@@ -82,7 +82,7 @@ class SmallFiles:
         engine.create(uri, program.spec())
         self.model = program.model()
 
-    def add(self, *rows: Row) -> str:
+    def add_group(self, *rows: Row) -> str:
         """Add a file group with these rows, all of one partition; return its id."""
         before = {path.name for path in base_files(self.uri)}
         instant = self.engine.write(self.uri, "bulk_insert", as_arrow(rows))
@@ -90,13 +90,15 @@ class SmallFiles:
         (made,) = (path.name for path in base_files(self.uri) if path.name not in before)
         return made.split("_")[0]
 
-    def filled(self, *sizes: int, city: str = "oslo") -> list[str]:
+    def add_groups_of_sizes(self, *sizes: int, city: str = "oslo") -> list[str]:
         """Add file groups of one row each, with texts of these sizes."""
-        return [self.add(row(f"{city}{n}", 1, text(f"{city}{n}", size), city)) for n, size in enumerate(sizes)]
+        return [
+            self.add_group(row(f"{city}{n}", 1, incompressible_text(f"{city}{n}", size), city)) for n, size in enumerate(sizes)
+        ]
 
-    def ranging(self, *ranges: tuple[int, int]) -> list[str]:
+    def add_groups_of_ranges(self, *ranges: tuple[int, int]) -> list[str]:
         """Add file groups of two rows each, with these bounds of the column `ts`."""
-        return [self.add(*(row(f"{n}{end}", ts, "x") for end, ts in enumerate(ends))) for n, ends in enumerate(ranges)]
+        return [self.add_group(*(row(f"{n}{end}", ts, "x") for end, ts in enumerate(ends))) for n, ends in enumerate(ranges)]
 
     def update(self, *rows: Row) -> None:
         """Upsert the rows."""
@@ -112,17 +114,17 @@ class SmallFiles:
         """Return the size of the base files of these groups, in bytes."""
         return sum(self.sizes[file] for file in files)
 
-    def planned(self, options: Mapping[str, str] | None = None) -> Planned | None:
+    def try_plan(self, options: Mapping[str, str] | None = None) -> Planned | None:
         """Return the plan that the engine publishes with these settings; None if it finds nothing to do."""
         instant = self.engine.service(self.uri, "clustering", phase="schedule", options=options or {})
         if instant is None:
             return None
-        _, record = metadata_in(self.uri, instant, "clustering.requested")
+        _, record = read_instant_file(self.uri, instant, "clustering.requested")
         return Planned(instant, record, tuple(map(_group, record["clusteringPlan"]["inputGroups"] or ())))
 
     def plan(self, options: Mapping[str, str] | None = None) -> Planned:
         """Return the same; a plan must be due."""
-        found = self.planned(options)
+        found = self.try_plan(options)
         assert found is not None, "nothing was planned"
         return found
 

@@ -15,7 +15,7 @@ from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import TYPES, Step, as_arrow, row
-from hudi_conformance.suite.support.tables.written_tables import INSERT, base_files, data_files, folder_of, written
+from hudi_conformance.suite.support.tables.written_tables import INSERT, base_files, data_files, table_folder, write_table
 
 Json = dict[str, Any]
 
@@ -43,14 +43,14 @@ class Known:
     rows: list[list[Json]]
 
 
-def updated(engine: Client, uri: str, updates: int, type: str = "COPY_ON_WRITE") -> Known:
+def create_updated_table(engine: Client, uri: str, updates: int, type: str = "COPY_ON_WRITE") -> Known:
     """Create a table with three rows in two partitions and this many updates of one of them."""
-    _, instants = written(engine, uri, INSERT, type=type)
-    rows = [snapshot(engine, uri)]
+    _, instants = write_table(engine, uri, INSERT, type=type)
+    rows = [read_snapshot(engine, uri)]
     for number in range(2, 2 + updates):
         step = Step("upsert", (row("a", number, f"update {number}"),))
         instants.append(engine.write(uri, step.operation, as_arrow(step.rows)))
-        rows.append(snapshot(engine, uri))
+        rows.append(read_snapshot(engine, uri))
     return Known(uri, instants, rows)
 
 
@@ -59,7 +59,7 @@ def crash_service(uri: str, instant: str, action: str, file_id: str | None = Non
 
     The base file is of the first file group, or of a new one with this id; `kind` is that of its marker.
     """
-    folder = folder_of(uri)
+    folder = table_folder(uri)
     (folder / ".hoodie" / "timeline" / f"{instant}.{action}.inflight").write_bytes(b"")
     first = base_files(uri)[0]
     found = first.with_name(f"{file_id or first.name.split('_')[0]}_9-9-9_{instant}.parquet")
@@ -70,7 +70,7 @@ def crash_service(uri: str, instant: str, action: str, file_id: str | None = Non
     return found
 
 
-def golden(name: str, folder: Path) -> tuple[str, list[str]]:
+def copy_golden_table(name: str, folder: Path) -> tuple[str, list[str]]:
     """Copy the table of a golden case; return its URI and the requested times of its steps."""
     case, home = fixtures_root() / name.replace(".", "/", 1), folder / "table"
     shutil.copytree(case / "table", home)
@@ -78,32 +78,32 @@ def golden(name: str, folder: Path) -> tuple[str, list[str]]:
     return home.as_uri(), times
 
 
-def snapshot(engine: Client, uri: str, columns: tuple[str, ...] = tuple(TYPES)) -> list[Json]:
+def read_snapshot(engine: Client, uri: str, columns: tuple[str, ...] = tuple(TYPES)) -> list[Json]:
     """Return the rows of a snapshot, in an order that does not depend on files."""
-    return ordered(engine.read(uri, Query(columns=columns)))
+    return sort_rows(engine.read(uri, Query(columns=columns)))
 
 
-def as_of(engine: Client, uri: str, instant: str, columns: tuple[str, ...] = tuple(TYPES)) -> list[Json]:
+def read_as_of(engine: Client, uri: str, instant: str, columns: tuple[str, ...] = tuple(TYPES)) -> list[Json]:
     """Return the rows as of an instant."""
-    return ordered(engine.read(uri, Query("as-of", as_of=instant, columns=columns)))
+    return sort_rows(engine.read(uri, Query("as-of", as_of=instant, columns=columns)))
 
 
-def ordered(rows: pa.Table) -> list[Json]:
+def sort_rows(rows: pa.Table) -> list[Json]:
     """Return rows as values, sorted."""
     return sorted(rows.to_pylist(), key=lambda found: [(value is None, str(value)) for value in found.values()])
 
 
 def instant_files(uri: str, action: str = "") -> set[str]:
     """Return the names in the timeline folder of files of this action, of all actions without one."""
-    folder = folder_of(uri) / ".hoodie" / "timeline"
+    folder = table_folder(uri) / ".hoodie" / "timeline"
     names = {path.name for path in folder.iterdir() if path.is_file() and not path.name.endswith(".crc")}
     return {name for name in names if f".{action}" in name}
 
 
-def metadata_in(uri: str, instant: str, ending: str) -> tuple[str, Json]:
+def read_instant_file(uri: str, instant: str, ending: str) -> tuple[str, Json]:
     """Return the record type and the record in the file of an instant with that ending (`clean.requested`, `clean`)."""
     pattern = f"{instant}.{ending}" if "." in ending else f"{instant}_*.{ending}"
-    (file,) = (folder_of(uri) / ".hoodie" / "timeline").glob(pattern)
+    (file,) = (table_folder(uri) / ".hoodie" / "timeline").glob(pattern)
     # The deployed schema of restores has an invalid default, which a strict parser refuses.
     reader = fastavro.reader(io.BytesIO(file.read_bytes()))
     (record,) = reader
@@ -112,28 +112,28 @@ def metadata_in(uri: str, instant: str, ending: str) -> tuple[str, Json]:
     return name.rpartition(".")[2], record
 
 
-def names_in(paths: list[str]) -> set[str]:
+def file_names(paths: list[str]) -> set[str]:
     """Return the file names in paths of any form."""
     return {path.rpartition("/")[2] for path in paths}
 
 
-def names_of(uri: str) -> set[str]:
+def data_file_names(uri: str) -> set[str]:
     """Return the names of all data files."""
-    return names_in(list(data_files(uri)))
+    return file_names(list(data_files(uri)))
 
 
-def planned_by(plan: Json) -> set[str]:
+def planned_deletions(plan: Json) -> set[str]:
     """Return the names of the files that a clean plan deletes."""
     infos = (info for found in plan["filePathsToBeDeletedPerPartition"].values() for info in found)
-    return names_in([info["filePath"] for info in infos])
+    return file_names([info["filePath"] for info in infos])
 
 
-def deleted_by(record: Json) -> set[str]:
+def deleted_files(record: Json) -> set[str]:
     """Return the names of the files that a completed clean or rollback reports as deleted."""
-    return names_in([name for found in record["partitionMetadata"].values() for name in found["successDeleteFiles"]])
+    return file_names([name for found in record["partitionMetadata"].values() for name in found["successDeleteFiles"]])
 
 
-def pending(engine: Client, uri: str) -> list[Json]:
+def pending_actions(engine: Client, uri: str) -> list[Json]:
     """Return the pending actions that the engine reports."""
     found: list[Json] = engine.inspect(uri)["timeline"]["pending"]
     return found

@@ -10,7 +10,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Service
 from hudi_conformance.suite.support.programs.write_programs import Program, Step, as_arrow, expect_rows, row
-from hudi_conformance.suite.support.tables.tables_under_services import names_of, ordered
+from hudi_conformance.suite.support.tables.tables_under_services import data_file_names, sort_rows
 from hudi_conformance.suite.support.tables.written_tables import base_files
 
 Mode = Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"]
@@ -67,33 +67,33 @@ class LoggedTable:
         options = DUE if service == "compaction" else JOIN
         return (engine or self.engine).service(self.uri, service, options=options, **more)
 
-    def scheduled(self, service: Service = "compaction", engine: Client | None = None) -> str:
+    def schedule(self, service: Service = "compaction", engine: Client | None = None) -> str:
         """Schedule a service; return the requested time of the plan."""
         instant = self.run(service, engine, phase="schedule")
         assert instant is not None
         return instant
 
-    def compacted(self) -> str:
+    def compact(self) -> str:
         """Run a compaction; return its requested time."""
         instant = self.run("compaction")
         assert instant is not None
         return instant
 
-    def expect(self, when: str, reader: Client | None = None) -> None:
+    def check_rows(self, when: str, reader: Client | None = None) -> None:
         """Check that a snapshot returns the rows of the model."""
         expect_rows(reader or self.engine, self.uri, self.model.snapshot(), when)
 
 
-def logs(uri: str) -> list[str]:
+def log_file_names(uri: str) -> list[str]:
     """Return the names of all log files, by instant."""
-    return sorted((name for name in names_of(uri) if ".log." in name), key=lambda name: name.split("_")[1])
+    return sorted((name for name in data_file_names(uri) if ".log." in name), key=lambda name: name.split("_")[1])
 
 
-def of_instant(uri: str, instant: str) -> list[Path]:
+def base_files_of_instant(uri: str, instant: str) -> list[Path]:
     """Return the base files of one instant."""
     return [path for path in base_files(uri) if f"_{instant}." in path.name]
 
 
-def stored(path: Path) -> list[dict[str, Any]]:
+def read_base_file(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a base file, with meta columns."""
-    return ordered(pq.ParquetFile(path).read())
+    return sort_rows(pq.ParquetFile(path).read())

@@ -23,7 +23,7 @@ INSERT = Step("insert", (row("a", 1, "x"), row("b", 1, "x"), row("c", 1, "x", "r
 UPDATE = Step("upsert", (row("a", 2, "y"),))
 
 
-def folder_of(uri: str) -> Path:
+def table_folder(uri: str) -> Path:
     """Return the folder of a table on this machine."""
     return Path(unquote(urlsplit(uri).path))
 
@@ -33,7 +33,7 @@ def files_below(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.suffix != ".crc"}
 
 
-def written(engine: Client, uri: str, *steps: Step, type: str = "COPY_ON_WRITE") -> tuple[Program, list[str]]:
+def write_table(engine: Client, uri: str, *steps: Step, type: str = "COPY_ON_WRITE") -> tuple[Program, list[str]]:
     """Write a table; return the program and the instants."""
     program = Program(type, "EVENT_TIME_ORDERING", True, steps)  # type: ignore[arg-type]
     engine.create(uri, program.spec())
@@ -42,13 +42,13 @@ def written(engine: Client, uri: str, *steps: Step, type: str = "COPY_ON_WRITE")
 
 def base_files(uri: str) -> list[Path]:
     """Return the base files of a table, by the requested time in their names."""
-    found = [p for p in folder_of(uri).rglob("*.parquet") if ".hoodie" not in p.parts]
+    found = [p for p in table_folder(uri).rglob("*.parquet") if ".hoodie" not in p.parts]
     return sorted(found, key=lambda path: path.stem.split("_")[2])
 
 
-def metadata_of(uri: str, instant: str) -> tuple[str, str, dict[str, Any]]:
+def read_metadata(uri: str, instant: str) -> tuple[str, str, dict[str, Any]]:
     """Return the action of a completed instant, the record type in its file, and the record."""
-    (file,) = (folder_of(uri) / ".hoodie" / "timeline").glob(f"{instant}_*")
+    (file,) = (table_folder(uri) / ".hoodie" / "timeline").glob(f"{instant}_*")
     reader = fastavro.reader(io.BytesIO(file.read_bytes()))
     (record,) = reader
     assert isinstance(record, dict)
@@ -56,19 +56,29 @@ def metadata_of(uri: str, instant: str) -> tuple[str, str, dict[str, Any]]:
     return file.suffix[1:], name.rpartition(".")[2], record
 
 
+def replace_in_metadata(uri: str, instant: str, old: str, new: str) -> None:
+    """Replace a part of every text in the file of a completed instant."""
+    (file,) = (table_folder(uri) / ".hoodie" / "timeline").glob(f"{instant}_*")
+    reader, changed = fastavro.reader(io.BytesIO(file.read_bytes())), io.BytesIO()
+    assert reader.writer_schema is not None
+    fastavro.writer(changed, reader.writer_schema, [json.loads(json.dumps(record).replace(old, new)) for record in reader])
+    file.write_bytes(changed.getvalue())
+    (file.parent / f".{file.name}.crc").unlink(missing_ok=True)
+
+
 def data_files(uri: str) -> set[str]:
     """Return paths of base and log files below the base path."""
-    home = folder_of(uri)
+    home = table_folder(uri)
     paths = (path.relative_to(home) for path in home.rglob("*") if path.suffix == ".parquet" or ".log." in path.name)
     return {path.as_posix() for path in paths if ".hoodie" not in path.parts and path.suffix != ".crc"}
 
 
-def completed(uri: str) -> list[Path]:
+def completed_files(uri: str) -> list[Path]:
     """Return the completed instants of a table, by requested time."""
-    return sorted((folder_of(uri) / ".hoodie" / "timeline").glob("*_*"))
+    return sorted((table_folder(uri) / ".hoodie" / "timeline").glob("*_*"))
 
 
-def completion_of(uri: str, instant: str) -> str:
+def completion_time(uri: str, instant: str) -> str:
     """Return the completion time of the write with that requested time, from the name of its file."""
-    (file,) = (folder_of(uri) / ".hoodie" / "timeline").glob(f"{instant}_*commit")
+    (file,) = (table_folder(uri) / ".hoodie" / "timeline").glob(f"{instant}_*commit")
     return file.name.partition("_")[2].partition(".")[0]

@@ -1,0 +1,1 @@
+"""Reports of a validation: text, JSON, SARIF, and an HTML page with a picture of the table."""

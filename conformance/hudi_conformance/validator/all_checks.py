@@ -1,0 +1,35 @@
+"""All checks, in the order in which they run."""
+
+from hudi_conformance.validator.checks.cheap import (
+    actions,
+    base_files,
+    history,
+    layout,
+    log_files,
+    metadata_files,
+    owners,
+    presence,
+    properties,
+    timeline,
+    traces,
+)
+from hudi_conformance.validator.checks.deep.groups import GROUPS
+from hudi_conformance.validator.checks.deep.key_entries import KEY_ENTRIES
+from hudi_conformance.validator.checks.deep.keys import KEYS
+from hudi_conformance.validator.checks.finding import Check
+
+CHEAP: tuple[Check, ...] = (
+    *properties.CHECKS,
+    *layout.CHECKS,
+    *timeline.CHECKS,
+    *actions.CHECKS,
+    *history.CHECKS,
+    *presence.CHECKS,
+    *owners.CHECKS,
+    *traces.CHECKS,
+    *metadata_files.CHECKS,
+    *log_files.CHECKS,
+    *base_files.CHECKS,
+)
+DEEP: tuple[Check, ...] = (GROUPS, KEYS, KEY_ENTRIES)
+ALL = (*CHEAP, *DEEP)

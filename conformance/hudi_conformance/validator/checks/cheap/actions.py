@@ -1,0 +1,155 @@
+"""The contents of the files of actions, compared with their names."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.errors import HudiError
+from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
+from hudi_reference.schema.avro import parse_schema
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS, State
+
+RESTORE = "restore the file from another copy of the table"
+#: The consequence of an unreadable file, by action; of writes if completed.
+_MEANING: Mapping[str, str] = {
+    "clean": "Time travel is refused, and the next clean or archiving fails.",
+    "rollback": "The rollback cannot be executed again, and archiving fails.",
+    "restore": "The restore cannot be executed again.",
+    "savepoint": "The files of the savepoint are not protected, and a restore to it fails.",
+    "indexing": "The index cannot be built.",
+    "compaction": "Readers cannot tell which log files belong to the planned slice.",
+    "logcompaction": "The log compaction cannot be executed.",
+    "clustering": "The clustering can be neither executed nor withdrawn; engines that read plans refuse the table.",
+}
+#: Time of an action in its completion metadata: the field that must have the requested time of the name.
+_OWN_TIME = {"clean": "startCleanTime", "rollback": "startRollbackTime", "restore": "startRestoreTime"}
+#: Operations that complete as each kind of commit; others are recorded as commit or deltacommit.
+_REPLACING = ("INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE", "DELETE_PARTITION", "CLUSTER")
+
+
+def _readable(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Each file has the record of its action and state."""
+    for instant, content in table.contents.items():
+        tally.looked("TL-002")
+        if content.error is not None:
+            meaning = _MEANING.get(instant.action, "Readers refuse the table, because they do not know the files of the write.")
+            yield finding_of(content.error, _severity(instant), meaning, rule="TL-002", path=table.path_of(instant),
+                             remedy=RESTORE)  # fmt: skip
+    _ = table.commits
+    for instant, error in table.unreadable_commits.items():
+        yield finding_of(error, "wrong-answers", "Readers refuse the table.", rule="TL-007", path=table.path_of(instant))
+
+
+def _severity(instant: Instant) -> Severity:
+    """The profile of a write at work, and the copy of a plan, are not read by any query."""
+    return "cosmetic" if instant.state is State.INFLIGHT or _is_profile(instant) else "wrong-answers"
+
+
+def _is_profile(instant: Instant) -> bool:
+    return instant.state is State.REQUESTED and not ACTIONS[instant.action].planned
+
+
+def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The metadata of a write names its own base files, and files in the partitions and groups that it says."""
+    for instant, commit in table.commits.items():
+        for stat in commit.stats:
+            folder, name = split_path(stat.path)
+            parsed = parse_data_file_name(name)
+            tally.looked("BF-009", "LAY-018", at=bool(stat.path))
+            path = table.path_of(instant)
+            if not stat.path:
+                continue
+            if parsed is None:
+                yield Finding("BF-003", "wrong-answers", path, "Readers refuse the table.", "the name of a data file",
+                              repr(stat.path), RESTORE, key=stat.path)  # fmt: skip
+            elif isinstance(parsed, BaseFileName) and parsed.instant != instant.requested:
+                yield Finding(
+                    "BF-009", "wrong-answers", path, "The metadata is that of another action: it hides the own files.",
+                    f"base files of instant {instant.requested}", stat.path, RESTORE, key=stat.path,
+                )  # fmt: skip
+            elif folder != stat.partition or parsed.file_id != stat.file_id:
+                yield Finding(
+                    "LAY-018", "wrong-answers", path, "Readers look for the file in another partition or file group.",
+                    f"{stat.path} in partition {folder!r} and group {parsed.file_id}",
+                    f"partition {stat.partition!r} and group {stat.file_id}", RESTORE, key=stat.path,
+                )  # fmt: skip
+
+
+def _operations(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Writes that replace file groups are replacecommits, and a replacecommit is one of them."""
+    for instant, commit in table.commits.items():
+        tally.looked("TL-039")
+        replaces = commit.operation in _REPLACING
+        if (replaces or bool(commit.replaced)) == (instant.action == "replacecommit") or commit.operation == "UNKNOWN":
+            continue
+        if instant.action == "replacecommit":
+            continue  # an engine may record another operation that replaces nothing
+        yield Finding(
+            "TL-039", "wrong-answers", table.path_of(instant), "Readers do not leave out the file groups that it replaced.",
+            "a replacecommit", f"a {instant.action} of the operation {commit.operation}", RESTORE,
+        )  # fmt: skip
+
+
+def _own_times(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Services record their own requested time."""
+    for instant, content in table.contents.items():
+        key = _OWN_TIME.get(instant.action)
+        if key is None or instant.state is not State.COMPLETED or content.record is None:
+            continue
+        tally.looked("TL-034")
+        found = str(content.record.get(key))
+        if found != instant.requested:
+            yield Finding(
+                "TL-034", "cosmetic", table.path_of(instant), "The metadata is that of another action of this kind.",
+                f"{key}={instant.requested}", found, RESTORE,
+            )  # fmt: skip
+
+
+def _schemas(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The schema in the metadata of a write is an Avro record schema."""
+    seen: dict[str, HudiError | None] = {}
+    for instant, commit in table.commits.items():
+        if commit.schema is None:
+            continue
+        tally.looked("LF-038")
+        if commit.schema not in seen:
+            try:
+                parse_schema(commit.schema, table.path_of(instant))
+                seen[commit.schema] = None
+            except HudiError as error:
+                seen[commit.schema] = error
+        wrong = seen[commit.schema]
+        if wrong is not None:
+            yield finding_of(wrong, "wrong-answers", "Readers do not know the columns of the table.", rule="LF-038",
+                             path=table.path_of(instant))  # fmt: skip
+
+
+def _plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The inflight file of a clean repeats the plan of its requested file; a plan never changes."""
+    for instant, content in table.contents.items():
+        if instant.action != "clean" or instant.state is not State.INFLIGHT or content.record is None:
+            continue
+        requested = table.contents.get(Instant(instant.requested, "clean", State.REQUESTED))
+        tally.looked("TL-035")
+        if requested is not None and requested.record is not None and _files(requested.record) != _files(content.record):
+            yield Finding(
+                "TL-035", "wrong-answers", table.path_of(instant), "Two executors of the plan delete different files.",
+                "the plan of the requested file", "another plan", RESTORE,
+            )  # fmt: skip
+
+
+def _files(plan: Mapping[str, Any]) -> Any:
+    return plan.get("filePathsToBeDeletedPerPartition"), plan.get("filesToBeDeletedPerPartition")
+
+
+CHECKS = (
+    Check("actions.readable", ("TL-002", "TL-005", "TL-007", "TL-009", "TL-012", "TL-014", "TL-015", "TL-017", "TL-018",
+                               "TL-020", "TL-022", "TL-024", "TL-026"), "cheap", _readable),
+    Check("actions.own-files", ("BF-003", "BF-009", "LAY-018"), "cheap", _own_files),
+    Check("actions.operations", ("TL-039",), "cheap", _operations),
+    Check("actions.own-times", ("TL-034",), "cheap", _own_times),
+    Check("actions.schemas", ("LF-038",), "cheap", _schemas),
+    Check("actions.plans", ("TL-035",), "cheap", _plans),
+)  # fmt: skip

@@ -1,0 +1,146 @@
+"""The footers of base files: format, number of rows, and the schema against that of the table. HFiles are read whole."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyarrow.types as pt
+
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.errors import HudiError
+from hudi_reference.files.base.orc import opened_orc
+from hudi_reference.files.base.parquet import parquet_footer
+from hudi_reference.files.base_file import read_footer
+from hudi_reference.files.hfile.reader import open_hfile
+from hudi_reference.files.inspection.block_scan import scan_blocks
+from hudi_reference.query.plan import schema_of
+from hudi_reference.query.schema_history import FOLDER as SCHEMA_HISTORY
+from hudi_reference.schema.avro import arrow_schema
+from hudi_reference.schema.promotion import conversion
+
+RESTORE = "restore the file from another copy of the table"
+_UNREADABLE = "Queries that need the file fail, and its rows are lost unless there is another copy."
+
+
+def _base_files(table: StoredTable) -> Sequence[str]:
+    """The base files of file slices that are on storage."""
+    names = (one.path(one.base_file) for group in table.groups for one in group.slices if one.base_file)
+    return table.scope.chosen(tuple(path for path in names if path in table.data_files and table.data_files[path].size))
+
+
+def _footers(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
+    """The file has the format of its extension, a footer, and columns that fit the schema of the table."""
+    tally.looked("BF-002", "BF-010")
+    try:
+        yield from _examined(table, path, tally)
+    except HudiError:
+        try:
+            read_footer(table.storage, path)
+        except HudiError as error:
+            yield finding_of(error, "data-lost", _UNREADABLE, rule="BF-002", path=path, remedy=RESTORE)
+            return
+        raise
+
+
+def _examined(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
+    if path.endswith(".hfile"):
+        yield from _hfile(table, path, tally)
+    elif path.endswith(".orc"):
+        with opened_orc(table.storage, path) as (orc, _):
+            schema, rows = orc.schema, orc.nrows
+        yield from _row_count(table, path, rows, tally)
+        yield from _schema(table, path, schema, tally)
+    else:
+        yield from _parquet(table, path, tally)
+
+
+def _parquet(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
+    """A footer. Its schema is converted only if it differs from that of the file before, because most files have the same."""
+    with parquet_footer(table.storage, path) as footer:
+        yield from _row_count(table, path, footer.num_rows, tally)
+        known: list[pq.ParquetSchema] = table.once("fitting schema", list)
+        if known and footer.schema.equals(known[0]):
+            tally.looked("LF-038", at=footer.num_columns)
+            return
+        findings = list(_schema(table, path, footer.schema.to_arrow_schema(), tally))
+        if not findings:
+            known[:] = [footer.schema]
+        yield from findings
+
+
+def _hfile(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
+    """Trailer and indexes can be read, and the checksum of every block is right."""
+    open_hfile(table.storage, path)
+    tally.looked("BLK-024")
+    for piece in scan_blocks(memoryview(table.storage.get(path))):
+        for field in piece.fields:
+            if field.is_wrong:
+                yield Finding("BF-002", "data-lost", path, _UNREADABLE, f"{field.name}: {field.expected}", field.says, RESTORE,
+                              offset=field.offset)  # fmt: skip
+
+
+def _row_count(table: StoredTable, path: str, rows: int, tally: Tally) -> Iterator[Finding]:
+    said = _row_counts(table).get(path)
+    if said is not None:
+        tally.looked("TL-007")
+        if said != rows:
+            yield Finding(
+                "TL-007", "cosmetic", path, "Statistics of the write are wrong; queries count the rows of the file.",
+                f"{said} rows, as the commit metadata says", f"{rows} rows in the footer", RESTORE,
+            )  # fmt: skip
+
+
+def _schema(table: StoredTable, path: str, schema: pa.Schema, tally: Tally) -> Iterator[Finding]:
+    wanted = _table_schema(table)
+    if wanted is None:
+        return
+    tally.looked("LF-038", at=len(schema))
+    for field in schema:
+        if field.name in wanted.names and not fits(field.type, wanted.field(field.name).type):
+            yield Finding(
+                "LF-038", "wrong-answers", path, "Queries that read the column fail.",
+                f"{field.name} of a type that can become {wanted.field(field.name).type}", str(field.type),
+                "change the type of the column in the table's schema back, and write the table again", key=field.name,
+            )  # fmt: skip
+
+
+def _row_counts(table: StoredTable) -> Mapping[str, int]:
+    def compute() -> dict[str, int]:
+        return {s.path: s.writes for commit in table.groups.commits.values() for s in commit.stats if s.writes and not s.is_log}
+
+    found: dict[str, int] = table.once("row counts", compute)
+    return found
+
+
+def _table_schema(table: StoredTable) -> pa.Schema | None:
+    """The latest schema; None if there is none, or if a statement changed it so that columns are matched by id."""
+
+    def compute() -> pa.Schema | None:
+        if table.is_metadata_table or any(path.startswith(f"{SCHEMA_HISTORY}/") for path in table.listing.files):
+            return None
+        try:
+            found = schema_of(table.commits, table.properties)
+            return None if found is None else arrow_schema(found)
+        except HudiError:
+            return None  # `actions.schemas` reports it
+
+    return table.once("schema", compute)
+
+
+def fits(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether stored values of one type can be read as another."""
+    if found == wanted:
+        return True
+    if pt.is_struct(found) and pt.is_struct(wanted):
+        known: dict[str, Any] = {field.name: field.type for field in wanted}
+        return all(field.name not in known or fits(field.type, known[field.name]) for field in found)
+    if pt.is_map(found) and pt.is_map(wanted):
+        return fits(found.key_type, wanted.key_type) and fits(found.item_type, wanted.item_type)
+    if (pt.is_list(found) or pt.is_large_list(found)) and pt.is_list(wanted):
+        return fits(found.value_type, wanted.value_type)
+    return conversion(found, wanted) is not None
+
+
+CHECKS = (Check("base-files.footers", ("BF-002", "BF-010", "BLK-024", "LF-038", "TL-007"), "cheap", _footers, _base_files),)

@@ -1,0 +1,185 @@
+"""The archived actions: manifest, level files, their names and rows, and the border to the active timeline."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.errors import HudiError
+from hudi_reference.layout.names import split_path
+from hudi_reference.timeline.history.archived import metadata_of, plan_of
+from hudi_reference.timeline.history.history import ArchivedAction
+from hudi_reference.timeline.history.manifest import VERSION_FILE, LevelFile, manifest_number, parse_level_file_name
+from hudi_reference.timeline.instants.states import COMMITS
+
+RESTORE = "restore the folder of the history from another copy of the table"
+_LOST = "Readers take files of archived writes for uncommitted, or fail; times and changes of these writes are unknown."
+
+
+def _readable(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Manifest and level files are there, have the listed length, and can be read."""
+    history = table.history
+    if history.manifest is not None:
+        tally.looked("LSM-010", at=bool(history.manifest.number))
+        tally.looked("LSM-011", "LSM-003", at=len(history.manifest.files))
+    for error in history.errors:
+        yield finding_of(error, "wrong-answers", _LOST, rule="LSM-010", path=history.folder, remedy=RESTORE)
+
+
+def _version_file(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The version file is there. An interrupted update leaves none, and then the greatest manifest counts."""
+    history = table.history
+    if history.manifest is None or not history.manifest.number:
+        return
+    tally.looked("LSM-007")
+    path = f"{history.folder}/{VERSION_FILE}"
+    if path not in table.listing.files or not table.listing.files[path].size:
+        yield Finding("LSM-007", "cosmetic", path, "The manifest with the greatest number counts.",
+                      str(history.manifest.number), "no number", "the next archiving writes the file")  # fmt: skip
+
+
+def _unlisted(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Level files that no manifest lists take space. Readers with an older manifest may still need those that it lists."""
+    history = table.history
+    if table.properties.is_legacy or history.manifest is None or not history.manifest.number:
+        return
+    listed = _listed_by_any(table)
+    for path, info in table.listing.files.items():
+        folder, name = split_path(path)
+        if folder != history.folder or parse_level_file_name(name) is None:
+            continue
+        tally.looked("LSM-012")
+        if name not in listed:
+            yield Finding("LSM-012", "lost-space", path, "No reader reads the file.", "a file that a manifest lists",
+                          f"{info.size} bytes of an archiver that crashed", "delete the file; its actions are still active, "
+                          "or in another file")  # fmt: skip
+
+
+def _listed_by_any(table: StoredTable) -> set[str]:
+    """The names in all manifests, whatever else they contain."""
+    found: set[str] = set()
+    for path in table.listing.files:
+        folder, name = split_path(path)
+        if folder == table.history.folder and manifest_number(name) is not None:
+            found |= set(re.findall(r"\d+_\d+_\d+\.parquet", table.storage.get(path).decode("ascii", "replace")))
+    return found
+
+
+def _file_names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The name of a level file has the smallest and the largest requested time of its actions.
+
+    Readers look an action up by these names. ER-083: a name with minimum above maximum is searched for any action. The maximum
+    may also be the largest completion time.
+    """
+    for file, actions in table.history.actions.items():
+        times = [action.instant.requested for action in actions]
+        tally.looked("LSM-014", "LSM-015")
+        if not times or file.minimum > file.maximum:
+            continue
+        path = f"{table.history.folder}/{file.name}"
+        meaning = "Readers that look up one of its actions do not open the file, and take the action for uncommitted."
+        if min(times) < file.minimum:
+            yield Finding(
+                "LSM-014", "wrong-answers", path, meaning, f"a name that begins with {min(times)}", file.name, RESTORE
+            )
+        if max(times) > file.maximum:
+            yield Finding("LSM-015", "wrong-answers", path, meaning, f"a maximum of {max(times)} or later", file.name, RESTORE)
+
+
+def _contents(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Metadata and plan of archived actions can be decoded."""
+    for file, actions in table.history.actions.items():
+        path = f"{table.history.folder}/{file.name}"
+        for action in actions:
+            tally.looked("LSM-020", at=action.metadata is not None)
+            tally.looked("LSM-021", at=action.plan is not None)
+            for rule, decode in (("LSM-020", metadata_of), ("LSM-021", plan_of)):
+                if rule == "LSM-021" and file.minimum > file.maximum:
+                    continue  # ER-083: an upgrade from version 6 stores plans without their schema
+                try:
+                    decode(action, path)
+                except HudiError as error:
+                    yield Finding(
+                        rule, "wrong-answers", path, "Changes and files of the archived action are unknown.",
+                        error.expected or error.message, f"{error.message}: {error.found}", RESTORE,
+                        key=action.instant.file_name,
+                    )  # fmt: skip
+
+
+def _twice(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """An action is archived once, and if it is still active as well, with the same completion time."""
+    archived: dict[tuple[str, str], ArchivedAction] = {}
+    for file, actions in table.history.actions.items():
+        path = f"{table.history.folder}/{file.name}"
+        for action in actions:
+            tally.looked("ARC-002")
+            first = archived.setdefault(action.instant.identity, action)
+            if first is not action:
+                yield _different(path, first, action) if first.instant != action.instant else Finding(
+                    "ARC-002", "cosmetic", path, "The action counts once.", "each action once in the history",
+                    f"{action.instant.file_name} again", "none is needed", key=action.instant.requested,
+                )  # fmt: skip
+    active = {instant.identity: instant for instant in table.timeline.completed}
+    for identity in active.keys() & archived.keys():
+        if archived[identity].instant.completion not in (None, active[identity].completion):
+            yield Finding(
+                "ARC-002", "wrong-answers", table.path_of(active[identity]), "Readers differ in when the action completed.",
+                f"completion {active[identity].completion}, as on the active timeline",
+                f"{archived[identity].instant.completion} in the history", RESTORE,
+            )  # fmt: skip
+
+
+def _different(path: str, first: ArchivedAction, again: ArchivedAction) -> Finding:
+    return Finding(
+        "ARC-002", "wrong-answers", path, "Readers differ in when the action completed.",
+        f"{first.instant.file_name}, as in another row", again.instant.file_name, RESTORE, key=again.instant.requested,
+    )  # fmt: skip
+
+
+def _order(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The rows of a level file are sorted. Those that an upgrade from version 6 writes are not, and readers do not need it."""
+    for file, actions in table.history.actions.items():
+        tally.looked("LSM-022")
+        if file.minimum <= file.maximum and not _is_sorted(actions):
+            yield _unsorted(table, file)
+
+
+def _is_sorted(actions: Sequence[ArchivedAction]) -> bool:
+    times = [action.instant.requested for action in actions]
+    return times == sorted(times)
+
+
+def _unsorted(table: StoredTable, file: LevelFile) -> Finding:
+    return Finding(
+        "LSM-022", "cosmetic", f"{table.history.folder}/{file.name}", "Readers sort the actions themselves.",
+        "rows by requested time", "rows in another order", "none is needed",
+    )  # fmt: skip
+
+
+def _pending_in_history(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """An archived action is completed, so that it is not pending on the active timeline."""
+    archived = {instant.identity: instant for instant in table.history.instants}
+    for instant in table.timeline.pending:
+        tally.looked("ARC-003")
+        if instant.identity in archived:
+            is_write = archived[instant.identity].action in COMMITS
+            yield Finding(
+                "ARC-003", "wrong-answers" if is_write else "cosmetic", table.path_of(instant),
+                "Writers roll the action back as a failed one, although it had completed." if is_write
+                else "The service would be executed again.",
+                "no pending file of an archived action", f"{instant.state.name.lower()}, and completed in the history",
+                "delete the pending files of this instant",
+            )  # fmt: skip
+
+
+CHECKS = (
+    Check("history.readable", ("LSM-001", "LSM-003", "LSM-007", "LSM-009", "LSM-010", "LSM-011", "LSM-012", "LSM-013",
+                               "LSM-017", "LSM-018", "LSM-019", "COMPAT-003"), "cheap", _readable),
+    Check("history.version-file", ("LSM-007",), "cheap", _version_file),
+    Check("history.unlisted-files", ("LSM-012",), "cheap", _unlisted),
+    Check("history.file-names", ("LSM-014", "LSM-015"), "cheap", _file_names),
+    Check("history.contents", ("LSM-020", "LSM-021"), "cheap", _contents),
+    Check("history.no-action-twice", ("ARC-002",), "cheap", _twice),
+    Check("history.order", ("LSM-022",), "cheap", _order),
+    Check("history.completed-only", ("ARC-003",), "cheap", _pending_in_history),
+)  # fmt: skip

@@ -1,0 +1,183 @@
+"""Folders and names below the base path, apart from the timeline."""
+
+import re
+from collections.abc import Iterator
+
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.errors import HudiError
+from hudi_reference.layout.java_properties import load
+from hudi_reference.layout.metadata_settings import USABLE
+from hudi_reference.layout.names import BASE_EXTENSIONS, PARTITION_METAFILE, join_path, parse_data_file_name, split_path
+from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.metadata.availability import PATH_KEY, definitions_path, read_definitions
+from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
+from hudi_reference.timeline.instants.states import State
+from hudi_reference.timeline.instants.version_6 import parse_legacy_name
+
+#: Names that a person or a copying tool gave to a data file: they look like one, and no reader takes them for one.
+ADD_METAFILES = "in Spark SQL: call repair_add_partition_meta(table => '...', dry_run => false)"
+_ALMOST_LOG = re.compile(r"\.?[^/]+\.log\.\d+[^/]*")
+
+
+def _links(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """No symbolic link is below the base path."""
+    tally.looked("LAY-005", at=len(table.listing.files))
+    for path in table.listing.links:
+        yield Finding(
+            "LAY-005", "wrong-answers", path, "Readers differ: some follow the link out of the table, others refuse the table.",
+            "folders and ordinary files", "a symbolic link", "replace the link by a copy of its target, or remove it",
+        )  # fmt: skip
+
+
+def _staged(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Hidden files of writers are not left behind. A file that is younger than an hour may belong to a writer at work."""
+    tally.looked("LAY-019", at=len(table.listing.staged))
+    for info in table.listing.staged:
+        if table.now - info.modified > 3_600_000:
+            yield Finding("LAY-019", "lost-space", info.path, "No query reads the file.", "no temporary file",
+                          f"{info.size} bytes of a writer that crashed", "delete the file")  # fmt: skip
+
+
+def _timeline_folder(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The timeline is a folder with files, not a file with that name or folders with the names of instants."""
+    folder = table.properties.timeline_folder
+    tally.looked("LAY-017")
+    if folder in table.listing.files:
+        yield Finding("LAY-017", "data-lost", folder, "No action is visible: readers see an empty table or refuse it.",
+                      "a folder", "a file", "restore the folder from another copy of the table")  # fmt: skip
+    for path in sorted(table.listing.folders):
+        parent, name = split_path(path)
+        if parent == folder and _is_instant(name):
+            yield Finding("TL-046", "wrong-answers", path, "The action in this place is invisible or refused.", "a file",
+                          "a folder", "restore the file or remove the folder; the action may have completed")  # fmt: skip
+
+
+def _is_instant(name: str) -> bool:
+    try:
+        return parse_instant_name(name) is not None
+    except HudiError:
+        return True
+
+
+def _other_layout(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """All instants are in the folder of the table's version."""
+    tally.looked("COMPAT-006")
+    known = {instant.identity for instant in (*table.timeline.instants, *table.history.instants)}
+    for path in table.listing.files:
+        folder, name = split_path(path)
+        if table.properties.is_legacy:
+            moved = _completed(name) if folder == f"{META_FOLDER}/timeline" else None
+        else:
+            moved = parse_legacy_name(name) if folder == META_FOLDER else None
+        if moved is not None:
+            is_lost = moved.identity not in known and any(f.name.instant == moved.requested for f in table.data_files.values())
+            if is_lost or not table.properties.is_legacy:
+                yield _half_migrated(path, table.properties.timeline_folder, is_lost=is_lost)
+
+
+def _completed(name: str) -> Instant | None:
+    try:
+        found = parse_instant_name(name)
+    except HudiError:
+        return None
+    return found if found is not None and found.state is State.COMPLETED else None
+
+
+def _half_migrated(path: str, folder: str, *, is_lost: bool) -> Finding:
+    meaning = "Readers ignore the file; writers refuse the table until it is removed."
+    if is_lost:
+        meaning = "Readers look for instants in one folder alone, and lack the rows of the action."
+    return Finding(
+        "COMPAT-006", "data-lost" if is_lost else "cosmetic", path, meaning,
+        f"every instant in {folder}", "an instant of another layout",
+        "finish the upgrade: hudi-conformance migrate TABLE --yes, or call upgrade_table of Apache Hudi",
+    )  # fmt: skip
+
+
+def _partition_metafiles(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Each folder with data files has a partition metadata file, and its depth is that of the folder."""
+    if table.is_metadata_table:
+        return
+    for partition in sorted({file.partition for file in table.data_files.values()}):
+        tally.looked("LAY-003")
+        path = join_path(partition, PARTITION_METAFILE)
+        if path in table.listing.files:
+            yield from _depth(table, partition, path)
+        elif not any(f"{path}.{extension}" in table.listing.files for extension in BASE_EXTENSIONS):
+            yield Finding(
+                "LAY-003", "cosmetic", path,
+                "Engines that list folders instead of using the metadata table do not find the partition.",
+                "the file, in each folder with data files", "no file",
+                ADD_METAFILES,
+            )  # fmt: skip
+
+
+def _depth(table: StoredTable, partition: str, path: str) -> Iterator[Finding]:
+    try:
+        depth = load(table.storage.get(path), path).get("partitionDepth")
+    except (HudiError, FileNotFoundError):
+        depth = None
+    expected = str(len(partition.split("/")) if partition else 0)
+    if depth != expected:
+        yield Finding("LAY-003", "cosmetic", path, "Engines that find the base path by this file fail in this partition.",
+                      f"partitionDepth={expected}", repr(depth), ADD_METAFILES)  # fmt: skip
+
+
+def _names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Files that look like data files have names that readers recognize."""
+    for path, info in table.listing.files.items():
+        partition, name = split_path(path)
+        if not table.scope.wants(partition) or name.endswith(".crc") or _is_hidden(path, name):
+            continue
+        is_base = name.rpartition(".")[2] in BASE_EXTENSIONS and not name.startswith(PARTITION_METAFILE)
+        if not is_base and not _ALMOST_LOG.fullmatch(name):
+            continue
+        rule = "BF-003" if is_base else "LF-002"
+        tally.looked(rule)
+        if parse_data_file_name(name) is None:
+            yield Finding(
+                rule, "lost-space", path, "No query reads the file.",
+                "<file id>_<write token>_<instant>.<extension>" if is_base
+                else ".<file id>_<instant>.log.<version>_<write token>",
+                f"{info.size} bytes under another name", "delete the file, unless another program needs it",
+            )  # fmt: skip
+
+
+def _is_hidden(path: str, name: str) -> bool:
+    """Whether other programs treat the file as a temporary one: a folder begins with `.` or `_`, or a base file with `.`."""
+    folders = path.split("/")[:-1]
+    in_hidden = any(step.startswith((".", "_")) and not step.startswith("__") for step in folders)
+    return in_hidden or (name.startswith((".", "_")) and ".log." not in name)
+
+
+def _definitions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The definitions of indexes are readable, and each index of a user has one."""
+    text = table.entries.get(PATH_KEY)
+    named = [one for one in table.properties.fields(USABLE) if one.startswith(("secondary_index_", "expr_index_"))]
+    if not text and not named:
+        return
+    tally.looked("LAY-016", "PROP-014")
+    remedy = "restore the file, or drop the indexes and create them again"
+    meaning = "Readers cannot use the indexes, and writers cannot maintain them."
+    try:
+        defined = {one.partition for one in read_definitions(table.storage, table.properties)}
+        path = definitions_path(text) if text else PATH_KEY
+    except HudiError as error:
+        yield finding_of(error, "wrong-answers", meaning, rule="LAY-016", path=str(text), remedy=remedy)
+        return
+    for name in named:
+        if name not in defined:
+            yield Finding("LAY-016", "wrong-answers", path, meaning, f"a definition of {name}", ", ".join(sorted(defined)),
+                          remedy, key=name)  # fmt: skip
+
+
+CHECKS = (
+    Check("layout.links", ("LAY-005",), "cheap", _links),
+    Check("layout.temporary-files", ("LAY-019",), "cheap", _staged),
+    Check("layout.timeline-folder", ("LAY-017", "TL-046"), "cheap", _timeline_folder),
+    Check("layout.one-layout", ("COMPAT-006",), "cheap", _other_layout),
+    Check("layout.partition-metadata", ("LAY-003",), "cheap", _partition_metafiles),
+    Check("layout.names", ("BF-003", "LF-002"), "cheap", _names),
+    Check("layout.index-definitions", ("LAY-016", "PROP-014"), "cheap", _definitions),
+)

@@ -1,0 +1,103 @@
+"""The blocks of log files, by their envelopes and headers; contents are not read."""
+
+from collections.abc import Iterator, Sequence
+
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.errors import HudiError
+from hudi_reference.files.log.block import ROLLBACK_COMMAND, Block, BlockType, CorruptBlock, HeaderKey
+from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.query.log_scanner import attempt_of
+from hudi_reference.schema.avro import parse_schema
+
+RESTORE = "restore the file from another copy of the table"
+_DATA = (BlockType.AVRO_DATA, BlockType.HFILE_DATA, BlockType.PARQUET_DATA, BlockType.CDC_DATA)
+_REFUSED = "Readers refuse the file group, because they must not skip the block."
+
+
+def _log_files(table: StoredTable) -> Sequence[str]:
+    """The log files of file slices, CDC files of completed writes included."""
+    names = {one.path(name) for group in table.groups for one in group.slices for name in one.log_files}
+    changes = {path for commit in table.groups.commits.values() for path in commit.paths}
+    wanted = (path for path, file in table.data_files.items() if path in names or (file.is_change_log and path in changes))
+    return table.scope.chosen(tuple(wanted))
+
+
+def _blocks(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
+    """Each block has its magic, equal lengths, parts that add up, and the headers of its type."""
+    for block in read_log_file(table.storage, path, for_inspection=True):
+        tally.looked("LF-012", "LF-024", "LF-010")
+        if isinstance(block, CorruptBlock):
+            yield _corrupt(table, block)
+        else:
+            yield from _headers(block, tally)
+
+
+def _corrupt(table: StoredTable, block: CorruptBlock) -> Finding:
+    if block.error is not None:
+        return finding_of(block.error, "wrong-answers", _REFUSED, rule="LF-010", path=block.path, remedy=RESTORE)
+    spans = table.groups.committed.get(block.path, ())
+    is_committed = not spans or any(block.offset < end and start < block.end for start, end in spans)
+    if not is_committed:
+        return Finding(
+            "LF-025", "cosmetic", block.path, "Readers skip the bytes, which a crashed append left.", "a block", block.reason,
+            "none is needed; the next compaction removes them", offset=block.offset,
+        )  # fmt: skip
+    return Finding(
+        "BLK-015", "data-lost", block.path, "Committed changes in these bytes cannot be read; queries fail or lack them.",
+        "a whole block", f"{block.reason}; {block.size} bytes", RESTORE, offset=block.offset,
+    )  # fmt: skip
+
+
+def _headers(block: Block, tally: Tally) -> Iterator[Finding]:
+    """The headers that readers need, by the type of the block. Blocks of version 0 have none."""
+    if not block.version:
+        return
+    tally.looked("LF-035")
+    if not block.instant:
+        yield _header(block, "LF-035", "the header INSTANT_TIME", "no instant", _REFUSED)
+    if block.kind is BlockType.COMMAND:
+        tally.looked("LF-037", "LF-039")
+        if block.header.get(HeaderKey.COMMAND_BLOCK_TYPE) != ROLLBACK_COMMAND:
+            found = repr(block.header.get(HeaderKey.COMMAND_BLOCK_TYPE))
+            yield _header(block, "LF-039", f"the command {ROLLBACK_COMMAND}", found, _REFUSED)
+        elif not block.header.get(HeaderKey.TARGET_INSTANT_TIME):
+            yield _header(block, "LF-037", "the header TARGET_INSTANT_TIME", "no target", _REFUSED)
+    elif block.kind in _DATA:
+        tally.looked("LF-038")
+        yield from _schema(block)
+    yield from _identifier(block, tally)
+
+
+def _schema(block: Block) -> Iterator[Finding]:
+    text = block.header.get(HeaderKey.SCHEMA)
+    if not text:
+        yield _header(block, "LF-038", "the header SCHEMA", "no schema", "Readers cannot decode the rows of the block.")
+        return
+    try:
+        parse_schema(text, block.path)
+    except HudiError as error:
+        yield _header(block, "LF-038", "an Avro record schema", str(error.found or error.message),
+                      "Readers cannot decode the rows of the block.")  # fmt: skip
+
+
+def _identifier(block: Block, tally: Tally) -> Iterator[Finding]:
+    tally.looked("LF-044", at=HeaderKey.BLOCK_IDENTIFIER in block.header)
+    try:
+        attempt_of(block)
+    except HudiError as error:
+        yield finding_of(error, "wrong-answers", _REFUSED, rule="LF-044", path=block.path, remedy=RESTORE)
+
+
+def _header(block: Block, rule: str, expected: str, found: str, meaning: str) -> Finding:
+    return Finding(rule, "wrong-answers", block.path, meaning, expected, found, RESTORE, offset=block.offset)
+
+
+CHECKS = (
+    Check(
+        "log-files.blocks",
+        ("LF-010", "LF-012", "LF-015", "LF-017", "LF-018", "LF-024", "LF-025", "LF-027", "LF-035", "LF-037", "LF-038", "LF-039",
+         "LF-044", "BLK-015"),
+        "cheap", _blocks, _log_files,
+    ),
+)  # fmt: skip

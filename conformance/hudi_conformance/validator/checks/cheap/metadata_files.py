@@ -1,0 +1,146 @@
+"""The listing of files in the metadata table, compared with the files on storage that completed writes own."""
+
+from collections.abc import Iterator, Mapping
+
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.clock import SystemClock
+from hudi_reference.errors import HudiError
+from hudi_reference.ids import RandomIds
+from hudi_reference.layout.metadata_settings import USABLE
+from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
+from hudi_reference.metadata.availability import METADATA_FOLDER
+from hudi_reference.metadata.keys import ALL_PARTITIONS, partition_identifier
+from hudi_reference.metadata.partitions import BuiltIn
+from hudi_reference.metadata.records import FileList, MetadataRecord, PartitionList
+from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.timeline.instants.states import COMMITS
+
+FILES = BuiltIn.FILES.value
+FOLDER = f"{METADATA_FOLDER}/{FILES}"
+REBUILD = "in Spark SQL: call delete_metadata_table(table => '...'); the next write builds it again"
+
+
+def _records(table: StoredTable) -> dict[str, MetadataRecord] | None:
+    """The records of the partition `files` by key; None without it."""
+    inside = table.metadata_table
+    if inside is None or FILES not in table.properties.fields(USABLE):
+        return None
+    reader = MetadataTable(inside.storage, inside.properties, SystemClock(), RandomIds())
+    return reader.records(FILES, table.timeline)
+
+
+def _listing(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The listing has exactly the committed files, with their sizes."""
+    try:
+        records = _records(table)
+    except HudiError as error:
+        yield finding_of(error, "wrong-answers", "Readers cannot list files through the metadata table.", rule="MDT-002",
+                         path=FOLDER, remedy=REBUILD)  # fmt: skip
+        return
+    if records is None:
+        return
+    listed = _listed(records)
+    yield from _partitions(table, records, listed, tally)
+    expected = _committed(table)
+    for path in sorted(expected.keys() | listed.keys()):
+        if table.scope.wants(path.rpartition("/")[0]):
+            tally.looked("MDT-008")
+            yield from _compared(table, path, expected.get(path), listed.get(path))
+
+
+def _listed(records: Mapping[str, MetadataRecord]) -> dict[str, int]:
+    """The sizes of the listed files by path."""
+    found = {}
+    for key, record in records.items():
+        if isinstance(record.payload, FileList):
+            partition = "" if key == "." else key
+            for name, info in record.payload.files.items():
+                if not info.is_deleted:
+                    found[join_path(partition, name)] = info.size
+    return found
+
+
+def _committed(table: StoredTable) -> dict[str, int]:
+    """The sizes of the files on storage that completed writes own and that no action removed, by path."""
+    owned = {
+        one.path(name) for group in table.owned for one in group.slices for name in (one.base_file, *one.log_files) if name
+    }
+    owned |= {path for commit in table.owned.commits.values() for path in commit.paths}
+    gone = table.removals.cleaned.keys() | table.removals.rolled_back.keys()
+    return {path: file.size for path, file in table.data_files.items() if path in owned and path not in gone}
+
+
+def _compared(table: StoredTable, path: str, size: int | None, listed: int | None) -> Iterator[Finding]:
+    if listed is None:
+        yield Finding("MDT-008", "wrong-answers", FOLDER, "Readers that use the metadata table lack the rows of the file.",
+                      f"{path} with {size} bytes", "no entry", REBUILD, key=path)  # fmt: skip
+    elif size is None:
+        yield from _entry_without_owner(table, path, listed)
+    elif size != listed:
+        yield Finding("MDT-013", "wrong-answers", FOLDER, "Readers that trust the listed size fail, or lack rows.",
+                      f"{path} with {size} bytes", f"{listed} bytes", REBUILD, key=path)  # fmt: skip
+
+
+def _entry_without_owner(table: StoredTable, path: str, listed: int) -> Iterator[Finding]:
+    """An entry of a file that is not there, or that no completed write owns. Readers ignore those of pending writes."""
+    parsed = parse_data_file_name(split_path(path)[1])
+    written = "" if parsed is None else parsed.instant
+    if path in table.removals.planned or written in table.removals.pending_targets:
+        return  # the entry is removed when the action completes
+    meaning = "Readers ignore the entry, because its write is not completed."
+    is_read = table.timeline.completion_of(written) is not None
+    if is_read:
+        meaning = "Readers that use the metadata table fail, or read rows that those who list folders do not read."
+    expected = "no entry for a file that " + ("no completed write owns" if path in table.listing.files else "does not exist")
+    yield Finding("MDT-008", "wrong-answers" if is_read else "cosmetic", FOLDER, meaning, expected,
+                  f"{path} with {listed} bytes", REBUILD, key=path)  # fmt: skip
+
+
+def _partitions(
+    table: StoredTable, records: Mapping[str, MetadataRecord], listed: Mapping[str, int], tally: Tally
+) -> Iterator[Finding]:
+    """The record of all partitions names each partition with files."""
+    everything = records.get(ALL_PARTITIONS)
+    known = everything.payload.partitions if everything is not None and isinstance(everything.payload, PartitionList) else {}
+    for partition in sorted({file.partition for path, file in table.data_files.items() if path in _committed(table)}):
+        tally.looked("MDT-007")
+        key = partition_identifier(partition)
+        if key not in known or known[key].is_deleted:
+            yield Finding("MDT-007", "wrong-answers", FOLDER, "Readers that use the metadata table do not find the partition.",
+                          f"{key} in the record {ALL_PARTITIONS}", "no entry", REBUILD, key=key)  # fmt: skip
+
+
+def _timelines(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Writes of the metadata table belong to actions of the table: one without such an action is the trace of a lost action."""
+    inside = table.metadata_table
+    if inside is None or table.history.errors or not table.timeline.instants:
+        return
+    known = {instant.requested for instant in (*table.timeline.instants, *table.history.instants)}
+    targets = table.removals.targets.keys() | table.removals.pending_targets
+    first = min(known)
+    for instant in inside.timeline.completed:
+        if instant.action not in COMMITS or not _is_of_data(instant.requested):
+            continue
+        tally.looked("MDT-001")
+        stats = inside.commits[instant].stats if instant in inside.commits else ()
+        if instant.requested not in known and instant.requested > first and instant.requested not in targets and stats:
+            if inside.commits[instant].is_service:
+                continue
+            yield Finding(
+                "MDT-001", "wrong-answers", inside.path_of(instant).replace(".hoodie/", f"{METADATA_FOLDER}/.hoodie/", 1),
+                "The metadata table has entries of an action that timeline and history do not have: it was lost or removed.",
+                f"an action {instant.requested} of the table", "no such action",
+                "restore the files of the action from another copy of the table, or rebuild the metadata table",
+            )  # fmt: skip
+
+
+def _is_of_data(requested: str) -> bool:
+    """Whether the time is one of an action of the data table: the build of a partition has a counter of zeros."""
+    return len(requested) == 17 and not requested.startswith("000000")
+
+
+CHECKS = (
+    Check("metadata.files", ("MDT-002", "MDT-007", "MDT-008", "MDT-013"), "cheap", _listing, tables="data"),
+    Check("metadata.timeline", ("MDT-001",), "cheap", _timelines, tables="data"),
+)

@@ -1,0 +1,175 @@
+"""Files that the table needs and that must be on storage, with their sizes."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name, split_path
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import COMMITS
+
+RESTORE = "restore the file from another copy of the table, or hudi-conformance service TABLE restore --instant SAVEPOINT"
+
+
+def _needed(table: StoredTable) -> dict[str, str]:
+    """The paths of the files of the latest slices -> their base instant, as the completed writes name them."""
+    return {
+        one.path(name): one.base_instant
+        for one in table.owned.latest_slices
+        for name in (one.base_file, *one.log_files)
+        if name is not None
+    }
+
+
+def _named_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Each file that a completed write names is there, unless a clean deleted it."""
+    needed, removals = _needed(table), table.removals
+    for instant, commit in table.owned.commits.items():
+        for path in sorted(commit.paths):
+            if not table.scope.wants(split_path(path)[0]):
+                continue
+            tally.looked("TL-036")
+            if path in table.listing.files or (removals.explains(path) and path not in needed):
+                continue
+            if path in needed or instant in table.commits:
+                yield _missing(table, instant, path, needed)
+
+
+def _missing(table: StoredTable, instant: Instant, path: str, needed: Mapping[str, str]) -> Finding:
+    removals = table.removals
+    if instant.requested in removals.pending_targets:
+        return Finding(
+            "TL-023", "wrong-answers", path,
+            "A restore or rollback stopped midway: until it is executed to its end, queries fail.",
+            "no pending action that has begun to remove the writes of the latest state", f"no file of {instant.file_name}",
+            "execute the pending action: hudi-conformance service TABLE restore, or rollback", key=split_path(path)[1],
+        )  # fmt: skip
+    by_rollback, by_clean = removals.rolled_back.get(path), removals.cleaned.get(path)
+    severity: Severity = "data-lost"
+    if path in needed:
+        meaning = "Queries of the latest state fail or lack the rows of this file."
+    else:
+        meaning = "Time travel and incremental queries to this state fail or lack rows; the latest state is whole."
+    if by_rollback is not None:
+        rule, found = (
+            "TL-019",
+            f"no file; the rollback {by_rollback.file_name} deleted it, and {instant.file_name} is completed",
+        )
+    elif by_clean is not None:
+        rule, found = "CLN-001", f"no file; the clean {by_clean.file_name} deleted it"
+    else:
+        rule, found = "TL-036", "no file"
+    return Finding(rule, severity, path, meaning, f"the file, as {table.path_of(instant)} names it", found, RESTORE,
+                   key=split_path(path)[1])  # fmt: skip
+
+
+def _sizes(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Each file has the size that its write recorded. Before version 8 writers appended to log files of others."""
+    sizes: dict[str, list[tuple[int, Instant]]] = defaultdict(list)
+    for instant, commit in table.owned.commits.items():
+        for stat in commit.stats:
+            sizes[stat.path].append((stat.size, instant))
+            for path, size in stat.changes.items():
+                sizes[path].append((size, instant))
+    for path, said in sizes.items():
+        info = table.listing.files.get(path)
+        expected, instant = max(said, key=lambda one: one[0])
+        if info is None or not expected or not table.scope.wants(split_path(path)[0]):
+            continue
+        tally.looked("TL-005")
+        is_log = isinstance(parse_data_file_name(split_path(path)[1]), LogFileName)
+        if info.size < expected:
+            yield Finding("TL-005", "data-lost", path, "The end of the file is missing, with the rows in it.",
+                          f"{expected} bytes, by {table.path_of(instant)}", f"{info.size} bytes", RESTORE)  # fmt: skip
+        elif info.size > expected and not (is_log and table.properties.is_legacy):
+            yield Finding(
+                "TL-005", "cosmetic" if is_log else "wrong-answers", path,
+                "Readers that trust the recorded size read another footer or fewer blocks than those that list the folder.",
+                f"{expected} bytes, by {table.path_of(instant)}", f"{info.size} bytes", RESTORE,
+            )  # fmt: skip
+
+
+def _savepoints(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The write of a savepoint is on the active timeline, and the files of the savepoint are there."""
+    completed = {instant.requested for instant in table.timeline.completed if instant.action in COMMITS}
+    for instant in table.timeline.completed:
+        if instant.action != "savepoint":
+            continue
+        path = table.path_of(instant)
+        tally.looked("TL-021", "TL-041")
+        if instant.requested not in completed:
+            yield Finding("TL-041", "wrong-answers", path, "A restore to the savepoint is refused.",
+                          f"the completed write {instant.requested} on the active timeline", "no such write",
+                          f"hudi-conformance service TABLE delete-savepoint --instant {instant.requested}")  # fmt: skip
+        for file in _savepointed(table.contents[instant].record or {}):
+            tally.looked("TL-021")
+            if table.scope.wants(split_path(file)[0]) and file not in table.listing.files:
+                by = table.removals.cleaned.get(file) or table.removals.rolled_back.get(file)
+                yield Finding("TL-021", "data-lost", file, "A restore to the savepoint, and time travel to it, lack rows.",
+                              f"the file, which {path} protects", "no file" if by is None else f"no file; {by.file_name} "
+                              "deleted it", RESTORE)  # fmt: skip
+
+
+def _savepointed(record: Mapping[str, Any]) -> Iterator[str]:
+    for partition, files in (record.get("partitionMetadata") or {}).items():
+        for name in files["savepointDataFile"]:
+            yield join_path(partition, name.rpartition("/")[2])
+
+
+def _planned(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The files that a pending plan reads are there."""
+    for instant in table.timeline.pending:
+        plan = table.plan_of(instant) if instant.action in ("compaction", "logcompaction", "clustering") else None
+        for path in files_of_plan(instant, plan or {}):
+            tally.looked("CLN-002")
+            if table.scope.wants(split_path(path)[0]) and path not in table.listing.files:
+                yield Finding(
+                    "CLN-002", "wrong-answers", path, "The plan can never be executed; the service fails again and again.",
+                    f"the file, which {table.path_of(instant)} plans to read", "no file",
+                    f"restore the file, or hudi-conformance service TABLE rollback --instant {instant.requested}",
+                )  # fmt: skip
+
+
+def files_of_plan(instant: Instant, plan: Mapping[str, Any]) -> set[str]:
+    """The paths of the files that the plan of a compaction, log compaction or clustering reads."""
+    if instant.action == "clustering":
+        groups = (plan.get("clusteringPlan") or {}).get("inputGroups") or ()
+        slices = [one for group in groups for one in group.get("slices") or ()]
+    else:
+        slices = plan.get("operations") or []
+    found = set()
+    for one in slices:
+        for name in (one.get("dataFilePath"), *(one.get("deltaFilePaths") or ())):
+            if name:
+                found.add(join_path(one.get("partitionPath") or "", name.rpartition("/")[2]))
+    return found
+
+
+def _earlier_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """A slice without a base file never had one: no write of its log files was based on one."""
+    based: dict[str, str] = {}
+    for commit in table.owned.commits.values():
+        for partition, stats in (commit.record.get("partitionToWriteStats") or {}).items():
+            for stat in stats or ():
+                if stat.get("baseFile"):
+                    based[join_path(partition, (stat.get("path") or "").rpartition("/")[2])] = stat["baseFile"]
+    for one in table.owned.latest_slices:
+        tally.looked("LAY-023")
+        lost = None if one.base_file else next((based[p] for p in map(one.path, one.log_files) if p in based), None)
+        if lost is not None:
+            yield Finding(
+                "LAY-023", "data-lost", one.path(lost.rpartition("/")[2]), "Queries lack the rows of this base file.",
+                f"the base file of the log files of group {one.file_id}", "no file, and no completed write that names it",
+                RESTORE, key=one.file_id,
+            )  # fmt: skip
+
+
+CHECKS = (
+    Check("presence.named-files", ("TL-036", "TL-019", "TL-023", "CLN-001"), "cheap", _named_files),
+    Check("presence.sizes", ("TL-005",), "cheap", _sizes),
+    Check("presence.savepoints", ("TL-021", "TL-041"), "cheap", _savepoints),
+    Check("presence.planned-files", ("CLN-002",), "cheap", _planned),
+    Check("presence.base-files", ("LAY-023",), "cheap", _earlier_files),
+)

@@ -1,0 +1,199 @@
+"""The table properties: which of the two files counts, its checksum, and unknown or contradictory values."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
+from hudi_conformance.validator.stored.table import StoredTable, is_allowed
+from hudi_reference.errors import HudiError
+from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
+from hudi_reference.layout.properties import BACKUP_PATH, LAYOUTS, PROPERTIES_PATH, checksum
+from hudi_reference.layout.property_table import BY_KEY, KEY_GENERATORS, MANDATORY
+from hudi_reference.schema.avro import parse_schema
+
+RESTORE = "restore the file from another copy of the table, or from hoodie.properties.backup if its values are right"
+REFUSED = "Readers and writers refuse the table."
+
+
+def _file(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """At least one of the two files is whole."""
+    main, backup = table.properties_files.get(PROPERTIES_PATH), table.properties_files.get(BACKUP_PATH)
+    tally.looked("LAY-013")
+    if main is None:
+        has_backup = backup is not None and not isinstance(backup, HudiError)
+        meaning = "Readers use the backup until the next update restores the file." if has_backup else REFUSED
+        found = "only hoodie.properties.backup" if has_backup else "neither the file nor a readable backup"
+        yield Finding("LAY-013", "cosmetic" if has_backup else "wrong-answers", PROPERTIES_PATH, meaning, "the file", found,
+                      RESTORE)  # fmt: skip
+    for error in table.properties_files.values():
+        tally.looked("PROP-011")
+        if isinstance(error, HudiError):
+            yield finding_of(error, "wrong-answers", REFUSED, rule="PROP-011", path=PROPERTIES_PATH, remedy=RESTORE)
+    if main is not None and not isinstance(main, HudiError) and table.entries is not main:
+        lost = sorted(table.entries.keys() - main.keys())
+        is_right = "hoodie.table.checksum" in main and _expected_checksum(main) == main["hoodie.table.checksum"]
+        yield Finding(
+            "PROP-011", "wrong-answers" if is_right else "cosmetic", PROPERTIES_PATH,
+            "Readers lack settings, because the checksum does not show the loss." if is_right
+            else "Readers use the backup until the next update; Apache Hudi 1.0 takes a cut file without checksum for whole.",
+            f"{len(table.entries)} entries, as in the backup",
+            f"{len(main)} entries; {len(lost)} are lost, as {lost[0]}", f"copy {BACKUP_PATH} over the file",
+        )  # fmt: skip
+
+
+def _expected_checksum(entries: Mapping[str, str]) -> str:
+    return checksum(entries.get("hoodie.database.name", ""), entries.get("hoodie.table.name", ""))
+
+
+def _ending(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The last line is terminated. Writers store the keys in any order, so that a cut file may lack any of them."""
+    for path, text in table.texts.items():
+        tally.looked("PROP-011")
+        if path == PROPERTIES_PATH and BACKUP_PATH not in table.texts and text and not text.endswith((b"\n", b"\r")):
+            yield Finding("PROP-011", "wrong-answers", path, "Readers lack the settings that were in the rest of the file.",
+                          "a line break at the end", f"{len(text)} bytes without one", RESTORE, offset=len(text))  # fmt: skip
+
+
+def _checksum(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The checksum is that of the two names, in each file that has one."""
+    for path, entries in table.properties_files.items():
+        if isinstance(entries, HudiError) or "hoodie.table.checksum" not in entries:
+            continue
+        tally.looked("PROP-011")
+        expected = _expected_checksum(entries)
+        found = entries["hoodie.table.checksum"]
+        if found != expected:
+            yield Finding(
+                "PROP-011", "wrong-answers" if entries is table.entries else "cosmetic", path,
+                "Readers take the file for truncated, and refuse it.", expected, found,
+                "restore hoodie.database.name and hoodie.table.name, or the whole file from another copy of the table",
+                key="hoodie.table.checksum",
+            )  # fmt: skip
+
+
+def _mandatory(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The keys without a default have a value."""
+    is_readable = any(not isinstance(entries, HudiError) for entries in table.properties_files.values())
+    for key in MANDATORY if is_readable else ():
+        rule = BY_KEY[key].rule
+        tally.looked(rule)
+        if not table.entries.get(key):
+            yield Finding(rule, "wrong-answers", PROPERTIES_PATH, REFUSED, f"a line {key}=...", "no value", RESTORE, key=key)
+
+
+def _values(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Keys with a closed set of values have one of them, and no key is newer than the version of the table."""
+    for key, value in table.entries.items():
+        known = BY_KEY.get(key)
+        if known is None:
+            continue
+        tally.looked(known.rule)
+        if not is_allowed(key, value):
+            yield Finding(known.rule, "wrong-answers", PROPERTIES_PATH, REFUSED, " or ".join(known.values or ()), repr(value),
+                          RESTORE, key=key)  # fmt: skip
+    for key in ("hoodie.table.version", "hoodie.timeline.layout.version"):
+        value = table.entries.get(key, "")
+        if value and not re.fullmatch("[0-9]{1,9}", value):
+            yield Finding(
+                BY_KEY[key].rule, "wrong-answers", PROPERTIES_PATH, REFUSED, "a number", repr(value), RESTORE, key=key
+            )
+
+
+def _versions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The table version is known, and the timeline layout belongs to it."""
+    version, layout = table.version, table.entries.get("hoodie.timeline.layout.version", "")
+    if version is None:
+        return
+    tally.looked("COMPAT-002", "COMPAT-004", "PROP-010")
+    if version not in LAYOUTS:
+        newer = version > max(LAYOUTS)
+        yield Finding(
+            "COMPAT-004" if newer else "COMPAT-002", "wrong-answers", PROPERTIES_PATH,
+            "Readers that do not know the version refuse the table; the other checks take the nearest version for it.",
+            f"hoodie.table.version={', '.join(map(str, LAYOUTS))}", str(version),
+            "change the version with Apache Hudi: call upgrade_table or downgrade_table; if the line was edited, restore it",
+            key="hoodie.table.version",
+        )  # fmt: skip
+    elif layout.isdigit() and int(layout) != LAYOUTS[version]:
+        yield Finding("PROP-010", "wrong-answers", PROPERTIES_PATH, "Readers look for the timeline in another folder.",
+                      str(LAYOUTS[version]), layout, RESTORE, key="hoodie.timeline.layout.version")  # fmt: skip
+
+
+def _merging(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Merge mode, strategy id and payload class agree, and a delete marker has a column and a value."""
+    tally.looked("MRG-016", "MRG-021", "MRG-014")
+    if not table.entries:
+        return
+    meaning = "Engines merge the versions of a record in different ways, or refuse the table."
+    try:
+        _ = table.properties.merging
+    except HudiError as error:
+        yield finding_of(error, "wrong-answers", meaning, rule="MRG-021", path=PROPERTIES_PATH,
+                         remedy="set hoodie.record.merge.mode to the mode with which the table was created")  # fmt: skip
+    try:
+        _ = table.properties.delete_marker
+    except HudiError as error:
+        yield finding_of(error, "wrong-answers", meaning, rule="MRG-014", path=PROPERTIES_PATH, remedy=RESTORE)
+
+
+def _key_generator(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Type and class of the key generator agree with each other and with the partition fields."""
+    kind, name = table.entries.get("hoodie.table.keygenerator.type"), table.entries.get("hoodie.table.keygenerator.class")
+    if kind is None or not is_allowed("hoodie.table.keygenerator.type", kind):
+        return
+    tally.looked("PROP-001")
+    meaning = "Writers that follow one of the two compute other record keys or partition paths than the rest of the table has."
+    known = KEY_GENERATORS[kind]
+    if name and known and name != known and name in KEY_GENERATORS.values():
+        yield Finding("PROP-001", "wrong-answers", PROPERTIES_PATH, meaning, f"the class of {kind}: {known}", name,
+                      "remove the one that is wrong", key="hoodie.table.keygenerator.class")  # fmt: skip
+
+
+def _fields(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The schema of the table's creation is a schema."""
+    text = table.entries.get("hoodie.table.create.schema")
+    if text:
+        tally.looked("LF-038")
+        try:
+            parse_schema(text, PROPERTIES_PATH)
+        except HudiError as error:
+            meaning = "A table without a commit cannot be read; later commits have schemas of their own."
+            severity: Severity = "cosmetic" if any(commit.schema for commit in table.commits.values()) else "wrong-answers"
+            yield finding_of(error, severity, meaning, rule="LF-038", path=PROPERTIES_PATH, remedy=RESTORE)
+
+
+def _metadata_lists(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """No partition of the metadata table is both usable and being built, and listed partitions exist."""
+    usable, building = table.properties.fields(USABLE), table.properties.fields(INFLIGHT)
+    tally.looked("PROP-012", at=len(usable))
+    remedy = "remove the name from the property; a writer then builds the partition again"
+    for name in sorted(set(usable) & set(building)):
+        yield Finding("PROP-012", "wrong-answers", PROPERTIES_PATH, "Readers use an index that may be incomplete.",
+                      f"{name} in one of the two lists", f"in {USABLE} and in {INFLIGHT}", remedy, key=name)  # fmt: skip
+    for name in usable:
+        folder = f".hoodie/metadata/{name}/"
+        if not any(path.startswith(folder) for path in table.listing.files):
+            yield Finding(
+                "PROP-012", "wrong-answers", folder.rstrip("/"),
+                "Readers that use the metadata table find no files, or fail." if name == "files"
+                else "Readers that use this index fail, or skip files that have matching rows.",
+                f"a partition of the metadata table, as {USABLE} lists it", "no file", remedy, key=name,
+            )  # fmt: skip
+    if usable and "files" not in usable:
+        yield Finding("PROP-012", "cosmetic", PROPERTIES_PATH, "Readers use none of the indexes without the listing of files.",
+                      "files among the partitions", ", ".join(usable), "let a writer build the metadata table again",
+                      key=USABLE)  # fmt: skip
+
+
+CHECKS = (
+    Check("properties.file", ("LAY-013", "PROP-011"), "cheap", _file),
+    Check("properties.ending", ("PROP-011",), "cheap", _ending),
+    Check("properties.checksum", ("PROP-011",), "cheap", _checksum),
+    Check("properties.mandatory", ("PROP-004", "PROP-005", "PROP-006", "PROP-010"), "cheap", _mandatory),
+    Check("properties.values", tuple(sorted({one.rule for one in BY_KEY.values()})), "cheap", _values),
+    Check("properties.versions", ("COMPAT-002", "COMPAT-004", "PROP-010"), "cheap", _versions),
+    Check("properties.merging", ("MRG-014", "MRG-016", "MRG-018", "MRG-021"), "cheap", _merging),
+    Check("properties.key-generator", ("PROP-001",), "cheap", _key_generator),
+    Check("properties.create-schema", ("LF-038",), "cheap", _fields),
+    Check("properties.metadata-lists", ("PROP-012",), "cheap", _metadata_lists),
+)

@@ -1,0 +1,151 @@
+"""The instants of the active timeline: their names, states and times."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.stored.table import StateFile, StoredTable
+from hudi_reference.layout.names import split_path
+from hudi_reference.timeline.contents.avro_container import Record
+from hudi_reference.timeline.contents.metadata import SERVICES
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS, EXTENSIONS, State
+
+#: A name with the form of an instant, whatever its action.
+_LIKE_AN_INSTANT = re.compile(r"(\d{14}|\d{17})(_(\d{14}|\d{17}))?\.[A-Za-z]+(\.requested|\.inflight)?", re.ASCII)
+RESTORE = "restore the file from another copy of the table"
+
+
+def _names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Names of instants have times of the right length and number, and the completion is later than the request."""
+    for file in table.state_files:
+        tally.looked("TL-027", "TL-031", "TL-004")
+        if file.error is not None:
+            yield finding_of(file.error, "wrong-answers", "Readers refuse the table, or do not see the action.", rule="TL-031",
+                             path=file.path)  # fmt: skip
+
+
+def _actions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Only known actions are on the timeline."""
+    folder = table.properties.timeline_folder
+    for path in table.listing.files:
+        parent, name = split_path(path)
+        if parent != folder or not _LIKE_AN_INSTANT.fullmatch(name):
+            continue
+        tally.looked("TL-037")
+        if name.partition(".")[2] not in EXTENSIONS:
+            requested = re.split("[_.]", name, maxsplit=1)[0]
+            has_files = any(file.name.instant == requested for file in table.data_files.values())
+            yield Finding(
+                "TL-037", "data-lost" if has_files else "cosmetic", path,
+                "No reader sees the action" + (", so that the rows of its files are missing." if has_files else "."),
+                "an action of the format", name.partition(".")[2], "give the file its right name, or remove it",
+            )  # fmt: skip
+
+
+def _states(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """An action was requested before it was begun. A completed action may lack both files: archiving deletes them first."""
+    for instant, files in _by_action(table).items():
+        states = {file.instant.state for file in files}
+        tally.looked("TL-048")
+        if State.COMPLETED in states or State.REQUESTED in states or not ACTIONS[files[-1].instant.action].has_requested:
+            continue
+        if table.properties.is_legacy and not ACTIONS[files[-1].instant.action].planned:
+            continue
+        planned = ACTIONS[files[-1].instant.action].planned
+        yield Finding(
+            "TL-048", "wrong-answers" if planned else "cosmetic", files[-1].path,
+            "The plan is lost: the service can be neither executed nor told apart from other work, and readers may refuse."
+            if planned else "The write can still be rolled back, or complete.",
+            f"{instant[0]}.{files[-1].instant.action}.requested", "only the inflight file",
+            "hudi-conformance service TABLE rollback --instant " + instant[0] if not planned else RESTORE,
+        )  # fmt: skip
+
+
+def _by_action(table: StoredTable) -> dict[tuple[str, str], list[StateFile]]:
+    found: dict[tuple[str, str], list[StateFile]] = defaultdict(list)
+    for file in table.state_files:
+        found[file.instant.identity].append(file)
+    return found
+
+
+def _completed_once(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """An action has one completed file. Two executors of one plan may store two; they count once if they say the same."""
+    for (requested, _), files in _by_action(table).items():
+        done = [file for file in files if file.instant.state is State.COMPLETED]
+        tally.looked("TL-052", at=bool(done))
+        if len(done) > 1:
+            records = [table.contents[file.instant].record for file in done]
+            same = all(record == records[0] for record in records) or _are_of_a_plan(records)
+            yield Finding(
+                "TL-052", "cosmetic" if same else "wrong-answers", done[-1].path,
+                "The action counts once." if same else "Readers differ in which of the files they follow.",
+                f"one completed file of {requested}", ", ".join(split_path(file.path)[1] for file in done),
+                "remove the file that completed later",
+            )  # fmt: skip
+
+
+def _are_of_a_plan(records: Sequence[Record | None]) -> bool:
+    """Whether all are results of one plan of a service, which have the same rows in files of other names."""
+    return all(record is not None and record.get("operationType") in SERVICES for record in records)
+
+
+def _one_action_for_a_time(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """No two actions share a requested time, except a savepoint and the write that it protects."""
+    by_time: dict[str, list[Instant]] = defaultdict(list)
+    for instant in table.timeline.instants:
+        if instant.action != "savepoint":
+            by_time[instant.requested].append(instant)
+    for requested, instants in by_time.items():
+        tally.looked("TL-034")
+        if len(instants) > 1 and not table.is_metadata_table:
+            writes = [instant for instant in instants if ACTIONS[instant.action].writes]
+            yield Finding(
+                "TL-034", "wrong-answers" if len(writes) > 1 else "cosmetic", table.path_of(instants[-1]),
+                "Files of the one count as files of the other." if len(writes) > 1
+                else "A rollback of the one may take the files of the other for its own.",
+                f"one action with the time {requested}", ", ".join(instant.file_name for instant in instants),
+                "none that is safe for all; restore the timeline from another copy of the table",
+            )  # fmt: skip
+
+
+def _completion_times(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """No two writes completed at the same time, because the order of their changes would be open."""
+    if table.properties.is_legacy or table.is_metadata_table:
+        return
+    by_time: dict[str, list[Instant]] = defaultdict(list)
+    for instant in table.timeline.commits:
+        by_time[instant.completion or instant.requested].append(instant)
+    for completion, instants in by_time.items():
+        tally.looked("TT-003")
+        if len({instant.requested for instant in instants}) > 1:
+            yield Finding(
+                "TT-003", "cosmetic", table.path_of(instants[-1]), "These writes are ordered by their requested times.",
+                "a completion time for each write", f"{completion} of {', '.join(instant.requested for instant in instants)}",
+                "none is needed; check that the writers share a lock",
+            )  # fmt: skip
+
+
+def _types(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Delta commits occur only in merge-on-read tables."""
+    is_mor = table.entries.get("hoodie.table.type")
+    for instant in table.timeline.instants:
+        tally.looked("TL-038", at=instant.action == "deltacommit")
+        if instant.action == "deltacommit" and is_mor == "COPY_ON_WRITE":
+            yield Finding(
+                "TL-038", "wrong-answers", table.path_of(instant), "Readers of copy-on-write tables do not read log files.",
+                "a merge-on-read table", "hoodie.table.type=COPY_ON_WRITE",
+                "set hoodie.table.type=MERGE_ON_READ in hoodie.properties",
+            )  # fmt: skip
+
+
+CHECKS = (
+    Check("timeline.names", ("TL-004", "TL-027", "TL-028", "TL-031"), "cheap", _names),
+    Check("timeline.actions", ("TL-037",), "cheap", _actions),
+    Check("timeline.states", ("TL-048",), "cheap", _states),
+    Check("timeline.completed-once", ("TL-052",), "cheap", _completed_once),
+    Check("timeline.one-action-for-a-time", ("TL-034",), "cheap", _one_action_for_a_time),
+    Check("timeline.completion-times", ("TT-003",), "cheap", _completion_times),
+    Check("timeline.table-type", ("TL-038",), "cheap", _types),
+)

@@ -1,0 +1,203 @@
+"""Traces of lost updates: what concurrent writers and services did to each other, as far as the timeline still shows it."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hudi_conformance.validator.checks.cheap.presence import files_of_plan
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name, split_path
+from hudi_reference.query.file_groups import GroupId
+from hudi_reference.timeline.contents.metadata import CommitMetadata, WriteStat, groups_of_clustering
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+
+_COMPACTIONS = ("COMPACT", "LOG_COMPACT")
+AGAIN = "write the rows of {} again; hudi-conformance read TABLE --query cdc or its source has them"
+
+
+def _base_files(table: StoredTable) -> dict[GroupId, list[tuple[Instant, CommitMetadata, WriteStat]]]:
+    """The base files of completed writes by file group, by requested time."""
+    found: dict[GroupId, list[tuple[Instant, CommitMetadata, WriteStat]]] = defaultdict(list)
+    for instant, commit in table.owned.commits.items():
+        for stat in commit.stats:
+            if stat.path and not isinstance(parse_data_file_name(split_path(stat.path)[1]), LogFileName):
+                found[stat.partition, stat.file_id].append((instant, commit, stat))
+    return found
+
+
+def _same_parent(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """No two writes made a base file of one group from the same earlier base file: the changes of one would be lost."""
+    for (_, file_id), files in _base_files(table).items():
+        tally.looked("OCC-013", at=len(files))
+        known: dict[str, tuple[Instant, WriteStat]] = {}
+        for instant, commit, stat in files:
+            parent = stat.previous_base_file
+            if not parent or commit.operation in _COMPACTIONS:
+                continue
+            parent = parent.rpartition("/")[2]
+            if parent in known and known[parent][0].requested != instant.requested:
+                first, lost = known[parent]
+                yield Finding(
+                    "OCC-013", "data-lost", lost.path,
+                    "Queries read the base file of the later write alone: the changes of the other are lost.",
+                    f"a base file of {instant.requested} that is based on that of {first.requested}",
+                    f"both are based on {parent}", AGAIN.format(first.requested), key=file_id,
+                )  # fmt: skip
+            known[parent] = instant, stat
+
+
+def _replaced_groups(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """No write completed in a file group after the group was replaced, nor between plan and completion of a clustering."""
+    if table.properties.is_legacy:
+        return  # completion times are those of files, which change when a table is copied
+    replaced = {
+        (partition, file_id): (instant, commit)
+        for instant, commit in table.owned.commits.items()
+        for partition, ids in commit.replaced.items()
+        for file_id in ids
+    }
+    for instant, commit in table.owned.commits.items():
+        if commit.is_service:
+            continue
+        for stat in commit.stats:
+            by = replaced.get((stat.partition, stat.file_id))
+            tally.looked("OCC-016", at=by is not None)
+            if by is not None and by[0] != instant and _is_unread(instant, *by):
+                yield Finding(
+                    "OCC-016", "data-lost", stat.path, "The rows of the file are lost: queries skip a replaced group.",
+                    f"no write that completes in the group after {by[0].requested} was planned",
+                    f"{instant.file_name} wrote to the group, which {by[0].file_name} replaced",
+                    AGAIN.format(instant.requested), key=stat.file_id,
+                )  # fmt: skip
+
+
+def _is_unread(write: Instant, replacing: Instant, commit: CommitMetadata) -> bool:
+    """Whether a write completed too late for an action that replaced its group.
+
+    A clustering reads the state of its plan. An overwrite or a deletion of a partition replaces all rows before its completion.
+    """
+    completed = write.completion or write.requested
+    if commit.is_service:
+        return completed > replacing.requested
+    return completed > (replacing.completion or replacing.requested)
+
+
+def _rolled_back(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """A write that was rolled back is not completed. A service may have executed its plan again after the rollback."""
+    for instant in table.owned.commits:
+        tally.looked("TL-019")
+        by = table.removals.targets.get(instant.requested)
+        if by is not None and not table.properties.is_legacy and (by.completion or "") > (instant.completion or ""):
+            yield Finding(
+                "TL-019", "data-lost", table.path_of(instant),
+                "Its files were removed, and readers still count on them: queries fail or lack its rows.",
+                "no completed write that was rolled back", f"{by.file_name} rolled it back",
+                f"remove the completed file if the write has no file left; {AGAIN.format(instant.requested)}",
+            )  # fmt: skip
+
+
+def _known_parents(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """Each write was based on writes that are completed, on the active timeline or in the history."""
+    if table.is_metadata_table or table.history.errors:
+        return
+    completed = {instant.requested for instant in (*table.timeline.commits, *table.history.instants)}
+    planned = {instant.requested for instant in table.timeline.pending if instant.action == "compaction"}
+    for instant, commit in table.commits.items():
+        for parent in sorted({stat.previous_instant for stat in commit.stats} - completed):
+            tally.looked("OCC-008")
+            if not parent.isdigit() or not int(parent) or parent in (instant.requested, *planned):
+                continue
+            if commit.operation in _COMPACTIONS:
+                continue  # the slice of a log compaction or compaction may begin with a plan
+            yield Finding(
+                "OCC-008", "wrong-answers", table.path_of(instant),
+                "The write merged with rows that the table no longer has, or the action that stored them was lost.",
+                f"writes on the state of completed writes; {parent} completed", f"{parent} is not on timeline or history",
+                "restore the file of the action from another copy of the table, or restore the table to a savepoint before it",
+                key=parent,
+            )  # fmt: skip
+
+
+def _closed_plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The plan of a compaction has all log files of its slice whose writes completed before it; the others are lost."""
+    if table.properties.is_legacy:
+        return
+    written = {instant.requested: instant.completion or "" for instant in table.owned.commits}
+    slices = {(one.partition, one.file_id, one.base_instant): one for group in table.owned for one in group.slices}
+    for instant in table.timeline.instants:
+        plan = _compaction_plan(table, instant)
+        for operation in (plan or {}).get("operations") or ():
+            tally.looked("CMP-003")
+            group = operation.get("partitionPath") or "", operation.get("fileId")
+            found = slices.get((*group, operation.get("baseInstantTime") or ""))
+            planned = {name.rpartition("/")[2] for name in operation.get("deltaFilePaths") or ()}
+            for name in found.log_files if found is not None else ():
+                parsed = parse_data_file_name(name)
+                if name not in planned and parsed is not None and written.get(parsed.instant, ":") < instant.requested:
+                    yield Finding(
+                        "CMP-003", "data-lost", join_path(group[0], name),
+                        "The compacted slice lacks the changes of this file, and queries no longer read it.",
+                        f"the file in the plan {instant.requested}", f"a plan of {len(planned)} other log files",
+                        AGAIN.format(parsed.instant), key=str(group[1]),
+                    )  # fmt: skip
+
+
+def _compaction_plan(table: StoredTable, instant: Instant) -> Mapping[str, Any] | None:
+    """The plan of a compaction, pending or completed."""
+    if instant.action not in ("compaction", "commit"):
+        return None
+    return table.plan_of(Instant(instant.requested, "compaction", State.REQUESTED))
+
+
+def _pending_cleans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """A pending clean deletes no file that the latest slices, a savepoint or a pending plan needs."""
+    needed = {one.path(name): "the latest state" for one in table.owned.latest_slices
+              for name in (one.base_file, *one.log_files) if name}  # fmt: skip
+    for instant in table.timeline.pending:
+        plan = table.plan_of(instant) if instant.action in ("compaction", "logcompaction", "clustering") else None
+        needed |= dict.fromkeys(files_of_plan(instant, plan or {}), f"the plan {instant.file_name}")
+    for path, clean in table.removals.planned.items():
+        tally.looked("CLN-001", at=clean.action == "clean")
+        if clean.action == "clean" and path in needed and path in table.listing.files:
+            yield Finding(
+                "CLN-001", "wrong-answers", path, "The file will be lost as soon as the clean is executed.",
+                f"no file that {needed[path]} needs", f"{table.path_of(clean)} is about to delete it",
+                f"remove the pending files of the clean {clean.requested} before a writer executes it",
+            )  # fmt: skip
+
+
+def _exclusive_plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """No file group is in the pending plans of a compaction and of a clustering, or in two of one kind."""
+    planned: dict[GroupId, Instant] = {}
+    for instant in table.timeline.pending:
+        if instant.action not in ("compaction", "clustering"):
+            continue
+        plan: Mapping[str, Any] = table.plan_of(instant) or {}
+        operations = plan.get("operations") or ()
+        groups = (
+            groups_of_clustering(plan)
+            if instant.action == "clustering"
+            else tuple((one.get("partitionPath") or "", one.get("fileId") or "") for one in operations)
+        )
+        for group in groups:
+            tally.looked("SVC-004")
+            other = planned.setdefault(group, instant)
+            if other is not instant:
+                yield Finding(
+                    "SVC-004", "cosmetic", table.path_of(instant), "One of the two services will fail or repeat its work.",
+                    f"no group of the plan {other.file_name}", f"group {group[1]} in partition {group[0]!r}",
+                    f"hudi-conformance service TABLE rollback --instant {instant.requested}", key=group[1],
+                )  # fmt: skip
+
+
+CHECKS = (
+    Check("traces.same-parent", ("OCC-013",), "cheap", _same_parent),
+    Check("traces.replaced-groups", ("OCC-016",), "cheap", _replaced_groups),
+    Check("traces.rolled-back", ("TL-019",), "cheap", _rolled_back),
+    Check("traces.known-parents", ("OCC-008",), "cheap", _known_parents),
+    Check("traces.closed-plans", ("CMP-003",), "cheap", _closed_plans),
+    Check("traces.pending-cleans", ("CLN-001",), "cheap", _pending_cleans),
+    Check("traces.exclusive-plans", ("SVC-004",), "cheap", _exclusive_plans),
+)

@@ -1,0 +1,14 @@
+"""Checks of the deep tier: they read every row.
+
+groups           one pass over the files of a file group, for all checks of single files
+base_files       rows against name, folder, footer and timeline
+key_generation   keys and partition paths that the fields of rows give
+rewrites         rows that a write copied against the file from which it copied them
+log_files        blocks against their headers, their file and the timeline
+keys, buckets    unique keys in a partition, and keys in their buckets
+file_entries     entries of files in the metadata table: statistics of columns, partitions and expressions, bloom filters
+bounds           whether statistics hold for the values of a column
+key_entries      entries of record keys in the metadata table: record index and secondary indexes
+
+The listing of files and the timeline of the metadata table are checked by `cheap.metadata_files`.
+"""

@@ -1,0 +1,240 @@
+"""Base files: their rows against name, folder, footer and timeline.
+
+Number of rows and schema in the footer are compared by the cheap tier.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_conformance.validator.checks.deep.key_generation import computed_keys, computed_paths
+from hudi_conformance.validator.checks.finding import Finding, Severity, Tally
+from hudi_conformance.validator.stored.opened import Opened
+from hudi_reference.errors import HudiError, MalformedBaseFile
+from hudi_reference.files.base.footer import BaseFileFooter
+from hudi_reference.files.base_file import read_base_file, read_footer
+from hudi_reference.layout.names import split_path
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.records.changes import KEY
+from hudi_reference.schema.avro import META_COLUMNS
+from hudi_reference.timeline.active import Timeline
+
+COMMIT_TIME, PATH, FILE_NAME = "_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name"
+REWRITE = "restore the file from another copy of the table, or restore the table to a savepoint before the file was written"
+
+
+@dataclass(frozen=True)
+class BaseFile:
+    """A base file with all its rows. `keys` are the record keys, also those of a table that does not store them."""
+
+    path: str
+    instant: str
+    rows: pa.Table
+    keys: pa.Array
+    footer: BaseFileFooter
+
+    @property
+    def partition(self) -> str:
+        """The partition path of its folder."""
+        return split_path(self.path)[0]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return split_path(self.path)[1]
+
+    def finding(
+        self, rule: str, severity: Severity, meaning: str, expected: str, found: str, key: str | None = None
+    ) -> Finding:
+        """A finding in this file."""
+        return Finding(rule, severity, self.path, meaning, expected, found, REWRITE, key)
+
+
+def load_base_file(opened: Opened, found: FileSlice) -> BaseFile | None:
+    """The base file of a slice; None without one, or without a footer, which others report. Raises what reading raises."""
+    if found.base_file is None or found.base_file in found.missing:
+        return None
+    path, storage = found.path(found.base_file), opened.storage
+    try:
+        footer = read_footer(storage, path)
+    except MalformedBaseFile:
+        return None
+    rows = read_base_file(storage, path)
+    return BaseFile(path, found.base_file_instant, rows, keys_of_rows(opened, rows), footer)
+
+
+def keys_of_rows(opened: Opened, rows: pa.Table) -> pa.Array:
+    """The stored record keys, or those that the key fields give in a table without meta columns; null where there is none."""
+    if opened.reader.key_fields and KEY in rows.column_names:
+        try:
+            rows = opened.reader.keyed(rows)
+        except HudiError:
+            return pa.nulls(rows.num_rows, pa.string())
+    if KEY not in rows.column_names:
+        return pa.nulls(rows.num_rows, pa.string())
+    return pa.concat_arrays(rows.column(KEY).cast(pa.string()).chunks or [pa.array([], pa.string())])
+
+
+def where(mask: pa.Array | pa.ChunkedArray, *, absent: bool = False) -> list[int]:
+    """The rows for which the condition holds; where it is null, `absent` decides."""
+    found: list[int] = pc.indices_nonzero(pc.fill_null(mask, absent)).to_pylist()
+    return found
+
+
+def described(values: pa.Array | pa.ChunkedArray, rows: list[int]) -> str:
+    """The first of these values, with the number of the others."""
+    first = repr(values[rows[0]].as_py())
+    return f"{first} in row {rows[0]}" + (f", and others in {len(rows) - 1} more rows" if len(rows) > 1 else "")
+
+
+def key_at(file: BaseFile, rows: list[int]) -> str | None:
+    """The record key of the first of these rows."""
+    found: str | None = file.keys[rows[0]].as_py()
+    return found
+
+
+def meta_columns_exist(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """META-001."""
+    tally.looked("META-001")
+    lacking = [name for name in META_COLUMNS if name not in file.rows.column_names]
+    if lacking and opened.properties.populates_meta_fields:
+        yield file.finding(
+            "META-001", "wrong-answers", "Queries cannot tell the keys and the times of these rows.",
+            ", ".join(META_COLUMNS), f"no {', '.join(lacking)}",
+        )  # fmt: skip
+
+
+def rows_have_keys(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """META-007: each row has a record key."""
+    if KEY not in file.rows.column_names or not (opened.properties.populates_meta_fields or opened.reader.key_fields):
+        return
+    tally.looked("META-007", at=len(file.keys))
+    if rows := where(pc.equal(file.keys, ""), absent=True):
+        yield file.finding(
+            "META-007", "wrong-answers", "The rows cannot be updated or deleted by their keys.", "a record key in each row",
+            described(file.keys, rows),
+        )  # fmt: skip
+
+
+def keys_are_those_of_the_fields(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """META-007: the stored key is that of the key fields, where the key generator can be followed."""
+    forms = computed_keys(opened, file.rows)
+    if not forms or file.keys.null_count:
+        return
+    tally.looked("META-007", at=len(file.keys))
+    agrees = pc.equal(file.keys, forms[0])
+    for other in forms[1:]:
+        agrees = pc.or_(agrees, pc.equal(file.keys, other))
+    if rows := where(pc.invert(agrees)):
+        yield file.finding(
+            "META-007", "wrong-answers", "A query by the key fields and a write by the record key find different rows.",
+            f"the key of the fields, {forms[0][rows[0]].as_py()!r}", described(file.keys, rows), key_at(file, rows),
+        )  # fmt: skip
+
+
+def rows_are_in_their_partition(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """META-009 and META-011: all rows have the partition path of the folder."""
+    if PATH not in file.rows.column_names:
+        return
+    tally.looked("META-009", "META-011", at=file.rows.num_rows)
+    paths = file.rows.column(PATH).cast(pa.string())
+    if rows := where(pc.not_equal(paths, file.partition), absent=opened.properties.populates_meta_fields):
+        yield file.finding(
+            "META-009", "wrong-answers", "A query of that partition does not return the rows, a query of this one does.",
+            repr(file.partition), described(paths, rows), key_at(file, rows),
+        )  # fmt: skip
+
+
+def paths_are_those_of_the_fields(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """LAY-018: the folder is the partition of the rows' fields.
+
+    ER-167: with a global index an update may leave other values in the fields, while the meta column has the folder.
+    """
+    paths = computed_paths(opened, file.rows)
+    if paths is None:
+        return
+    tally.looked("LAY-018", at=file.rows.num_rows)
+    severity: Severity = "cosmetic" if opened.properties.populates_meta_fields else "wrong-answers"
+    if rows := where(pc.not_equal(paths, file.partition)):
+        yield file.finding(
+            "LAY-018", severity, "A filter on the partition column and the folder of the rows disagree.",
+            repr(file.partition), described(paths, rows), key_at(file, rows),
+        )  # fmt: skip
+
+
+def rows_name_their_file(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """META-010: the file name is that of the file."""
+    if FILE_NAME not in file.rows.column_names:
+        return
+    tally.looked("META-010", at=file.rows.num_rows)
+    names = file.rows.column(FILE_NAME).cast(pa.string())
+    if rows := where(pc.not_equal(names, file.name)):
+        yield file.finding(
+            "META-010", "cosmetic", "A query that selects the file name returns a wrong one.", repr(file.name),
+            described(names, rows), key_at(file, rows),
+        )  # fmt: skip
+
+
+def rows_are_of_completed_writes(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """META-003: each row is of a write that completed, not of one after the write of the file."""
+    if COMMIT_TIME not in file.rows.column_names:
+        return
+    times = file.rows.column(COMMIT_TIME).cast(pa.string())
+    tally.looked("META-003", at=len(times))
+    timeline = opened.timeline
+    unknown = [time for time in pc.unique(times).drop_null().to_pylist() if not is_write(timeline, time, file.instant)]
+    absent = opened.properties.populates_meta_fields
+    if rows := where(pc.is_in(times, pa.array(unknown, pa.string())) if unknown else pc.and_kleene(times.is_null(), absent)):
+        yield file.finding(
+            "META-003", "wrong-answers", "Incremental queries miss these rows, or return them at a wrong time.",
+            f"the requested time of a completed write, up to {file.instant}", described(times, rows), key_at(file, rows),
+        )  # fmt: skip
+
+
+def is_write(timeline: Timeline, time: str, last: str) -> bool:
+    """Whether a row that the write of time `last` stored may have that commit time."""
+    return time <= last and (time == last or timeline.completion_of(time) is not None)
+
+
+def footer_has_the_range(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """IDX-004: least and greatest key in the footer contain all keys; writers leave out files by them.
+
+    Java orders texts by UTF-16 units; keys for which that matters are not judged.
+    """
+    least, greatest = file.footer.min_key, file.footer.max_key
+    if least is None or greatest is None or not len(file.keys) or file.keys.null_count:
+        return
+    tally.looked("IDX-004", at=len(file.keys))
+    ends = pc.min_max(file.keys)
+    first, last = ends["min"].as_py(), ends["max"].as_py()
+    if max(first + last + least + greatest, default="") < "\ud800" and not least <= first <= last <= greatest:
+        yield file.finding(
+            "IDX-004", "wrong-answers", "An upsert does not find keys outside the range and inserts them again.",
+            f"a range that contains {first!r} to {last!r}", f"{least!r} to {greatest!r}",
+            first if first < least else last,
+        )  # fmt: skip
+
+
+def footer_filter_has_the_keys(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """IDX-004: the bloom filter in the footer holds each key. Raises the errors of a malformed filter."""
+    found = file.footer.bloom_filter()
+    keys = file.keys.filter(pc.not_equal(file.keys, ""))
+    if found is None or not len(keys):
+        return
+    tally.looked("IDX-004", at=len(keys))
+    if rows := where(pc.invert(pa.array(found.may_hold(keys)))):
+        yield file.finding(
+            "IDX-004", "wrong-answers", "An upsert with a bloom index does not find these keys and inserts them again.",
+            "a filter that holds each key of the file", f"no {described(keys, rows)}", keys[rows[0]].as_py(),
+        )  # fmt: skip
+
+
+#: What is checked in each base file.
+BASE_FILE_CHECKS: tuple[Callable[[Opened, BaseFile, Tally], Iterator[Finding]], ...] = (
+    meta_columns_exist, rows_have_keys, keys_are_those_of_the_fields, rows_are_in_their_partition,
+    paths_are_those_of_the_fields, rows_name_their_file, rows_are_of_completed_writes, footer_has_the_range,
+    footer_filter_has_the_keys,
+)  # fmt: skip
+RULES = ("META-001", "META-003", "META-007", "META-009", "META-010", "META-011", "LAY-018", "IDX-004")

@@ -1,0 +1,77 @@
+"""Whether statistics describe the values of a column: a reader leaves out rows that statistics exclude."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from hudi_reference.metadata.lookup.column_bounds import bounds_of
+from hudi_reference.metadata.records import Statistics
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """How statistics differ from the values: what they should be, and what they are. `is_narrow` if they exclude values."""
+
+    expected: str
+    found: str
+    is_narrow: bool = True
+
+
+def deviation(entry: Statistics, values: pa.ChunkedArray, *, counts_nulls: bool = True) -> Deviation | None:
+    """The first deviation; None if the statistics hold.
+
+    Args:
+        entry: the statistics.
+        values: all values of the column.
+        counts_nulls: whether the number of values includes the nulls.
+    """
+    present = values.drop_null()
+    if values.null_count and entry.null_count == 0:
+        return Deviation(f"{values.null_count} nulls", "0 nulls")
+    if len(present) == 0:
+        return None
+    if counts_nulls and entry.value_count is not None and (entry.null_count or 0) >= entry.value_count:
+        return Deviation(f"{len(present)} values", f"{entry.null_count} nulls of {entry.value_count} values")
+    return _deviation_of_bounds(entry, present)
+
+
+def _deviation_of_bounds(entry: Statistics, present: pa.ChunkedArray) -> Deviation | None:
+    if pt.is_floating(present.type):
+        return _deviation_of_floats(entry, present)
+    least, greatest = bounds_of(entry, present.type)
+    first, last = _ends(present)
+    expected, found = f"bounds that contain {first!r} to {last!r}"[:200], f"{least!r} to {greatest!r}"[:200]
+    if (least is not None and first < least) or (greatest is not None and last > greatest):
+        return Deviation(expected, found)
+    if (least is not None and least < first) or (greatest is not None and greatest > last):
+        return Deviation(expected, found, is_narrow=False)
+    return None
+
+
+def _deviation_of_floats(entry: Statistics, present: pa.ChunkedArray) -> Deviation | None:
+    """A NaN is greater than all numbers. ER-164: a file with a NaN has the bounds 0.0 and 0.0."""
+    numbers = present.filter(pc.invert(pc.is_nan(present)))
+    if entry.least is None or entry.greatest is None:
+        return None
+    least, greatest = float(entry.least.value), float(entry.greatest.value)
+    if math.isnan(least) or math.isnan(greatest):
+        return None
+    first, last = _ends(numbers) if len(numbers) else (least, greatest)
+    has_nan = len(numbers) < len(present)
+    if first < least or last > greatest or has_nan:
+        expected = f"bounds that contain {first!r} to {'NaN' if has_nan else last!r}"
+        return Deviation(expected, f"{least!r} to {greatest!r}")
+    return None
+
+
+def _ends(values: pa.ChunkedArray) -> tuple[Any, Any]:
+    """The least and the greatest value; dates and times as numbers, as in statistics."""
+    plain = values
+    if pt.is_temporal(values.type):
+        plain = values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
+    ends = pc.min_max(plain)
+    return ends["min"].as_py(), ends["max"].as_py()

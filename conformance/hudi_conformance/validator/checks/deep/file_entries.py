@@ -1,0 +1,283 @@
+"""Entries of files in the metadata table against the rows of the files: statistics and bloom filters.
+
+Bounds and filters have to hold for each value of the file. Wider bounds only cost time.
+"""
+
+import datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from hudi_conformance.validator.checks.deep.base_files import BaseFile, described, where
+from hudi_conformance.validator.checks.deep.bounds import Deviation, deviation
+from hudi_conformance.validator.checks.finding import Finding, Severity, Tally
+from hudi_conformance.validator.stored.opened import Opened
+from hudi_reference.caching import cached_property
+from hudi_reference.errors import HudiError
+from hudi_reference.files.bloom.bloom import decode_filter
+from hudi_reference.layout.names import split_path
+from hudi_reference.metadata.availability import METADATA_FOLDER
+from hudi_reference.metadata.definitions import IndexDefinition
+from hudi_reference.metadata.indexes.expression_index import filter_texts
+from hudi_reference.metadata.indexes.index_functions import values_of
+from hudi_reference.metadata.keys import (
+    bloom_filters_key,
+    column_stats_key,
+    expression_partition_stats_key,
+    partition_stats_key,
+)
+from hudi_reference.metadata.partitions import BuiltIn, Kind
+from hudi_reference.metadata.records import BloomFilter, Statistics
+from hudi_reference.schema.avro import META_COLUMNS
+
+RULES = ("MDT-010", "MDT-014", "MDT-001", "IDX-004", "IDX-035")
+_SKIPS = "Queries that skip data by these statistics leave rows out."
+#: The offsets from UTC at which an expression of a time may have been evaluated: the zone is not stored (ER-165).
+_ZONES = (datetime.UTC, *(datetime.timezone(datetime.timedelta(minutes=m)) for m in range(-12 * 60, 14 * 60 + 1, 15)))
+
+
+def rebuild(partition: str) -> str:
+    """How to make a partition of the metadata table anew."""
+    return f"hudi-conformance service TABLE drop-index --index {partition}, then index with the index enabled"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file and the index partition whose entry is compared with it."""
+
+    index: str
+    path: str
+
+    def finding(
+        self, rule: str, severity: Severity, meaning: str, expected: str, found: str, key: str | None = None
+    ) -> Finding:
+        """A finding in the index, about the file."""
+        path = f"{METADATA_FOLDER}/{self.index}"
+        about = self.path if key is None else f"{self.path}: {key}"
+        return Finding(rule, severity, path, meaning, expected, found, rebuild(self.index), about)
+
+
+def base_file_findings(opened: Opened, base: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """The findings in the entries of a base file."""
+    if opened.indexes is not None:
+        entries = FileEntries(opened, base.path)
+        yield from entries.findings_of_rows(base.rows, tally)
+        yield from entries.findings_of_filter(base, tally)
+        yield from entries.findings_of_absence(base.rows.schema, base.rows.num_rows, tally)
+
+
+@dataclass
+class LogRows:
+    """Compares the rows of the blocks of a log file, as they are read, with the entries of the file."""
+
+    opened: Opened
+    path: str
+    tally: Tally
+    _found: list[Finding] = field(default_factory=list)
+
+    def add(self, rows: pa.Table) -> None:
+        """Compare the rows of a block."""
+        if self.opened.indexes is not None:
+            self._found += self._entries.findings_of_rows(rows, self.tally)
+
+    @cached_property
+    def _entries(self) -> "FileEntries":
+        return FileEntries(self.opened, self.path)
+
+    def findings(self) -> Iterator[Finding]:
+        """The findings so far, one for each entry."""
+        yield from {(one.path, one.key): one for one in reversed(self._found)}.values()
+
+
+@dataclass(frozen=True)
+class FileEntries:
+    """The entries of a file in the usable partitions of the metadata table."""
+
+    opened: Opened
+    path: str
+
+    @property
+    def _is_latest(self) -> bool:
+        return self.path in self.opened.latest_files
+
+    @cached_property
+    def _expressions(self) -> Mapping[str, IndexDefinition]:
+        usable = self.opened.indexes.usable if self.opened.indexes else ()
+        return {
+            name: one for name, one in self.opened.definitions.items() if name in usable and name.startswith(Kind.EXPRESSION)
+        }
+
+    @cached_property
+    def _columns(self) -> tuple[str, ...]:
+        """The columns that have statistics."""
+        known = self.opened.definitions.get(BuiltIn.COLUMN_STATS)
+        return known.columns if known is not None else tuple(self.opened.reader.schema.names)
+
+    @cached_property
+    def _statistics(self) -> Mapping[str, Statistics]:
+        """The statistics of the file by column."""
+        return self._stored(BuiltIn.COLUMN_STATS, {column_stats_key(one, *split_path(self.path)): one for one in self._columns})
+
+    @cached_property
+    def _of_partition(self) -> Mapping[str, Statistics]:
+        """The statistics of its partition by column."""
+        partition = split_path(self.path)[0]
+        return self._stored(BuiltIn.PARTITION_STATS, {partition_stats_key(one, partition): one for one in self._columns})
+
+    def _stored(self, index: str, keys: Mapping[str, str]) -> dict[str, Statistics]:
+        """The statistics with these keys, by the values of the mapping."""
+        snapshot = self.opened.indexes
+        if snapshot is None or index not in snapshot.usable:
+            return {}
+        # From every file group: a clean of 1.0.2 adds file groups, so that the hash of a key does not tell its group any more.
+        found = ((keys[key], one.payload) for key, one in snapshot.with_prefix(index, keys).items() if key in keys)
+        return {name: one for name, one in found if isinstance(one, Statistics) and not one.is_deleted}
+
+    def findings_of_rows(self, rows: pa.Table, tally: Tally) -> Iterator[Finding]:
+        """The statistics that do not hold for rows of the file."""
+        values = {name: one for name in self._columns if (one := column_of(rows, name)) is not None}
+        for name, one in values.items():
+            yield from self._compared(BuiltIn.COLUMN_STATS, self._statistics.get(name), one, name, tally)
+            if self._is_latest:
+                yield from self._compared(BuiltIn.PARTITION_STATS, self._of_partition.get(name), one, name, tally)
+        for index, definition in self._expressions.items():
+            if definition.kind == BuiltIn.COLUMN_STATS and (one := column_of(rows, definition.columns[0])) is not None:
+                yield from self._findings_of_expression(index, definition, one, tally)
+
+    def _compared(
+        self, index: str, entry: Statistics | None, values: pa.ChunkedArray, name: str, tally: Tally
+    ) -> Iterator[Finding]:
+        if entry is None:
+            return
+        tally.looked("MDT-010", "MDT-014")
+        found = deviation(entry, values)
+        if found is not None and found.is_narrow:
+            yield Place(index, self.path).finding("MDT-010", "wrong-answers", _SKIPS, found.expected, found.found, name)
+        elif found is not None and index == BuiltIn.COLUMN_STATS and self.path.endswith(".parquet"):
+            meaning = "Queries read the file more often than necessary."
+            yield Place(index, self.path).finding("MDT-014", "cosmetic", meaning, found.expected, found.found, name)
+
+    def _findings_of_expression(
+        self, index: str, definition: IndexDefinition, column: pa.ChunkedArray, tally: Tally
+    ) -> Iterator[Finding]:
+        name, (partition, file) = definition.columns[0], split_path(self.path)
+        keys = {column_stats_key(name, partition, file): "file", expression_partition_stats_key(name, partition): "partition"}
+        entries = self._stored(index, keys)
+        for kind, entry in entries.items():
+            if kind == "file" or self._is_latest:
+                tally.looked("IDX-035")
+                found = _deviation_of_function(definition, entry, column)
+                if found is not None and found.is_narrow:
+                    expected = f"{found.expected} for {definition.function}({name})"
+                    yield Place(index, self.path).finding(
+                        "IDX-035", "wrong-answers", _SKIPS, expected, found.found, f"entry of the {kind}"
+                    )
+
+    def findings_of_filter(self, base: BaseFile, tally: Tally) -> Iterator[Finding]:
+        """The keys, and the values of expressions, that a bloom filter of the file lacks."""
+        key = bloom_filters_key(*split_path(self.path))
+        yield from self._lacking(BuiltIn.BLOOM_FILTERS, key, base.keys.filter(pc.not_equal(base.keys, "")), tally)
+        for index, definition in self._expressions.items():
+            column = column_of(base.rows, definition.columns[0])
+            if definition.kind == BuiltIn.BLOOM_FILTERS and column is not None:
+                texts = (
+                    filter_texts(values.drop_null())
+                    for zone in _ZONES
+                    if (values := _evaluated(definition, column, zone)) is not None
+                )
+                candidates = (found.filter(pc.not_equal(found, "")) for found in texts)
+                findings = (list(self._lacking(index, key, one, tally)) for one in candidates)
+                yield from _least(findings)
+
+    def _lacking(self, index: str, key: str, values: pa.Array, tally: Tally) -> Iterator[Finding]:
+        snapshot = self.opened.indexes
+        if snapshot is None or index not in snapshot.usable or not len(values):
+            return
+        entry = snapshot.get(index, [key]).get(key)
+        if entry is None or not isinstance(entry.payload, BloomFilter) or entry.payload.is_deleted:
+            return
+        tally.looked("IDX-004", at=len(values))
+        held = decode_filter(entry.payload.type, entry.payload.text, f"{METADATA_FOLDER}/{index}").may_hold(values)
+        if rows := where(pc.invert(pa.array(held))):
+            meaning = "Look-ups by the filter do not find these values in the file."
+            expected = "a filter that holds each value of the file"
+            yield Place(index, self.path).finding(
+                "IDX-004", "wrong-answers", meaning, expected, f"no {described(values, rows)}", values[rows[0]].as_py()
+            )
+
+    def findings_of_absence(self, schema: pa.Schema, rows: int, tally: Tally) -> Iterator[Finding]:
+        """Entries that a file of the present state lacks."""
+        snapshot = self.opened.indexes
+        if snapshot is None or not self._is_latest or not rows:
+            return
+        tally.looked("MDT-001")
+        if BuiltIn.COLUMN_STATS in snapshot.usable and BuiltIn.COLUMN_STATS in self.opened.definitions:
+            lacking = [name for name in self._columns if name not in self._statistics and _has_statistics(schema, name)]
+            if lacking:
+                meaning = "Queries that skip data by these columns take their values for nulls and leave the file out."
+                yield Place(BuiltIn.COLUMN_STATS, self.path).finding(
+                    "MDT-001", "wrong-answers", meaning, "an entry for each column of the index",
+                    f"none for {', '.join(lacking)}"[:200],
+                )  # fmt: skip
+
+
+def _has_statistics(schema: pa.Schema, name: str) -> bool:
+    """Whether the file has the column, with a type whose statistics are certain to be stored."""
+    if name in META_COLUMNS or name not in schema.names:
+        return False
+    kind = schema.field(name).type
+    return bool(pt.is_integer(kind) or pt.is_string(kind) or pt.is_floating(kind) or pt.is_boolean(kind))
+
+
+def column_of(rows: pa.Table, name: str) -> pa.ChunkedArray | None:
+    """A column, or by a dotted path a field inside a struct column; None if the rows have none of that name."""
+    top, *path = [name] if name in rows.column_names else name.split(".")
+    if top not in rows.column_names:
+        return None
+    values = rows.column(top)
+    for part in path:
+        if not pt.is_struct(values.type) or values.type.get_field_index(part) < 0:
+            return None
+        values = pa.chunked_array([pc.struct_field(chunk, part) for chunk in values.chunks], values.type.field(part).type)
+    return None if pt.is_nested(values.type) else values
+
+
+def _deviation_of_function(definition: IndexDefinition, entry: Statistics, column: pa.ChunkedArray) -> Deviation | None:
+    """The deviation of statistics of an expression, at the zone with which they agree best."""
+    first: Deviation | None = None
+    for zone in _ZONES:
+        values = _evaluated(definition, column, zone)
+        found = None if values is None else deviation(entry, pa.chunked_array([values]), counts_nulls=False)
+        if found is None or not found.is_narrow:
+            return None
+        first = first or found
+        if not _depends_on_zone(definition, column.type):
+            break
+    return first
+
+
+def _depends_on_zone(definition: IndexDefinition, kind: pa.DataType) -> bool:
+    return definition.function not in ("identity", "lower", "upper", "trim", "ltrim", "rtrim", "length", "substring")
+
+
+def _evaluated(definition: IndexDefinition, column: pa.ChunkedArray, zone: datetime.tzinfo) -> pa.Array | None:
+    """The values of the function; None if the reference cannot compute them."""
+    try:
+        return values_of(
+            definition.function, definition.options, pa.concat_arrays(column.chunks or [pa.array([], column.type)]), zone
+        )
+    except HudiError:
+        return None
+
+
+def _least(findings: Iterator[list[Finding]]) -> list[Finding]:
+    """The shortest of the lists; the first that is empty ends the search."""
+    best: list[Finding] | None = None
+    for found in findings:
+        if not found:
+            return []
+        best = best or found
+    return best or []

@@ -1,0 +1,83 @@
+"""The pass over all rows: each file of a file group is read once, in the order of its slices.
+
+At most two base files, or one base file and one block, are in memory.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from hudi_conformance.validator.checks.deep import base_files, file_entries, log_files
+from hudi_conformance.validator.checks.deep.base_files import BASE_FILE_CHECKS, BaseFile, load_base_file
+from hudi_conformance.validator.checks.deep.log_files import log_file_findings
+from hudi_conformance.validator.checks.deep.rewrites import copied_rows_are_unchanged
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.errors import HudiError, MissingDataFile
+from hudi_reference.query.file_groups import FileGroup, FileSlice
+from hudi_reference.query.table import check_readable
+
+_UNREADABLE = "Queries that read the file fail."
+
+
+def groups_of(table: StoredTable) -> Sequence[FileGroup]:
+    """The file groups in scope, replaced ones included; none of a table whose rows are stored elsewhere too."""
+    try:
+        check_readable(table.properties)
+    except HudiError:
+        return ()
+    return table.scope.chosen(tuple(table.groups))
+
+
+def examine_group(table: StoredTable, group: FileGroup, tally: Tally) -> Iterator[Finding]:
+    """The findings in the files of a group."""
+    older: BaseFile | None = None
+    for one in reversed(group.slices):
+        base, error = _loaded(table, one)
+        if error is not None:
+            yield error
+        if base is not None:
+            tally.looked("BF-002")
+            yield from _base_file_findings(table, base, older, tally)
+        for name in one.log_files:
+            if name not in one.missing:
+                yield from _log_findings(table, one.path(name), base, tally)
+        older = base or older
+
+
+def _loaded(table: StoredTable, one: FileSlice) -> tuple[BaseFile | None, Finding | None]:
+    try:
+        return load_base_file(table.opened, one), None
+    except MissingDataFile:
+        raise
+    except HudiError as error:
+        return None, finding_of(error, "wrong-answers", _UNREADABLE, rule="BF-002", path=one.path(one.base_file or ""))
+
+
+def _base_file_findings(table: StoredTable, base: BaseFile, older: BaseFile | None, tally: Tally) -> Iterator[Finding]:
+    found = [check(table.opened, base, tally) for check in BASE_FILE_CHECKS]
+    if older is not None:
+        found.append(copied_rows_are_unchanged(older, base, tally))
+    found.append(file_entries.base_file_findings(table.opened, base, tally))
+    for findings in found:
+        yield from _caught(findings, base.path)
+
+
+def _log_findings(table: StoredTable, path: str, base: BaseFile | None, tally: Tally) -> Iterator[Finding]:
+    entries = file_entries.LogRows(table.opened, path, tally)
+    yield from _caught(chain(log_file_findings(table.opened, path, base, tally, entries.add), entries.findings()), path)
+
+
+def _caught(findings: Iterator[Finding], path: str) -> Iterator[Finding]:
+    """The findings up to an error of the reference, and the finding of that error."""
+    try:
+        yield from findings
+    except MissingDataFile:
+        raise
+    except HudiError as error:
+        yield finding_of(error, "wrong-answers", _UNREADABLE, rule="BF-002", path=path)
+
+
+GROUPS = Check(
+    "rows.file-groups", tuple(dict.fromkeys(("BF-002", *base_files.RULES, *log_files.RULES, "META-004", *file_entries.RULES))),
+    "deep", examine_group, groups_of, tables="data",
+)  # fmt: skip

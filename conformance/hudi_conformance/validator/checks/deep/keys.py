@@ -1,0 +1,154 @@
+"""Record keys of the rows that a snapshot reads: unique in a partition, and in their buckets.
+
+A part is a partition, or a share of the keys of a large one, so that the keys of a part fit into memory.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import xxhash
+
+from hudi_conformance.validator.checks.deep.base_files import COMMIT_TIME, described
+from hudi_conformance.validator.checks.deep.buckets import Placement, placement_of
+from hudi_conformance.validator.checks.deep.groups import groups_of
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
+from hudi_conformance.validator.stored.opened import Opened
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.errors import HudiError
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.records.changes import KEY
+
+#: The number of keys that a part has in memory.
+AT_ONCE = 5_000_000
+_SEQUENCE = "_hoodie_commit_seqno"
+_INSERTS = ("INSERT", "BULK_INSERT", "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE")
+
+
+@dataclass(frozen=True)
+class Share:
+    """One of `shares` shares of the keys of the slices of a partition."""
+
+    partition: str
+    slices: tuple[FileSlice, ...]
+    number: int = 0
+    shares: int = 1
+
+    def __str__(self) -> str:
+        return self.partition
+
+
+def shares_of(table: StoredTable) -> Sequence[Share]:
+    """The partitions in scope, the large ones in shares."""
+    partitions: dict[str, list[FileSlice]] = {}
+    for group in groups_of(table):
+        if (latest := group.latest) is not None:
+            partitions.setdefault(latest.partition, []).append(latest)
+    return tuple(share for partition, slices in sorted(partitions.items()) for share in _shares(table, partition, slices))
+
+
+def _shares(table: StoredTable, partition: str, slices: list[FileSlice]) -> Iterator[Share]:
+    writers = table.opened.writers
+    paths = (one.path(name) for one in slices for name in (one.base_file, *one.log_files) if name)
+    rows = sum(writers[path][2].writes for path in paths if path in writers)
+    shares = rows // AT_ONCE + 1
+    return (Share(partition, tuple(slices), number, shares) for number in range(shares))
+
+
+def examine_keys(table: StoredTable, share: Share, tally: Tally) -> Iterator[Finding]:
+    """The findings in the keys of a share. Slices that cannot be merged or read are left out; others report them."""
+    opened, parts = table.opened, []
+    for number, one in enumerate(share.slices):
+        keys = _keys(opened, share, one)
+        if keys is not None:
+            tally.looked("PROP-017", at=len(keys))
+            parts.append(pa.table({"key": keys, "slice": pa.repeat(pa.scalar(number, pa.int32()), len(keys))}))
+    if parts:
+        whole = pa.concat_tables(parts)
+        yield from _duplicates(opened, share, whole)
+        if share.number == 0 and (placement := placement_of(table, share.partition, share.slices, whole)) is not None:
+            yield from _misplaced(share, placement, whole, tally)
+
+
+def _keys(opened: Opened, share: Share, one: FileSlice) -> pa.Array | None:
+    keys = live_keys(opened, one)
+    if keys is None or share.shares == 1:
+        return keys
+    return keys.filter(pa.array([xxhash.xxh32_intdigest(key) % share.shares == share.number for key in keys.to_pylist()]))
+
+
+def live_keys(opened: Opened, one: FileSlice) -> pa.Array | None:
+    """The keys of the rows that a snapshot reads of a slice; None if it cannot be read."""
+    if one.log_files and not opened.can_merge:
+        return None
+    try:
+        return opened.reader.current_keys(one).drop_null()
+    except HudiError:
+        return None
+
+
+def _duplicates(opened: Opened, share: Share, keys: pa.Table) -> Iterator[Finding]:
+    """PROP-017: the keys that several rows have, one finding for each pair of files."""
+    counted = keys.group_by("key").aggregate([("slice", "count"), ("slice", "min"), ("slice", "max")])
+    twice = counted.filter(pc.greater(counted.column("slice_count"), 1))
+    pairs: dict[tuple[int, int], list[str]] = {}
+    for row in twice.to_pylist():
+        pairs.setdefault((row["slice_min"], row["slice_max"]), []).append(row["key"])
+    for (first, last), found in sorted(pairs.items()):
+        slices = [share.slices[number] for number in dict.fromkeys((first, last))]
+        yield _duplicate(opened, slices, sorted(found))
+
+
+def _duplicate(opened: Opened, slices: list[FileSlice], keys: list[str]) -> Finding:
+    inserted = all(_were_inserted(opened, slices, key) for key in keys[:10])
+    severity: Severity = "cosmetic" if inserted else "wrong-answers"
+    meaning = (
+        "Queries return several rows for a key, because inserts do not look keys up; an update changes only some of them."
+        if inserted
+        else "Queries return several rows for a key, of which at most one is the present one."
+    )
+    path = slices[-1].path(_newest_file(slices[-1]))
+    rule = "PROP-017" if len(slices) == 1 else "LAY-021"
+    other = f" and {slices[0].path(_newest_file(slices[0]))}" if len(slices) > 1 else ""
+    more = f", and {len(keys) - 1} more keys" if len(keys) > 1 else ""
+    return Finding(
+        rule, severity, path, meaning, "one row for each record key of a partition",
+        f"several rows of {keys[0]!r}{more} in {path}{other}",
+        "Spark SQL: CALL repair_deduplicate for the partition, or delete the keys and upsert the right rows", keys[0],
+    )  # fmt: skip
+
+
+def _newest_file(one: FileSlice) -> str:
+    return one.base_file or one.log_files[-1]
+
+
+def _were_inserted(opened: Opened, slices: list[FileSlice], key: str) -> bool:
+    """Whether the rows of a key are different rows, the last of which an insert wrote (ER-058)."""
+    names = [name for name in (KEY, COMMIT_TIME, _SEQUENCE) if opened.properties.populates_meta_fields]
+    if not names:
+        return False
+    rows = pa.concat_tables([opened.reader.read(one, names) for one in slices])
+    rows = rows.filter(pc.equal(rows.column(KEY), key))
+    versions = set(zip(rows.column(COMMIT_TIME).to_pylist(), rows.column(_SEQUENCE).to_pylist(), strict=True))
+    last = max(rows.column(COMMIT_TIME).drop_null().to_pylist(), default=None)
+    operations = [commit.operation for instant, commit in opened.groups.commits.items() if instant.requested == last]
+    return len(versions) == rows.num_rows and all(operation in _INSERTS for operation in operations)
+
+
+def _misplaced(share: Share, placement: Placement, keys: pa.Table, tally: Tally) -> Iterator[Finding]:
+    """LAY-021: each key is in the file group of its bucket."""
+    tally.looked("LAY-021", at=len(keys))
+    for number, one in enumerate(share.slices):
+        mine = keys.filter(pc.equal(keys.column("slice"), number)).column("key")
+        wrong = [row for row, key in enumerate(mine.to_pylist()) if not placement(key, one.file_id)]
+        if wrong:
+            yield Finding(
+                "LAY-021", "wrong-answers", one.path(_newest_file(one)),
+                "An upsert looks for these keys in another file group and inserts them again.",
+                f"keys of the bucket of file group {one.file_id}", described(mine, wrong),
+                "delete the keys and upsert the rows again", mine[wrong[0]].as_py(),
+            )  # fmt: skip
+
+
+KEYS = Check("rows.keys", ("PROP-017", "LAY-021"), "deep", examine_keys, shares_of, tables="data")

@@ -1,0 +1,124 @@
+"""A stored table as the reference reads it: its rows, and its metadata table."""
+
+from dataclasses import dataclass, replace
+
+from hudi_reference.caching import cached_property
+from hudi_reference.clock import SystemClock
+from hudi_reference.errors import HudiError
+from hudi_reference.files.base_file import read_footer
+from hudi_reference.ids import RandomIds
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.metadata.availability import read_definitions, usable_partitions
+from hudi_reference.metadata.definitions import IndexDefinition
+from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
+from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.query.file_groups import FileGroups
+from hudi_reference.query.plan import schema_of
+from hudi_reference.query.slice_reader import SliceReader
+from hudi_reference.query.table import EMPTY_SCHEMA, Table, View
+from hudi_reference.schema.avro import AvroSchema, parse_schema, without_meta_columns
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.contents.metadata import CommitMetadata, WriteStat
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+
+#: The parts of the merge configuration, which are left out of it if the reference cannot merge.
+_MERGING = ("record.merge", "payload", "precombine", "ordering.fields", "partial.update")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A table, opened with all that could be read of its timeline and file groups; the rest is made at its first use."""
+
+    storage: Storage
+    uri: str
+    properties: TableProperties
+    timeline: Timeline
+    groups: FileGroups
+
+    @cached_property
+    def table(self) -> Table:
+        """The table."""
+        return Table(self.storage, SystemClock(), RandomIds(), self.properties, self.uri, parallelism=1)
+
+    @cached_property
+    def view(self) -> View:
+        """Its present state."""
+        return View(self.timeline, self.groups, self._schema)
+
+    @cached_property
+    def _schema(self) -> AvroSchema:
+        found = schema_of(self.groups.commits, self.properties)
+        return self._schema_of_a_base_file() or EMPTY_SCHEMA if found is None else found
+
+    def _schema_of_a_base_file(self) -> AvroSchema | None:
+        for found in self.groups.latest_slices:
+            if found.base_file and found.base_file not in found.missing:
+                text = read_footer(self.storage, found.path(found.base_file)).schema
+                if text:
+                    return without_meta_columns(parse_schema(text, found.base_file))
+        return None
+
+    @cached_property
+    def reader(self) -> SliceReader:
+        """The reader of its slices. If the reference cannot merge, only base files and blocks may be read; see `can_merge`."""
+        if self.can_merge:
+            return self.view.reader(self.table)
+        kept = {key: value for key, value in self.properties.entries.items() if not any(part in key for part in _MERGING)}
+        properties = TableProperties({**kept, "hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"})
+        return self.view.reader(Table(self.table.storage, self.table.clock, self.table.ids, properties))
+
+    @cached_property
+    def can_merge(self) -> bool:
+        """Whether the reference knows how records of the table are merged: not by foreign code, or by unknown settings."""
+        try:
+            self.view.reader(self.table)
+        except HudiError:
+            return False
+        return True
+
+    @cached_property
+    def writers(self) -> dict[str, tuple[Instant, CommitMetadata, WriteStat]]:
+        """The write of the active timeline that stored a data file last, with its statistics, by the path of the file."""
+        return {
+            stat.path: (instant, commit, stat)
+            for instant, commit in self.groups.commits.items()
+            for stat in commit.stats
+            if stat.path
+        }
+
+    @property
+    def had_version_6(self) -> bool:
+        """Whether writers of version 6 or before may have written some of its files."""
+        initial = self.properties.get("hoodie.table.initial.version") or "0"
+        return self.properties.is_legacy or not initial.isdecimal() or int(initial) < 8
+
+    @cached_property
+    def latest_files(self) -> frozenset[str]:
+        """The paths of the files that a snapshot reads."""
+        slices = self.groups.latest_slices
+        return frozenset(one.path(name) for one in slices for name in (one.base_file, *one.log_files) if name)
+
+    @cached_property
+    def indexes(self) -> IndexSnapshot | None:
+        """The usable partitions of the metadata table, without entries of pending actions; None if there are none.
+
+        Raises what the reference raises for a damaged metadata table.
+        """
+        usable = usable_partitions(self.properties)
+        metadata = MetadataTable.for_table(self.table) if usable and not self.properties.is_legacy else None
+        if metadata is None:
+            return None
+        pending = {one.requested for one in self.timeline.pending}
+        timeline = metadata.timeline
+        instants = (replace(one, state=State.INFLIGHT) if one.requested in pending else one for one in timeline.instants)
+        return IndexSnapshot(metadata, replace(timeline, instants=tuple(instants)), usable)
+
+    @cached_property
+    def definitions(self) -> dict[str, IndexDefinition]:
+        """The definitions of the indexes, by their partitions; none if they cannot be read."""
+        try:
+            return {one.partition: one for one in read_definitions(self.storage, self.properties)}
+        except HudiError:
+            return {}

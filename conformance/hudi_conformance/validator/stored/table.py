@@ -1,0 +1,332 @@
+"""A table as found on storage: each part is read once and without raising an error for damage.
+
+A part that cannot be read is recorded with its error, and the validation goes on with the rest. Nothing here decides whether
+something is wrong; the checks do.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from hudi_conformance.validator.stored.file_views import DataFile, Views
+from hudi_conformance.validator.stored.history import KnownHistory, StoredHistory, load_history
+from hudi_conformance.validator.stored.listing import Listing, list_everything
+from hudi_conformance.validator.stored.opened import Opened
+from hudi_conformance.validator.stored.read_only import ReadOnlyStorage
+from hudi_conformance.validator.stored.removals import Removals
+from hudi_conformance.validator.stored.scope import Scope
+from hudi_reference.caching import cached_property
+from hudi_reference.clock import Clock, SystemClock
+from hudi_reference.errors import HudiError, MalformedTable
+from hudi_reference.layout.java_properties import load
+from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
+from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.layout.properties import BACKUP_PATH, META_FOLDER, PROPERTIES_PATH, TableProperties
+from hudi_reference.layout.property_table import BY_KEY
+from hudi_reference.metadata.availability import METADATA_FOLDER
+from hudi_reference.query.file_groups import FileGroups
+from hudi_reference.storage import Storage, storage_of
+from hudi_reference.storage.uris import no_table
+from hudi_reference.storage.wrapped import FolderStorage
+from hudi_reference.timeline.active import Timeline, oldest_write
+from hudi_reference.timeline.contents.actions import read_action
+from hudi_reference.timeline.contents.avro_container import Record
+from hudi_reference.timeline.contents.metadata import CommitMetadata, commit_metadata_of
+from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
+from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, EXTENSIONS, State
+from hudi_reference.timeline.instants.version_6 import completion_of, parse_legacy_name
+
+#: The versions that the checks know; a table of any other version is examined by the rules of the nearest one.
+_LEGACY, _CURRENT = "6", "8"
+
+
+@dataclass(frozen=True)
+class StateFile:
+    """A file of the timeline folder with the form of an instant. `error` is set if its name violates a rule."""
+
+    path: str
+    size: int
+    modified: int
+    instant: Instant
+    error: HudiError | None = None
+
+
+@dataclass(frozen=True)
+class Content:
+    """The record in a state file: None if the file is empty, or if it cannot be decoded (`error`)."""
+
+    record: Record | None = None
+    error: HudiError | None = None
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """A table at rest. `now` is the time of the validation in milliseconds, from which ages are computed."""
+
+    storage: Storage
+    uri: str
+    listing: Listing
+    now: int
+    scope: Scope = field(default_factory=Scope)
+    #: The results of `once`.
+    _computed: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what was read is read again in another process, because parts of it belong to this one."""
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {"_computed": {}}
+
+    def once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """The result of a function that several parts of a check need; it is called at the first time."""
+        if name not in self._computed:
+            self._computed[name] = compute()
+        return self._computed[name]
+
+    # Properties.
+
+    @cached_property
+    def texts(self) -> Mapping[str, bytes]:
+        """The bytes of the properties file and of its backup, as far as they exist."""
+        return {path: self.storage.get(path) for path in (PROPERTIES_PATH, BACKUP_PATH) if path in self.listing.files}
+
+    @cached_property
+    def properties_files(self) -> Mapping[str, Mapping[str, str] | HudiError]:
+        """The entries of each of these files, or why it cannot be read."""
+        found: dict[str, Mapping[str, str] | HudiError] = {}
+        for path, text in self.texts.items():
+            try:
+                found[path] = load(text, path)
+            except HudiError as error:
+                found[path] = error
+        return found
+
+    @cached_property
+    def entries(self) -> Mapping[str, str]:
+        """The entries of the file that counts: the one with more entries, because the other one is truncated."""
+        readable = [entries for entries in self.properties_files.values() if not isinstance(entries, HudiError)]
+        if not readable:
+            return {}
+        main, *backup = readable
+        lost = backup[0].keys() - main.keys() if backup else ()
+        return backup[0] if lost else main
+
+    @cached_property
+    def properties(self) -> TableProperties:
+        """The properties with which the table is examined: invalid values are left out, and an unknown version is replaced."""
+        valid = {key: value for key, value in self.entries.items() if is_allowed(key, value)}
+        version = valid.get("hoodie.table.version", "")
+        if version not in (_LEGACY, "8", "9"):
+            folder = f"{META_FOLDER}/{valid.get('hoodie.timeline.path') or 'timeline'}/"
+            is_current = any(path.startswith(folder) for path in self.listing.files)
+            valid["hoodie.table.version"] = _CURRENT if is_current or not self._has_legacy_instants else _LEGACY
+        return TableProperties(valid)
+
+    @property
+    def _has_legacy_instants(self) -> bool:
+        folder = f"{META_FOLDER}/"
+        names = (path.removeprefix(folder) for path in self.listing.files if path.startswith(folder))
+        return any(parse_legacy_name(name) is not None for name in names)
+
+    @property
+    def version(self) -> int | None:
+        """The table version as stored; None if there is none."""
+        text = self.entries.get("hoodie.table.version", "")
+        return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
+
+    @property
+    def is_metadata_table(self) -> bool:
+        """Whether this is the metadata table of another table."""
+        return self.entries.get("hoodie.table.keygenerator.type") == "HOODIE_TABLE_METADATA"
+
+    # Timeline.
+
+    @cached_property
+    def state_files(self) -> tuple[StateFile, ...]:
+        """The files of instants on the active timeline, in order of their names, also those with a wrong name."""
+        folder = f"{self.properties.timeline_folder}/"
+        found = []
+        for path, info in self.listing.files.items():
+            name = path.removeprefix(folder)
+            if path.startswith(folder) and "/" not in name:
+                instant, error = self._instant(name, path)
+                if instant is not None:
+                    found.append(StateFile(path, info.size, info.modified, instant, error))
+        return tuple(found)
+
+    def _instant(self, name: str, path: str) -> tuple[Instant | None, HudiError | None]:
+        if self.properties.is_legacy:
+            legacy = parse_legacy_name(name)
+            if legacy is not None and legacy.state is State.COMPLETED:
+                legacy = replace(legacy, completion=completion_of(legacy.requested, self.listing.files[path], self.properties))
+            return legacy, None
+        try:
+            return parse_instant_name(name), None
+        except HudiError as error:
+            error.path = path
+            return _probable_instant(name), error
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """The active timeline: one instant for each action, in its highest state."""
+        highest: dict[tuple[str, str], Instant] = {}
+        for file in self.state_files:
+            known = highest.get(file.instant.identity)
+            earlier = (
+                known is not None
+                and known.state is file.instant.state
+                and (known.completion or "") <= (file.instant.completion or "")
+            )
+            if known is None or (known.state <= file.instant.state and not earlier):
+                highest[file.instant.identity] = file.instant
+        instants = tuple(highest[identity] for identity in sorted(highest))
+        return Timeline(instants, KnownHistory(self.history.instants), oldest_write(instants))
+
+    @cached_property
+    def history(self) -> StoredHistory:
+        """The archived actions."""
+        return load_history(self.storage, self.properties, self.listing)
+
+    @cached_property
+    def contents(self) -> Mapping[Instant, Content]:
+        """The content of each state file of the active timeline."""
+        return {file.instant: self._content(file) for file in self.state_files}
+
+    def _content(self, file: StateFile) -> Content:
+        if file.instant.state not in ACTIONS[file.instant.action].contents:
+            return Content()
+        try:
+            return Content(read_action(self.storage.get(file.path), file.path, file.instant))
+        except HudiError as error:
+            return Content(error=error)
+        except FileNotFoundError:
+            return Content(error=MalformedTable("the file disappeared meanwhile", rule="TL-046", path=file.path))
+
+    @cached_property
+    def commits(self) -> Mapping[Instant, CommitMetadata]:
+        """The metadata of the completed writes of the active timeline that can be decoded, by requested time."""
+        found = {}
+        for instant in self.timeline.instants:
+            if instant.state is State.COMPLETED and instant.action in COMMITS:
+                record = self.contents[instant].record
+                if record is not None:
+                    try:
+                        found[instant] = commit_metadata_of(record, self.path_of(instant))
+                    except HudiError as error:
+                        self.unreadable_commits[instant] = error
+        return found
+
+    @cached_property
+    def unreadable_commits(self) -> dict[Instant, HudiError]:
+        """Completed writes whose record is not commit metadata; filled by `commits`."""
+        return {}
+
+    def path_of(self, instant: Instant) -> str:
+        """The path of the file of an instant."""
+        return f"{self.properties.timeline_folder}/{instant.file_name}"
+
+    # Data files.
+
+    @cached_property
+    def data_files(self) -> Mapping[str, DataFile]:
+        """The data files of the partitions in scope, by path."""
+        found = {}
+        for path, info in self.listing.files.items():
+            if path.startswith(f"{META_FOLDER}/"):
+                continue
+            partition, name = split_path(path)
+            parsed = parse_data_file_name(name) if self.scope.wants(partition) else None
+            if parsed is not None:
+                found[path] = DataFile(path, info.size, info.modified, parsed)
+        return found
+
+    @cached_property
+    def _views(self) -> Views:
+        return Views(self.storage, self.properties, self.data_files, self.scope.wants, self._has_readable_plan)
+
+    @cached_property
+    def groups(self) -> FileGroups:
+        """The file groups in scope as a query sees them, by the part of the timeline that can be read."""
+        return self._views.of_readers(self.timeline, self.commits)
+
+    @cached_property
+    def owned(self) -> FileGroups:
+        """The file groups in scope with only the files that a completed write stored; see `file_views`."""
+        active = {instant.requested for instant in self.timeline.instants}
+        if not self.history.instants and all(file.name.instant in active for file in self.data_files.values()):
+            return self.groups  # readers need no assumption, so that both views are the same
+        return self._views.strict(self.timeline, self.history.instants, {**self.history.commits, **self.commits})
+
+    def plan_of(self, instant: Instant) -> Record | None:
+        """The plan in the requested file of a service; None if it is empty, missing or cannot be read."""
+        content = self.contents.get(Instant(instant.requested, instant.action, State.REQUESTED))
+        return None if content is None else content.record
+
+    def _has_readable_plan(self, instant: Instant) -> bool:
+        return self.plan_of(instant) is not None
+
+    @cached_property
+    def removals(self) -> Removals:
+        """The files that completed actions removed, and that pending ones are about to remove."""
+        found = Removals()
+        for instant, record in self.history.removing:
+            found.add(instant, record)
+        for instant in self.timeline.instants:
+            is_done = instant.state is State.COMPLETED
+            content = self.contents[instant].record if is_done else self.plan_of(instant)
+            if content is not None and instant.action in ("clean", "rollback", "restore"):
+                found.add(instant, content)
+        return found
+
+    @cached_property
+    def opened(self) -> Opened:
+        """The table as the reference reads it."""
+        return Opened(self.storage, self.uri, self.properties, self.timeline, self.groups)
+
+    # The metadata table.
+
+    @cached_property
+    def metadata_table(self) -> "StoredTable | None":
+        """The metadata table, as a table with the partitions in use; None if there is none, or if no reader may use it."""
+        partitions = (*self.properties.fields(USABLE), *self.properties.fields(INFLIGHT))
+        listing = self.listing.below(METADATA_FOLDER)
+        if not listing.files or not partitions:
+            return None
+        scope = Scope(partitions, self.scope.sample, self.scope.rules)
+        return StoredTable(
+            FolderStorage(self.storage, METADATA_FOLDER), f"{self.uri}/{METADATA_FOLDER}", listing, self.now, scope
+        )
+
+
+def is_allowed(key: str, value: str) -> bool:
+    """Whether a property may have that value."""
+    known = BY_KEY.get(key)
+    return known is None or known.values is None or not value or value in known.values
+
+
+def _probable_instant(name: str) -> Instant | None:
+    """The instant that a wrong name most likely stands for, so that its files are not taken for those of no action."""
+    times, _, extension = name.partition(".")
+    requested, _, completion = times.partition("_")
+    action, state = EXTENSIONS[extension]
+    return Instant(requested, action, state, (completion or requested) if state is State.COMPLETED else None)
+
+
+def load_table(
+    uri: str, *, scope: Scope | None = None, clock: Clock | None = None, storage: Storage | None = None
+) -> StoredTable:
+    """The table at `uri`, of which only the listing is read now.
+
+    Args:
+        uri: folder or URI of the table.
+        scope: the partitions and the number of file groups that are examined; None for all.
+        clock: None is the clock of this machine.
+        storage: None is the storage that the URI names.
+
+    Raises:
+        TableNotFound: there is nothing below `.hoodie`.
+    """
+    store = storage_of(uri) if storage is None else storage
+    listing = list_everything(store)
+    if not any(path.startswith(f"{META_FOLDER}/") for path in listing.files):
+        raise no_table(uri)
+    return StoredTable(ReadOnlyStorage(store), uri, listing, (clock or SystemClock()).now(), scope or Scope())

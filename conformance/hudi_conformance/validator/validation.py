@@ -1,0 +1,114 @@
+"""Runs checks on a table and collects their findings."""
+
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from hudi_conformance.validator.checks.finding import SEVERITIES, UNSOUND, Check, Finding, Tally, finding_of
+from hudi_conformance.validator.stored.pending import PendingAction, pending_actions
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.errors import HudiError, MissingDataFile
+from hudi_reference.metadata.availability import METADATA_FOLDER
+
+#: Called before each part of a check: its name, the number of parts that are done, and of all its parts.
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The result of a validation.
+
+    Attributes:
+        table: the URI.
+        version: the table version as stored, or None.
+        findings: the worst first.
+        checked: how many objects were examined for each rule.
+        broken: the checks that failed themselves, with the error; their part of the table was not examined.
+    """
+
+    table: str
+    version: int | None
+    findings: tuple[Finding, ...] = ()
+    checked: dict[str, int] = field(default_factory=dict)
+    broken: tuple[str, ...] = ()
+    #: The pending actions; they are no fault of the table.
+    pending: tuple[PendingAction, ...] = ()
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether no finding affects rows."""
+        return not any(finding.severity in UNSOUND for finding in self.findings)
+
+
+def validate(table: StoredTable, checks: Iterable[Check], progress: Progress = lambda name, done, total: None) -> Validation:
+    """Run the checks one after another in this process."""
+    findings: list[Finding] = []
+    tally, broken = Tally(), list[str]()
+    for check in checks:
+        tally.looked(*check.rules, at=0)
+        for place, examined in tables_of(table, check):
+            try:
+                parts = check.parts(examined)
+                for number, part in enumerate(parts):
+                    progress(check.name, number, len(parts))
+                    findings += (below(place, finding) for finding in run_part(check, examined, part, tally))
+            except Exception:  # a fault of a check must not hide what the others find
+                broken.append(f"{check.name}: {traceback.format_exc(limit=-3)}")
+    return result_of(table, findings, tally, broken)
+
+
+def result_of(table: StoredTable, findings: Iterable[Finding], tally: Tally, broken: Iterable[str] = ()) -> Validation:
+    """The result of a validation. With `--only`, other findings of the same checks are left out."""
+    wanted = table.scope.rules
+    kept = in_order(finding for finding in findings if not wanted or finding.rule in wanted)
+    checked = {rule: count for rule, count in sorted(tally.counts.items()) if not wanted or rule in wanted}
+    return Validation(table.uri, table.version, kept, checked, tuple(broken), pending_actions(table))
+
+
+def tables_of(table: StoredTable, check: Check) -> tuple[tuple[str, StoredTable], ...]:
+    """The tables that a check examines, each with its folder: the table, and the metadata table if the check is for both."""
+    metadata = table.metadata_table if check.tables == "both" else None
+    return (("", table),) if metadata is None else (("", table), (METADATA_FOLDER, metadata))
+
+
+def below(folder: str, finding: Finding) -> Finding:
+    """A finding of a table in a folder, with its path below the base path of the outer table."""
+    return replace(finding, path=f"{folder}/{finding.path}") if folder else finding
+
+
+def run_part(check: Check, table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The findings of a check in one part of a table. An error of the reference is a finding too, and ends the part."""
+    try:
+        yield from check.run(table, part, tally)
+    except (FileNotFoundError, MissingDataFile) as error:
+        path = error.path if isinstance(error, MissingDataFile) else str(error.args[0])
+        yield _disappeared(str(path))
+    except HudiError as error:
+        meaning = "The reader refuses the table here, so that this part could not be examined further."
+        yield finding_of(error, "wrong-answers", meaning, rule=check.rules[0], path=str(part or table.uri))
+
+
+def _disappeared(path: str) -> Finding:
+    """A listed file that is gone when it is read: the table is in use, and a service deletes files."""
+    return Finding(
+        "RDR-002", "cosmetic", path, "The file was deleted while the table was validated; validate again.",
+        "the file, as the listing has it", "no file", "validate the table again while no clean or rollback is running",
+    )  # fmt: skip
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Without duplicates, the worst first, then by rule, path and offset."""
+
+    def order(finding: Finding) -> tuple[int, str, str, int, str]:
+        place = SEVERITIES.index(finding.severity)
+        return (place, finding.rule, finding.path, finding.offset or 0, finding.key or "")
+
+    return tuple(sorted(dict.fromkeys(findings), key=order))
+
+
+def chosen(checks: Sequence[Check], *, deep: bool, rules: Iterable[str] = ()) -> tuple[Check, ...]:
+    """The checks of the wanted tiers, with `rules` only those that examine one of them."""
+    wanted = set(rules)
+    return tuple(
+        check for check in checks if (deep or check.tier == "cheap") and (not wanted or wanted.intersection(check.rules))
+    )

@@ -1,0 +1,248 @@
+"""The deep checks on damaged tables: each damage is found with its rule, and nothing else is found."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import deep_damage_samples as d
+import pyarrow as pa
+import pytest
+
+from hudi_conformance.validator.checks.deep import groups, log_files
+from hudi_reference.files.log.block import HeaderKey
+from hudi_reference.files.log.positions import encode_positions
+from hudi_reference.metadata.locations import location_of
+from hudi_reference.metadata.records import Bound, ColumnStats, MetadataRecord, PartitionStats, RecordLocation, SecondaryEntry
+from hudi_reference.storage import Storage
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A damage of a sound table. `rules` are the rules of all findings, with their severities."""
+
+    name: str
+    make: Callable[[], Storage]
+    edit: d.Edit
+    rules: frozenset[tuple[str, str]]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+WRONG, LOST, COSMETIC = "wrong-answers", "data-lost", "cosmetic"
+
+
+def damage(name: str, make: Callable[[], Storage], edit: d.Edit, *rules: str, severity: str = WRONG) -> Damage:
+    """A damage whose findings all have that severity."""
+    return Damage(name, make, edit, frozenset((rule, severity) for rule in rules))
+
+
+def _moved(storage: Storage) -> None:
+    """The rows of a bucket are stored in another one, with a footer of their own."""
+    source, target = d.base_files(storage)[:2]
+    rows = d.read_base_file(storage, source)
+    keys = d.keys_of(rows)
+    ends = {b"hoodie_min_record_key": min(keys).encode(), b"hoodie_max_record_key": max(keys).encode()}
+    names = pa.array([target.rpartition("/")[2]] * rows.num_rows)
+    d.rewrite(storage, target, lambda _: rows.set_column(4, "_hoodie_file_name", names), {**d.other_filter(keys), **ends})
+    storage.put(source, storage.get(source))
+    d.rewrite(storage, source, lambda table: table.slice(0, 0))
+
+
+def _row_of_partial_index(storage: Storage, index: str, change: Callable[[Any], Any], pick: Callable[[Any], bool]) -> None:
+    record = next(one for one in d.entries_of(storage, index).values() if pick(one.payload))
+    d.change_index(storage, index, [MetadataRecord(record.key, change(record.payload))])
+
+
+def _narrow(payload: ColumnStats | PartitionStats) -> Any:
+    """Tight statistics that exclude the greatest value."""
+    assert payload.least is not None
+    return replace(payload, greatest=payload.least, is_tight=True)
+
+
+def _of_fare(payload: Any) -> bool:
+    """Whether these are statistics of the column fare with a range, of a file of the present state."""
+    return isinstance(payload, ColumnStats | PartitionStats) and payload.column == "fare" and payload.least != payload.greatest
+
+
+def _first_key(storage: Storage, index: str) -> str:
+    return min(d.entries_of(storage, index))
+
+
+def _elsewhere(storage: Storage) -> None:
+    key, records = _first_key(storage, "record_index"), d.entries_of(storage, "record_index")
+    here = records[key].payload
+    assert isinstance(here, RecordLocation)
+    other = next(one.payload for one in records.values() if one.payload.partition != here.partition)  # type: ignore[union-attr]
+    d.change_index(storage, "record_index", [MetadataRecord(key, other)])
+
+
+def _group_that_is_not_there(storage: Storage) -> None:
+    location = RecordLocation("x", location_of("11111111-1111-4111-8111-111111111111-0"), 0)
+    d.change_index(storage, "record_index", [MetadataRecord("no such key", location)])
+
+
+def _stale_key(storage: Storage) -> None:
+    record = d.entries_of(storage, "record_index")[_first_key(storage, "record_index")]
+    d.change_index(storage, "record_index", [MetadataRecord("no such key", record.payload)])
+
+
+def _filter_of_others(storage: Storage) -> None:
+    newest = d.base_files(storage)[-1].rpartition("_")[2].partition(".")[0]
+    text = d.make_file_filter(pa.array(["other"])).encode()
+    _row_of_partial_index(
+        storage, "bloom_filters", lambda found: replace(found, text=text), lambda found: found.instant == newest
+    )
+
+
+def _without_statistics(storage: Storage) -> None:
+    newest = d.base_files(storage)[-1].rpartition("/")[2]
+    keys = [key for key, one in d.entries_of(storage, "column_stats").items() if one.payload.file_name == newest]  # type: ignore[union-attr]
+    d.change_index(storage, "column_stats", removed=keys)
+
+
+def _positions(*numbers: int) -> d.Edit:
+    return lambda storage: d.rewrite_log(storage, d.with_header(HeaderKey.RECORD_POSITIONS, encode_positions(numbers)))
+
+
+def _in_log(change: Callable[[pa.Table], pa.Table]) -> d.Edit:
+    return lambda storage: d.rewrite_log(storage, d.with_rows(change))
+
+
+DAMAGES = (
+    # Rows of base files.
+    damage("the key of a row", d.copy_on_write, d.in_newest(d.with_value("_hoodie_record_key", 3, "k99")), "META-007", "IDX-004"),
+    damage("no key of a row", d.copy_on_write, d.in_newest(d.with_value("_hoodie_record_key", 3, None)), "META-007"),
+    damage("an empty key", d.copy_on_write, d.in_newest(d.with_value("_hoodie_record_key", 3, "")), "META-007", "IDX-004"),
+    damage("the key field of a row", d.copy_on_write, d.in_newest(d.with_value("id", 3, "k98")), "META-007", "META-004"),
+    damage("the partition of a row", d.copy_on_write, d.in_newest(d.with_value("_hoodie_partition_path", 3, "y")), "META-009"),
+    damage("the partition field", d.without_meta_columns, d.in_newest(d.with_value("p", 3, "y")), "LAY-018"),
+    damage("no meta columns", d.copy_on_write, d.in_newest(lambda table: table.drop_columns(["_hoodie_commit_seqno"])), "META-001"),
+    damage(
+        "the name of the file", d.copy_on_write, d.in_newest(d.with_value("_hoodie_file_name", 3, "other")), "META-010",
+        severity=COSMETIC,
+    ),
+    damage(
+        "a commit that never was", d.copy_on_write, d.in_newest(d.with_value("_hoodie_commit_time", 3, "20260921141321500")),
+        "META-003",
+    ),
+    damage(
+        "a commit after the file", d.copy_on_write, d.in_newest(d.with_value("_hoodie_commit_time", 3, "99990101000000000")),
+        "META-003",
+    ),
+    damage("an array turned null", d.copy_on_write, d.in_newest(d.with_value("tags", 3, None)), "META-004", severity=LOST),
+    damage("a copied value changed", d.copy_on_write, d.in_newest(d.with_value("fare", 3, 999)), "META-004"),
+    damage("a filter of other keys", d.copy_on_write, d.in_newest(lambda table: table, d.other_filter(["other"])), "IDX-004"),
+    damage(
+        "a range that starts late", d.copy_on_write, d.in_newest(lambda table: table, {b"hoodie_min_record_key": b"k04"}), "IDX-004"
+    ),
+    damage(
+        "a range that ends early", d.copy_on_write, d.in_newest(lambda table: table, {b"hoodie_max_record_key": b"k04"}), "IDX-004"
+    ),
+    # Keys.
+    damage("a row twice in a file", d.copy_on_write, d.duplicate_in_file, "PROP-017"),
+    damage("a row in another file group", d.copy_on_write, d.copied_group, "LAY-021"),
+    damage("rows in another bucket", d.bucketed, _moved, "LAY-021"),
+    # Log blocks.
+    damage(
+        "the instant of a block", d.merge_on_read,
+        lambda storage: d.rewrite_log(storage, d.with_header(HeaderKey.INSTANT_TIME, "20260921141321500")), "LF-035", "META-003",
+    ),
+    damage("too few positions", d.merge_on_read, _positions(0), "LF-042"),
+    damage("positions after the last row", d.merge_on_read, _positions(0, 900), "LF-042"),
+    damage("positions of other rows", d.merge_on_read, _positions(4, 5), "LF-042", "PROP-017"),
+    damage("the partition of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_partition_path", 1, "y")), "META-009"),
+    damage("no key of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_record_key", 1, "")), "META-007", "LF-042"),
+    damage(
+        "the commit of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_commit_time", 1, "20260101000000000")),
+        "META-003",
+    ),
+    damage(
+        "a compacted block of unknown writes", d.merge_on_read,
+        lambda storage: d.rewrite_log(storage, d.with_header(HeaderKey.COMPACTED_BLOCK_TIMES, "20260921141321500")), "LF-040",
+    ),
+    # Indexes.
+    damage("statistics too narrow", d.indexed, lambda s: _row_of_partial_index(s, "column_stats", _narrow, _of_fare), "MDT-010"),
+    damage("statistics of a log too narrow", d.indexed_merge_on_read,
+           lambda s: _row_of_partial_index(s, "column_stats", _narrow, lambda p: _of_fare(p) and ".log." in p.file_name),
+           "MDT-010"),
+    damage(
+        "statistics too wide", d.indexed,
+        lambda s: _row_of_partial_index(
+            s, "column_stats", lambda p: replace(p, greatest=Bound("LongWrapper", 10**6), is_tight=True), _of_fare
+        ),
+        "MDT-014", severity=COSMETIC,
+    ),
+    damage(
+        "nulls not counted as values", d.indexed,
+        lambda s: _row_of_partial_index(s, "column_stats", lambda p: replace(p, null_count=p.value_count, is_tight=True), _of_fare),
+        "MDT-010",
+    ),
+    damage("partition statistics too narrow", d.indexed,
+           lambda s: _row_of_partial_index(s, "partition_stats", _narrow, _of_fare), "MDT-010"),
+    damage("statistics missing", d.indexed, _without_statistics, "MDT-001"),
+    damage("expression statistics too narrow", d.indexed,
+           lambda s: _row_of_partial_index(s, "expr_index_by_lower", _narrow, lambda p: isinstance(p, ColumnStats)), "IDX-035"),
+    damage("a filter of other keys in the index", d.indexed, _filter_of_others, "IDX-004"),
+    damage("a key without a location", d.indexed,
+           lambda s: d.change_index(s, "record_index", removed=[_first_key(s, "record_index")]), "IDX-010"),
+    damage("a key with another location", d.indexed, _elsewhere, "IDX-010"),
+    damage("a location in no file group", d.indexed, _group_that_is_not_there, "IDX-010"),
+    damage("a location of no row", d.indexed, _stale_key, "IDX-010", severity=COSMETIC),
+    damage("a pair missing", d.indexed_merge_on_read,
+           lambda s: d.change_index(s, "secondary_index_by_city", removed=[_first_key(s, "secondary_index_by_city")]), "IDX-024"),
+    damage("a pair of no row", d.indexed,
+           lambda s: d.change_index(s, "secondary_index_by_city", [MetadataRecord("None$k00", SecondaryEntry())]), "IDX-024",
+           severity=COSMETIC),
+)  # fmt: skip
+
+SOUND = (d.copy_on_write, d.merge_on_read, d.without_meta_columns, d.bucketed, d.indexed, d.indexed_merge_on_read)
+
+
+@pytest.mark.parametrize("make", SOUND, ids=lambda make: make.__name__)
+def test_sound_tables_have_no_findings(make: Callable[[], Storage]) -> None:
+    """No finding of any severity in the tables that are damaged below; each check examined something."""
+    found = d.examined(make())
+    assert found.findings == ()
+    assert found.checked["META-009"] > 0
+
+
+@pytest.mark.parametrize("case", DAMAGES, ids=str)
+def test_a_damage_is_found_with_its_rule(case: Damage) -> None:
+    """Each damage is found with its rules and severity; nothing else is found."""
+    storage = case.make()
+    case.edit(storage)
+    findings = d.found_in(storage)
+    assert {(one.rule, one.severity) for one in findings} == case.rules, [(one.rule, one.path, one.found) for one in findings]
+
+
+#: For each check of single files a damage that only this check finds with that rule.
+NEEDED = {
+    "meta_columns_exist": ("no meta columns", "META-001"),
+    "rows_have_keys": ("no key of a row", "META-007"),
+    "keys_are_those_of_the_fields": ("the key field of a row", "META-007"),
+    "rows_are_in_their_partition": ("the partition of a row", "META-009"),
+    "paths_are_those_of_the_fields": ("the partition field", "LAY-018"),
+    "rows_name_their_file": ("the name of the file", "META-010"),
+    "rows_are_of_completed_writes": ("a commit that never was", "META-003"),
+    "footer_has_the_range": ("a range that starts late", "IDX-004"),
+    "footer_filter_has_the_keys": ("a filter of other keys", "IDX-004"),
+    "writer_is_that_of_the_metadata": ("the instant of a block", "LF-035"),
+    "positions_are_those_of_the_rows": ("too few positions", "LF-042"),
+    "records_are_in_their_partition": ("the partition of a row in a log", "META-009"),
+    "rows_are_of_their_write": ("the commit of a row in a log", "META-003"),
+    "compacted_blocks_are_known": ("a compacted block of unknown writes", "LF-040"),
+}
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_no_check_can_be_dropped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a check, a damage that it finds is not found with its rule."""
+    for module, checks in ((groups, "BASE_FILE_CHECKS"), (log_files, "BLOCK_CHECKS")):
+        kept = tuple(one for one in getattr(module, checks) if one.__name__ != name)
+        monkeypatch.setattr(module, checks, kept)
+    damage_name, rule = NEEDED[name]
+    case = next(one for one in DAMAGES if one.name == damage_name)
+    storage = case.make()
+    case.edit(storage)
+    assert rule not in {one.rule for one in d.found_in(storage)}

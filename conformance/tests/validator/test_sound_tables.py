@@ -1,0 +1,158 @@
+"""No false finding: golden tables of every writer, tables in use, and tables after crashes."""
+
+import json
+from pathlib import Path
+
+import pytest
+import validated_tables_samples as t
+
+from hudi_conformance.cases.schema import fixtures_root
+from hudi_conformance.validator.all_checks import CHEAP
+from hudi_conformance.validator.checks.finding import UNSOUND as UNSOUND_SEVERITIES
+from hudi_conformance.validator.stored.table import load_table
+from hudi_conformance.validator.validation import Validation, validate
+from hudi_reference import clean, compact, restore, rollback
+from hudi_reference.clock import ManualClock, SystemClock
+from hudi_reference.storage.protocol import Storage
+
+GOLDEN = sorted(path.parent for path in fixtures_root().glob("*/*/table"))
+#: Readable tables that are not sound all the same: what their recipes damaged, and the rule.
+DAMAGED = {
+    "timeline/replaced.several-groups": {"OCC-016"},  # a write to a group that was replaced before
+    "timeline/damaged.completed-file-empty": {"TL-002"},
+    "timeline/damaged.completed-file-is-a-folder": {"TL-046"},
+    "timeline/damaged.contents-of-two-commits-swapped": {"BF-009"},
+    "timeline/damaged.times-backwards": {"TL-004", "BF-009"},
+    "timeline/history.damaged.length-of-the-manifest-wrong": {"LSM-011"},
+    "timeline/history.damaged.version-file-junk": {"LSM-007"},
+    "timeline/history.damaged.version-file-names-no-manifest": {"LSM-009"},
+}
+#: The error of these cases is about the time of the query, not about the table.
+ERRORS_OF_QUERIES = ("cleaned", "pending-write")
+#: Findings of the other severities that hold on a table of Apache Hudi's writers or after a crash.
+EXPLAINED = {
+    "BF-003", "BF-007", "COMPAT-006", "LAY-003", "LAY-013", "LF-007", "LF-025", "LSM-007", "LSM-012", "LSM-022", "PROP-011",
+    "RDR-008", "TL-002", "TL-005", "TL-007", "TL-030", "TL-037", "TL-052",
+}  # fmt: skip
+
+
+def _validated(case: Path) -> Validation:
+    later = ManualClock(SystemClock().now() + 10**8)  # the times of the files are those of the checkout
+    found = validate(load_table(str(case / "table"), clock=later), CHEAP)
+    assert not found.broken, found.broken
+    return found
+
+
+def _id(case: Path) -> str:
+    return f"{case.parent.name}/{case.name}"
+
+
+def _expected(case: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads((case / "case.json").read_text())["expected"]
+    return found
+
+
+SOUND = [case for case in GOLDEN if not {"error", "refused", "open"} & _expected(case).keys() and _id(case) not in DAMAGED]
+UNSOUND = [
+    case
+    for case in GOLDEN
+    if "error" in _expected(case) and _expected(case)["error"] not in ERRORS_OF_QUERIES and (case / "table/.hoodie").is_dir()
+]
+
+
+@pytest.mark.parametrize("chapter", sorted({case.parent.name for case in SOUND}))
+def test_golden_tables_with_rows_are_sound(chapter: str):
+    """A table that every reader must read has no finding of wrong answers or lost data, and others only where explained."""
+    for case in (case for case in SOUND if case.parent.name == chapter):
+        found = _validated(case)
+        assert found.is_sound, (_id(case), found.findings)
+        assert t.rules_of(found.findings) <= EXPLAINED, (_id(case), found.findings)
+
+
+@pytest.mark.parametrize("case", UNSOUND, ids=_id)
+def test_golden_tables_that_readers_refuse_are_unsound(case: Path):
+    """A table that every reader must refuse has a finding of wrong answers or lost data."""
+    assert not _validated(case).is_sound
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_readable_damage_is_found(case: str):
+    """Tables that were damaged so that a reader may still read them have a finding with the rule of the damage."""
+    found = _validated(fixtures_root() / case)
+    unsound = {finding.rule for finding in found.findings if finding.severity in UNSOUND_SEVERITIES}
+    assert unsound == DAMAGED[case]
+
+
+PROGRAMS = {
+    "copy-on-write": t.copy_on_write,
+    "merge-on-read": t.merge_on_read,
+    "metadata table": t.with_metadata_table,
+    "compacted": t.compacted,
+    "clustered": t.clustered,
+    "cleaned with a savepoint": t.cleaned,
+    "archived": t.archived,
+    "pending compaction": lambda: t.with_plan("compaction"),
+    "pending clustering": lambda: t.with_plan("clustering"),
+    "pending clean": lambda: t.with_plan("clean"),
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_tables_of_each_service_have_no_finding(program: str):
+    """Completed and pending services leave nothing to report."""
+    assert t.validated(PROGRAMS[program](), CHEAP).findings == ()
+
+
+class _Crash(BaseException):
+    """The process ends."""
+
+
+class _CrashingStorage:
+    """A storage whose n-th change is not executed and ends the process."""
+
+    def __init__(self, inner: Storage, changes: int) -> None:
+        self._inner, self._left = inner, changes
+
+    def __getattr__(self, name: str):
+        found = getattr(self._inner, name)
+        if name not in ("put", "create", "replace", "delete"):
+            return found
+
+        def change(*arguments: object) -> object:
+            self._left -= 1
+            if self._left < 0:
+                raise _Crash
+            return found(*arguments)
+
+        return change
+
+
+WORK = {
+    "upsert": (t.with_metadata_table, lambda table: table.upsert(t.rows(1, 2, 5, fare=9))),
+    "overwrite": (t.with_metadata_table, lambda table: table.insert_overwrite(t.rows(1, 2, 5, fare=9))),
+    "compaction": (t.with_metadata_table, lambda table: compact(table, {"hoodie.compact.inline.max.delta.commits": "1"})),
+    "clean": (t.copy_on_write, lambda table: clean(table, {"hoodie.clean.commits.retained": "1"})),
+    "restore": (t.cleaned, lambda table: restore(table, table.timeline.completed[0].requested)),
+    "rollback": (t.copy_on_write, lambda table: rollback(table, table.timeline.completed[-1].requested)),
+}
+
+
+@pytest.mark.parametrize("work", WORK)
+def test_tables_are_sound_after_a_crash_at_any_change(work: str):
+    """A crashed writer or service leaves files without an owner and pending actions, and a table that is sound.
+
+    A restore removes one write after the other, so that queries may fail until it is executed to its end.
+    """
+    make, act = WORK[work]
+    for changes in range(200):
+        storage = make()
+        try:
+            act(t.reopened(_CrashingStorage(storage, changes)))
+        except _Crash:
+            found = t.validated(storage, CHEAP)
+            unsound = {finding.rule for finding in found.findings if finding.severity in UNSOUND_SEVERITIES}
+            assert unsound <= ({"TL-023"} if work == "restore" else set()), (changes, found.findings)
+            continue
+        break
+    else:
+        raise AssertionError("the work never ended")

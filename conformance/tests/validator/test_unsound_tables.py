@@ -1,0 +1,40 @@
+"""Each damage is found by its check with its rule, and the other checks are silent."""
+
+import pytest
+from damages_samples import Damage
+from file_damages_samples import FILE_DAMAGES
+from timeline_damages_samples import TIMELINE_DAMAGES
+from validated_tables_samples import archived, clustered, rules_of, validated
+
+from hudi_conformance.validator.all_checks import CHEAP
+
+DAMAGES = (*TIMELINE_DAMAGES, *FILE_DAMAGES)
+BY_NAME = {check.name: check for check in CHEAP}
+#: Checks of what only a local folder has; `test_local_folders` has their damages.
+LOCAL = {"layout.links", "layout.temporary-files", "layout.timeline-folder"}
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=[f"{damage.check}: {damage.name}" for damage in DAMAGES])
+def test_a_damage_is_found_with_its_rule_alone(damage: Damage):
+    """The check reports the rule, it did not report it before, and no check reports a rule that the damage does not explain."""
+    storage = damage.make()
+    assert validated(storage, CHEAP).findings == ()
+    damage.edit(storage)
+    assert damage.rule in rules_of(validated(storage, (BY_NAME[damage.check],)).findings)
+    assert rules_of(validated(storage, CHEAP).findings) - set(damage.also) == {damage.rule}
+
+
+def test_every_check_has_a_damage():
+    """No check can be removed without a failing test."""
+    assert {damage.check for damage in DAMAGES} | LOCAL == BY_NAME.keys()
+
+
+@pytest.mark.parametrize("make", [archived, clustered])
+def test_several_damages_are_found_together(make):
+    """One damage does not hide another: the validation goes on after each finding."""
+    storage = make()
+    storage.put(".hoodie/timeline/2026010100000.commit.requested", b"")
+    storage.delete("north/.hoodie_partition_metadata")
+    storage.put(".hoodie/hoodie.properties", storage.get(".hoodie/hoodie.properties").replace(b"version=8", b"version=99"))
+    found = rules_of(validated(storage, CHEAP).findings)
+    assert {"TL-027", "LAY-003", "COMPAT-004"} <= found

@@ -1,0 +1,132 @@
+"""`hudi-conformance validate`: formats, selection and exit codes."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from hudi_conformance.cases.schema import fixtures_root
+from hudi_conformance.cli import app
+from hudi_conformance.report.validation.folded import fold
+from hudi_conformance.validator import all_checks
+from hudi_conformance.validator.checks.finding import Check, Finding
+
+SOUND = fixtures_root() / "timeline" / "compaction.pending" / "table"
+CUT = fixtures_root() / "log" / "damaged.cut-in-the-middle" / "table"
+LEFTOVER = fixtures_root() / "layout" / "base-file-of-another-attempt" / "table"
+
+
+def call(*arguments: object) -> Result:
+    """`hudi-conformance validate ...` in this process."""
+    return CliRunner().invoke(app, ["validate", *map(str, arguments)], env={"COLUMNS": "100"})
+
+
+def answer(*arguments: object) -> dict[str, Any]:
+    """The JSON."""
+    found: dict[str, Any] = json.loads(call(*arguments, "--json").stdout)
+    return found
+
+
+@pytest.mark.parametrize(("table", "code"), [(SOUND, 0), (LEFTOVER, 0), (CUT, 1), (Path("/nothing/there"), 1)])
+def test_exit_code(table: Path, code: int):
+    """1 only for wrong answers and lost data, and for no table; left-over files are no fault."""
+    assert call(table).exit_code == code
+
+
+@pytest.mark.parametrize("arguments", [("--only", "XX-1"), ("--json", "--format", "html"), ("--sample", "0")])
+def test_usage_errors(arguments: tuple[str, ...]):
+    """An unknown rule, two formats, and an empty sample are usage errors."""
+    assert call(CUT, *arguments).exit_code == 2
+
+
+def test_a_failing_check_does_not_hide_the_findings_of_others(monkeypatch: pytest.MonkeyPatch):
+    """The others' findings are printed, the failure is named, and the exit code is 3."""
+
+    def fail(*_: object) -> Any:
+        raise KeyError("boom")
+
+    monkeypatch.setattr(all_checks, "ALL", (Check("broken.check", ("TL-001",), "cheap", fail), *all_checks.CHEAP))
+    found = call(CUT, "--json")
+    assert found.exit_code == 3
+    result = json.loads(found.stdout)
+    assert "BLK-015" in {finding["rule"] for finding in result["findings"]}
+    assert "broken.check" in result["broken"][0]
+
+
+def test_json_has_the_documented_shape():
+    """Table, version, findings with all members, and the number of objects that each rule was examined on."""
+    found = answer(CUT)
+    assert (found["table"], found["version"], found["sound"]) == (str(CUT), 8, False)
+    members = {"rule", "severity", "path", "key", "offset", "expected", "found", "meaning", "remedy"}
+    assert all(finding.keys() == members for finding in found["findings"])
+    assert {finding["rule"]: finding["severity"] for finding in found["findings"]} == {
+        "BLK-015": "data-lost",
+        "TL-005": "data-lost",
+    }
+    assert found["checked"]["LF-012"] > 0 and found["checked"]["LSM-010"] == 0
+
+
+def test_sarif_names_place_and_rule():
+    """Each finding is a result with level, path, offset and a rule that is described once."""
+    (run,) = json.loads(call(CUT, "--format", "sarif").stdout)["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    block = next(result for result in run["results"] if result["ruleId"] == "BLK-015")
+    place = block["locations"][0]["physicalLocation"]
+    assert rules == ["BLK-015", "TL-005"] and block["level"] == "error"
+    assert place["artifactLocation"]["uri"].startswith(".b2453432") and place["region"]["byteOffset"] == 0
+
+
+def test_html_page_is_self_contained(tmp_path: Path):
+    """Findings, the picture of timeline and file groups, and nothing that is loaded from elsewhere."""
+    assert call(CUT, "--format", "html", "-o", tmp_path / "page.html").exit_code == 1
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "BLK-015" in page and "20261121143957018" in page and 'class="file base"' in page
+    assert not re.search(r'(src|href)="(?!data:)', page)
+
+
+def test_text_begins_with_the_summary():
+    """The verdict is on the second line; severities follow in their order, each finding with its remedy."""
+    lines = call(CUT).stdout.splitlines()
+    assert lines[1].startswith("not sound · version 8 · 2 × data lost")
+    assert "data lost" in lines and any(line.strip().startswith("remedy") for line in lines)
+
+
+def test_pending_actions_are_shown_and_are_no_finding():
+    """A planned compaction is shown with what waits for it."""
+    (pending,) = answer(SOUND)["pending"]
+    assert (pending["action"], pending["state"]) == ("compaction", "requested")
+    assert "clustering of its file groups" in pending["blocks"]
+    assert answer(SOUND)["findings"] == []
+
+
+def test_only_one_rule_is_examined():
+    """Other findings of the same check are left out."""
+    found = answer(CUT, "--only", "TL-005")
+    assert found["checked"].keys() == {"TL-005"} == {finding["rule"] for finding in found["findings"]}
+
+
+def test_only_one_partition_is_examined():
+    """Findings in other partitions are left out, and their files are not counted."""
+    table = fixtures_root() / "layout" / "folder-without-partition-metadata" / "table"
+    assert [finding["rule"] for finding in answer(table, "--partition", "south")["findings"]] == ["LAY-003"]
+    assert answer(table, "--partition", "north/")["findings"] == []
+    assert answer(table, "--partition", "north")["checked"]["BF-002"] < answer(table)["checked"]["BF-002"]
+
+
+def test_a_sample_opens_fewer_files():
+    """With --sample 1 each check opens one file."""
+    table = fixtures_root() / "layout" / "partition.hive-style.cow" / "table"
+    assert answer(table)["checked"]["BF-002"] > 1 == answer(table, "--sample", 1)["checked"]["BF-002"]
+
+
+def test_equal_findings_are_folded():
+    """Findings of one rule with one meaning are one entry; another meaning is another one."""
+
+    def finding(path: str, meaning: str) -> Finding:
+        return Finding("TL-036", "data-lost", path, meaning, "a", "b", "c")
+
+    folded = fold([finding("x", "one"), finding("y", "one"), finding("z", "two")])
+    assert [len(one.findings) for one in folded] == [2, 1]

@@ -1,0 +1,1 @@
+"""Recipes of tables of version 9: twins of recipes of version 8, and tables that only version 9 has."""

@@ -1,0 +1,174 @@
+"""Indexes of version V2, several secondary indexes, and the partitioned record index: filters lose no row."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+from tools.recipes.query.data_skipping import COLUMNS, KEYS, STATS, found, one
+from tools.recipes.recipe import COW, HUDI_1_2, MOR, Check, Recipe, Row, Step, Table, delete, service, upsert
+from tools.recipes.rows import SHORT
+
+KINDS = (
+    ("id", "string"), ("ts", "long"), ("p", "string"), ("yes", "boolean"), ("n", "int"), ("f", "float"), ("s", "string"),
+    ("small", "decimal(10,2)"), ("large", "decimal(20,4)"), ("day", "date"), ("at", "timestamp-micros"),
+)  # fmt: skip
+
+
+def kind(key: str, p: str, size: int) -> Row:
+    """A row whose values all grow with `size`."""
+    return {
+        "id": key, "ts": 1, "p": p, "yes": size > 0, "n": size, "f": float(size), "s": f"s{size + 5}",
+        "small": Decimal(size) / 4, "large": Decimal(size) * 10**12, "day": date(2026, 1, 10 + size),
+        "at": datetime(2026, 1, 10 + size, 12, tzinfo=UTC),
+    }  # fmt: skip
+
+
+SIZES = {"a": -3, "b": -1, "c": 1, "d": 3}
+ABOVE: Any = {
+    "yes": True, "n": 0, "f": 0.5, "s": "s5", "small": "0.10", "large": "1.0000", "day": "2026-01-10",
+    "at": "2026-01-10T12:00:00.000000Z",
+}  # fmt: skip
+
+
+def by_type(column: str) -> Check:
+    """A filter that two of the four files match."""
+    operator = "=" if column == "yes" else ">"
+    return found(
+        f"by-{column}", ((column, operator, ABOVE[column]),), requirements=("MDT-017", "MDT-010"), errata=("ER-180",),
+        rows=({"id": "c"}, {"id": "d"}), if_it_fails="Bounds of version V2 have a type of their own: read valueType.",
+    )  # fmt: skip
+
+
+def indexed(
+    name: str, table: Table, steps: tuple[Step, ...], checks: tuple[Check, ...], types: Any = (COW, MOR)
+) -> list[Recipe]:
+    """The recipe in each type of table."""
+    return [
+        Recipe(f"version-9.{name}.{SHORT[of]}", "queries", table.having(type=of), steps, checks, producers=(HUDI_1_2,))
+        for of in types
+    ]
+
+
+STATISTICS = indexed(
+    "statistics-of-every-type", Table(KINDS, partition=("p",), options=STATS, version=9),
+    (upsert(*(kind(key, key, size) for key, size in SIZES.items())),), tuple(map(by_type, ABOVE)),
+    types=(COW,),
+)  # fmt: skip
+
+#: CREATE INDEX of 1.2.0 wants a lock.
+LOCK = {
+    "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+    "hoodie.metadata.index.secondary.enable": "true",
+}
+SECONDARY = {
+    **KEYS,
+    **LOCK,
+    "hoodie.metadata.index.bloom.filter.enable": "false",
+    "hoodie.metadata.index.column.stats.enable": "false",
+    "hoodie.metadata.index.partition.stats.enable": "false",
+}
+TEXTS = {"plain": "oslo", "dollar": "a$b", "backslash": "a\\b", "empty": "", "null": None, "nul": "a\0b"}
+
+
+def by_city(name: str, city: str, *ids: str, **more: Any) -> Check:
+    """A filter on an indexed column."""
+    told: dict[str, Any] = {
+        "requirements": ("IDX-045", "IDX-024"), "rows": tuple({"id": one} for one in ids),
+        "says": "A filter on a column with a secondary index finds each row with the value, and no other.",
+        "if_it_fails": "Entries are looked up in the file group of the escaped value; V1 uses the whole key.", **more,
+    }  # fmt: skip
+    return found(name, (("city", "=", city),), **told)
+
+
+def named_index(column: str) -> Step:
+    """A secondary index."""
+    return service("create_index", statement=f"CREATE INDEX by_{column} ON {{table}} ({column})")
+
+
+ONE_INDEX = indexed(
+    "secondary-index", Table(COLUMNS, partition=("p",), options=SECONDARY, version=9),
+    (
+        upsert(*(one(key, "x", 1, 1.0, city) for key, city in TEXTS.items())),
+        named_index("city"),
+        upsert(one("plain", "x", 2, 1.0, "bonn"), one("later", "x", 2, 1.0, "oslo")),
+    ),
+    (
+        by_city("moved-away", "oslo", "later"),
+        by_city("moved-here", "bonn", "plain"),
+        by_city("dollar", "a$b", "dollar", requirements=("IDX-045", "IDX-046")),
+        by_city("backslash", "a\\b", "backslash", requirements=("IDX-045", "IDX-046")),
+        by_city("nul", "a\0b", "nul", requirements=("IDX-046",)),
+        by_city("empty", "", "empty", requirements=("IDX-046",)),
+    ),
+)  # fmt: skip
+
+TWO_INDEXES = indexed(
+    "two-secondary-indexes",
+    Table((*COLUMNS, ("street", "string")), partition=("p",), options=SECONDARY, version=9),
+    (
+        upsert(*({**one(key, "x", 1, 1.0, "oslo"), "street": "first"} for key in "abc")),
+        named_index("city"),
+        named_index("street"),
+        upsert({**one("a", "x", 2, 1.0, "bonn"), "street": "second"}),
+        delete({"id": "c", "p": "x"}),
+    ),
+    tuple(
+        found(
+            f"{column}-{name}", ((column, "=", value),), requirements=("IDX-024", "MDT-001", "MDT-010"), errata=("ER-182",),
+            rows=tuple({"id": one} for one in ids), says="Each of two secondary indexes is current with each commit.",
+            if_it_fails="The entries of one index were not updated; a filter on its column then loses the new value.",
+        )
+        for column, name, value, ids in (
+            ("city", "new", "bonn", "a"), ("city", "old", "oslo", "b"),
+            ("street", "new", "second", "a"), ("street", "old", "first", "b"),
+        )
+    ),
+)  # fmt: skip
+
+PARTITIONED = {
+    "hoodie.metadata.enable": "true",
+    "hoodie.metadata.index.column.stats.enable": "false",
+    "hoodie.metadata.index.partition.stats.enable": "false",
+    "hoodie.metadata.record.level.index.enable": "true",
+    "hoodie.metadata.record.level.index.min.filegroup.count": "2",
+    "hoodie.metadata.record.level.index.max.filegroup.count": "2",
+    "hoodie.index.type": "RECORD_LEVEL_INDEX",
+}
+
+
+def by_key(name: str, key: str, *partitions: tuple[str, int], **more: Any) -> Check:
+    """A filter on the record key of a table with a partitioned record index."""
+    return found(
+        name, (("id", "=", key),), columns=("id", "p", "ts"), **{
+            "requirements": ("IDX-047", "IDX-048"), "rows": tuple({"id": key, "p": p, "ts": ts} for p, ts in partitions),
+            "says": "A partitioned record index finds the record of a key in each partition.",
+            "if_it_fails": "The file groups of a partitioned record index belong to one partition each; its name is in the "
+            "file id.", **more,
+        },
+    )  # fmt: skip
+
+
+RECORD_INDEX = [
+    *indexed(
+        "partitioned-record-index", Table(COLUMNS, partition=("p",), options=PARTITIONED, version=9),
+        (
+            upsert(one("a", "x", 1, 1.0), one("a", "y-1", 1, 1.0), one("b", "x", 1, 1.0)),
+            upsert(one("a", "x", 2, 2.0)),
+            upsert(one("c", "z_2", 1, 3.0)),
+            delete({"id": "b", "p": "x"}),
+        ),
+        (
+            by_key("in-two-partitions", "a", ("x", 2), ("y-1", 1)),
+            by_key("new-partition", "c", ("z_2", 1)),
+            by_key("deleted", "b"),
+        ),
+    ),
+    *indexed(
+        "partitioned-record-index.unpartitioned", Table(COLUMNS, options=PARTITIONED, version=9),
+        (upsert(one("a", "x", 1, 1.0), one("b", "x", 1, 1.0)), upsert(one("a", "x", 2, 2.0))),
+        (by_key("updated", "a", ("x", 2)),), types=(MOR,),
+    ),
+]  # fmt: skip
+
+RECIPES = [*STATISTICS, *ONE_INDEX, *TWO_INDEXES, *RECORD_INDEX]
