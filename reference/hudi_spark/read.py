@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 from functools import reduce
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -25,7 +25,7 @@ from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.incremental import Window, plan_incremental
 from hudi_reference.query.plan import SliceQuery, check_columns
 from hudi_reference.query.pruning.partition_pruning import prune_partitions
-from hudi_reference.query.pruning.predicates import Comparison, compare, constant, matching_rows
+from hudi_reference.query.pruning.predicates import Comparison, compare, constants, matching_rows
 from hudi_reference.query.table import View, check_readable
 from hudi_reference.schema.avro import arrow_schema, parse_schema
 from hudi_reference.storage import LocalStorage
@@ -253,15 +253,20 @@ def conditions(plan: ReadPlan) -> Column:
     )
 
 
+#: Methods of a Spark column; `in` takes several constants.
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "=": Column.__eq__,
+    "!=": Column.__ne__,
+    "<": Column.__lt__,
+    "<=": Column.__le__,
+    ">": Column.__gt__,
+    ">=": Column.__ge__,
+    "in": Column.isin,
+}
+
+
 def _condition(kind: pa.DataType, name: str, operator: str, value: object) -> Column:
     """A comparison like that of the reference: only `!=` holds for a NaN, which Spark treats as the greatest number."""
-    column, literal = F.col(name), F.lit(constant(kind, value).as_py())
-    compared = {
-        "=": column == literal,
-        "!=": column != literal,
-        "<": column < literal,
-        "<=": column <= literal,
-        ">": column > literal,
-        ">=": column >= literal,
-    }[operator]
+    column = F.col(name)
+    compared: Column = _OPERATORS[operator](column, *map(F.lit, constants(kind, operator, value)))
     return compared & ~F.isnan(column) if pt.is_floating(kind) and operator != "!=" else compared

@@ -130,7 +130,7 @@ def needs(recipe: Recipe, check: Check) -> set[str]:
     if table.type == MOR and check.kind != "read-optimized" and check.refused is None and check.error is None:
         found |= _log_needs(recipe)
     if check.where:
-        found.add("read.filter")
+        found |= {"read.filter"} | {"read.filter.in" for _, operator, _ in check.where if operator == "in"}
     if check.columns is not None:
         found.add("read.meta-columns" if set(check.columns) & set(META_COLUMNS) else "read.projection")
     if len(table.record_key) > 1:

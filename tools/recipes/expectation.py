@@ -19,6 +19,7 @@ _HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
+    "in": lambda a, b: a in b,
 }
 
 

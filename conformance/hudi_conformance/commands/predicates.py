@@ -1,14 +1,17 @@
-"""Parse the comparisons of `--where`, e.g. `price > 5 and city = 'x'`."""
+"""Parse the comparisons of `--where`, e.g. `price > 5 and city in ('x', 'y')`."""
 
 import re
 from typing import Any
 
 Comparison = tuple[str, str, Any]
 
-#: A column, an operator, and a number, true, false or a text in quotes ('' inside it is one quote).
+#: A number, true, false, null or a text in quotes ('' inside it is one quote).
+_CONSTANT = r"(?:'(?:[^']|'')*'|[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|true|false|null)"
+#: A column, an operator and a constant, or `in` and constants in parentheses.
 _COMPARISON = re.compile(
-    r"""\s*(?P<column>[\w.]+|`[^`]+`|"[^"]+")\s*(?P<op><=|>=|!=|<>|==|=|<|>)\s*
-        (?P<value>'(?:[^']|'')*'|[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|true|false)\s*""",
+    rf"""\s*(?P<column>[\w.]+|`[^`]+`|"[^"]+")\s*
+        (?:(?P<op><=|>=|!=|<>|==|=|<|>)\s*(?P<value>(?!null){_CONSTANT})
+          |\bin\s*\(\s*(?P<values>(?:{_CONSTANT}\s*(?:,\s*{_CONSTANT}\s*)*)?)\))\s*""",
     re.VERBOSE | re.IGNORECASE,
 )
 _AND = re.compile(r"and\b", re.IGNORECASE)
@@ -25,9 +28,10 @@ def parse_predicates(text: str) -> tuple[Comparison, ...]:
     while True:
         match = _COMPARISON.match(text, at)
         if match is None:
-            raise InvalidWhere(f"expected COLUMN = VALUE at {text[at:].strip() or 'the end'!r} of {text!r}")
-        op = match["op"]
-        found.append((match["column"].strip('`"'), _SPELLINGS.get(op, op), _value(match["value"])))
+            raise InvalidWhere(
+                f"expected COLUMN = VALUE or COLUMN in (VALUE, ...) at {text[at:].strip() or 'the end'!r} of {text!r}"
+            )
+        found.append((match["column"].strip('`"'), *_condition(match)))
         at = match.end()
         if at == len(text):
             return tuple(found)
@@ -37,7 +41,16 @@ def parse_predicates(text: str) -> tuple[Comparison, ...]:
         at = joined.end()
 
 
+def _condition(match: re.Match[str]) -> tuple[str, Any]:
+    """The operator and the constant; of `in` a tuple of constants."""
+    if match["op"] is None:
+        return "in", tuple(_value(one) for one in re.findall(_CONSTANT, match["values"], re.IGNORECASE))
+    return _SPELLINGS.get(match["op"], match["op"]), _value(match["value"])
+
+
 def _value(text: str) -> Any:
+    if text.lower() == "null":
+        return None
     if text.startswith("'"):
         return text[1:-1].replace("''", "'")
     if text.lower() in ("true", "false"):

@@ -76,7 +76,8 @@ class Query:
 
     `as_of`, `begin` and `end` are instants as the query type defines them; `columns` are the columns of the result in
     order (all data columns, without meta columns, if None); `where` are comparisons `(column, op, value)` joined with
-    and, `op` one of `= != < <= > >=`. With `by_id` columns are matched by the ids of the table's schema history.
+    and, `op` one of `= != < <= > >= in`; the value of `in` is a tuple. With `by_id` columns are matched by the ids of the
+    table's schema history.
     """
 
     kind: QueryKind = "snapshot"
@@ -97,7 +98,7 @@ class Query:
             begin=message.get("begin"),
             end=message.get("end"),
             columns=None if columns is None else tuple(columns),
-            where=tuple((c, op, v) for c, op, v in message.get("where", ())),
+            where=tuple((c, op, tuple(v) if isinstance(v, list) else v) for c, op, v in message.get("where", ())),
             by_id=message.get("by_id", False),
         )
 
@@ -108,7 +109,7 @@ class Query:
         if self.columns is not None:
             found["columns"] = list(self.columns)
         if self.where:
-            found["where"] = [list(w) for w in self.where]
+            found["where"] = [[c, op, list(v) if op == "in" else v] for c, op, v in self.where]
         if self.by_id:
             found["by_id"] = True
         return found

@@ -175,7 +175,7 @@ def test_option_engine(table: Path):
     ("options", "code", "says"),
     [
         (["--columns", "nix"], 1, ["InvalidQuery", "rule      TYP-007", "expected  one of id, n,", "found     nix", "see"]),
-        (["--where", "n >"], 2, ["expected COLUMN = VALUE at 'n >'"]),
+        (["--where", "n >"], 2, ["expected COLUMN = VALUE or COLUMN in (VALUE, ...) at 'n >'"]),
         (["--as-of", "1", "--query", "snapshot"], 2, ["--as-of"]),
         (["--query", "as-of"], 2, ["--as-of is required"]),
         (["--begin", "1", "--query", "snapshot"], 2, ["incremental"]),
@@ -238,14 +238,35 @@ def test_jsonl_has_a_form_for_every_type(value: pa.Scalar, plain: Any):
         ("a>=-1.5 AND b<>'x'", (("a", ">=", -1.5), ("b", "!=", "x"))),
         ("`a b` == 'it''s and' and c = TRUE", (("a b", "=", "it's and"), ("c", "=", True))),
         ("a.b < 1e3", (("a.b", "<", 1000.0),)),
+        ("a in ('x, y', 'it''s', null) and b = 1", (("a", "in", ("x, y", "it's", None)), ("b", "=", 1))),
+        ("a IN (1,2.5 , true) AND in in ()", (("a", "in", (1, 2.5, True)), ("in", "in", ()))),
     ],
 )
 def test_where_has_the_syntax_of_sql(text: str, comparisons: tuple[Any, ...]):
-    """Quoted texts, numbers, true and false; `and` inside quotes is part of the text."""
+    """Quoted texts, numbers, true and false, and lists in which null may stand; quoted words are part of the text."""
     assert predicates.parse_predicates(text) == comparisons
 
 
-@pytest.mark.parametrize("text", ["", "a", "a =", "a = b", "a = 1 or b = 2", "a = 1 and", "a = 'x", "a = 1 b = 2", "a = 1x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a",
+        "a =",
+        "a = b",
+        "a = 1 or b = 2",
+        "a = 1 and",
+        "a = 'x",
+        "a = 1 b = 2",
+        "a = 1x",
+        "a = null",
+        "a in 1",
+        "a in (1",
+        "a in (1,)",
+        "ain (1)",
+        "a in (b)",
+    ],
+)
 def test_invalid_where_is_refused(text: str):
     """A condition that cannot be parsed is an error and is not ignored."""
     with pytest.raises(predicates.InvalidWhere):

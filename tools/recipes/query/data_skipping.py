@@ -49,7 +49,7 @@ def found(name: str, where: tuple[tuple[str, str, Any], ...], **more: Any) -> Ch
 
 def by_key(name: str, *ids: str, where: tuple[tuple[str, str, Any], ...]) -> Check:
     """A check of a filter on the key; the rows are given, because the model has no moves between partitions."""
-    values = {column: value for column, _, value in where}
+    values = {column: value for column, operator, value in where if operator == "="}
     return found(name, where, rows=tuple({**values, "id": one} for one in ids), **BY_KEY)
 
 
@@ -84,6 +84,9 @@ MOVED = skipping(
         found("two-columns-of-two-files", (("fare", ">=", 2.0), ("city", ">", "p"))),
         found("deleted-value", (("fare", "=", 30.0),)),
         found("nulls", (("fare", "<=", 100.0),)),
+        found("list-of-values", (("fare", "in", (50.0, 2.0, 1.0, 30.0, None)),)),
+        found("list-of-partitions", (("p", "in", ("y", "z", "w")),)),
+        found("empty-list", (("fare", "in", ()),)),
     ),
 )
 
@@ -154,6 +157,7 @@ LOOKED_UP = skipping(
         by_key("inserted", "n", where=(("id", "=", "n"),)),
         by_key("special-characters", "d$\\e", where=(("id", "=", "d$\\e"),)),
         by_key("absent", where=(("id", "=", "zzz"),)),
+        by_key("list-of-keys", "a", "d$\\e", where=(("id", "in", ("a", "c", "zzz", None, "d$\\e")),)),
     ),
     options=KEYS,
 )

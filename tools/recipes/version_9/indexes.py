@@ -100,6 +100,12 @@ ONE_INDEX = indexed(
         by_city("backslash", "a\\b", "backslash", requirements=("IDX-045", "IDX-046")),
         by_city("nul", "a\0b", "nul", requirements=("IDX-046",)),
         by_city("empty", "", "empty", requirements=("IDX-046",)),
+        found(
+            "list", (("city", "in", ("oslo", "a$b", "", "none", None)),), requirements=("IDX-045", "IDX-024"),
+            rows=tuple({"id": one} for one in ("later", "dollar", "empty")),
+            says="A list on a column with a secondary index finds the rows with each of its members.",
+            if_it_fails="Look each member of the list up in the index; a null equals nothing.",
+        ),
     ),
 )  # fmt: skip
 

@@ -64,10 +64,15 @@ def _with_images(session: Session, table: str, changes: Any) -> Any:
 
 
 def _condition(found: Any, column: str, operator: str, value: Any) -> Any:
-    """One comparison, whose value is converted to the type of the column."""
+    """One comparison, whose value or values are converted to the type of the column."""
     from pyspark.sql import functions as f
     from pyspark.sql.types import BinaryType
 
     kind = found.schema[column].dataType
-    literal = f.unhex(f.lit(value)) if isinstance(kind, BinaryType) else f.lit(value).cast(kind)
-    return _OPERATORS[operator](found[column], literal)
+
+    def literal(one: Any) -> Any:
+        return f.unhex(f.lit(one)) if isinstance(kind, BinaryType) else f.lit(one).cast(kind)
+
+    if operator == "in":
+        return found[column].isin(*map(literal, value))
+    return _OPERATORS[operator](found[column], literal(value))

@@ -26,6 +26,7 @@ _ONLY_ON_SPARK = frozenset(
         "read.incremental",
         "read.cdc",
         "read.filter",
+        "read.filter.in",
         "read.by-id",
         "write.partial-update",
         "write.bucket-index",

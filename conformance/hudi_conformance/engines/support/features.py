@@ -39,6 +39,7 @@ QUERIES = frozenset(
         "read.incremental",
         "read.projection",
         "read.filter",
+        "read.filter.in",
         "read.meta-columns",
     }
 )

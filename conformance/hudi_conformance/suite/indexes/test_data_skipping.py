@@ -12,17 +12,19 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
-from hudi_conformance.suite.support.tables.metadata_tables import CHANGES, INDEXED, INSERTS, PREFIX, WRITES, IndexedTable
+from hudi_conformance.suite.support.tables.metadata_tables import (
+    CHANGES,
+    EVERY_INDEX,
+    INDEXED,
+    INSERTS,
+    PREFIX,
+    WRITES,
+    IndexedTable,
+)
 from hudi_conformance.suite.support.tables.tables_under_services import copy_golden_table
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 SKIPS = pytest.mark.needs(*WRITES, "read.filter", "read.projection")
-#: Settings of a writer that maintains statistics of columns and partitions, the record index and bloom filters.
-EVERY_INDEX: Mapping[str, str] = {
-    **INDEXED,
-    f"{PREFIX}index.column.stats.enable": "true",
-    f"{PREFIX}index.partition.stats.enable": "true",
-}
 COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip

@@ -45,8 +45,8 @@ pub async fn read(message: &Value) -> Answer<()> {
 /// The query as options of hudi-core; its filter values are texts.
 fn options(query: &Value) -> Answer<ReadOptions> {
     let filters = query["where"].as_array().into_iter().flatten();
-    let filters = filters.map(|f| (text(&f[0]), text(&f[1]), f[2].as_str().map_or(f[2].to_string(), str::to_string)));
-    let mut found = ReadOptions::new().with_filters(filters)?;
+    let filters = filters.map(|f| Ok((text(&f[0]), text(&f[1]), f[2].as_array().map_or(Ok(plain(&f[2])), list)?)));
+    let mut found = ReadOptions::new().with_filters(filters.collect::<Answer<Vec<_>>>()?)?;
     if query["columns"].is_array() {
         found = found.with_projection(texts(&query["columns"]));
     }
@@ -65,6 +65,19 @@ fn options(query: &Value) -> Answer<ReadOptions> {
         _ => {}
     }
     Ok(found)
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or(value.to_string(), str::to_string)
+}
+
+/// The values of `in` as one text, without nulls, which equal nothing. Refused where hudi-core loses a member.
+fn list(values: &Vec<Value>) -> Answer<String> {
+    let texts: Vec<_> = values.iter().filter(|value| !value.is_null()).map(plain).collect();
+    if texts.is_empty() || texts.iter().any(|text| text.is_empty() || text.trim() != text) {
+        return refused("read.filter.in", "hudi-rs takes no empty list, and drops blanks at the ends of its members");
+    }
+    Ok(texts.iter().map(|text| text.replace('\\', "\\\\").replace(',', "\\,")).collect::<Vec<_>>().join(","))
 }
 
 /// Batches of one answer differ in which columns may be null.

@@ -33,6 +33,12 @@ LISTED: Mapping[str, str] = {f"{PREFIX}enable": "true", f"{PREFIX}index.column.s
 RECORDS: Mapping[str, str] = {f"{PREFIX}record.index.enable": "true"}
 FILTERS: Mapping[str, str] = {f"{PREFIX}index.bloom.filter.enable": "true"}
 INDEXED: Mapping[str, str] = {**LISTED, **RECORDS, **FILTERS}
+#: Settings of a writer that maintains statistics of columns and partitions, the record index and bloom filters.
+EVERY_INDEX: Mapping[str, str] = {
+    **INDEXED,
+    f"{PREFIX}index.column.stats.enable": "true",
+    f"{PREFIX}index.partition.stats.enable": "true",
+}
 USABLE, INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
 
 INSERTS = (
