@@ -73,12 +73,26 @@ class Hudi:
         for statement in statements:
             self.spark.sql(statement.format(table=table, columns=names))
 
-    def validate(self, path: str) -> list[str]:
-        """The files that Hudi's own procedure finds wrong in the listing of the metadata table."""
+    def validate(self, path: str, columns: Sequence[str]) -> Mapping[str, Any]:
+        """What Hudi's procedures find in the metadata table: files in which it and storage differ, the partitions, for each
+        partition its files, and for each file of a latest slice the bounds and the nulls of the columns.
+        """
         self.spark.sql("DROP TABLE IF EXISTS validated")
         self.spark.sql(f"CREATE TABLE validated USING hudi LOCATION '{path}'")
-        found = self.spark.sql("CALL validate_metadata_table_files(table => 'validated')").collect()
-        return [str(row.asDict()) for row in found]
+        partitions = sorted(row[0] for row in self._call("show_metadata_table_partitions"))
+        asked = {"targetColumns": ",".join(columns)}
+        listed, bounds = {}, {}
+        for one in partitions:
+            listed[one] = sorted(row[0] for row in self._call("show_metadata_table_files", partition=one, limit=10_000))
+            for name, column, *found in self._call("show_metadata_table_column_stats", partition=one, **asked):
+                bounds.setdefault(f"{one}/{name}".lstrip("/"), {})[column] = found
+        wrong = [str(row.asDict()) for row in self._call("validate_metadata_table_files")]
+        return {"wrong": wrong, "partitions": partitions, "files": listed, "bounds": bounds}
+
+    def _call(self, procedure: str, **arguments: Any) -> Any:
+        """The rows of a procedure of Hudi for the table `validated`."""
+        given = ", ".join(f"{name} => {value!r}" for name, value in {"table": "validated", **arguments}.items())
+        return self.spark.sql(f"CALL {procedure}({given})").collect()
 
     def read(self, path: str, filters: Sequence[str]) -> list[list[list[str]]]:
         """For each filter the rows that it selects: with data skipping, and of all rows, from a listing of the storage."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from tools.default_tables.kinds import CHANGED, TEN, Kind, Row, Write
 
 from hudi_reference import Table, WritableTable, clean, cluster, compact, open_table
@@ -31,6 +32,9 @@ FILTERS: Sequence[tuple[str, Sequence[tuple[str, str, Any]]]] = (
     ("n is not null", ()),
     ("s.a = 3", ()),
 )
+
+#: Columns whose bounds Hudi's procedure shows as they are; it shows the bytes of decimals.
+BOUNDED = ("ts", "name", "n", "d")
 
 #: Hudi 1.2.0 gives a null value an entry in a secondary index of table version 8 too, 1.0.2 and the reference give it none. No
 #: query looks up a null, so the entry is not needed.
@@ -99,7 +103,7 @@ class Round:
         return found
 
     def compare(self, when: str) -> None:
-        """Compare the rows, filtered by each filter, and the metadata table with the data, also by Hudi's own validator."""
+        """Compare the rows, filtered by each filter, and the metadata table with the data, also by Hudi's own procedures."""
         rows = self.ask("read", path=str(self.path), filters=[sql for sql, _ in self.filters])
         table = self.table
         for (sql, where), (skipped, listed) in zip(self.filters, rows, strict=True):
@@ -112,7 +116,24 @@ class Round:
                 self.found.append(f"{when}: no {expected}")
         for partition in partitions:
             self._check_entries(when, table, partition)
-        self._expect(f"{when}: Hudi's validator of the listing", self.ask("validate", path=str(self.path)), [])
+        self._check_by_procedures(when)
+
+    def _check_by_procedures(self, when: str) -> None:
+        """What Hudi's procedures find in the metadata table is what storage and, read by Arrow alone, the base files have."""
+        found = self.ask("validate", path=str(self.path), columns=BOUNDED)
+        stored = files_by_partition(self.path)
+        self._expect(f"{when}: Hudi's validator of the listing", found["wrong"], [])
+        self._expect(f"{when}: partitions by Hudi's procedure", found["partitions"], sorted(stored))
+        for partition, files in stored.items():
+            self._expect(f"{when}: files of {partition!r} by Hudi's procedure", found["files"].get(partition, []), files)
+        bounds = {
+            (path, column): tuple(one)
+            for path, columns in found["bounds"].items() if path.endswith(".parquet") for column, one in columns.items()
+        }  # fmt: skip
+        values = {(path, column): values_of(self.path / path, column) for path, column in bounds}
+        without = {place for place, (least, _, _) in values.items() if least is None}  # the bounds of nulls alone vary
+        kept = {place: (None, None, one[2]) if place in without else one for place, one in bounds.items()}
+        self._expect(f"{when}: bounds by Hudi's procedure", sorted(kept.items(), key=str), sorted(values.items(), key=str))
 
     def _check_entries(self, when: str, table: Table, partition: str) -> None:
         """The entries of one index are those that a new index would have."""
@@ -129,6 +150,24 @@ class Round:
             missing = [one for one in expected if one not in found]
             more = [one for one in found if one not in expected]
             self.found.append(f"{what}: {len(found)} and {len(expected)}; missing {missing[:3]}, more {more[:3]}")
+
+
+def files_by_partition(path: Path) -> dict[str, list[str]]:
+    """The names of the data files in the folders of the partitions, without checksums of the local file system."""
+    folders = [one.parent for one in path.rglob(".hoodie_partition_metadata") if ".hoodie" not in one.parts]
+    names = {folder: [one.name for one in folder.iterdir() if one.is_file()] for folder in folders}
+    return {
+        ("" if folder == path else folder.relative_to(path).as_posix()):
+        sorted(name for name in found if not name.endswith(".crc") and name != ".hoodie_partition_metadata")
+        for folder, found in names.items()
+    }  # fmt: skip
+
+
+def values_of(path: Path, column: str) -> tuple[str | None, str | None, int]:
+    """The least and the greatest value of a column of a base file as texts, None without values, and the number of nulls."""
+    values = pq.read_table(path, columns=[column], partitioning=None).column(column)
+    least, greatest = (None if found is None else str(found) for found in pc.min_max(values).as_py().values())
+    return least, greatest, values.null_count
 
 
 def _texts(table: Table, where: Sequence[tuple[str, str, Any]]) -> list[str]:

@@ -175,19 +175,27 @@ CLASSES = (
 )  # fmt: skip
 
 
-def recipe(payload: Class, kind: TableType) -> Recipe:
-    """The table of a payload class, of one type."""
+#: Inserts beside updates do not make the update of a small file a new base file.
+NO_SMALL_FILES = {"hoodie.parquet.small.file.limit": "0"}
+
+
+def recipe(payload: Class, kind: TableType, *, in_log: bool = False) -> Recipe:
+    """The table of a payload class, of one type; with `in_log` the input is in a log file, otherwise Hudi chooses."""
     stored = [row for cell in payload.cells for row in payload.rows(cell.key, cell.stored)]
     incoming = [row for cell in payload.cells for row in payload.rows(cell.key, cell.incoming)]
     right = [row for cell in payload.cells for row in payload.rows(cell.key, cell.right)]
     short = re.sub(r"(?<!^)(?=[A-Z][a-z])", "-", payload.name.rpartition(".")[2].removesuffix("Payload")).lower()
     rules = (*payload.rules, "PAY-002") if kind == MOR else ("TYP-002", "TYP-003")
     return Recipe(
-        name=f"payload.{short}{'.' if payload.short else ''}{payload.short}.{NUMBER[kind]}",
+        name=f"payload.{short}{'.' if payload.short else ''}{payload.short}{'.in-a-log' * in_log}.{NUMBER[kind]}",
         area="merge",
         table=Table(
             columns=payload.columns, type=kind, ordering=(payload.ordering,), merge_mode=payload.mode,
-            options={"hoodie.datasource.write.payload.class": PACKAGE + payload.name, **payload.options},
+            options={
+                "hoodie.datasource.write.payload.class": PACKAGE + payload.name,
+                **payload.options,
+                **(NO_SMALL_FILES if in_log else {}),
+            },
         ),
         steps=(upsert(*stored), upsert(*incoming)),
         checks=(
@@ -209,6 +217,8 @@ def recipes() -> Iterator[Recipe]:
     """All of them."""
     for payload in CLASSES:
         yield from (recipe(payload, kind) for kind in payload.types)
+        if any(cell.stored is None for cell in payload.cells):  # Hudi adds an insert to the base file, with all updates
+            yield recipe(payload, MOR, in_log=True)
 
 
 def own_merger() -> Recipe:

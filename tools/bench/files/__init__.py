@@ -1,1 +1,0 @@
-"""Benchmarks of single files: decoding of log blocks, lookups in HFiles, memory, bloom filters."""

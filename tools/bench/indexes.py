@@ -1,0 +1,124 @@
+"""Indexes: the plan of a filter over many files, and what each index adds to the cost of a write.
+
+`python -m tools.bench.indexes [plan] [writes] [--files N] [--rows N]`. The table of `plan` has N file groups, whose base files
+are links to a few hundred files: the metadata table is the one that the reference writes for them.
+"""
+
+import argparse
+import os
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table as RichTable
+from tools.bench import tables
+from tools.bench.skipping import SCHEMA, STATISTICS, make_table, median_cpu_seconds, plan_by_footers, plan_by_statistics
+
+from hudi_reference import create_index, open_table
+from hudi_reference.layout.names import BaseFileName, join_path
+from hudi_reference.tables import WritableTable
+from hudi_reference.timeline.contents.metadata import WriteStat
+from hudi_reference.write.commit import begin
+
+#: Files with rows of their own; the others are links to them.
+SOURCES = 250
+#: The settings that each index needs, beside those of the rows above it.
+LISTED = {"hoodie.metadata.enable": "true"}
+RECORDS = {**LISTED, "hoodie.metadata.record.index.enable": "true"}
+INDEXES = {
+    "no metadata table": {"hoodie.metadata.enable": "false"},
+    "files": LISTED,
+    "files, column_stats, partition_stats": {**LISTED, "hoodie.metadata.index.column.stats.enable": "true"},
+    "files, bloom_filters": {**LISTED, "hoodie.metadata.index.bloom.filter.enable": "true"},
+    "files, record_index": RECORDS,
+    "files, record_index, keys looked up in it": {**RECORDS, "hoodie.index.type": "RECORD_INDEX"},
+    "files, record_index, secondary_index": RECORDS,
+}
+SHARE = 0.02
+
+
+def many_files(folder: Path, files: int) -> WritableTable:
+    """A table with this many file groups of one row, and statistics of one column."""
+    table = make_table(folder, SOURCES // 2, {"hoodie.metadata.enable": "false"})
+    sources = [one for one in table.file_groups().latest_slices if one.base_file]
+    commit = begin(table, "INSERT")
+    for number in range(files - len(sources)):
+        source = sources[number % len(sources)]
+        name = str(BaseFileName(table.ids.file_id(), f"{number}-0-0", commit.requested, "parquet"))
+        path = join_path(source.partition, name)
+        os.link(folder / source.path(source.base_file or ""), folder / path)
+        size = (folder / path).stat().st_size
+        commit.stats.append(WriteStat(name.partition("_")[0], source.partition, path, writes=1, inserts=1, size=size))
+    commit.complete(SCHEMA)
+    chosen = {**STATISTICS, "hoodie.metadata.index.column.stats.column.list": "n"}
+    indexed = open_table(table.uri, options=chosen)
+    indexed.upsert(sources_row(indexed))
+    return open_table(table.uri)
+
+
+def sources_row(table: WritableTable) -> object:
+    """One row of the table, to be written again: the write creates the metadata table."""
+    return table.snapshot(["id", "ts", "p", "n"], [("p", "=", "p00000")]).slice(0, 1)
+
+
+def compare_plans(files: int) -> None:
+    """Compare the plan of a filter by statistics of columns with that by footers."""
+    with tempfile.TemporaryDirectory() as work:
+        table = many_files(Path(work, "many"), files)
+        left = plan_by_statistics(table)
+        if left != plan_by_footers(table):
+            raise ValueError("the plans differ")
+        indexed, footers = (median_cpu_seconds(lambda by=by: by(table)) for by in (plan_by_statistics, plan_by_footers))
+        listed = median_cpu_seconds(lambda: open_table(table.uri).view(where=[]))
+    shown = RichTable("plan of a filter", "CPU s", "ratio", title=f"{files:,} files, of which {left:,} are left")
+    shown.add_row("by column_stats", f"{indexed:.2f}", "1.0")
+    shown.add_row("by footers", f"{footers:.2f}", f"{footers / indexed:.1f}")
+    shown.add_row("timeline and file groups alone, which both need", f"{listed:.2f}", f"{listed / indexed:.1f}")
+    Console().print(shown)
+
+
+def compare_writes(rows: int) -> None:
+    """Compare an upsert of a fiftieth of the rows with each index."""
+    changes = tables.make_updates(rows, SHARE, 9)
+    shown = RichTable("indexes of the table", "CPU s", "ratio", title=f"upsert of {changes.num_rows:,} of {rows:,} rows")
+    first = 0.0
+    with tempfile.TemporaryDirectory() as work:
+        made, once = Path(work, "made"), Path(work, "once")
+        for name, options in INDEXES.items():
+            shutil.rmtree(made, ignore_errors=True)
+            table = replace(tables.make_table(made, "copy-on-write", rows), options=options)
+            table.upsert(tables.make_updates(rows, 0.001, 7))  # creates the metadata table
+            if "secondary" in name:
+                create_index(open_table(table.uri, options=options), "by_rider", "rider")
+
+            def write(options: dict[str, str] = options) -> None:
+                open_table(once.as_uri(), options=options).upsert(changes)
+
+            costs = []
+            for _ in range(3):
+                shutil.rmtree(once, ignore_errors=True)
+                shutil.copytree(made, once)
+                costs.append(median_cpu_seconds(write, 1))
+            cost = sorted(costs)[1]
+            first = first or cost
+            shown.add_row(name, f"{cost:.2f}", f"{cost / first:.2f}")
+    Console().print(shown)
+
+
+def main() -> None:
+    """Measure and print."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("what", nargs="*", choices=["plan", "writes"], default=["plan", "writes"])
+    arguments.add_argument("--files", type=int, default=100_000)
+    arguments.add_argument("--rows", type=int, default=200_000)
+    asked = arguments.parse_args()
+    if "plan" in asked.what:
+        compare_plans(asked.files)
+    if "writes" in asked.what:
+        compare_writes(asked.rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""Benchmarks of the Spark engine, against Apache Hudi's datasource and Spark's own Parquet reader."""

@@ -1,1 +1,0 @@
-"""Benchmarks of timelines: active and archived, short and long."""
