@@ -1,5 +1,6 @@
 """The tiny cases and engines as fixtures, and the releases of Apache Hudi for tests that are marked for them."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -8,9 +9,11 @@ from tiny_cases import casebook, tiny_engines
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines import registry
 from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
+from hudi_reference.storage import SYNC_VARIABLE
 
 __all__ = ["casebook", "tiny_engines"]
 
+os.environ.setdefault(SYNC_VARIABLE, "0")  # temporary tables; tests of durability turn it on
 share_compiled_modules()  # before test modules are imported, and before any process is started
 
 

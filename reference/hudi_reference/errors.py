@@ -312,6 +312,14 @@ class AccessDenied(StorageFault):
     """The storage rejects the credentials, or they do not permit the request."""
 
 
+class StorageFull(StorageFault):
+    """There is no space left, or the quota of the user is used up."""
+
+
+class NameNotStorable(StorageFault):
+    """The storage cannot have an object of this name: it is too long, it is that of a folder, or a file is in its path."""
+
+
 class OutcomeUnknown(StorageFault):
     """The answer to a change was lost, and its effect could not be checked.
 

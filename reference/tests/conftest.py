@@ -9,8 +9,9 @@ from uuid import uuid4
 import pytest
 
 from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
-from hudi_reference.storage import LocalStorage, MemoryStorage, Storage, storage_of
+from hudi_reference.storage import SYNC_VARIABLE, LocalStorage, MemoryStorage, Storage, storage_of
 
+os.environ.setdefault(SYNC_VARIABLE, "0")  # temporary tables; tests of durability turn it on
 share_compiled_modules()  # before test modules are imported, and before any process is started
 
 

@@ -1,9 +1,12 @@
 """The session of the suite in this process of pytest."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from hudi_reference.storage import SYNC_VARIABLE
 
 if TYPE_CHECKING:
     from hudi_conformance.runner.session import Session
@@ -19,6 +22,7 @@ def get_session(config: pytest.Config) -> "Session":
         from hudi_conformance.runner.patterns import read_flaky
         from hudi_conformance.runner.session import Session
 
+        os.environ.setdefault(SYNC_VARIABLE, "0")  # tables of the suite are temporary; engines that are started inherit it
         flaky, trace = config.getoption("known_flaky"), config.getoption("trace_messages")
         found = config.stash[SESSION] = Session(
             engines=tuple(dict.fromkeys(config.getoption("engine") or ("reference",))),

@@ -7,13 +7,16 @@ decided by `create`, which fails if the object exists, or by `replace`, which fa
 of the reference check it. Imports errors only.
 """
 
-from hudi_reference.storage.local import LocalStorage
+from hudi_reference.storage.local import STAGING, SYNC_VARIABLE, LocalStorage
 from hudi_reference.storage.memory import MemoryStorage
 from hudi_reference.storage.objects import ObjectStorage, RetryPolicy, s3_storage
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, Storage, is_below, require_inside_table
+from hudi_reference.storage.system_calls import SystemCalls
 from hudi_reference.storage.uris import storage_of
 
 __all__ = [
+    "STAGING",
+    "SYNC_VARIABLE",
     "LocalStorage",
     "MemoryStorage",
     "ObjectChanged",
@@ -22,6 +25,7 @@ __all__ = [
     "ObjectStorage",
     "RetryPolicy",
     "Storage",
+    "SystemCalls",
     "is_below",
     "require_inside_table",
     "s3_storage",

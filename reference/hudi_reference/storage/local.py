@@ -1,188 +1,335 @@
 """A folder of the local file system as storage."""
 
-import fcntl
+import errno
 import hashlib
 import os
+import secrets
 import stat
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 
-from hudi_reference.errors import SymbolicLinkInTable
 from hudi_reference.requirement import implements
+from hudi_reference.storage.local_faults import link_in_table, outcome_unknown, translated, translated_change
+from hudi_reference.storage.opened_folders import TRIES, OpenedFolders
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, require_inside_table
+from hudi_reference.storage.system_calls import SystemCalls
+
+#: The environment variable that turns syncing off with `0`, for tables that need not survive a power loss, as those of tests.
+SYNC_VARIABLE = "HUDI_REFERENCE_SYNC"
+#: The prefix of files that are about to get their names; no listing shows them.
+STAGING = ".staging~"
+#: The age in nanoseconds after which a hidden file that no process has locked was left behind.
+ABANDONED = 3_600_000_000_000
+#: Files of at most this size in bytes are read as a whole when they are opened.
+WHOLE = 1 << 16
 
 
-@implements("S3-001", "S3-002")
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a folder, with the status of a file. `path` is relative to the base path."""
+
+    path: str
+    kind: Literal["file", "folder", "link", "other"]
+    status: os.stat_result | None = None
+
+    @property
+    def name(self) -> str:
+        """The last step of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def info(self) -> ObjectInfo | None:
+        """The file as an object."""
+        return None if self.status is None else _local_info(self.path, self.status)
+
+
+@implements("S3-001", "S3-002", "S3-006")
 class LocalStorage:
     """A folder of the local file system.
 
-    A new object is written to a hidden file in its folder, and then linked (create) or renamed (overwrite) to its name. Both
-    are atomic, so that a reader never sees a partial file. Folders are created and removed with their contents.
+    A new object is written to a hidden file in its folder, which is locked and synced. Then it is linked (create) or renamed
+    (overwrite) to its name, and the folder is synced. So a reader never sees a partial file, and a change that has returned
+    survives a power loss. Folders are made and removed with their contents.
 
     The root and the folders above it may be symbolic links. Below the root none is followed, because its target may lie outside
-    the table: every operation raises SymbolicLinkInTable for a path that leads through a link, or to one. All paths go through
-    `_locate`, and all listings through `_entries`.
+    the table: every operation raises SymbolicLinkInTable for a path that leads through a link, or to one (`opened_folders`).
+
+    All methods raise a StorageFault for an error of the file system, and those that change something OutcomeUnknown if the
+    change may have happened all the same.
+
+    Args:
+        root: the base path.
+        sync: whether changes are synced; None is True, unless the environment variable `HUDI_REFERENCE_SYNC` is `0`.
+        calls: the system calls; tests replace them.
     """
 
-    _STAGING = ".staging~"
-
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, sync: bool | None = None, calls: SystemCalls | None = None) -> None:
         self.root = Path(os.path.realpath(root))
+        self.syncs = os.environ.get(SYNC_VARIABLE, "1") != "0" if sync is None else sync
+        self._calls = calls or SystemCalls()
+        self._folders = OpenedFolders(self.root, self._calls, syncs=self.syncs)
+        #: The folders in which hidden files of crashed writers were looked for.
+        self._swept: set[str] = set()
 
-    @implements("LAY-005")
-    def _locate(self, path: str) -> tuple[str, os.stat_result | None]:
-        """The path of an object and its status, if it exists. Raises PathOutsideTable, SymbolicLinkInTable."""
-        place, found = str(self.root), None
-        steps = [step for step in require_inside_table(path).split("/") if step]
-        for number, step in enumerate(steps, 1):
-            place = f"{place}/{step}"
-            try:
-                found = os.lstat(place)
-            except (FileNotFoundError, NotADirectoryError):  # a folder that does not exist has no contents
-                return "/".join((place, *steps[number:])), None
-            if stat.S_ISLNK(found.st_mode):
-                raise self._link(place)
-        return place, found
-
-    def _link(self, place: str) -> SymbolicLinkInTable:
-        return SymbolicLinkInTable(
-            "symbolic links inside the table are not followed", rule="LAY-005", path=os.path.relpath(place, self.root),
-            expected="folders and ordinary files below the base path", found="a symbolic link",
-            remedy="remove the link, or replace it by its target",
-        )  # fmt: skip
-
-    def existing(self, path: str) -> tuple[Path, os.stat_result]:
-        """The file of an object, with its size and times.
-
-        Raises:
-            FileNotFoundError: there is no such object, or the path is a folder.
-            PathOutsideTable: the path leads outside the table.
-            SymbolicLinkInTable: the path leads through a link, or to one.
-        """
-        place, found = self._locate(path)
-        if found is None or not stat.S_ISREG(found.st_mode):
-            raise FileNotFoundError(path)
-        return Path(place), found
+    # Reads.
 
     def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
         """Read a range."""
-        with self.existing(path)[0].open("rb") as file:
-            file.seek(start)
-            return file.read() if length is None else file.read(length)
+        with translated("read the file", path), self._opened(path) as (file, found):
+            return self._read(file, start, max(0, found.st_size - start) if length is None else length)
 
     def open(self, path: str) -> pa.NativeFile:
-        """Map the file into memory."""
-        full, found = self.existing(path)
-        return pa.memory_map(str(full)) if found.st_size else pa.BufferReader(b"")
+        """Open the file. It is not mapped into memory: a process that reads beyond the end of a mapped file is ended."""
+        with translated("open the file", path), self._opened(path) as (file, found):
+            if found.st_size <= WHOLE:
+                return pa.BufferReader(self._read(file, 0, found.st_size))
+            return pa.OSFile(f"/dev/fd/{file}")
 
     def head(self, path: str) -> ObjectInfo | None:
         """Stat the file."""
+        steps = _steps(path)
         try:
-            return _local_info(path, self.existing(path)[1])
+            with translated("stat the file", path), self._folders.opened(steps[:-1]) as folder:
+                found = self._folders.status(steps, folder) if steps else None
         except FileNotFoundError:
             return None
+        return _local_info(path, found) if found is not None and stat.S_ISREG(found.st_mode) else None
+
+    def existing(self, path: str) -> tuple[Path, os.stat_result]:
+        """The absolute path of an object, for readers in other processes, and its status. Raises FileNotFoundError."""
+        with translated("open the file", path), self._opened(path) as (_, found):
+            return self.root.joinpath(*_steps(path)), found
 
     def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
         """Walk the folder."""
-        skipped = None if skip is None else str(self.root / skip.rstrip("/"))
-        folders, found = [self._locate(prefix)[0]], []
-        while folders:
-            for entry in self._entries(folders.pop(), skipped):
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-                elif entry.is_file(follow_symlinks=False) and not entry.name.startswith(self._STAGING):
-                    with suppress(FileNotFoundError):  # deleted after the folder was read
-                        path = os.path.relpath(entry.path, self.root)
-                        found.append(_local_info(path, entry.stat(follow_symlinks=False)))
+        found = []
+        for entry in self.entries(prefix, skip=skip):
+            if entry.kind == "link":
+                raise link_in_table(entry.path)
+            if entry.info is not None and not entry.name.startswith(STAGING):
+                found.append(entry.info)
         return sorted(found, key=lambda info: info.path)
 
     def names(self, folder: str) -> tuple[str, ...]:
         """Read the folder."""
-        entries = self._entries(self._locate(folder)[0])
-        found = [entry.name if entry.is_file(follow_symlinks=False) else f"{entry.name}/" * entry.is_dir() for entry in entries]
-        return tuple(sorted([name for name in found if name and not name.startswith(self._STAGING)]))
+        found = []
+        for entry in self._entries(require_inside_table(folder), with_status=False):
+            if entry.kind == "link":
+                raise link_in_table(entry.path)
+            if entry.kind == "folder" or (entry.kind == "file" and not entry.name.startswith(STAGING)):
+                found.append(entry.name + "/" * (entry.kind == "folder"))
+        return tuple(sorted(found))
 
-    def _entries(self, folder: str, skip: str | None = None) -> Sequence[os.DirEntry[str]]:
-        """The entries directly in a folder, without `skip`; none if there is no such folder. Raises SymbolicLinkInTable."""
-        try:
-            with os.scandir(folder) as entries:
-                found = [entry for entry in entries if entry.path != skip]
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-        for entry in found:
-            if entry.is_symlink():
-                raise self._link(entry.path)
-        return found
+    def entries(self, folder: str = "", *, skip: str | None = None) -> Iterator[Entry]:
+        """Everything below a folder, without the folder `skip`: also hidden files, and links, which are not followed."""
+        waiting, skipped = [require_inside_table(folder)], None if skip is None else skip.strip("/")
+        while waiting:
+            for entry in self._entries(waiting.pop(), with_status=True):
+                if entry.path != skipped:
+                    yield entry
+                    if entry.kind == "folder":
+                        waiting.append(entry.path)
+
+    # Changes.
 
     def put(self, path: str, data: bytes) -> None:
         """Write a hidden file, then rename it."""
-        with self._hidden_copy(path, data) as staged:
-            staged.replace(Path(self._locate(path)[0]))
+        with translated_change("store the file", path):
+            self._store(path, data, self._calls.rename)
 
     def create(self, path: str, data: bytes) -> None:
         """Write a hidden file, then link it to its name."""
-        with self._hidden_copy(path, data) as staged:
-            try:
-                os.link(staged, Path(self._locate(path)[0]))
-            except FileExistsError as error:
-                raise ObjectExists(path) from error
+        with translated_change("create the file", path):
+            self._store(path, data, self._calls.link)
 
     def replace(self, path: str, data: bytes, version: str) -> None:
         """Compare and overwrite under a lock on the folder."""
-        with _lock_folder(Path(self._locate(path)[0]).parent):
-            info = self.head(path)
-            if info is None or info.version != version:
-                raise ObjectChanged(path)
-            self.put(path, data)
+        try:
+            with translated("replace the file", path), self._folders.opened(_steps(path)[:-1]) as folder:
+                self._calls.lock(folder, wait=True)
+                info = self.head(path)
+                if info is None or info.version != version:
+                    raise ObjectChanged(path)
+                self.put(path, data)
+        except FileNotFoundError:
+            raise ObjectChanged(path) from None
 
     def delete(self, path: str) -> None:
         """Delete the file and the folders that become empty."""
-        full = Path(self._locate(path)[0])
-        with suppress(FileNotFoundError, NotADirectoryError):
-            full.unlink()
-            with suppress(OSError):  # the first folder that is not empty
-                for folder in full.relative_to(self.root).parents[:-1]:
-                    (self.root / folder).rmdir()
-
-    def _create_hidden_file(self, folder: Path) -> tuple[int, str]:
-        """A new hidden file, open for writing: (descriptor, path)."""
-        while True:
+        steps = _steps(path)
+        folders = steps[:-1]
+        with translated_change("delete the file", path):
             try:
-                folder.mkdir(parents=True, exist_ok=True)
-                return tempfile.mkstemp(prefix=self._STAGING, dir=folder)
+                with self._folders.opened(folders) as folder:
+                    found = self._folders.status(steps, folder) if steps else None
+                    if found is not None and stat.S_ISDIR(found.st_mode):
+                        return
+                    with suppress(FileNotFoundError):
+                        self._calls.remove(steps[-1], folder)
             except FileNotFoundError:
-                continue  # another process has removed the empty folder
-            except FileExistsError:  # another process removed it while it was created, or a file has its name
-                if any(above.is_file() for above in (folder, *folder.parents)):
-                    raise
+                return
+            self._sync_first_existing(self._folders.remove_if_empty(folders))
+
+    # Parts of the operations.
 
     @contextmanager
-    def _hidden_copy(self, path: str, data: bytes) -> Iterator[Path]:
-        descriptor, name = self._create_hidden_file(Path(self._locate(path)[0]).parent)
-        staged = Path(name)
+    @implements("LAY-005")
+    def _opened(self, path: str) -> Iterator[tuple[int, os.stat_result]]:
+        """The descriptor and the status of a file during a block. Raises FileNotFoundError, also for a folder."""
+        steps = _steps(path)
+        if not steps:
+            raise FileNotFoundError(path)
+        with self._folders.opened(steps[:-1]) as folder:
+            try:
+                file = self._calls.open_file(steps[-1], folder)
+            except FileNotFoundError:
+                raise FileNotFoundError(path) from None
+            except OSError:
+                self._folders.status(steps, folder)  # raises the error for a link
+                raise
+            try:
+                found = self._calls.status_of(file)
+                if not stat.S_ISREG(found.st_mode):
+                    raise FileNotFoundError(path)
+                yield file, found
+            finally:
+                self._folders.close(file)
+
+    def _read(self, file: int, start: int, length: int) -> bytes:
+        """`length` bytes from `start` on, fewer at the end of the file."""
+        found: list[bytes] = []
+        while length > 0 and (part := self._calls.read(file, length, start)):
+            found.append(part)
+            start, length = start + len(part), length - len(part)
+        return found[0] if len(found) == 1 else b"".join(found)
+
+    def _entries(self, folder: str, *, with_status: bool) -> Sequence[Entry]:
+        """The entries directly in a folder; none if there is no such folder. Files that are deleted meanwhile are left out."""
+        found = []
         try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            staged.chmod(0o644)
-            yield staged
-        finally:
-            staged.unlink(missing_ok=True)
+            with translated("list the folder", folder), self._folders.opened(_steps(folder)) as opened:
+                for entry in self._calls.entries(opened):
+                    path = f"{folder}/{entry.name}" if folder else entry.name
+                    if entry.is_symlink():
+                        found.append(Entry(path, "link"))
+                    elif entry.is_dir(follow_symlinks=False):
+                        found.append(Entry(path, "folder"))
+                    elif not entry.is_file(follow_symlinks=False):
+                        found.append(Entry(path, "other"))
+                    else:
+                        with suppress(FileNotFoundError):
+                            found.append(Entry(path, "file", entry.stat(follow_symlinks=False) if with_status else None))
+        except FileNotFoundError:
+            return []
+        return found
+
+    @implements("S3-002", "S3-006")
+    def _store(self, path: str, data: bytes, publish: Callable[[str, str, int], None]) -> None:
+        """Write a hidden file and give it its name by `publish`."""
+        steps = _steps(path)
+        if not steps:
+            raise IsADirectoryError(path)
+        with self._hidden_file(steps, data) as (folder, hidden, inode):
+            self._folders.status(steps, folder)  # raises the error for a link
+            try:
+                publish(hidden, steps[-1], folder)
+            except OSError as error:
+                if not self._has_inode(steps, folder, inode, error):
+                    raise (ObjectExists(path) if isinstance(error, FileExistsError) else error) from error
+
+    def _has_inode(self, steps: Sequence[str], folder: int, inode: int, error: OSError) -> bool:
+        """Whether a file has its name although the call that gave it the name failed. Raises OutcomeUnknown."""
+        try:
+            return self._calls.status(steps[-1], folder).st_ino == inode
+        except FileNotFoundError:
+            return False
+        except OSError:
+            raise outcome_unknown("/".join(steps), "the object was stored", error) from error
+
+    @contextmanager
+    def _hidden_file(self, steps: Sequence[str], data: bytes) -> Iterator[tuple[int, str, int]]:
+        """A new hidden file with these bytes: the opened folder, the name of the file, and its inode.
+
+        After the block the hidden name is gone, and the folder is synced.
+        """
+        hidden = f"{STAGING}{secrets.token_hex(8)}"
+        for _ in range(TRIES):
+            with self._folders.opened(steps[:-1], make=True) as folder:
+                try:
+                    file = self._calls.create_file(hidden, folder)
+                except FileNotFoundError:
+                    continue  # another process has removed the empty folder
+                try:
+                    status = self._write(file, data)
+                    self._sweep("/".join(steps[:-1]), folder, status.st_mtime_ns)
+                    yield folder, hidden, status.st_ino
+                finally:
+                    self._folders.close(file)
+                    with suppress(OSError):  # not there after a rename; a hidden file that stays is swept later
+                        self._calls.remove(hidden, folder)
+                return self._sync_published(steps, folder)
+        raise OSError(errno.EBUSY, "other processes keep removing the folder")
+
+    def _write(self, file: int, data: bytes) -> os.stat_result:
+        """Lock, write and sync a new file; its status. The lock shows other processes that the writer is running."""
+        self._calls.lock(file, wait=False)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._calls.write(file, rest) :]
+        if self.syncs:
+            self._calls.sync(file)
+        return self._calls.status_of(file)
+
+    def _sync_published(self, steps: Sequence[str], folder: int) -> None:
+        if self.syncs:
+            try:
+                self._calls.sync(folder)
+            except OSError as error:
+                raise outcome_unknown("/".join(steps), "the object, which is stored, survives a power loss", error) from error
+
+    def _sync_first_existing(self, folders: Sequence[str]) -> None:
+        """Sync a folder; if another process has removed it, the first one above it that exists."""
+        for number in range(len(folders), -1, -1) if self.syncs else ():
+            with suppress(FileNotFoundError), self._folders.opened(folders[:number]) as folder:
+                self._calls.sync(folder)
+                break
+
+    def _sweep(self, path: str, folder: int, now: int) -> None:
+        """Delete the hidden files that crashed writers left in a folder, once for each folder.
+
+        A hidden file was left behind if it is older than `ABANDONED` at the time `now`, by the clock of the file system, and no
+        process holds its lock.
+        """
+        if path in self._swept:
+            return
+        self._swept.add(path)
+        with suppress(OSError):  # another process sweeps too, or the next one will
+            for entry in self._calls.entries(folder):
+                if not (entry.name.startswith(STAGING) and entry.is_file(follow_symlinks=False)):
+                    continue
+                if entry.stat(follow_symlinks=False).st_mtime_ns < now - ABANDONED:
+                    self._remove_abandoned(entry.name, folder)
+
+    def _remove_abandoned(self, hidden: str, folder: int) -> None:
+        with suppress(OSError):
+            file = self._calls.open_file(hidden, folder)
+            try:
+                self._calls.lock(file, wait=False)
+                self._calls.remove(hidden, folder)
+            finally:
+                self._folders.close(file)
+
+
+def _steps(path: str) -> list[str]:
+    """The steps of a path inside the table. Raises PathOutsideTable."""
+    return [step for step in require_inside_table(path).split("/") if step]
 
 
 def _local_info(path: str, found: os.stat_result) -> ObjectInfo:
     version = hashlib.md5(f"{found.st_ino} {found.st_mtime_ns} {found.st_size}".encode(), usedforsecurity=False).hexdigest()
     return ObjectInfo(path, found.st_size, found.st_mtime_ns // 1_000_000, version)
-
-
-@contextmanager
-def _lock_folder(folder: Path) -> Iterator[None]:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

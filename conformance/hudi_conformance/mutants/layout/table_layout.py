@@ -3,6 +3,7 @@
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference import tables
 from hudi_reference.storage.local import LocalStorage
+from hudi_reference.storage.system_calls import SystemCalls
 
 
 @mutant(breaks="LAY-001")
@@ -24,6 +25,8 @@ def record_key_fields_not_stored(patch: Patch) -> None:
 @mutant(breaks=("LAY-005", "CLN-001"))
 def symbolic_links_followed(patch: Patch) -> None:
     """Follows symbolic links below the base path, for reads, listings, writes and deletions."""
-    patch.edit(LocalStorage._locate, "os.lstat(place)", "os.stat(place)")
+    patch.edit(SystemCalls.open_folder, "| _FLAGS", "| os.O_CLOEXEC")
+    patch.edit(SystemCalls.open_file, "| _FLAGS", "| os.O_CLOEXEC")
+    patch.edit(SystemCalls.status, "follow_symlinks=False", "follow_symlinks=True")
     patch.edit(LocalStorage._entries, "if entry.is_symlink():", "if False:")
-    patch.edit(LocalStorage.list, "entry.is_dir(follow_symlinks=False)", "entry.is_dir()")
+    patch.edit(LocalStorage._entries, "entry.is_dir(follow_symlinks=False)", "entry.is_dir()")

@@ -1,14 +1,8 @@
 """One listing of a whole table, which does not end at objects that readers refuse or ignore."""
 
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-from hudi_reference.storage import LocalStorage, ObjectInfo, Storage
-
-#: The prefix of files that a writer of the reference is about to link to their names; readers never see them.
-STAGING = ".staging~"
+from hudi_reference.storage import STAGING, LocalStorage, ObjectInfo, Storage
 
 
 @dataclass(frozen=True)
@@ -47,35 +41,13 @@ def list_everything(storage: Storage) -> Listing:
         return Listing({info.path: info for info in storage.list("")})
     files: dict[str, ObjectInfo] = {}
     folders, links, staged = set(), [], []
-    for entry, path in _entries(storage.root, ""):
-        if entry.is_symlink():
-            links.append(path)
-        elif entry.is_dir():
-            folders.add(path)
-        elif (found := _status(entry)) is not None:
-            info = ObjectInfo(path, found.st_size, found.st_mtime_ns // 1_000_000, "")
-            if entry.name.startswith(STAGING):
-                staged.append(info)
-            else:
-                files[path] = info
+    for entry in storage.entries():
+        if entry.kind == "link":
+            links.append(entry.path)
+        elif entry.kind == "folder":
+            folders.add(entry.path)
+        elif entry.info is not None and entry.name.startswith(STAGING):
+            staged.append(entry.info)
+        elif entry.info is not None:
+            files[entry.path] = entry.info
     return Listing(dict(sorted(files.items())), frozenset(folders), tuple(sorted(links)), tuple(staged))
-
-
-def _status(entry: "os.DirEntry[str]") -> os.stat_result | None:
-    """The status of a file; None for other entries, and for a file that was deleted after its folder was read."""
-    try:
-        return entry.stat() if entry.is_file() else None
-    except FileNotFoundError:
-        return None
-
-
-def _entries(root: Path, folder: str) -> Iterator[tuple["os.DirEntry[str]", str]]:
-    try:
-        with os.scandir(root / folder) as entries:
-            found = [(entry, f"{folder}/{entry.name}" if folder else entry.name) for entry in entries]
-    except (FileNotFoundError, NotADirectoryError):  # there is no table, or the folder was removed meanwhile
-        return
-    for entry, path in found:
-        yield entry, path
-        if entry.is_dir(follow_symlinks=False):
-            yield from _entries(root, path)

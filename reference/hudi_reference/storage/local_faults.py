@@ -1,0 +1,97 @@
+"""Errors of the local file system, translated into those of the reference, with path and operation."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from hudi_reference.errors import (
+    AccessDenied,
+    NameNotStorable,
+    OutcomeUnknown,
+    StorageFault,
+    StorageFull,
+    StorageUnavailable,
+    SymbolicLinkInTable,
+)
+
+
+class _Fault(NamedTuple):
+    """The class of an error, and what the user can do."""
+
+    kind: type[StorageFault]
+    remedy: str
+
+
+_RETRY = "nothing was changed; try again"
+_FAULTS = {
+    **dict.fromkeys(
+        (errno.EACCES, errno.EPERM, errno.EROFS),
+        _Fault(AccessDenied, "nothing was changed; check owner and permissions of the folders, and how the disk is mounted"),
+    ),
+    **dict.fromkeys(
+        (errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _Fault(StorageFull, "nothing was changed; free some space, then try again")
+    ),
+    **dict.fromkeys(
+        (errno.EMFILE, errno.ENFILE),
+        _Fault(StorageUnavailable, "nothing was changed; raise the limit of open files (ulimit -n)"),
+    ),
+    **dict.fromkeys(
+        (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR),
+        _Fault(NameNotStorable, "nothing was changed; use another name for the partition or the file"),
+    ),
+}
+_OTHER = _Fault(StorageUnavailable, _RETRY)
+
+
+def reason_of(error: OSError | UnicodeEncodeError) -> str:
+    """The text of the operating system, as `No space left on device (ENOSPC)`."""
+    if isinstance(error, UnicodeEncodeError):
+        return str(error)
+    number = error.errno or 0
+    return f"{os.strerror(number)} ({errno.errorcode.get(number, number)})" if number else str(error)
+
+
+@contextmanager
+def translated(operation: str, path: str) -> Iterator[None]:
+    """Translate the errors of a block. A missing object stays FileNotFoundError, as the protocol of storage has it."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (OSError, UnicodeEncodeError) as error:
+        raise fault_of(operation, path, error) from error
+
+
+@contextmanager
+def translated_change(operation: str, path: str) -> Iterator[None]:
+    """The same for a change, in which a missing file is a fault like others: another process removed it meanwhile."""
+    try:
+        yield
+    except (OSError, UnicodeEncodeError) as error:
+        raise fault_of(operation, path, error) from error
+
+
+def fault_of(operation: str, path: str, error: OSError | UnicodeEncodeError) -> StorageFault:
+    """The error of the reference for an operation that had no effect."""
+    number = errno.EILSEQ if isinstance(error, UnicodeEncodeError) else error.errno
+    kind, remedy = _FAULTS.get(number or 0, _OTHER)
+    return kind(f"the file system did not {operation}", path=path, found=reason_of(error), remedy=remedy)
+
+
+def outcome_unknown(path: str, what: str, error: OSError) -> OutcomeUnknown:
+    """The error for a change whose effect, or whose place on the disk, is not known."""
+    return OutcomeUnknown(
+        f"it is unknown whether {what}", rule="S3-006", path=path, expected="an answer", found=reason_of(error),
+        remedy="check the timeline before you repeat the write; it may be complete",
+    )  # fmt: skip
+
+
+def link_in_table(path: str) -> SymbolicLinkInTable:
+    """The error for the symbolic link at `path`, relative to the base path."""
+    return SymbolicLinkInTable(
+        "symbolic links inside the table are not followed", rule="LAY-005", path=path,
+        expected="folders and ordinary files below the base path", found="a symbolic link",
+        remedy="remove the link, or replace it by its target",
+    )  # fmt: skip

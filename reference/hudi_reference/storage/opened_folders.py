@@ -1,0 +1,156 @@
+"""The folders of a table on the local file system, reached one by one through opened folders.
+
+Every path is walked from the opened base path, one step at a time, without following symbolic links. Another process may
+replace a folder by a link at any moment: then the step fails, or the opened folder stays the one that it was. A check of the
+whole path before its use could not promise that.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hudi_reference.storage.local_faults import link_in_table
+from hudi_reference.storage.system_calls import SystemCalls
+
+#: How often a step is tried while other processes remove and make the folder.
+TRIES = 100
+#: The errors of a step to something that is no folder: a file or a symbolic link.
+_NO_FOLDER = (errno.ENOTDIR, errno.ELOOP)
+
+
+class OpenedFolders:
+    """Opens folders below `root` by the names that lead to them.
+
+    With `syncs`, an opened folder that was made for a change stays after a power loss: every folder above it is synced before
+    the change, once for each folder, because the process that made it may have crashed before it synced.
+    """
+
+    def __init__(self, root: Path, calls: SystemCalls, *, syncs: bool) -> None:
+        self._root, self._calls, self._syncs = str(root), calls, syncs
+        #: The inodes of folders whose entries are known to be on the disk, by path.
+        self._synced: dict[str, int] = {}
+
+    @contextmanager
+    def opened(self, steps: Sequence[str], *, make: bool = False) -> Iterator[int]:
+        """The descriptor of a folder during a block.
+
+        With `make` missing folders are made. Raises FileNotFoundError, NotADirectoryError (only with `make`),
+        SymbolicLinkInTable.
+        """
+        folder = self._open_root(make=make)
+        try:
+            for number in range(1, len(steps) + 1):
+                above, folder = folder, self._open_below(folder, steps[:number], make=make)
+                self.close(above)
+            yield folder
+        finally:
+            self.close(folder)
+
+    def close(self, descriptor: int) -> None:
+        """Close a folder, or a file that was read: there is nothing that could be lost."""
+        with suppress(OSError):
+            self._calls.close(descriptor)
+
+    def status(self, steps: Sequence[str], at: int) -> os.stat_result | None:
+        """The status of the entry to which the steps lead, in its opened folder; None if there is none.
+
+        Raises SymbolicLinkInTable.
+        """
+        try:
+            found = self._calls.status(steps[-1], at)
+        except FileNotFoundError:
+            return None
+        if stat.S_ISLNK(found.st_mode):
+            raise link_in_table("/".join(steps))
+        return found
+
+    def remove_if_empty(self, steps: Sequence[str]) -> Sequence[str]:
+        """Remove a folder and those above it, as far as they are empty; the steps to the first that stays."""
+        while steps:
+            try:
+                with self.opened(steps[:-1]) as above:
+                    self._calls.remove_folder(steps[-1], above)
+            except OSError:
+                break
+            self._synced.pop("/".join(steps), None)
+            steps = steps[:-1]
+        return steps
+
+    def _open_root(self, *, make: bool) -> int:
+        try:
+            root = self._calls.open_root(self._root)
+        except (FileNotFoundError, NotADirectoryError):
+            if not make:
+                raise FileNotFoundError(self._root) from None
+            self._make_root(self._root)
+            root = self._calls.open_root(self._root)
+        if make and self._syncs and "" not in self._synced:
+            try:
+                self._sync_path(str(Path(self._root).parent))
+            except BaseException:
+                self.close(root)
+                raise
+            self._synced[""] = 0
+        return root
+
+    def _make_root(self, path: str) -> None:
+        """Make the base path and the missing folders above it."""
+        above = str(Path(path).parent)
+        try:
+            self._calls.make_root(path)
+        except FileExistsError:
+            return
+        except FileNotFoundError:
+            self._make_root(above)
+            with suppress(FileExistsError):
+                self._calls.make_root(path)
+        if self._syncs:
+            self._sync_path(above)
+
+    def _sync_path(self, path: str) -> None:
+        """Sync a folder above the table. One that may be traversed but not read was made by others, who have synced it."""
+        try:
+            folder = self._calls.open_root(path)
+        except PermissionError:
+            return
+        try:
+            self._calls.sync(folder)
+        finally:
+            self.close(folder)
+
+    def _open_below(self, above: int, steps: Sequence[str], *, make: bool) -> int:
+        """Open the folder that the last step names in the folder `above`."""
+        for _ in range(TRIES):
+            try:
+                folder = self._calls.open_folder(steps[-1], above)
+            except FileNotFoundError:
+                if not make:
+                    raise
+                with suppress(FileExistsError):
+                    self._calls.make_folder(steps[-1], above)
+            except OSError as error:
+                if error.errno not in _NO_FOLDER:
+                    raise
+                found = self.status(steps, above)
+                if found is not None and not stat.S_ISDIR(found.st_mode):
+                    missing = NotADirectoryError(errno.ENOTDIR, "not a folder") if make else FileNotFoundError(steps[-1])
+                    raise missing from None
+            else:
+                return self._with_synced_entry(folder, above, steps) if make and self._syncs else folder
+        raise OSError(errno.EBUSY, "other processes keep removing the folder")
+
+    def _with_synced_entry(self, folder: int, above: int, steps: Sequence[str]) -> int:
+        """The opened folder, after its entry in the folder `above` is on the disk."""
+        path = "/".join(steps)
+        try:
+            inode = self._calls.status_of(folder).st_ino
+            if self._synced.get(path) != inode:
+                self._calls.sync(above)
+                self._synced[path] = inode
+        except BaseException:
+            self.close(folder)
+            raise
+        return folder
