@@ -163,10 +163,12 @@ class LocalStorage:
         """Delete the file and the folders that become empty."""
         steps = _steps(path)
         folders = steps[:-1]
+        if not steps:
+            return
         with translated_change("delete the file", path):
             try:
                 with self._folders.opened(folders) as folder:
-                    found = self._folders.status(steps, folder) if steps else None
+                    found = self._folders.status(steps, folder)
                     if found is not None and stat.S_ISDIR(found.st_mode):
                         return
                     with suppress(FileNotFoundError):
@@ -233,7 +235,7 @@ class LocalStorage:
         """Write a hidden file and give it its name by `publish`."""
         steps = _steps(path)
         if not steps:
-            raise IsADirectoryError(path)
+            raise IsADirectoryError(errno.EISDIR, "the path names no object")
         with self._hidden_file(steps, data) as (folder, hidden, inode):
             self._folders.status(steps, folder)  # raises the error for a link
             try:
@@ -258,21 +260,30 @@ class LocalStorage:
         After the block the hidden name is gone, and the folder is synced.
         """
         hidden = f"{STAGING}{secrets.token_hex(8)}"
+        folder, file = self._create_hidden(steps[:-1], hidden)
+        try:
+            try:
+                status = self._write(file, data)
+                self._sweep("/".join(steps[:-1]), folder, status.st_mtime_ns)
+                yield folder, hidden, status.st_ino
+            finally:
+                self._folders.close(file)
+                with suppress(OSError):  # not there after a rename; a hidden file that stays is swept later
+                    self._calls.remove(hidden, folder)
+            self._sync_published(steps, folder)
+        finally:
+            self._folders.close(folder)
+
+    def _create_hidden(self, folders: Sequence[str], hidden: str) -> tuple[int, int]:
+        """Open a folder, and a new file in it. Other processes may remove the folder as long as it is empty."""
         for _ in range(TRIES):
-            with self._folders.opened(steps[:-1], make=True) as folder:
+            with suppress(FileNotFoundError):
+                folder = self._folders.open(folders, make=True)
                 try:
-                    file = self._calls.create_file(hidden, folder)
-                except FileNotFoundError:
-                    continue  # another process has removed the empty folder
-                try:
-                    status = self._write(file, data)
-                    self._sweep("/".join(steps[:-1]), folder, status.st_mtime_ns)
-                    yield folder, hidden, status.st_ino
-                finally:
-                    self._folders.close(file)
-                    with suppress(OSError):  # not there after a rename; a hidden file that stays is swept later
-                        self._calls.remove(hidden, folder)
-                return self._sync_published(steps, folder)
+                    return folder, self._calls.create_file(hidden, folder)
+                except BaseException:
+                    self._folders.close(folder)
+                    raise
         raise OSError(errno.EBUSY, "other processes keep removing the folder")
 
     def _write(self, file: int, data: bytes) -> os.stat_result:

@@ -34,20 +34,28 @@ class OpenedFolders:
         self._synced: dict[str, int] = {}
 
     @contextmanager
-    def opened(self, steps: Sequence[str], *, make: bool = False) -> Iterator[int]:
-        """The descriptor of a folder during a block.
-
-        With `make` missing folders are made. Raises FileNotFoundError, NotADirectoryError (only with `make`),
-        SymbolicLinkInTable.
-        """
-        folder = self._open_root(make=make)
+    def opened(self, steps: Sequence[str]) -> Iterator[int]:
+        """The descriptor of a folder during a block. Raises as `open` does."""
+        folder = self.open(steps)
         try:
-            for number in range(1, len(steps) + 1):
-                above, folder = folder, self._open_below(folder, steps[:number], make=make)
-                self.close(above)
             yield folder
         finally:
             self.close(folder)
+
+    def open(self, steps: Sequence[str], *, make: bool = False) -> int:
+        """Open a folder; the caller closes it.
+
+        With `make` missing folders are made. Raises FileNotFoundError, also with `make` if other processes remove the folders
+        meanwhile; NotADirectoryError (only with `make`), SymbolicLinkInTable.
+        """
+        folder = self._open_root(make=make)
+        for number in range(1, len(steps) + 1):
+            try:
+                below = self._open_below(folder, steps[:number], make=make)
+            finally:
+                self.close(folder)
+            folder = below
+        return folder
 
     def close(self, descriptor: int) -> None:
         """Close a folder, or a file that was read: there is nothing that could be lost."""

@@ -100,18 +100,27 @@ class TimeGenerator:
             yield time
 
     def _read_later_than(self, latest: str) -> str:
-        """The time of the clock; waits until it is later than `latest`."""
+        """The time of the clock; waits until it is later than `latest`, if the longest wait suffices for that."""
         waited, step = 0, 1
-        while (time := format_time(self.clock.now(), self.zone)) <= latest:
-            if waited >= self.longest_wait:
+        while (time := format_time(now := self.clock.now(), self.zone)) <= latest:
+            if waited >= self.longest_wait or (waited == 0 and not self._is_reached(now, latest)):
                 raise ClockBehindTimeline(
                     "the clock of this machine is behind the timeline", rule="TT-009", expected=f"a time after {latest}",
                     found=time, remedy="set the clock, or the zone that the table's times are in; an hour that the zone "
-                    "repeats passes by itself",
+                    "repeats passes by itself; withdraw a plan with a time in the future: "
+                    "hudi-conformance service TABLE withdraw --instant T",
                 )  # fmt: skip
             self.clock.sleep(step)
             waited, step = waited + step, min(2 * step, _LONGEST_STEP)
         return time
+
+    def _is_reached(self, now: int, latest: str) -> bool:
+        """Whether the clock shows a later time within the longest wait.
+
+        A time far in the future must not make other writers wait for the lock.
+        """
+        times = range(now, now + self.longest_wait + _LONGEST_STEP, _LONGEST_STEP)
+        return any(format_time(time, self.zone) > latest for time in times)
 
 
 #: Added to the wait, because clocks have whole milliseconds and the next reading must be later, not equal.

@@ -86,3 +86,13 @@ def test_a_counter_returns_times_later_than_the_timeline() -> None:
     with one.drawn("") as time:
         times.append(time)
     assert times == [str(FIRST + n) for n in (0, 1, 101, 102, 103)]
+
+
+def test_a_time_far_in_the_future_is_refused_at_once() -> None:
+    """TT-009: if the longest wait does not suffice, the error comes at once, without a wait under the lock, and says what to do
+    with a plan that has such a time."""
+    clock = ManualClock(BEFORE_THE_REPEATED_HOUR, step=0)
+    generator = TimeGenerator(clock, InProcessLock(), skew=1)
+    with pytest.raises(ClockBehindTimeline, match="withdraw a plan"):
+        generator.requested("20990101000000000")
+    assert clock.time == BEFORE_THE_REPEATED_HOUR

@@ -21,15 +21,17 @@ from hudi_reference.services.indexing.indexing import index, indexes_to_build
 from hudi_reference.services.indexing.named_indexes import drop_index, plan_drop
 from hudi_reference.services.planning.compaction_plan import Operation, operations_in
 from hudi_reference.services.planning.plan_execution import pending_of, read_plan
-from hudi_reference.services.rollback.restore import plan_restore, restore
-from hudi_reference.services.rollback.rollback import plan_rollback, rollback
+from hudi_reference.services.rollback.failed_writes import plans_before_clean
+from hudi_reference.services.rollback.restore import files_of_restore, plan_restore, restore
+from hudi_reference.services.rollback.rollback import RollbackPlan, plan_rollback, rollback
 from hudi_reference.services.rollback.savepoint import delete_savepoint, savepoint, savepoint_files
+from hudi_reference.services.rollback.withdrawal import plan_to_withdraw, withdraw_plan
 from hudi_reference.tables import open_table
 from hudi_reference.timeline.instants.instant import Instant
 
 Name = Literal[
     "clean", "compaction", "log-compaction", "clustering", "rollback", "savepoint", "delete-savepoint", "restore", "archive",
-    "index", "drop-index",
+    "index", "drop-index", "withdraw",
 ]  # fmt: skip
 Options = Mapping[str, str]
 
@@ -46,7 +48,8 @@ class Job:
 
 
 def _clean_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
-    return [("delete", path) for path in files_of_clean(table, options)]
+    undone = [step for plan in plans_before_clean(table, options) for step in _steps_of_rollback(plan)]
+    return [*undone, *(("delete", path) for path in files_of_clean(table, options))]
 
 
 def _compaction_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
@@ -81,12 +84,21 @@ def _rewriting(group: InputGroup) -> str:
 
 
 def _rollback_preview(table: Table, instant: str, _: Options) -> list[tuple[str, str]]:
-    plan = plan_rollback(table, instant)
+    return _steps_of_rollback(plan_rollback(table, instant))
+
+
+def _steps_of_rollback(plan: RollbackPlan) -> list[tuple[str, str]]:
     return [("undo", f"{plan.target} {plan.action}"), *(("delete", path) for path in plan.files)]
 
 
 def _restore_preview(table: Table, instant: str, _: Options) -> list[tuple[str, str]]:
-    return [("undo", f"{time} {action}") for time, action in plan_restore(table, instant).writes]
+    plan = plan_restore(table, instant)
+    undone = [("undo", f"{time} {action}") for time, action in plan.writes]
+    return [*undone, *(("delete", path) for path in files_of_restore(table, plan))]
+
+
+def _withdraw_preview(table: Table, instant: str, _: Options) -> list[tuple[str, str]]:
+    return [("withdraw", f"{instant} {plan_to_withdraw(table, instant).action}")]
 
 
 def _archive_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
@@ -139,6 +151,7 @@ JOBS: Mapping[Name, Job] = {
     "archive": Job("the table", _archive_preview, _archive),
     "index": Job("the table", _index_preview, lambda table, _, options: index(table, options)),
     "drop-index": Job("an index", _drop_preview, _drop),
+    "withdraw": Job("an instant", _withdraw_preview, lambda table, instant, _: withdraw_plan(table, instant)),
 }
 
 
@@ -146,7 +159,7 @@ def service(
     table: Annotated[str, typer.Argument(help="Folder or URI of the table.")],
     name: Annotated[Name, typer.Argument(metavar="SERVICE", help=f"One of {', '.join(JOBS)}.", show_choices=False)],
     instant: Annotated[
-        str | None, typer.Option(metavar="T", help="Instant to roll back, to protect, or to restore to.")
+        str | None, typer.Option(metavar="T", help="Instant to roll back, to protect, to restore to, or to withdraw.")
     ] = None,
     index_name: Annotated[str | None, typer.Option("--index", metavar="NAME", help="Index to drop.")] = None,
     setting: Annotated[

@@ -23,9 +23,8 @@ from hudi_reference.requirement import implements
 from hudi_reference.services.planning.clean_plan import paths_of, planned_files
 from hudi_reference.services.planning.index_plan import files_to_index
 from hudi_reference.services.planning.plan_execution import Plan, by_partition
+from hudi_reference.services.planning.unsafe_plan import unsafe_plan
 from hudi_reference.services.rollback.savepoint import savepointed_files
-from hudi_reference.timeline.instants.instant import Instant
-from hudi_reference.timeline.instants.states import State
 
 
 @dataclass(frozen=True)
@@ -111,9 +110,7 @@ def _outside_partitions(table: Table, groups: FileGroups, planned: Iterable[str]
 
 
 def _unsafe_plan(table: Table, requested: str, path: str, rule: str, reason: str) -> UnsafePlan:
-    plan = Instant(requested, "clean", State.REQUESTED).file_name
-    return UnsafePlan(
-        "the plan would delete a file that a clean must keep", rule=rule, path=f"{table.properties.timeline_folder}/{plan}",
+    return unsafe_plan(
+        table, "clean", requested, "the plan would delete a file that a clean must keep", rule=rule,
         expected="files that nothing reads any more", found=f"{path}: {reason}",
-        remedy="nothing was deleted; find out which program wrote the plan, then remove the plan from the timeline folder",
     )  # fmt: skip

@@ -16,7 +16,14 @@ from hudi_reference.errors import CannotUndo, WriteConflict
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.plan_execution import pending_of
-from hudi_reference.services.rollback.rollback import execute_rollback, heartbeats_of, schedule_rollback
+from hudi_reference.services.rollback.rollback import (
+    RollbackPlan,
+    execute_rollback,
+    heartbeats_of,
+    pending_target,
+    plan_rollback,
+    schedule_rollback,
+)
 from hudi_reference.write.concurrency.config import Concurrency, Policy
 
 #: Actions of writers. Plans of services are executed again.
@@ -33,6 +40,22 @@ def rollback_expired_writes(table: Table, options: Mapping[str, str]) -> tuple[s
     settings = {**table.options, **options}
     is_lazy = Concurrency.from_options(settings).policy is Policy.LAZY
     return roll_back_failed(replace(table, options=settings)) if is_lazy else ()
+
+
+def plans_before_clean(table: Table, options: Mapping[str, str]) -> tuple[RollbackPlan, ...]:
+    """The rollbacks that `rollback_expired_writes` would execute now. Changes nothing."""
+    settings = {**table.options, **options}
+    if Concurrency.from_options(settings).policy is not Policy.LAZY:
+        return ()
+    changed, found = replace(table, options=settings), []
+    targets = [pending_target(changed, pending.requested) for pending in pending_of(table.timeline, "rollback")]
+    for pending in reversed(table.timeline.pending):
+        if pending.action in _WRITES and not heartbeats_of(changed).is_active(pending.requested):
+            targets.append(pending.requested)
+    for target in dict.fromkeys(targets):
+        with suppress(CannotUndo):
+            found.append(plan_rollback(changed, target))
+    return tuple(found)
 
 
 @implements("OCC-027", "TL-019", "TL-030")

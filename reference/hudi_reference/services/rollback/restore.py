@@ -28,6 +28,7 @@ from hudi_reference.services.planning.plan_execution import (
     read_plan,
 )
 from hudi_reference.services.planning.rollback_validation import check_state_complete
+from hudi_reference.services.rollback.plan_check import check_restore_plan
 from hudi_reference.services.rollback.rollback import (
     RollbackPlan,
     check_not_savepointed,
@@ -104,6 +105,14 @@ def plan_restore(table: Table, instant: str) -> RestorePlan:
     return RestorePlan(instant, tuple((found.requested, found.action) for found in later))
 
 
+def files_of_restore(table: Table, plan: RestorePlan) -> tuple[str, ...]:
+    """The paths of the data files that a restore deletes. Changes nothing."""
+    if plan.requested is not None:
+        check_restore_plan(table, plan.requested, plan.target, (time for time, _ in plan.writes))
+    times = {time for time, _ in plan.writes}
+    return tuple(path for found in table.timeline.writes if found.requested in times for path in files_of(table, found))
+
+
 def _pending_plan(plan: RestorePlan, instant: str) -> RestorePlan:
     """The plan of the pending restore. Raises CannotUndo if it has another target."""
     if plan.target != instant:
@@ -143,6 +152,11 @@ class RestoreExecution(PlanExecution):
     """One execution of a restore plan."""
 
     action = "restore"
+
+    def check_plan(self, plan: Plan) -> None:
+        """Raise UnsafePlan if the plan would remove what must stay."""
+        known = _plan_of(self.requested, plan)
+        check_restore_plan(self.table, self.requested, known.target, (time for time, _ in known.writes))
 
     def work(self, plan: Plan) -> Plan:
         """Remove the writes of the plan with their files, then the rollbacks that are later than the target."""

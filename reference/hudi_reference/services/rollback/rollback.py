@@ -35,6 +35,7 @@ from hudi_reference.services.planning.plan_execution import (
     read_plan,
 )
 from hudi_reference.services.planning.rollback_validation import check_state_complete
+from hudi_reference.services.rollback.plan_check import check_rollback_plan
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State
@@ -118,13 +119,14 @@ def schedule_rollback(table: Table, instant: str, *, failed: bool = False) -> st
 def plan_rollback(table: Table, instant: str, *, failed: bool = False) -> RollbackPlan:
     """The plan of a rollback of that instant: the pending one, or the one that would be made now. Changes nothing.
 
-    Raises CannotUndo, UnsupportedTableFeature.
+    Raises CannotUndo, UnsupportedTableFeature, and UnsafePlan for a pending plan that would not be executed.
     """
     check_indexes_maintained(table)
     timeline = table.timeline
     for pending in pending_of(timeline, "rollback"):
         plan = _plan_of(pending.requested, read_plan(table, "rollback", pending.requested))
         if plan.target == instant:
+            check_rollback_plan(table, pending.requested, plan.target, plan.files)
             return plan
     target = next((found for found in timeline.writes if found.requested == instant), None)
     if target is None or (failed and target.state is State.COMPLETED):
@@ -142,7 +144,8 @@ def plan_rollback(table: Table, instant: str, *, failed: bool = False) -> Rollba
 def execute_rollback(table: Table, requested: str) -> str:
     """Execute the plan with that requested time, from the beginning or after an execution that did not complete.
 
-    Raises CannotUndo, and drops the plan, if the write completed before its rollback was planned.
+    Raises CannotUndo, and drops the plan, if the write completed before its rollback was planned; UnsafePlan for a plan that
+    would remove what must stay.
     """
     check_indexes_maintained(table)
     _drop_if_overtaken(table, requested)
@@ -154,6 +157,11 @@ class RollbackExecution(PlanExecution):
 
     action = "rollback"
 
+    def check_plan(self, plan: Plan) -> None:
+        """Raise UnsafePlan if the plan would remove what must stay."""
+        known = _plan_of(self.requested, plan)
+        check_rollback_plan(self.table, self.requested, known.target, known.files)
+
     def work(self, plan: Plan) -> Plan:
         """Remove the target and its files."""
         rollback_plan, started = _plan_of(self.requested, plan), self.table.clock.now()
@@ -161,8 +169,13 @@ class RollbackExecution(PlanExecution):
         return rollback_record(self.table, rollback_plan, self.table.clock.now() - started)
 
 
+def pending_target(table: Table, requested: str) -> str:
+    """The requested time of the write that a pending rollback rolls back."""
+    return str(read_plan(table, "rollback", requested)["instantToRollback"]["commitTime"])
+
+
 def _drop_if_overtaken(table: Table, requested: str) -> None:
-    target = read_plan(table, "rollback", requested)["instantToRollback"]["commitTime"]
+    target = pending_target(table, requested)
     for found in table.timeline.commits:
         if found.requested == target and (found.completion or "") > requested:
             forget_action(table, requested, "rollback")

@@ -1,0 +1,109 @@
+"""Which plans of rollbacks and restores are not executed, spec "Timeline > Actions".
+
+A pending plan may come from another engine, or may have been changed. Before anything is deleted:
+
+    rollback    each file is a base or log file that the write to roll back has stored: its instant is in the name
+    both        no savepoint protects a completed write that is to be removed
+    rollback    no later write had completed when the plan was made: it would be based on what is removed
+    restore     each completed write completed after the target did
+    restore     every write that is later than the target is removed, not only some of them
+"""
+
+from collections.abc import Iterable
+
+from hudi_reference.errors import UnsafePlan
+from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.query.file_groups import load_commit
+from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
+from hudi_reference.services.planning.unsafe_plan import unsafe_plan
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+
+
+@implements("TL-019", "TL-021")
+def check_rollback_plan(table: Table, requested: str, target: str, files: Iterable[str]) -> None:
+    """Check the plan of the rollback that was requested then. Changes nothing.
+
+    Args:
+        table: the table as it is now.
+        requested: the requested time of the rollback.
+        target: the requested time of the write that it rolls back.
+        files: the paths that it deletes.
+
+    Raises:
+        UnsafePlan: the plan must not be executed; the error names the plan, and the file or the write.
+    """
+    _check_time(table, "rollback", requested, target)
+    for path in files:
+        partition, name = split_path(path)
+        file = parse_data_file_name(name)
+        if file is None or file.instant != target or META_FOLDER in partition.split("/"):
+            raise _unsafe(table, "rollback", requested, "TL-019", f"{path}: not a data file of the write {target}")
+    completed = [found for found in table.timeline.completed if found.requested == target and found in table.timeline.writes]
+    for write in completed:
+        _check_not_savepointed(table, "rollback", requested, target)
+        for other in table.timeline.commits:
+            if _is_later(other, write) and (other.completion or other.requested) < requested:
+                raise _unsafe(table, "rollback", requested, "TL-019", f"{other.file_name} is later than {write.file_name}")
+
+
+@implements("TL-021", "TL-023")
+def check_restore_plan(table: Table, requested: str, target: str, removed: Iterable[str]) -> None:
+    """Check the plan of the restore that was requested then. Changes nothing.
+
+    Args:
+        table: the table as it is now.
+        requested: the requested time of the restore.
+        target: the requested time of the commit to which it restores; "" in plans of releases that do not store it.
+        removed: the requested times of the writes that it removes.
+
+    Raises:
+        UnsafePlan: the plan must not be executed; the error names the plan and the write.
+    """
+    times, commits = set(removed), table.timeline.commits
+    for time in times:
+        _check_time(table, "restore", requested, time)
+        _check_not_savepointed(table, "restore", requested, time)
+    going = [found for found in commits if found.requested in times]
+    base = next((found for found in commits if found.requested == target), None)
+    if target and base is None:
+        raise _unsafe(table, "restore", requested, "TL-023", f"{target} is not a completed commit on the active timeline")
+    start = base or min(going, key=lambda found: found.requested, default=None)
+    if start is None:
+        return
+    for found in going if base is not None else ():
+        if (found.completion or found.requested) <= (start.completion or start.requested):
+            raise _unsafe(table, "restore", requested, "TL-023", f"{found.file_name} is not later than the target {target}")
+    for found in commits:
+        is_kept = found.requested not in times and _is_later(found, start) and found.requested > start.requested
+        if is_kept and (found.completion or found.requested) < requested and not _is_compaction(table, found):
+            raise _unsafe(table, "restore", requested, "TL-023", f"{found.file_name} is later than the target and would stay")
+
+
+def _is_later(found: Instant, than: Instant) -> bool:
+    return found.requested > than.requested or (found.completion or "") > (than.completion or than.requested)
+
+
+def _is_compaction(table: Table, found: Instant) -> bool:
+    return load_commit(table.storage, table.properties, found).operation == "COMPACT"
+
+
+def _check_time(table: Table, action: str, requested: str, time: str) -> None:
+    """The time becomes a part of the paths of markers and heartbeats."""
+    if not (time.isascii() and time.isdigit()):
+        raise _unsafe(table, action, requested, "TL-027", f"{time!r} is not an instant time")
+
+
+def _check_not_savepointed(table: Table, action: str, requested: str, time: str) -> None:
+    for found in table.timeline.completed:
+        if found.action == "savepoint" and found.requested == time and found.state is State.COMPLETED:
+            raise _unsafe(table, action, requested, "TL-021", f"a savepoint protects {time}")
+
+
+def _unsafe(table: Table, action: str, requested: str, rule: str, found: str) -> UnsafePlan:
+    return unsafe_plan(
+        table, action, requested, f"the plan of the {action} would remove what must stay", rule=rule,
+        expected="writes that nothing else is based on, with their own files", found=found,
+    )  # fmt: skip
