@@ -28,13 +28,15 @@ ABANDONED = 3_600_000_000_000
 #: Files of at most this size in bytes are read as a whole when they are opened.
 WHOLE = 1 << 16
 
+Kind = Literal["file", "folder", "link", "other"]
+
 
 @dataclass(frozen=True)
 class Entry:
     """An entry of a folder, with the status of a file. `path` is relative to the base path."""
 
     path: str
-    kind: Literal["file", "folder", "link", "other"]
+    kind: Kind
     status: os.stat_result | None = None
 
     @property
@@ -217,15 +219,10 @@ class LocalStorage:
             with translated("list the folder", folder), self._folders.opened(_steps(folder)) as opened:
                 for entry in self._calls.entries(opened):
                     path = f"{folder}/{entry.name}" if folder else entry.name
-                    if entry.is_symlink():
-                        found.append(Entry(path, "link"))
-                    elif entry.is_dir(follow_symlinks=False):
-                        found.append(Entry(path, "folder"))
-                    elif not entry.is_file(follow_symlinks=False):
-                        found.append(Entry(path, "other"))
-                    else:
-                        with suppress(FileNotFoundError):
-                            found.append(Entry(path, "file", entry.stat(follow_symlinks=False) if with_status else None))
+                    kind = _kind_of(entry)
+                    with suppress(FileNotFoundError):
+                        status = entry.stat(follow_symlinks=False) if with_status and kind == "file" else None
+                        found.append(Entry(path, kind, status))
         except FileNotFoundError:
             return []
         return found
@@ -339,6 +336,14 @@ class LocalStorage:
 def _steps(path: str) -> list[str]:
     """The steps of a path inside the table. Raises PathOutsideTable."""
     return [step for step in require_inside_table(path).split("/") if step]
+
+
+def _kind_of(entry: "os.DirEntry[str]") -> Kind:
+    if entry.is_symlink():
+        return "link"
+    if entry.is_dir(follow_symlinks=False):
+        return "folder"
+    return "file" if entry.is_file(follow_symlinks=False) else "other"
 
 
 def _local_info(path: str, found: os.stat_result) -> ObjectInfo:
