@@ -198,9 +198,9 @@ def check_fault(folder: Path, name: str, calls: Failing, states: list[dict[str, 
 def test_a_fault_at_a_call_of_an_action_leaves_a_readable_table(tmp_path: Path, name: str) -> None:
     """StorageFault: whichever system call of an action fails, the error is typed, the rows are those of before or after it, and
     a second try works. A write that is complete never reports that it failed. `-m long` lets every call fail; else every
-    third change and every 40th read do."""
+    third change and every tenth read do."""
     made(tmp_path / "start", "MERGE_ON_READ" if name == "compaction" else "COPY_ON_WRITE")
-    check_every(tmp_path, name, lambda call, kind: call % (3 if kind in CHANGES else 40) == 0)
+    check_every(tmp_path, name, lambda call, kind: call % (3 if kind in CHANGES else 10) == 0)
 
 
 @pytest.mark.long

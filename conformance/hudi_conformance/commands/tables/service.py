@@ -48,8 +48,8 @@ class Job:
 
 
 def _clean_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
-    undone = [step for plan in plans_before_clean(table, options) for step in _steps_of_rollback(plan)]
-    return [*undone, *(("delete", path) for path in files_of_clean(table, options))]
+    rolled_back = [step for plan in plans_before_clean(table, options) for step in _steps_of_rollback(plan)]
+    return [*rolled_back, *(("delete", path) for path in files_of_clean(table, options))]
 
 
 def _compaction_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
@@ -93,8 +93,8 @@ def _steps_of_rollback(plan: RollbackPlan) -> list[tuple[str, str]]:
 
 def _restore_preview(table: Table, instant: str, _: Options) -> list[tuple[str, str]]:
     plan = plan_restore(table, instant)
-    undone = [("undo", f"{time} {action}") for time, action in plan.writes]
-    return [*undone, *(("delete", path) for path in files_of_restore(table, plan))]
+    rolled_back = [("undo", f"{time} {action}") for time, action in plan.writes]
+    return [*rolled_back, *(("delete", path) for path in files_of_restore(table, plan))]
 
 
 def _withdraw_preview(table: Table, instant: str, _: Options) -> list[tuple[str, str]]:
