@@ -11,6 +11,15 @@ LONG = 40_000
 Verdict = Literal["valid", "must-refuse", "must-recover"]
 
 
+def find_patch(old: bytes, new: bytes) -> tuple[int, int, bytes]:
+    """The single patch that turns `old` into `new`."""
+    head = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    rest_old, rest_new = old[head:], new[head:]
+    pairs = zip(reversed(rest_old), reversed(rest_new), strict=False)
+    tail = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(rest_old), len(rest_new)))
+    return head, len(rest_old) - tail, rest_new[: len(rest_new) - tail]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Case:
     """The fields that every case has, with the names of `case.json`.

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 from tools.recipes.catalogue import as_of_instant
-from tools.recipes.producers.column_types import arrow_schema, declared
+from tools.recipes.column_types import arrow_schema, declared
 from tools.recipes.recipe import Check, Recipe, Row
 
 from hudi_conformance.cases.rows import canonical_rows

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tools.recipes.producers.column_types import avro_record
+from tools.recipes.column_types import avro_record
 from tools.recipes.recipe import Row, TableEdit
 from tools.recipes.table_edits import TIMELINE
 

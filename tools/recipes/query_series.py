@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from tools.recipes.column_types import arrow_schema
 from tools.recipes.expectation import columns_of, model_of, rows_document
-from tools.recipes.producers.column_types import arrow_schema
 from tools.recipes.recipe import Bound, Check, Recipe, Row, Window
 from tools.recipes.timeline_summary import timeline_of
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from tools.recipes.producers.interrupted_actions import Until
+from tools.recipes.interrupted_actions import Until
 
 Row = Mapping[str, Any]
 Producer = Literal["apache-hudi@1.0.2", "apache-hudi@1.2.0", "reference"]

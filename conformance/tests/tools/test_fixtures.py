@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tools.recipes import case_writer, catalogue
-from tools.recipes.difference import byte_differences, file_differences
-from tools.recipes.producers import golden_tables, reference
+from tools.recipes import catalogue
+from tools.recipes.producers import case_writer, golden_tables, reference
+from tools.recipes.producers.difference import byte_differences, file_differences
 from tools.recipes.recipe import REFERENCE, Producer, Recipe
 
 from hudi_conformance.cases.case import find_cases

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tools.recipes.producers.interrupted_actions import Until, stopping
+from tools.recipes.interrupted_actions import Until, stopping
 
 TIMELINE = ".hoodie/timeline"
 

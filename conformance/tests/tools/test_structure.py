@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 SUITE = Path(hudi_conformance.__file__).parent / "suite"
 TEST_FOLDERS = (SUITE, ROOT / "conformance" / "tests", ROOT / "reference" / "tests")
 REFERENCE = Path(hudi_reference.__file__).parent
-ROOTS = (REFERENCE, REFERENCE.with_name("hudi_spark"), SUITE.parent)
+ROOTS = (REFERENCE, REFERENCE.with_name("hudi_spark"), SUITE.parent, ROOT / "tools")
 #: The greatest number of modules in a package.
 MOST_MODULES = 13
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference_samples import bounded
-from tools.fuzz import oracle
 from tools.fuzz.edits import mutate
-from tools.fuzz.oracle import Broken, Limits
-from tools.fuzz.seed_files import KEPT
+from tools.fuzz.targets import oracle
 from tools.fuzz.targets.catalogue import all_targets
 from tools.fuzz.targets.log import avro_block
+from tools.fuzz.targets.oracle import Broken, Limits
+from tools.fuzz.targets.seed_files import KEPT
 from tools.fuzz.targets.target import Target
 
 from hudi_reference.errors import HudiError, MalformedTable

@@ -8,13 +8,12 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import orc
 from tools.corpus.avro_bytes import canonical_rows
-from tools.corpus.case import FileCase, Variant, distinct_variants
+from tools.corpus.case import FileCase, Json, Variant, distinct_variants, find_patch
 from tools.corpus.hfile.builder import encode_varint, with_length
 from tools.corpus.hfile.damage import replace_bytes
 from tools.corpus.log.blocks import ROW, make_row, parquet_bytes
-from tools.corpus.log.builder import FILE_ID, Json, instant_time
-from tools.corpus.log.envelope_damage import find_patch
-from tools.corpus.vectors.independent_hashes import Bloom
+from tools.corpus.names import FILE_ID, instant_time
+from tools.corpus.vectors.indexes.independent_hashes import Bloom
 
 from hudi_conformance.engines.support.columns import META_COLUMNS
 

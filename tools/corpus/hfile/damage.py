@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.corpus.case import FileCase, Variant, distinct_variants
+from tools.corpus.case import FileCase, Json, Variant, distinct_variants, find_patch
 from tools.corpus.hfile.builder import (
     CRC32C,
     DATA,
@@ -25,8 +25,6 @@ from tools.corpus.hfile.builder import (
     encode_trailer,
 )
 from tools.corpus.hfile.valid import NAME, listed_entries
-from tools.corpus.log.builder import Json
-from tools.corpus.log.envelope_damage import find_patch
 
 SIX = [(row.encode(), value.encode()) for row, value in zip("bcdefg", "123456", strict=True)]
 KEYS = ["a", "c", "f"]

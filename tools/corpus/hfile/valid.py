@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tools.corpus.case import FileCase
+from tools.corpus.case import FileCase, Json
 from tools.corpus.hfile.builder import CRC32, FAKE, NONE, Entry, HFile, Shape, build_hfile, encode_key
-from tools.corpus.log.builder import FILE_ID, Json, instant_time
-from tools.corpus.vectors.independent_hashes import Bloom
+from tools.corpus.names import FILE_ID, instant_time
+from tools.corpus.vectors.indexes.independent_hashes import Bloom
 
 NAME = f"{FILE_ID}_0-1-2_{instant_time(1)}.hfile"
 RULES = ("BF-002", "BF-010", "BLK-024")

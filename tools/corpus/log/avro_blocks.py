@@ -8,8 +8,9 @@ from tools.corpus import avro_bytes
 from tools.corpus.avro_bytes import Schema, encode_datum, record_schema, schema_text
 from tools.corpus.case import FileCase
 from tools.corpus.log.blocks import ROW, avro_block, make_row
-from tools.corpus.log.builder import INSTANT, SCHEMA, Block, Json, frame_records, instant_time
+from tools.corpus.log.builder import INSTANT, SCHEMA, Block, Json, frame_records
 from tools.corpus.log.file_cases import framed_only, whole_file_case
+from tools.corpus.names import instant_time
 
 RULES = ("BLK-018", "BLK-019", "BLK-020", "BLK-021", "BLK-022", "LF-008", "LF-020", "LF-038")
 #: A key and a value of the tested type.

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tools.corpus import avro_bytes
 from tools.corpus.avro_bytes import Schema, canonical_rows, encode_datum, schema_text, stored_schema
-from tools.corpus.log.builder import COMMAND, INSTANT, SCHEMA, TARGET, Block, Json, encode_int4, frame_records, instant_time
+from tools.corpus.log.builder import COMMAND, INSTANT, SCHEMA, TARGET, Block, Json, encode_int4, frame_records
+from tools.corpus.names import instant_time
 
 #: The schema of the rows of most blocks: the meta columns, a key and a number.
 ROW = stored_schema(("id", "string"), ("n", ["null", "long"]))

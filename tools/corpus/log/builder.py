@@ -19,6 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from tools.corpus.names import FILE_ID, instant_time
+
 Json = Any
 MAGIC = b"#HUDI#"
 TYPES = {"command": 0, "delete": 1, "avro": 3, "hfile": 4, "parquet": 5, "cdc": 6}
@@ -34,13 +36,6 @@ NAMES = (
     "IS_PARTIAL",
     "BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS",
 )
-
-FILE_ID = "f0000000-0000-4000-8000-000000000001-0"
-
-
-def instant_time(second: int) -> str:
-    """An instant time."""
-    return f"202501010000{second:02}000"
 
 
 def log_file_name(second: int = 0, version: int = 1, token: str = "0-1-2", suffix: str = "") -> str:

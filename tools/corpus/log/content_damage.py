@@ -18,7 +18,7 @@ from tools.corpus.avro_bytes import (
 from tools.corpus.case import FileCase, Variant
 from tools.corpus.hfile.builder import Shape, build_hfile
 from tools.corpus.log.blocks import NATURAL, avro_block, base64_text, delete_entry, delete_list, make_row
-from tools.corpus.log.builder import BASE_INSTANT, POSITIONS, Block, Json, encode_int4, instant_time, join_bytes
+from tools.corpus.log.builder import BASE_INSTANT, POSITIONS, Block, Json, encode_int4, join_bytes
 from tools.corpus.log.delete_blocks import KRYO
 from tools.corpus.log.envelope_damage import (
     TINY,
@@ -32,6 +32,7 @@ from tools.corpus.log.envelope_damage import (
 )
 from tools.corpus.log.file_cases import CONTENT
 from tools.corpus.log.other_blocks import parquet_block
+from tools.corpus.names import instant_time
 from tools.corpus.roaring_bytes import array_container, encode_bitmap64, run_container
 
 DANGER = ("silent-wrong-values", "lost-write", "crash", "memory")

@@ -20,8 +20,9 @@ from tools.corpus.log.blocks import (
     make_row,
     raw_delete_block,
 )
-from tools.corpus.log.builder import INSTANT, Json, expected_inspection, instant_time
+from tools.corpus.log.builder import INSTANT, Json, expected_inspection
 from tools.corpus.log.file_cases import CONTENT, whole_file_case
+from tools.corpus.names import instant_time
 
 #: Releases with one ordering field do not support the union branch of several values.
 SEVERAL = (*CONTENT, "merge.multiple-ordering-fields")

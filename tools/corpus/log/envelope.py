@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from tools.corpus.avro_bytes import schema_text, stored_schema
 from tools.corpus.case import FileCase
 from tools.corpus.log.blocks import ROW, avro_block, delete_block, delete_entry, make_row, rollback_block
-from tools.corpus.log.builder import COMPACTED, IDENTIFIER, INSTANT, MAGIC, PARTIAL, SCHEMA, Block, instant_time, log_file_name
+from tools.corpus.log.builder import COMPACTED, IDENTIFIER, INSTANT, MAGIC, PARTIAL, SCHEMA, Block, log_file_name
 from tools.corpus.log.file_cases import framed_only, whole_file_case
+from tools.corpus.names import instant_time
 
 A, B = avro_block(1, make_row("a")), avro_block(2, make_row("b", 2), second_row := make_row("c", 3, 2))
 EMPTY_LIST = delete_block(1)

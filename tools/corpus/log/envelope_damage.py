@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tools.corpus.avro_bytes import record_schema
-from tools.corpus.case import FileCase, Variant, distinct_variants
+from tools.corpus.case import FileCase, Variant, distinct_variants, find_patch
 from tools.corpus.log.blocks import avro_block, delete_entry, delete_list, raw_delete_block
 from tools.corpus.log.builder import (
     INSTANT,
@@ -19,12 +19,12 @@ from tools.corpus.log.builder import (
     encode_int4,
     encode_int8,
     expected_inspection,
-    instant_time,
     join_bytes,
     without_content,
     without_corrupt,
 )
 from tools.corpus.log.file_cases import FRAMING, log_file_case
+from tools.corpus.names import instant_time
 
 #: A short schema, so that a block has few bytes and each of them can be damaged.
 TINY = record_schema("r", ("k", "string"))
@@ -65,15 +65,6 @@ def cases() -> Iterator[FileCase]:
 def expected_envelopes(*parts: Part) -> Json:
     """The inspection of the envelopes."""
     return without_content(expected_inspection(*parts))
-
-
-def find_patch(old: bytes, new: bytes) -> tuple[int, int, bytes]:
-    """The single patch that turns `old` into `new`."""
-    head = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-    rest_old, rest_new = old[head:], new[head:]
-    pairs = zip(reversed(rest_old), reversed(rest_new), strict=False)
-    tail = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(rest_old), len(rest_new)))
-    return head, len(rest_old) - tail, rest_new[: len(rest_new) - tail]
 
 
 def make_variant(name: str, new: bytes, inspect: Json, of: bytes = WHOLE, **more: Any) -> Variant:

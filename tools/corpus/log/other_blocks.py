@@ -17,8 +17,9 @@ from tools.corpus.log.blocks import (
     raw_parquet_block,
     rollback_block,
 )
-from tools.corpus.log.builder import COMMAND, INSTANT, SCHEMA, TARGET, Block, Json, frame_records, instant_time, log_file_name
+from tools.corpus.log.builder import COMMAND, INSTANT, SCHEMA, TARGET, Block, Json, frame_records, log_file_name
 from tools.corpus.log.file_cases import framed_only, whole_file_case
+from tools.corpus.names import instant_time
 
 
 def cases() -> Iterator[FileCase]:

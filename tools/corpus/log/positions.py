@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from tools.corpus.avro_bytes import record_schema
 from tools.corpus.case import FileCase
 from tools.corpus.log.blocks import avro_block, base64_text, delete_block, delete_entry, make_row
-from tools.corpus.log.builder import BASE_INSTANT, POSITIONS, Block, instant_time
+from tools.corpus.log.builder import BASE_INSTANT, POSITIONS, Block
 from tools.corpus.log.file_cases import whole_file_case
+from tools.corpus.names import instant_time
 from tools.corpus.roaring_bytes import Containers, array_container, bitmap_container, encode_bitmap64, run_container
 
 RULES = ("LF-041", "LF-042")

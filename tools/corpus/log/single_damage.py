@@ -19,7 +19,6 @@ from tools.corpus.log.builder import (
     encode_int4,
     encode_int8,
     expected_inspection,
-    instant_time,
     join_bytes,
     without_corrupt,
 )
@@ -27,6 +26,7 @@ from tools.corpus.log.content_damage import HELD
 from tools.corpus.log.envelope_damage import AGREE, GO_ON, replace_field
 from tools.corpus.log.file_cases import CONTENT, log_file_case
 from tools.corpus.log.other_blocks import parquet_block
+from tools.corpus.names import instant_time
 
 A, B, C = (
     avro_block(1, make_row("a")),

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tools.corpus.avro_bytes import encode_bytes, encode_datum, encode_long
-from tools.corpus.case import FileCase, Variant, distinct_variants
-from tools.corpus.log.envelope_damage import find_patch
+from tools.corpus.case import FileCase, Variant, distinct_variants, find_patch
 from tools.corpus.timeline.action_records import BY_NAME, PLACES, ActionFile
 from tools.corpus.timeline.avro_containers import (
     MARKER,

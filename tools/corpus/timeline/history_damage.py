@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
-from tools.corpus.case import FileCase, Variant, distinct_variants
+from tools.corpus.case import FileCase, Variant, distinct_variants, find_patch
 from tools.corpus.hfile.damage import replace_bytes
-from tools.corpus.log.envelope_damage import find_patch
 from tools.corpus.timeline.avro_containers import deployed_schema, encode_container
 from tools.corpus.timeline.history_files import (
     COLUMNS,

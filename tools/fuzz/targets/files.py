@@ -6,10 +6,10 @@ from contextlib import suppress
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import orc
-from tools.fuzz.oracle import Limits, require
-from tools.fuzz.seed_files import ROOT, golden_contents
 from tools.fuzz.structure_aware.hfile import split_hfile as hfile_leaves
 from tools.fuzz.structure_aware.parts import base64_text, line_and_rest
+from tools.fuzz.targets.oracle import Limits, require
+from tools.fuzz.targets.seed_files import ROOT, golden_contents
 from tools.fuzz.targets.target import Target
 
 from hudi_reference.errors import HudiError, InvalidRows

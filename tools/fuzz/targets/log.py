@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import pyarrow as pa
-from tools.fuzz.oracle import Limits, require
-from tools.fuzz.seed_files import golden_contents
 from tools.fuzz.structure_aware.log import counted_content, sized_content, split_log_file
 from tools.fuzz.structure_aware.parts import base64_text, line_and_rest
+from tools.fuzz.targets.oracle import Limits, require
+from tools.fuzz.targets.seed_files import golden_contents
 from tools.fuzz.targets.target import Target
 
 from hudi_reference.errors import HudiError

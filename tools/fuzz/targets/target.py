@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from tools.fuzz import oracle
-from tools.fuzz.oracle import Limits
-from tools.fuzz.seed_files import inputs_of_findings
 from tools.fuzz.structure_aware.parts import Explode, one_leaf
+from tools.fuzz.targets import oracle
+from tools.fuzz.targets.oracle import Limits
+from tools.fuzz.targets.seed_files import inputs_of_findings
 
 
 @dataclass(frozen=True)

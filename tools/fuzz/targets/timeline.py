@@ -5,9 +5,9 @@ import io
 import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tools.fuzz.oracle import Limits, require
-from tools.fuzz.seed_files import golden_contents, golden_file_names
 from tools.fuzz.structure_aware.avro_container import split_container
+from tools.fuzz.targets.oracle import Limits, require
+from tools.fuzz.targets.seed_files import golden_contents, golden_file_names
 from tools.fuzz.targets.target import Target
 
 from hudi_reference.errors import HudiError

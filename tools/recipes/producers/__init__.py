@@ -1,1 +1,1 @@
-"""Producers of golden tables: the reference and Apache Hudi, and modules that both use."""
+"""Producers of golden tables: the reference and Apache Hudi, and the modules that write and compare cases."""

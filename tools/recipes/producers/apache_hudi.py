@@ -18,8 +18,8 @@ from pyarrow import feather
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import _parse_datatype_string
 from tools.recipes import catalogue
-from tools.recipes.producers.column_types import spark_type
-from tools.recipes.producers.interrupted_actions import stopping
+from tools.recipes.column_types import spark_type
+from tools.recipes.interrupted_actions import stopping
 from tools.recipes.recipe import Check, Recipe, Row, Step, Table
 from tools.recipes.table_edits import PROPERTIES, strip
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 from pyarrow import feather
-from tools.recipes import case_writer, catalogue, difference
+from tools.recipes import catalogue
 from tools.recipes.expectation import columns_of, right_rows, rows_document
 from tools.recipes.expectation import document as expected_document
-from tools.recipes.producers import reference
+from tools.recipes.producers import case_writer, difference, reference
 from tools.recipes.recipe import REFERENCE, Check, Producer, Recipe
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
-from tools.recipes.producers.column_types import arrow_schema, avro_record
+from tools.recipes.column_types import arrow_schema, avro_record
 from tools.recipes.recipe import Recipe, Step
 from tools.recipes.table_edits import strip
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tools.recipes.producers.interrupted_actions import Until
+from tools.recipes.interrupted_actions import Until
 from tools.recipes.recipe import (
     HUDI,
     HUDI_1_2,

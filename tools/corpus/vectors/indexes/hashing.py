@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors import independent_hashes as independent
+from tools.corpus.vectors.indexes import independent_hashes as independent
 from tools.corpus.vectors.vector_tests import HUDI, PUBLISHED, SECOND, Test, invalid_test, number_tests, valid_test
 
 FILE = "036ded81-9ed4-479f-bcea-7145dfa0079b-0_0-21-20_20261121115521796.parquet"

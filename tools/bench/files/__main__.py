@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from tools.bench import blooms, decoding, lookups, memory
+from tools.bench.files import blooms, decoding, lookups, memory
 
 console = Console()
 Part = Callable[[Console, Path, int, int], Any]

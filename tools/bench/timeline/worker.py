@@ -1,4 +1,4 @@
-"""One process of the benchmark of timelines: `python -m tools.bench.timeline_worker TASK TABLE ROUNDS`; prints JSON.
+"""One process of the benchmark of timelines: `python -m tools.bench.timeline.worker TASK TABLE ROUNDS`; prints JSON.
 
 Figures are CPU seconds. The readers of a task take turns after one warm-up round; all must find the same number of instants.
 """

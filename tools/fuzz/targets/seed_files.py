@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FIXTURES = ROOT / "fixtures"
-KEPT = Path(__file__).with_name("seeds")
+KEPT = ROOT / "tools" / "fuzz" / "seeds"
 
 
 def inputs_of_findings(target: str) -> list[bytes]:

@@ -1,7 +1,7 @@
 """Tables of many small files: one partition, a full snapshot, and the plan of a filter by statistics of columns or by footers.
 
-`python -m tools.bench.skipping [--partitions N] [--hudi-rs PYTHON]` writes a table of N partitions of two file groups. `PYTHON`
-is an interpreter with the package `hudi`, which reads the same table.
+`python -m tools.bench.indexes.skipping [--partitions N] [--hudi-rs PYTHON]` writes a table of N partitions of two file
+groups. `PYTHON` is an interpreter with the package `hudi`, which reads the same table.
 """
 
 import argparse

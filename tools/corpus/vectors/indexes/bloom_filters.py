@@ -5,7 +5,7 @@ import struct
 from collections.abc import Iterator, Sequence
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.independent_hashes import Bloom
+from tools.corpus.vectors.indexes.independent_hashes import Bloom
 from tools.corpus.vectors.vector_tests import HUDI, SECOND, Json, Test, invalid_test, number_tests, valid_test
 
 SIMPLE, DYNAMIC = "SIMPLE", "DYNAMIC_V0"

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from tools.bench import decoding, tables
+from tools.bench import tables
+from tools.bench.files import decoding
 
 from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.content import encode_rows
@@ -31,7 +32,9 @@ def measure(console: Console, folder: Path, rows: int, rounds: int) -> dict[str,
     content = _write(path)
     found: dict[str, Any] = {"file": path.stat().st_size, "block": content}
     for task, goal in GOALS.items():
-        run = subprocess.run([sys.executable, "-m", "tools.bench.memory", task, str(path)], stdout=subprocess.PIPE, check=True)
+        run = subprocess.run(
+            [sys.executable, "-m", "tools.bench.files.memory", task, str(path)], stdout=subprocess.PIPE, check=True
+        )
         found[task] = json.loads(run.stdout)
         ratio = found[task]["grown"] / content
         console.print(

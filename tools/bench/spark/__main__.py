@@ -57,9 +57,9 @@ def take_turns(title: str, table: str, peers: dict[str, Worker], rounds: int) ->
 def measure(folder: Path, rows: int, rounds: int, names: Sequence[str], only: str) -> dict[str, Any]:
     """Measure every table whose kind contains `only`, with the readers that it is compared with."""
     found: dict[str, Any] = {}
-    ours, others = Worker.start("spark", "tools.bench.spark_worker"), {}
+    ours, others = Worker.start("spark", "tools.bench.spark.worker"), {}
     try:
-        others = {name: Worker.start(name, "tools.bench.spark_worker") for name in names}
+        others = {name: Worker.start(name, "tools.bench.spark.worker") for name in names}
         alone = {"spark": ours, "parquet": ours}
         for kind in (kind for kind in tables.KINDS if only in kind):
             uri = made_once(folder / kind.replace(" ", "-"), kind, rows)

@@ -13,7 +13,7 @@ from tools.corpus.vectors.vector_tests import HAND, HUDI, SECOND, Json, Test, in
 from hudi_reference.files.hfile.reader import hfile_of
 
 #: HFiles of a metadata table of Apache Hudi 1.0.2, whose values are decoded here by another decoder.
-FILES = Path(__file__).parents[3] / "reference" / "tests" / "data" / "metadata"
+FILES = Path(__file__).parents[4] / "reference" / "tests" / "data" / "metadata"
 _META = "00" * 5
 _NO_MORE = "00" * 4
 

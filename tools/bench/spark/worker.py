@@ -1,6 +1,6 @@
 """One engine in a Spark session: reads tasks as JSON lines, runs them, and answers after each.
 
-`python -m tools.bench.spark_worker spark` is the Spark engine of the project, `apache-hudi VERSION` Apache Hudi's
+`python -m tools.bench.spark.worker spark` is the Spark engine of the project, `apache-hudi VERSION` Apache Hudi's
 datasource. All sessions have the same settings; the session of Apache Hudi also has the settings that Hudi requires.
 """
 

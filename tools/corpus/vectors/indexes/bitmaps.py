@@ -5,7 +5,7 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.independent_hashes import encode_positions
+from tools.corpus.vectors.indexes.independent_hashes import encode_positions
 from tools.corpus.vectors.vector_tests import HAND, HUDI, SECOND, Test, invalid_test, number_tests, optional_test, valid_test
 
 _NOTES = {

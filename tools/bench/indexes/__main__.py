@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table as RichTable
 from tools.bench import tables
-from tools.bench.skipping import SCHEMA, STATISTICS, make_table, median_cpu_seconds, plan_by_footers, plan_by_statistics
+from tools.bench.indexes.skipping import SCHEMA, STATISTICS, make_table, median_cpu_seconds, plan_by_footers, plan_by_statistics
 
 from hudi_reference import create_index, open_table
 from hudi_reference.layout.names import BaseFileName, join_path

@@ -18,7 +18,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table as RichTable
-from tools.bench import apache_hudi, timeline_tables
+from tools.bench import apache_hudi
+from tools.bench.timeline import tables
 
 console = Console()
 INSTANTS = 2000
@@ -31,7 +32,7 @@ GOALS = {
 
 def measure_readers(task: str, table: Path, rounds: int) -> dict[str, Any]:
     """Medians of CPU seconds of each reader, from a new process."""
-    argv = [sys.executable, "-m", "tools.bench.timeline_worker", task, str(table), str(rounds)]
+    argv = [sys.executable, "-m", "tools.bench.timeline.worker", task, str(table), str(rounds)]
     found: dict[str, Any] = json.loads(subprocess.run(argv, stdout=subprocess.PIPE, check=True).stdout)
     return found
 
@@ -48,7 +49,7 @@ def against_apache_hudi(task: str, table: Path, rounds: int, count: int) -> floa
 def measure(folder: Path, rounds: int) -> dict[str, Any]:
     """Measure an active and an archived timeline of 2,000 actions."""
     figures: dict[str, Any] = {}
-    for task, make in (("active", timeline_tables.make_active_timeline), ("history", timeline_tables.make_history)):
+    for task, make in (("active", tables.make_active_timeline), ("history", tables.make_history)):
         table = make(folder / task, INSTANTS)
         found = measure_readers(task, table, rounds)
         found["cpu"][f"apache-hudi@{apache_hudi.VERSION}"] = against_apache_hudi(task, table, rounds, INSTANTS)
@@ -58,8 +59,8 @@ def measure(folder: Path, rounds: int) -> dict[str, Any]:
 
 def measure_large(folder: Path, count: int, rounds: int) -> dict[str, Any]:
     """Measure large timelines with the reference only."""
-    history = timeline_tables.make_history(folder / "large-history", count)
-    active = timeline_tables.make_active_timeline(folder / "large-active", count)
+    history = tables.make_history(folder / "large-history", count)
+    active = tables.make_active_timeline(folder / "large-active", count)
     return {
         "history": measure_readers("parts", history, rounds),
         "active": measure_readers("active", active, max(1, rounds // 5)),

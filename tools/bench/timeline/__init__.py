@@ -1,0 +1,1 @@
+"""Benchmarks of timelines: active and archived, short and long."""
