@@ -1,6 +1,7 @@
 """The text format of Java properties: ISO-8859-1 lines of `key=value` with backslash escapes.
 
-As in java.util.Properties, the only invalid text is an escape `\\u` without four hexadecimal digits.
+As in java.util.Properties, an escape `\\u` without four hexadecimal digits is invalid. Control characters are refused too:
+writers escape them, so that they come from damage.
 """
 
 import re
@@ -12,6 +13,8 @@ from hudi_reference.errors import MalformedProperties
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPE_OF = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f"}
 _ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|u|.|$)", re.DOTALL)
+#: Control characters without the blanks and ends of lines of the format.
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 #: Characters that are escaped.
 _SPECIAL = re.compile(r"[^ -~]|[=:#!\\]")
 #: A key ends at the first `=`, `:` or blank that is not escaped; blanks around one separator belong to it.
@@ -21,6 +24,7 @@ _ENTRY = re.compile(r"((?:\\.|[^\\=: \t\f])*)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+)?(
 def load(data: bytes, path: str = "hoodie.properties") -> dict[str, str]:
     """The entries of the file at `path`; of several lines with one key, the last one counts. Raises MalformedProperties."""
     entries: dict[str, str] = {}
+    _check_characters(data, path)
     unescaped = partial(_unescape_character, path=path)
     for line in _logical_lines(data.decode("latin-1")):
         match = _ENTRY.fullmatch(line)
@@ -30,6 +34,16 @@ def load(data: bytes, path: str = "hoodie.properties") -> dict[str, str]:
             key, value = (part.decode("utf-16-le", "replace") for part in plain)
             entries[key] = value
     return entries
+
+
+def _check_characters(data: bytes, path: str) -> None:
+    """Raises MalformedProperties for a control character."""
+    found = _CONTROL.search(data)
+    if found is not None:
+        raise MalformedProperties(
+            "a control character, which writers escape", rule="PROP-011", path=path, offset=found.start(),
+            expected="text", found=f"byte 0x{found[0].hex()}", remedy="restore the file from another copy of the table",
+        )  # fmt: skip
 
 
 def dump(entries: Mapping[str, str], comment: str) -> bytes:
@@ -44,19 +58,22 @@ def dump(entries: Mapping[str, str], comment: str) -> bytes:
 
 def _logical_lines(text: str) -> Iterator[str]:
     """Lines with continuations joined, without comments and blank lines."""
-    pending, stripped = "", ""
+    pending: list[str] = []
+    stripped = ""
     for line in re.split(r"\r\n|\n|\r", text):
         stripped = line.lstrip(" \t\f")
         if not pending and (not stripped or stripped[0] in "#!"):
             continue
-        pending += stripped
-        if (len(pending) - len(pending.rstrip("\\"))) % 2:
-            pending = pending[:-1]
+        # The lines before this one end in an even number of backslashes, because the last one was removed.
+        is_continued = (len(stripped) - len(stripped.rstrip("\\"))) % 2
+        if part := stripped[:-1] if is_continued else stripped:
+            pending.append(part)
+        if is_continued:
             continue
-        yield pending
-        pending = ""
+        yield "".join(pending)
+        pending.clear()
     if pending or stripped == "\\":  # the last line ends with a continuation
-        yield pending
+        yield "".join(pending)
 
 
 def _unescape_character(match: re.Match[str], path: str) -> str:

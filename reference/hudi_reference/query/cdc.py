@@ -209,6 +209,11 @@ class ChangeQuery:
         for block in read_log_file(self.reader.storage, path):
             if isinstance(block, CorruptBlock):
                 raise damaged_committed_block(path, block.offset, block.reason)
+            if block.instant not in ("", instant):
+                raise MalformedLogBlock(
+                    "the changes are those of another write", rule="LF-035", path=path, offset=block.offset, expected=instant,
+                    found=block.instant, remedy="restore the file from another copy of the table",
+                )  # fmt: skip
             yield _decode_changes(block)
 
     @implements("BLK-034", "BLK-035", "BLK-036")

@@ -11,11 +11,13 @@ from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedFileName, MalformedMetadata
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import TableProperties
+from hudi_reference.query.damage_checks import check_commit, check_commits, check_timeline_exists
 from hudi_reference.query.pruning.folder_listing import Listed, list_all
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import CommitMetadata, read_commit_metadata, read_compaction_plan
+from hudi_reference.timeline.history.history import END_OF_TIME
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
@@ -116,12 +118,12 @@ class FileGroups:
     @cached_property
     def committed(self) -> dict[str, tuple[Span, ...]]:
         """The spans of bytes that those writes made, by path. Files whose metadata has no size are left out."""
-        spans: dict[str, tuple[Span, ...]] = {}
+        spans: dict[str, list[Span]] = {}
         for commit in self.commits.values():
             for stat in commit.stats:
                 if stat.path and stat.size:
-                    spans[stat.path] = (*spans.get(stat.path, ()), (stat.log_offset, stat.size))
-        return spans
+                    spans.setdefault(stat.path, []).append((stat.log_offset, stat.size))
+        return {path: tuple(found) for path, found in spans.items()}
 
     @cached_property
     def written_files(self) -> dict[str, frozenset[str]]:
@@ -167,9 +169,12 @@ def load_file_groups(
     """
     before = {} if known is None else known.commits
     commits = {instant: before.get(instant) or load_commit(storage, properties, instant) for instant in timeline.commits}
+    check_commits(commits, timeline, properties.timeline_folder)
     if properties.is_metadata_table:
         commits = _drop_commits_before_creation(commits)
     listed, holds = Listed(list_all(storage)) if listing is None else listing(commits)
+    if timeline.read_time == END_OF_TIME:
+        check_timeline_exists(timeline, listed, properties)
     files = _collect_data_files(listed, commits, holds)
     compactions = _pending_compactions(storage, properties, timeline)
     replaced = _replaced_groups(commits)
@@ -266,15 +271,7 @@ def load_commit(storage: Storage, properties: TableProperties, instant: Instant)
     """The metadata of one completed write. Raises MalformedMetadata, also if it is the metadata of another write."""
     path = f"{properties.timeline_folder}/{instant.file_name}"
     commit = read_commit_metadata(_content(storage, path, "TL-007"), path, legacy=properties.is_legacy)
-    # Log files are not checked: the write may have appended to a log file of another write.
-    for stat in commit.stats:
-        name = parse_data_file_name(split_path(stat.path)[1])
-        if isinstance(name, BaseFileName) and name.instant != instant.requested:
-            raise MalformedMetadata(
-                "the metadata is that of another action", rule="BF-009", path=path,
-                expected=f"base files of instant {instant.requested}", found=stat.path,
-                remedy="restore the file from another copy of the table",
-            )  # fmt: skip
+    check_commit(commit, instant, path, is_legacy=properties.is_legacy)
     return commit
 
 

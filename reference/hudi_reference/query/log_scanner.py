@@ -80,11 +80,22 @@ class LogScanner:
 
     @implements("LF-006", "TL-005")
     def _is_of_failed_attempt(self, block: Block) -> bool:
-        """Whether the file was created by the write of the block, and the metadata of that write does not name the file."""
+        """Whether the file was created by the write of the block, and the metadata of that write does not name the file.
+
+        Raises MalformedLogBlock if another completed write created the file, so that its content is that of another file.
+        """
         written = self.written_files.get(block.instant)
+        if written is None or block.path in written:
+            return False
         parsed = parse_data_file_name(split_path(block.path)[1])
-        is_creator = parsed is not None and parsed.instant == block.instant
-        return is_creator and written is not None and block.path not in written
+        creator = "" if parsed is None else parsed.instant
+        if creator != block.instant and block.path in self.written_files.get(creator, ()):
+            raise MalformedLogBlock(
+                "the block was written by an action that did not write to this file", rule="LF-035", path=block.path,
+                offset=block.offset, expected=f"blocks of {creator}", found=f"a block of {block.instant}",
+                remedy="restore the file from another copy of the table",
+            )  # fmt: skip
+        return creator == block.instant
 
     @implements("BLK-016", "BLK-017", "LF-024")
     def _file_blocks(self, path: str) -> Iterator[Block]:

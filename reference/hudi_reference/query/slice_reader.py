@@ -5,12 +5,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hudi_reference.errors import MalformedLogBlock, missing_data_file
+from hudi_reference.files.base.written_file import WrittenFile
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
 from hudi_reference.files.log.positions import names_base_file, positions_of_all, usable_positions
+from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.pruning.partition_columns import DroppedColumns
@@ -19,10 +22,14 @@ from hudi_reference.records.keys.record_keys import record_keys
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import field_names, parse_schema
+from hudi_reference.schema.avro import META_COLUMNS, field_names, parse_schema
 from hudi_reference.schema.evolution import conform
 from hudi_reference.schema.field_ids import FieldIdMapping
 from hudi_reference.storage import Storage
+from hudi_reference.timeline.instants.states import ACTIONS
+
+#: The meta column with the name of the file, in log files the id of the file group.
+FILE_NAME = META_COLUMNS[4]
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,8 @@ class SliceReader:
     by_position: bool = True
     #: Whether blocks may be partial updates; they may not in tables before version 8.
     allows_partial_blocks: bool = True
+    #: The ids of all file groups of the table.
+    file_ids: frozenset[str] = frozenset()
     #: Whether Arrow may use its own threads; off if several slices are read in parallel.
     threads: bool = False
 
@@ -129,7 +138,10 @@ class SliceReader:
         if file_slice.base_file is None:
             return fields.empty_table()
         path, instant = file_slice.path(file_slice.base_file), file_slice.base_file_instant
-        return self.conformed(partial(read_base_file, self.storage, path, threads=self.threads), fields, instant, path)
+        size = max((end for _, end in self.scanner.committed.get(path, ())), default=0)
+        known = WrittenFile(True, size, {i.requested for i in self.scanner.timeline.pending if ACTIONS[i.action].writes})
+        read = partial(read_base_file, self.storage, path, threads=self.threads, known=known)
+        return self.conformed(read, fields, instant, path)
 
     def conformed(self, read: Callable[[Sequence[str]], pa.Table], fields: pa.Schema, instant: str, path: str) -> pa.Table:
         """These columns of a file that the instant wrote, as the table has them.
@@ -187,7 +199,22 @@ class SliceReader:
             if block.kind is BlockType.DELETE:
                 yield decode_deletes(block)
             else:
-                yield self.keyed(self.conformed(partial(decode_rows, block), fields, block.instant, block.path))
+                wanted = fields if FILE_NAME in fields.names else fields.append(self.schema.field(FILE_NAME))
+                rows = self.conformed(partial(decode_rows, block), wanted, block.instant, block.path)
+                self._check_group(rows.column(FILE_NAME), block)
+                yield self.keyed(rows.select(fields.names))
+
+    @implements("META-010", "LAY-020")
+    def _check_group(self, names: pa.ChunkedArray, block: Block) -> None:
+        """Refuse a block with rows of another file group: in log files the column has the id of the group, or nothing."""
+        own = parse_data_file_name(split_path(block.path)[1])
+        for name in pc.unique(names).to_pylist():
+            if name in self.file_ids and own is not None and name != own.file_id:
+                raise MalformedLogBlock(
+                    "the rows of the block are those of another file group", rule="META-010", path=block.path,
+                    offset=block.offset, expected=own.file_id, found=name,
+                    remedy="restore the file from another copy of the table",
+                )  # fmt: skip
 
 
 @implements("LF-045")

@@ -74,6 +74,7 @@ class View:
             dropped=dropped,
             by_id=field_id_mapping(self.saved, self.groups) if table.schema_on_read else None,
             allows_partial_blocks=not properties.is_legacy,
+            file_ids=frozenset(file_id for _, file_id in self.groups.groups),
         )
 
 
@@ -126,7 +127,8 @@ class Table:
             check_retained(self.storage, self.properties, timeline, as_of)
             check_begun(timeline, as_of)
         # ER-033: a read time is a requested time, not a completion time.
-        whole, timeline = timeline, timeline if as_of is None else _as_of(timeline, as_of)
+        # A timeline without instants is never limited, so that data files beside it are refused at any time.
+        whole, timeline = timeline, timeline if as_of is None or not timeline.instants else _as_of(timeline, as_of)
         listing = None if where is None else self._listing(whole, () if as_of else where)
         groups = load_file_groups(self.storage, self.properties, timeline, None if known is None else known.groups, listing)
         if as_of is not None:

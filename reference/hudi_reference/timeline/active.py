@@ -16,7 +16,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.timeline.history.history import END_OF_TIME, START_OF_TIME, History
 from hudi_reference.timeline.instants.instant import Instant, Parts, instant_name_parts, parse_instant_name
-from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, PENDING, State
+from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, EXTENSIONS, PENDING, State
 
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 #: Completed actions that change the rows of a table of each type. A copy-on-write table may become merge-on-read, but not the
@@ -178,6 +178,7 @@ def load_timeline(storage: Storage, properties: TableProperties, known: Timeline
     names = storage.names(properties.timeline_folder)
     _check_folders(storage, properties.timeline_folder, names)
     instants = build_timeline(names)
+    _check_names(names, instants, properties.timeline_folder)
     history = History(storage, properties.history_folder, None if known is None else known.archived)
     return Timeline(instants, history, oldest_write(instants))
 
@@ -191,6 +192,24 @@ def _check_folders(storage: Storage, folder: str, names: Iterable[str]) -> None:
             raise MalformedInstantName(
                 "a folder is in the place of the file of an instant", rule="TL-046", path=f"{folder}/{name}",
                 remedy="restore the file or remove the folder; the action may have completed",
+            )  # fmt: skip
+
+
+@implements("TL-046")
+def _check_names(names: Iterable[str], instants: Iterable[Instant], folder: str) -> None:
+    """Refuse the completed file of an unknown action that has the requested time of a pending action.
+
+    Its name was damaged: the pending files of an action that is not known here have another name too.
+    """
+    times = {instant.requested for instant in instants if instant.state is not _COMPLETED}
+    for name in names if times else ():
+        requested, divider, rest = name.partition("_")
+        completion, _, action = rest.partition(".")
+        if requested in times and divider and completion.isdigit() and action not in EXTENSIONS:
+            raise MalformedInstantName(
+                "the completed file of an unknown action has the requested time of a pending action", rule="TL-046",
+                path=f"{folder}/{name}", expected="the name of an action", found=action,
+                remedy="the name was damaged: rename the file",
             )  # fmt: skip
 
 

@@ -178,7 +178,7 @@ def test_replaced_group_is_hidden_after_the_replacecommit() -> None:
     """RDR-010, RDR-011, ER-037: it is still visible as of an earlier time; a pending replacecommit hides nothing."""
     table = table_of()
     put(table, 1, 2, {base_name(1): base_file(1, trip("1", "old"))})
-    schema = {**COMMIT_METADATA_SCHEMA, "fields": [*COMMIT_METADATA_SCHEMA["fields"], {
+    schema = {**COMMIT_METADATA_SCHEMA, "name": "HoodieReplaceCommitMetadata", "fields": [*COMMIT_METADATA_SCHEMA["fields"], {
         "name": "partitionToReplaceFileIds", "type": ["null", {"type": "map", "values": {"type": "array", "items": "string"}}]}]}  # fmt: skip
     name = base_name(3, "f2-0")
     data = base_file(3, trip("2", "new"))
@@ -199,8 +199,9 @@ def test_replaced_group_is_hidden_after_the_replacecommit() -> None:
 def test_rollback_command_drops_earlier_blocks_of_its_target() -> None:
     """LF-037, BLK-004, BLK-005: it drops all earlier blocks of its target, no later ones, and none of others."""
     table = table_of()
-    put(table, 1, 2, {base_name(1): base_file(1, trip("1", "base"), trip("2", "base"))})
-    blocks = data_block(3, trip("1", "rolled back")) + data_block(1, trip("2", "kept")) + delete_block(3, "2")
+    base = base_file(1, trip("1", "base"), trip("2", "base"))
+    put(table, 1, 2, {base_name(1): base, log_name(1): data_block(1, trip("2", "kept"))})
+    blocks = data_block(3, trip("1", "rolled back")) + delete_block(3, "2")
     put(table, 3, 4, {log_name(3): blocks + rollback_block(5, 3) + data_block(3, trip("3", "after"))})
     assert names(table) == {"1": "base", "2": "kept", "3": "after"}
 

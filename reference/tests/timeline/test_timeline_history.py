@@ -59,11 +59,17 @@ def test_without_a_version_file_the_newest_manifest_counts() -> None:
 
 
 def test_nothing_archived_is_an_empty_history() -> None:
-    """LSM-001: no folder, an empty one, or an empty manifest."""
+    """LSM-001: no folder, or an empty one."""
     assert requested(MemoryStorage()) == []
     assert requested(history_of(x=b"")) == []
-    assert requested(history_of(_version_=b"1", manifest_1=b"")) == []
     assert requested(history_of(**{EARLIER: b"a first flush that was not finished"})) == []
+
+
+def test_empty_manifest_that_the_version_file_names_is_an_error() -> None:
+    """LSM-009: it lost the names of its files; a manifest without files is valid."""
+    with pytest.raises(MalformedHistory):
+        requested(history_of(_version_=b"1", manifest_1=b""))
+    assert requested(history_of(_version_=b"1", manifest_1=b'{"files": []}')) == []
 
 
 def test_an_instant_in_two_files_counts_once() -> None:

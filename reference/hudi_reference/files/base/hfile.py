@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from hudi_reference.errors import InvalidRows
 from hudi_reference.files.base.footer import RECORD_KEY, BaseFileFooter
+from hudi_reference.files.base.written_file import WrittenFile
 from hudi_reference.files.hfile.reader import HFile, hfile_of, open_hfile
 from hudi_reference.files.hfile.records import decode_records, encode_records
 from hudi_reference.files.hfile.writer import base_file_info, encode_hfile
@@ -26,9 +27,13 @@ _SCHEMA, _MIN_KEY, _MAX_KEY, _FILTER_TYPE, _FILTER = (
 
 
 @implements("BF-002", "BLK-024")
-def read_hfile_base(storage: Storage, path: str, columns: Sequence[str] | None, *, threads: bool) -> pa.Table:
+def read_hfile_base(
+    storage: Storage, path: str, columns: Sequence[str] | None, *, threads: bool, known: WrittenFile
+) -> pa.Table:
     """The rows of an HFile in the order of their keys; raises FileNotFoundError, MalformedBaseFile, UnsupportedFileFormat."""
-    hfile = hfile_of(storage.get(path), path)
+    data = storage.get(path)
+    hfile = hfile_of(data, path)
+    known.check_size(path, len(data))
     at = hfile.trailer.file_info_offset
     if _SCHEMA not in hfile.info:
         raise hfile.place.malformed("no schema in the file info", at, ", ".join(hfile.info), _SCHEMA)

@@ -13,6 +13,7 @@ from hudi_reference.errors import MalformedBaseFile, UnsupportedFileFormat
 from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, key_values
 from hudi_reference.files.base.orc_footer import BLOCK_SIZE, with_entries
 from hudi_reference.files.base.orc_zones import UTC, has_clock_times, zones_of
+from hudi_reference.files.base.written_file import WrittenFile
 from hudi_reference.requirement import implements
 from hudi_reference.schema.evolution import conform
 from hudi_reference.storage import Storage
@@ -21,9 +22,10 @@ _SCHEMA = "orc.avro.schema"
 
 
 @implements("BF-002", "TYP-014")
-def read_orc(storage: Storage, path: str, columns: Sequence[str] | None, *, threads: bool) -> pa.Table:
+def read_orc(storage: Storage, path: str, columns: Sequence[str] | None, *, threads: bool, known: WrittenFile) -> pa.Table:
     """The rows of an ORC file in file order; raises FileNotFoundError, MalformedBaseFile."""
     with opened_orc(storage, path) as (file, source):
+        known.check_size(path, source.size())
         present = file.schema.names
         wanted = present if columns is None else [name for name in columns if name in present]
         if any(has_clock_times(file.schema.field(name).type) for name in wanted):

@@ -11,8 +11,9 @@ import pyarrow.types as pt
 
 from hudi_reference.errors import MalformedBaseFile, UnsupportedTableFeature
 from hudi_reference.fast_paths import FastPath, use_fast
-from hudi_reference.files.base.fast.dictionary_columns import read_by_dictionary
+from hudi_reference.files.base.fast.dictionary_columns import DECODING, read_by_dictionary
 from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, key_values
+from hudi_reference.files.base.written_file import COMMIT_TIME, OF_FILE, WrittenFile
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
@@ -31,10 +32,14 @@ _SCHEMA = "parquet.avro.schema"
 
 
 @implements("BF-002", "TYP-014")
-def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, threads: bool) -> pa.Table:
+def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, threads: bool, known: WrittenFile) -> pa.Table:
     """The rows of a Parquet file in file order; raises FileNotFoundError, MalformedBaseFile."""
     with _reading(storage, path) as source:
-        return read_rows(source, columns, threads=threads)
+        file = parquet_file(source)
+        known.check_size(path, source.size())
+        rows = _rows(source, file, columns, threads=threads)
+        _check_rows(path, file, rows, known)
+        return rows
 
 
 def read_parquet_footer(storage: Storage, path: str) -> BaseFileFooter:
@@ -44,12 +49,12 @@ def read_parquet_footer(storage: Storage, path: str) -> BaseFileFooter:
 
 
 def parquet_file(source: pa.NativeFile) -> pq.ParquetFile:
-    """Opens a source. Timestamps of 96 bits are read as microseconds, like those of every other column.
+    """Opens a source.
 
     Column chunks of local files are not read into buffers first: that takes a third of the time of a small file.
     """
     is_local = isinstance(source, pa.MemoryMappedFile | pa.BufferReader)
-    return pq.ParquetFile(source, coerce_int96_timestamp_unit="us", pre_buffer=not is_local)
+    return pq.ParquetFile(source, pre_buffer=not is_local, **DECODING)
 
 
 @contextmanager
@@ -68,7 +73,26 @@ def parquet_footer(storage: Storage, path: str) -> Iterator[pq.FileMetaData]:
 
 def read_rows(source: pa.NativeFile, columns: Sequence[str] | None, *, threads: bool = False) -> pa.Table:
     """The rows in file order, with those of `columns` that the file has, or with all columns. Raises what pyarrow raises."""
-    file = parquet_file(source)
+    return _rows(source, parquet_file(source), columns, threads=threads)
+
+
+def _check_rows(path: str, file: pq.ParquetFile, rows: pa.Table, known: WrittenFile) -> None:
+    """Check meta columns, read ones and others. The bounds in the footer would do, but pyarrow ends the process if a footer is
+    damaged. Raises MalformedBaseFile.
+    """
+    stored = set(file.schema_arrow.names)
+    if known.is_described and file.metadata.num_rows and stored.issuperset(OF_FILE):
+        found = rows if rows.num_rows and set(OF_FILE) <= set(rows.column_names) else _first_row(file)
+        known.check_row(path, *(found.column(name)[0].as_py() for name in OF_FILE))
+    if known.pending and COMMIT_TIME in stored:
+        known.check_times(path, pc.unique(file.read([COMMIT_TIME]).column(0)).to_pylist())
+
+
+def _first_row(file: pq.ParquetFile) -> pa.RecordBatch:
+    return next(file.iter_batches(1, columns=list(OF_FILE), use_threads=False))
+
+
+def _rows(source: pa.NativeFile, file: pq.ParquetFile, columns: Sequence[str] | None, *, threads: bool) -> pa.Table:
     stored = file.schema_arrow.names
     wanted = stored if columns is None else [name for name in columns if name in stored]
     if use_fast(FastPath.PARQUET_ROWS, file.metadata.num_rows):

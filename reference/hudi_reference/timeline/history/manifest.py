@@ -69,7 +69,7 @@ def load_manifest(storage: Storage, folder: str) -> Manifest:
     number = current_version(storage, folder)
     while True:
         try:
-            return read_manifest(storage, folder, number) if number else Manifest()
+            return _valid_manifest(storage, folder, number) if number else Manifest()
         except FileNotFoundError as error:
             newer = current_version(storage, folder)
             if newer <= number:  # otherwise it was superseded and removed after the version file was read
@@ -78,6 +78,18 @@ def load_manifest(storage: Storage, folder: str) -> Manifest:
                     remedy="restore the manifest; it lists the live files of the history",
                 ) from error  # fmt: skip
             number = newer
+
+
+@implements("LSM-009")
+def _valid_manifest(storage: Storage, folder: str, number: int) -> Manifest:
+    """The manifest that counts. Without bytes it lost the names of the files. Raises FileNotFoundError, MalformedHistory."""
+    found, path = read_manifest(storage, folder, number), f"{folder}/manifest_{number}"
+    if not found.files and not storage.get(path).strip():
+        raise MalformedHistory(
+            "the valid manifest is empty", rule="LSM-009", path=path, expected="the names of the live files of the history",
+            found="no byte", remedy="restore the manifest, or name the one before it in _version_",
+        )  # fmt: skip
+    return found
 
 
 @implements("LSM-005", "LSM-007")

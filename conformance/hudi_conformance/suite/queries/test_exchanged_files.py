@@ -1,0 +1,202 @@
+"""Properties of tables whose files were exchanged or removed, checked on golden tables: an error, or the rows from before.
+
+Every file is whole, so that only a comparison of files shows the damage: data files with the commit metadata and with the names
+in their own rows, instants with one another, the timeline with the data files.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.answers import Answers
+from hudi_conformance.suite.support.golden_queries import as_multiset, read_snapshots
+from hudi_conformance.suite.support.programs.table_programs import Budget
+from hudi_conformance.suite.support.tables.written_tables import table_folder
+
+#: Paths and their damaged contents; None removes the file.
+Changes = dict[Path, bytes | None]
+AREAS = pytest.mark.parametrize("area", ["merge", "log", "queries"])
+_COMPLETED = re.compile(r"(\d+)_\d+\.(commit|deltacommit|replacecommit)")
+
+
+def check_damages(engine: Client, budget: Budget, area: str, damages: Callable[[Path], Iterable[Changes]]) -> None:
+    """Apply each damage to copies of golden tables: the snapshot has the same rows as before, or is an error."""
+    applied = 0
+    for name, uri, every in read_snapshots(engine, budget, area):
+        for changes in damages(table_folder(uri)):
+            before = {path: path.read_bytes() for path in changes if path.is_file()}
+            _store(changes)
+            found = Answers(engine).ask(uri, Query())
+            _store({path: before.get(path) for path in changes})
+            assert found is None or as_multiset(found) == as_multiset(every), f"{name}, {', '.join(p.name for p in changes)}"
+            applied += 1
+    if not applied:
+        pytest.skip("no table that was read has such files")
+
+
+def _store(contents: Changes) -> None:
+    for path, data in contents.items():
+        if data is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        (path.parent / f".{path.name}.crc").unlink(missing_ok=True)  # a copy of the file has its own
+
+
+def _data_files(table: Path, form: str) -> list[Path]:
+    """The data files that completed writes name, without those of archived writes and of rollback commands."""
+    metadata = b"".join(path.read_bytes() for path in _completed(table))
+    files = [path for path in table.rglob("*") if path.is_file() and ".hoodie" not in path.relative_to(table).parts]
+    return sorted(path for path in files if re.search(form, path.name) and path.name.encode() in metadata)
+
+
+def _completed(table: Path) -> list[Path]:
+    found = [path for path in (table / ".hoodie" / "timeline").glob("*") if _COMPLETED.fullmatch(path.name)]
+    return sorted(path for path in found if path.is_file())
+
+
+def _exchanged(files: Iterable[Path]) -> Iterator[Changes]:
+    """For each two neighbours: one has the content of the other, and both are exchanged."""
+    for one, other in pairwise(files):
+        first, second = one.read_bytes(), other.read_bytes()
+        if first != second:
+            yield {one: second}
+            yield {other: first}
+            yield {one: second, other: first}
+
+
+@AREAS
+@pytest.mark.needs("read.snapshot")
+@pytest.mark.requirements("TL-036", "META-010", "META-011")
+@pytest.mark.long
+def test_exchanged_base_files(engine: Client, budget: Budget, area: str) -> None:
+    """META-010: a base file with the content of another base file is an error, because commit metadata has its length, and its
+    rows have the name of their file.
+    """
+    check_damages(engine, budget, area, lambda table: _exchanged(_data_files(table, r"^[^.].*\.parquet$")))
+
+
+@AREAS
+@pytest.mark.needs("read.snapshot", "merge-on-read", "log.avro")
+@pytest.mark.requirements("LF-035", "META-010")
+@pytest.mark.long
+def test_exchanged_log_files(engine: Client, budget: Budget, area: str) -> None:
+    """LF-035: a log file with the blocks of another write, or with the rows of another file group, is an error."""
+    check_damages(engine, budget, area, lambda table: _exchanged(_data_files(table, r"^\..*\.log\.\d+_[-\d]+$")))
+
+
+@AREAS
+@pytest.mark.needs("read.snapshot")
+@pytest.mark.requirements("TL-007", "BF-009", "TL-005")
+@pytest.mark.long
+def test_exchanged_completed_files(engine: Client, budget: Budget, area: str) -> None:
+    """BF-009: the metadata in a completed file names files of its own instant; the metadata of another action is an error."""
+    check_damages(engine, budget, area, lambda table: _exchanged(_completed(table)))
+
+
+@AREAS
+@pytest.mark.needs("read.snapshot")
+@pytest.mark.requirements("TL-007", "TL-005")
+@pytest.mark.long
+def test_completed_file_with_the_content_of_its_inflight_file(engine: Client, budget: Budget, area: str) -> None:
+    """TL-007: the workload profile of an inflight file in the completed file is an error; it names no file that was written."""
+
+    def damages(table: Path) -> Iterator[Changes]:
+        for path in _completed(table):
+            requested = path.name.partition("_")[0]
+            for inflight in path.parent.glob(f"{requested}*inflight"):
+                yield {path: inflight.read_bytes()}
+
+    check_damages(engine, budget, area, damages)
+
+
+@AREAS
+@pytest.mark.needs("read.snapshot")
+@pytest.mark.requirements("LAY-017", "TL-036")
+@pytest.mark.long
+def test_missing_timeline(engine: Client, budget: Budget, area: str) -> None:
+    """LAY-017: a table with data files and without any instant is an error, not an empty table."""
+
+    def damages(table: Path) -> Iterator[Changes]:
+        timeline = [path for path in (table / ".hoodie" / "timeline").rglob("*") if path.is_file()]
+        if timeline and _data_files(table, r"\.parquet$|\.log\."):
+            yield dict.fromkeys(timeline)
+
+    check_damages(engine, budget, area, damages)
+
+
+@AREAS
+@pytest.mark.needs("read.snapshot")
+@pytest.mark.requirements("LAY-017")
+@pytest.mark.long
+def test_changed_timeline_path(engine: Client, budget: Budget, area: str) -> None:
+    """LAY-017: if one bit of `hoodie.timeline.path` is changed, the table is not empty; it is an error."""
+
+    def damages(table: Path) -> Iterator[Changes]:
+        path = table / ".hoodie" / "hoodie.properties"
+        text = path.read_bytes()
+        for place in (found.end() for found in re.finditer(rb"(?m)^hoodie\.timeline\.path=", text)):
+            yield {path: text[:place] + bytes([text[place] ^ 1]) + text[place + 1 :]}
+
+    check_damages(engine, budget, area, damages)
+
+
+@AREAS
+@pytest.mark.needs("read.snapshot")
+@pytest.mark.requirements("TL-036", "META-003")
+@pytest.mark.long
+def test_missing_completed_file_of_an_earlier_write(engine: Client, budget: Budget, area: str) -> None:
+    """TL-036: a completed action whose metadata names a write as the one before it shows that the write had completed. If its
+    completed file is missing, it is an error or the rows stay.
+    """
+
+    def damages(table: Path) -> Iterator[Changes]:
+        done = _completed(table)
+        for path in done[:-1]:
+            requested = path.name.partition("_")[0]
+            before = re.compile(rb"(?<!\d)" + requested.encode() + rb"(?!\d)")
+            later = [other for other in done if other.name > path.name and before.search(other.read_bytes())]
+            if later and any(path.parent.glob(f"{requested}.*")):
+                yield {path: None}
+
+    check_damages(engine, budget, area, damages)
+
+
+@AREAS
+@pytest.mark.needs("read.snapshot")
+@pytest.mark.requirements("TL-046")
+@pytest.mark.long
+def test_misspelt_action_of_a_completed_file(engine: Client, budget: Budget, area: str) -> None:
+    """TL-046: a completed file of an unknown action beside pending files of a known one shows a damaged name. It is an error,
+    or the rows stay.
+    """
+
+    def damages(table: Path) -> Iterator[Changes]:
+        for path in _completed(table):
+            if any(path.parent.glob(f"{path.name.partition('_')[0]}.*")):
+                yield {path: None, path.with_name(path.name.replace("commit", "colmit")): path.read_bytes()}
+
+    check_damages(engine, budget, area, damages)
+
+
+@pytest.mark.needs("read.snapshot", "timeline.history")
+@pytest.mark.requirements("LSM-009")
+@pytest.mark.long
+def test_emptied_manifest(engine: Client, budget: Budget) -> None:
+    """LSM-009: if the manifest that the version file names has no bytes, its files are not forgotten: it is an error,
+    or the rows stay.
+    """
+
+    def damages(table: Path) -> Iterator[Changes]:
+        history = table / ".hoodie" / "timeline" / "history"
+        version = history / "_version_"
+        if version.is_file() and (manifest := history / f"manifest_{version.read_text().strip()}").is_file():
+            yield {manifest: b""}
+
+    check_damages(engine, budget, "timeline", damages)

@@ -1,0 +1,72 @@
+"""What the timeline and the name of a base file say about its content: checks that the file is the one that was written.
+
+The checks take little more than a reader of rows takes anyway: the length of the file, and meta columns of one row.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from hudi_reference.errors import MalformedBaseFile
+from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
+from hudi_reference.requirement import implements
+
+_REMEDY = "restore the file from another copy of the table"
+#: The meta columns that are checked.
+COMMIT_TIME, OF_FILE = "_hoodie_commit_time", ("_hoodie_partition_path", "_hoodie_file_name")
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A base file as the timeline describes it.
+
+    Attributes:
+        is_described: whether anything is known; the file may be any file otherwise.
+        size: its bytes by the metadata of the action that wrote it; 0 if that is not known.
+        pending: the requested times of pending writes, whose rows no base file of a completed action has.
+    """
+
+    is_described: bool = False
+    size: int = 0
+    pending: Collection[str] = ()
+
+    @implements("TL-036", "BF-002")
+    def check_size(self, path: str, found: int) -> None:
+        """Check the length of the file in bytes. Raises MalformedBaseFile."""
+        if self.size and found != self.size:
+            raise MalformedBaseFile(
+                "the file has another length than when its action wrote it", rule="TL-036", path=path,
+                expected=f"{self.size} bytes", found=f"{found} bytes", remedy=_REMEDY,
+            )  # fmt: skip
+
+    @implements("META-009", "META-010", "META-011")
+    def check_row(self, path: str, partition: str | None, name: str | None) -> None:
+        """Check the meta columns of one row of the file at `path`: partition and name of the file. Null and empty say nothing.
+
+        The values of one row decide, because they are equal in all rows of a file. Raises MalformedBaseFile.
+        """
+        folder, own = split_path(path)
+        if name and parse_data_file_name(name) is not None and _group_and_instant(name) != _group_and_instant(own):
+            raise _foreign(path, "META-010", own, name)
+        if partition and partition != folder:
+            raise _foreign(path, "META-009", f"rows of partition {folder!r}", f"rows of {partition!r}")
+
+    @implements("META-003")
+    def check_times(self, path: str, times: Collection[str | None]) -> None:
+        """Check the commit times of the rows of a completed action. Raises MalformedBaseFile."""
+        time = next((time for time in times if time in self.pending), None)
+        if time is not None:
+            raise MalformedBaseFile(
+                "a base file of a completed action has rows of a pending one", rule="META-003", path=path,
+                expected="rows of completed actions", found=f"rows of {time}",
+                remedy=f"restore the completed file of {time} from another copy of the table",
+            )  # fmt: skip
+
+
+def _group_and_instant(name: str) -> tuple[str, str] | None:
+    parsed = parse_data_file_name(name)
+    return (parsed.file_id, parsed.instant) if isinstance(parsed, BaseFileName) else None
+
+
+def _foreign(path: str, rule: str, expected: str, found: str) -> MalformedBaseFile:
+    return MalformedBaseFile("the content is that of another base file", rule=rule, path=path, expected=expected, found=found,
+                             remedy=_REMEDY)  # fmt: skip

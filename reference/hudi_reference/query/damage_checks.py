@@ -1,0 +1,117 @@
+"""Checks that the files of a table fit together, so that damage is an error and not another answer.
+
+The timeline describes every file that counts: a table with data files has a timeline, metadata describes the action in whose
+file it is, and no completed action is based on an incomplete one. The checks take what a reader has read anyway. docs/damage.md
+lists them, and the damages that no check can find.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from hudi_reference.errors import MalformedMetadata, MalformedTable
+from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.requirement import implements
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.contents.avro_container import Record
+from hudi_reference.timeline.contents.metadata import CommitMetadata
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS
+
+#: Compactions of base files and of log files.
+_COMPACTIONS = ("compaction", "logcompaction")
+_REMEDY = "restore the file from another copy of the table"
+
+
+@implements("LAY-017", "TL-036")
+def check_timeline_exists(timeline: Timeline, listed: Iterable[str], properties: TableProperties) -> None:
+    """Refuse a table that has data files and no instant: no writer stores a file before the first state of its action.
+
+    Raises MalformedTable.
+    """
+    if timeline.instants:
+        return
+    stray = next((path for path in sorted(listed) if parse_data_file_name(split_path(path)[1]) is not None), None)
+    if stray is not None:
+        raise MalformedTable(
+            "the timeline has no instant, and the table has data files", rule="LAY-017", path=properties.timeline_folder,
+            expected="the instants of the actions that wrote the files", found=stray,
+            remedy="restore the timeline folder, or hoodie.timeline.path in hoodie.properties",
+        )  # fmt: skip
+
+
+@implements("TL-002", "TL-007", "BF-009")
+def check_commit(commit: CommitMetadata, instant: Instant, path: str, *, is_legacy: bool) -> None:
+    """Check that the metadata in the completed file of an instant is its own. Raises MalformedMetadata."""
+    content = ACTIONS[instant.action].contents[instant.state]
+    if isinstance(commit.record, Record) and not is_legacy and commit.record.name not in content.records:
+        raise _foreign(path, "TL-002", " or ".join(content.records), commit.record.name)
+    if not (commit.stats or commit.replaced or commit.record.get("extraMetadata")):
+        raise _foreign(path, "TL-007", "files, or at least the schema of the table", "no information, as in an inflight file")
+    for stat in commit.stats:
+        if not stat.path and (stat.writes or stat.inserts or stat.updates):
+            raise _foreign(
+                path, "TL-007", "the path of each file that was written", "rows without a file, as in an inflight file"
+            )
+        name = parse_data_file_name(split_path(stat.path)[1])
+        # Log files of version 6 have the instant of their slice, which is not later than the write.
+        is_foreign = name is not None and (
+            name.instant != instant.requested
+            if isinstance(name, BaseFileName)
+            else not is_legacy and name.instant > instant.requested
+        )
+        if is_foreign:
+            raise _foreign(path, "BF-009", f"files of instant {instant.requested}", stat.path)
+
+
+@implements("TL-036", "TL-005")
+def check_commits(commits: Mapping[Instant, CommitMetadata], timeline: Timeline, folder: str) -> None:
+    """Check the metadata of the completed writes together.
+
+    Each span of a file was written by one action. A completed action is based on completed ones: an action whose files it names
+    as earlier ones has completed, although its completed file is missing. Compactions may be pending, because writes begin a
+    slice at the time of a pending one.
+
+    Raises MalformedMetadata.
+    """
+    pending = {i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action not in _COMPACTIONS}
+    written: dict[tuple[str, int], Instant] = {}
+    for instant, commit in commits.items():
+        for stat in commit.stats:
+            if stat.path and written.setdefault((stat.path, stat.log_offset), instant) is not instant:
+                raise _foreign(f"{folder}/{instant.file_name}", "TL-005", "files that no other action wrote", stat.path)
+            if stat.previous_instant in pending:
+                raise _incomplete(folder, instant, stat.previous_instant, stat.path)
+            if pending and (creator := _instant_of(stat.path)) in pending:
+                raise _incomplete(folder, instant, creator, stat.path)
+        for name in _earlier_logs(commit) if pending else ():
+            if name.instant in pending:
+                raise _incomplete(folder, instant, name.instant, str(name))
+
+
+def _instant_of(path: str) -> str:
+    parsed = parse_data_file_name(split_path(path)[1])
+    return "" if parsed is None else parsed.instant
+
+
+def _earlier_logs(commit: CommitMetadata) -> Iterator[LogFileName]:
+    """The log files of the slices to which a write has added its own."""
+    partitions: Mapping[str, Any] = commit.record.get("partitionToWriteStats") or {}
+    for stat in (stat for stats in partitions.values() for stat in stats or ()):
+        for text in stat.get("logFiles") or ():
+            name = parse_data_file_name(text)
+            if isinstance(name, LogFileName) and not (stat.get("path") or "").endswith(text):
+                yield name
+
+
+def _incomplete(folder: str, instant: Instant, earlier: str, path: str) -> MalformedMetadata:
+    return MalformedMetadata(
+        "a completed action is based on one without a completed file", rule="TL-036", path=f"{folder}/{instant.file_name}",
+        expected=f"the completed file of {earlier}", found=f"a pending action, and {path}",
+        remedy="restore the completed file from another copy of the table",
+    )  # fmt: skip
+
+
+def _foreign(path: str, rule: str, expected: str, found: str) -> MalformedMetadata:
+    return MalformedMetadata("the metadata is that of another action", rule=rule, path=path, expected=expected, found=found,
+                             remedy=_REMEDY)  # fmt: skip

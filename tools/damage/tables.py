@@ -1,0 +1,105 @@
+"""Golden tables in memory, with the answers that they give undamaged."""
+
+import fnmatch
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_conformance.cases.case import find_cases
+from hudi_conformance.cases.schema import fixtures_root
+from hudi_reference.errors import HudiError
+from hudi_reference.storage import MemoryStorage
+from hudi_reference.tables import WritableTable, open_table
+
+#: The questions, of which each damaged table is asked the first one and another one.
+QUESTIONS = ("snapshot", "incremental", "read-optimized", "as-of", "changes")
+Answer = Counter[str]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A golden table: its name below `fixtures`, and its objects by path."""
+
+    name: str
+    objects: Mapping[str, bytes]
+
+    @cached_property
+    def answers(self) -> dict[str, Answer]:
+        """The answers of the undamaged table; without the questions that it refuses."""
+        found = {}
+        for question in QUESTIONS:
+            try:
+                found[question] = ask(self.objects, question, self.latest)
+            except HudiError:
+                continue
+        return found
+
+    @cached_property
+    def written(self) -> dict[str, frozenset[str]]:
+        """The paths of the files that each completed write of the active timeline names, by requested time."""
+        return dict(_opened(self.objects).file_groups().written_files)
+
+    @cached_property
+    def latest(self) -> str:
+        """The requested time of the last completed write."""
+        return max((instant.requested for instant in _opened(self.objects).timeline.commits), default="")
+
+
+def golden_tables(pattern: str = "*") -> Iterator[Sample]:
+    """The golden tables whose snapshot is read without an error, each set of bytes once, by name."""
+    folders = {case.subject for case in find_cases() if case.table is not None and case.expected.error is None}
+    seen = set()
+    for folder in sorted(folders):
+        name = folder.relative_to(fixtures_root()).parent.as_posix()
+        objects = _objects(folder)
+        digest = hashlib.sha256(repr(sorted(objects.items())).encode()).digest()
+        if fnmatch.fnmatch(name, pattern) and ".damaged." not in f".{name.replace('/', '.')}" and digest not in seen:
+            seen.add(digest)
+            sample = Sample(name, objects)
+            if _is_readable(sample):
+                yield sample
+
+
+def _is_readable(sample: Sample) -> bool:
+    try:
+        ask(sample.objects, "snapshot", "")
+    except HudiError:
+        return False
+    return True
+
+
+def _objects(folder: Path) -> dict[str, bytes]:
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def stored(objects: Mapping[str, bytes]) -> MemoryStorage:
+    """The objects as storage."""
+    storage = MemoryStorage()
+    for path, data in objects.items():
+        storage.put(path, data)
+    return storage
+
+
+def _opened(objects: Mapping[str, bytes]) -> WritableTable:
+    return open_table("memory:table", storage=stored(objects))
+
+
+def ask(objects: Mapping[str, bytes], question: str, latest: str) -> Answer:
+    """The rows that a table answers, as a multiset; `latest` is the time of the question as-of. Raises HudiError."""
+    table = _opened(objects)
+    found: dict[str, Any] = {
+        "snapshot": table.snapshot,
+        "incremental": table.incremental,
+        "read-optimized": table.read_optimized,
+        "as-of": lambda: table.as_of(latest),
+        "changes": table.changes,
+    }
+    rows: pa.Table = found[question]()
+    return Counter(repr(tuple(row.values())) for row in rows.to_pylist())
