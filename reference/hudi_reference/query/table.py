@@ -127,8 +127,7 @@ class Table:
             check_retained(self.storage, self.properties, timeline, as_of)
             check_begun(timeline, as_of)
         # ER-033: a read time is a requested time, not a completion time.
-        # A timeline without instants is never limited, so that data files beside it are refused at any time.
-        whole, timeline = timeline, timeline if as_of is None or not timeline.instants else _as_of(timeline, as_of)
+        whole, timeline = timeline, timeline if as_of is None else _as_of(timeline, as_of)
         listing = None if where is None else self._listing(whole, () if as_of else where)
         groups = load_file_groups(self.storage, self.properties, timeline, None if known is None else known.groups, listing)
         if as_of is not None:
@@ -326,6 +325,8 @@ def check_readable(properties: TableProperties) -> None:
 
 @implements("TYP-008", "RDR-006")
 def _as_of(timeline: Timeline, time: str) -> Timeline:
+    if not timeline.instants:  # data files beside it are refused at any time
+        return timeline
     before = timeline.until(time)
     for instant in before.pending:
         if instant.action in ("commit", "deltacommit", "replacecommit"):
