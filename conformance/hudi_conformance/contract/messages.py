@@ -19,7 +19,9 @@ PROTOCOL = 1
 
 QueryKind = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
 Operation = Literal["insert", "upsert", "delete", "bulk_insert", "partial_update", "insert_overwrite", "delete_partition"]
-Service = Literal["compaction", "log-compaction", "clustering", "clean", "rollback", "savepoint", "restore", "index", "archive"]
+Service = Literal[
+    "compaction", "log-compaction", "clustering", "clean", "rollback", "savepoint", "restore", "index", "archive", "migrate"
+]  # fmt: skip
 #: A service publishes its plan (schedule), executes an existing plan (execute), or does both (run).
 Phase = Literal["run", "schedule", "execute"]
 #: The points at which work can pause: begin time taken (drawn) or plan made (planned) and nothing published; request published;

@@ -57,8 +57,8 @@ class PayloadBehaviour:
     overwrites: bool = False
     #: Of versions with equal ordering values, the earlier one is kept.
     first_of_equals: bool = False
-    #: Nulls of the kept row are filled from the other one.
-    fills_nulls: bool = False
+    #: Values of the kept row that are filled from the other one: null, or the placeholder of an unavailable value.
+    fills: tuple[str | None, ...] = ()
     #: A flagged delete also removes rows with greater ordering values.
     late_deletes_remove: bool = False
 
@@ -68,8 +68,14 @@ PAYLOADS: Mapping[str, PayloadBehaviour] = {
     "EventTimeAvroPayload": PayloadBehaviour(),
     "FirstValueAvroPayload": PayloadBehaviour(first_of_equals=True),
     "HoodieAvroPayload": PayloadBehaviour(overwrites=True),
-    "OverwriteNonDefaultsWithLatestAvroPayload": PayloadBehaviour(overwrites=True, fills_nulls=True),
-    "PartialUpdateAvroPayload": PayloadBehaviour(fills_nulls=True, late_deletes_remove=True),
+    "OverwriteNonDefaultsWithLatestAvroPayload": PayloadBehaviour(overwrites=True, fills=(None,)),
+    "PartialUpdateAvroPayload": PayloadBehaviour(fills=(None,), late_deletes_remove=True),
+}
+
+#: The partial update modes of version 9: the values that each fills.
+PARTIAL_UPDATE_MODES: Mapping[str, tuple[str | None, ...]] = {
+    "IGNORE_DEFAULTS": (None,),
+    "FILL_UNAVAILABLE": ("__debezium_unavailable_value",),
 }
 
 
@@ -100,9 +106,8 @@ class Rules:
     def merge_rows(self, newer: Row, older: Row) -> Row:
         """The result of merging two rows."""
         stays, other = (newer, older) if self.replaces(newer, older) else (older, newer)
-        if not self.habits.fills_nulls:
-            return stays
-        return {name: other.get(name) if value is None else value for name, value in stays.items()}
+        filled = {name: other.get(name) if value in self.habits.fills else value for name, value in stays.items()}
+        return stays if filled == stays else filled  # an unchanged row is no new version
 
     def removes(self, delete: Row, row: Row) -> bool:
         """Whether a flagged delete that arrived later removes the row."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from hudi_conformance.model.merge import PAYLOADS, PayloadBehaviour, Record, Row, Rules, copy_rows
+from hudi_conformance.model.merge import PARTIAL_UPDATE_MODES, PAYLOADS, PayloadBehaviour, Record, Row, Rules, copy_rows
 
 Operation = Literal[
     "insert", "upsert", "delete", "partial_update", "bulk_insert", "insert_overwrite", "delete_partition", "compact"
@@ -29,7 +29,7 @@ class Model:
     """The rows that a table must return.
 
     `merge_mode` None is event time if there is an ordering field, else commit time; CUSTOM merges by a `payload` class of
-    `PAYLOADS`. Without a record key every row is a separate record.
+    `PAYLOADS`. `partial_update_mode` is one of `PARTIAL_UPDATE_MODES`. Without a record key every row is a separate record.
     """
 
     def __init__(
@@ -41,11 +41,12 @@ class Model:
         merge_mode: Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"] | None = None,
         table_type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE",
         payload: str | None = None,
+        partial_update_mode: str | None = None,
     ) -> None:
         mode = merge_mode or ("EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING")
-        habits = (
-            PAYLOADS[payload] if payload is not None and mode == "CUSTOM" else PayloadBehaviour(mode == "COMMIT_TIME_ORDERING")
-        )
+        filled = PARTIAL_UPDATE_MODES[partial_update_mode] if partial_update_mode else ()
+        standard = PayloadBehaviour(mode == "COMMIT_TIME_ORDERING", fills=filled)
+        habits = PAYLOADS[payload] if payload is not None and mode == "CUSTOM" else standard
         self._record_key = tuple(record_key)
         self._partition = tuple(partition)
         self._rules = Rules(

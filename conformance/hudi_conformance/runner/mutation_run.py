@@ -13,8 +13,10 @@ from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.mutants.harness.mutant import Mutant
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence.evidence import ROOT, CitedCase
+from hudi_conformance.report.evidence.levels import has_role
 from hudi_conformance.report.published import case_without_parameters
 from hudi_conformance.report.saved_run import read_report
+from hudi_conformance.requirements.requirement import requirements
 
 #: Seconds after which a run is aborted: no mutant may make the reference hang.
 TIME_LIMIT = 900
@@ -31,8 +33,9 @@ def run_mutants(
 ) -> list[Kill]:
     """Apply one mutant after the other and record which cases fail; `done` is called for each.
 
-    The golden cases that cite one of the mutant's rules run first. If none of them fails, the Python cases that cite one run,
-    and if none of these fails, all others, up to the first that fails. Cases that fail without a mutant are excluded.
+    The golden cases that cite one of the mutant's rules run first. If the failing ones do not check each role of the rules, the
+    Python cases that cite one run too, and if none of these fails, all others, up to the first that fails. Cases that fail
+    without a mutant are excluded.
 
     Raises:
         SuiteError: a run timed out or wrote no report; raised when all other mutants have run.
@@ -70,12 +73,17 @@ def _run_one(mutant: Mutant, cases: Sequence[CitedCase], unmutated: _Unmutated) 
     golden = [c for c in own if c.golden is not None]
     programs = [c for c in own if c.golden is None]
     rest = sorted((c for c in cases if c not in own), key=lambda c: c.golden is None)
-    killed = (
-        _killers(mutant.name, golden, unmutated)
-        or _killers(mutant.name, programs, unmutated)
-        or _killers(mutant.name, rest, unmutated, stop_early=True)
-    )
+    killed = _killers(mutant.name, golden, unmutated)
+    if not _covers_roles(mutant, [c for c in golden if c.id in killed]):
+        killed |= _killers(mutant.name, programs, unmutated)
+    killed = killed or _killers(mutant.name, rest, unmutated, stop_early=True)
     return Kill(mutant.name, mutant.breaks, mutant.description, tuple(sorted(killed)))
+
+
+def _covers_roles(mutant: Mutant, killers: Sequence[CitedCase]) -> bool:
+    """Whether these cases check the rules of the mutant in each of their roles; golden cases check readers only."""
+    roles = {role for rule in mutant.breaks for role in requirements()[rule].role}
+    return all(any(has_role(case, role) for case in killers) for role in roles)
 
 
 def _killers(mutant: str, cases: Sequence[CitedCase], unmutated: _Unmutated, *, stop_early: bool = False) -> frozenset[str]:

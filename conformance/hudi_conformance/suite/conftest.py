@@ -1,6 +1,7 @@
 """Fixtures of the suite: the engines of `--engine`, URIs of new tables, and shared tables and services."""
 
 import itertools
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:  # a fixture imports what it needs, so that a test that does n
 
 __all__ = [
     "budget",
+    "drawn_version",
     "engine",
     "histories",
     "new_uri",
@@ -42,6 +44,12 @@ def budget(request: pytest.FixtureRequest) -> "Budget":
         return get_session(request.config).programs or min(find(one.name).affordable(many, few) for one in engines)
 
     return affordable
+
+
+@pytest.fixture
+def drawn_version(request: pytest.FixtureRequest) -> int:
+    """A table version for this test, drawn from `--seed` and the name of the test, so that the same seed repeats a failure."""
+    return random.Random(f"{request.config.getoption('seed')} {request.node.name}").choice((8, 9))
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ _FEATURES = frozenset(
         "pause.write",
         "pause.planned",
         "pause.service",
-        *(f"service.{service}" for service in maintenance.SERVICES),
+        *(f"service.{service}" for service in maintenance.SERVICES if service != "migrate"),
         "merge.custom",
         "partition.dropped-columns",
         "schema.evolution",
@@ -41,7 +41,7 @@ _FEATURES = frozenset(
 )
 _BY_RELEASE = {
     "1.0.2": _FEATURES | {"pause.drawn"},
-    "1.2.0": _FEATURES | {"merge.multiple-ordering-fields", "table-version.9", CREATES_9},
+    "1.2.0": _FEATURES | {"merge.multiple-ordering-fields", "table-version.9", CREATES_9, "service.migrate"},
 }
 FEATURES = {
     release: features | {f"compute.{function}" for function in functions.OFFERED[release]}

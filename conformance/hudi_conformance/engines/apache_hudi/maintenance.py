@@ -238,6 +238,25 @@ def _clustering(order: Order, client: Any) -> Steps:
     return found
 
 
+def _migrate(order: Order, _client: Any) -> None:
+    """Change the version of the table with Hudi's own check of its keys, and with its metadata table if it has one."""
+    has_metadata = bool(properties_of(order.session, order.table).get("hoodie.table.metadata.partitions"))
+    options = {
+        "hoodie.write.auto.upgrade": "true",
+        "hoodie.write.complex.keygen.validation.enable": "true",
+        "hoodie.metadata.enable": str(has_metadata).lower(),
+        **order.options,
+    }
+    classes, hudi = order.session.hudi.table.upgrade, order.session.hudi
+    version = hudi.common.table.HoodieTableVersion.fromVersionCode(int(options["hoodie.write.table.version"]))
+    with write_client(order.session, order.table, options) as client:
+        change = classes.UpgradeDowngrade(
+            order.session.meta_client(order.table), client.getConfig(), client.getEngineContext(),
+            classes.SparkUpgradeDowngradeHelper.getInstance(),
+        )  # fmt: skip
+        change.run(version, None)
+
+
 def _written(order: Order, done: Any) -> Any:
     """The metadata with which a service completes; in 1.0.2 only that of its commit."""
     return done.getCommitMetadata().get() if order.session.version == "1.0.2" else done
@@ -258,6 +277,7 @@ SERVICES: Mapping[Service, Callable[[Order, Any], str | None]] = {
     "clustering": _at_once(_clustering),
     "compaction": _at_once(_compaction),
     "log-compaction": _at_once(_log_compaction),
+    "migrate": _migrate,
     "restore": _restore,
     "rollback": _rollback,
     "savepoint": _savepoint,

@@ -47,6 +47,7 @@ OFFERED = frozenset(
         "types.avro",
         "storage.s3",
         "service.archive",
+        "service.migrate",
         "service.clean",
         "service.compaction",
         "service.log-compaction",

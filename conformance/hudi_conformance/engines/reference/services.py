@@ -13,6 +13,7 @@ from hudi_reference.services.clustering.plan import schedule_clustering
 from hudi_reference.services.compaction.compaction import compact, execute_compaction, schedule_compaction
 from hudi_reference.services.compaction.log_compaction import execute_log_compaction, log_compact, schedule_log_compaction
 from hudi_reference.services.indexing.indexing import execute_indexing, index, schedule_indexing
+from hudi_reference.services.migration.migrate import migrate
 from hudi_reference.services.rollback.restore import execute_restore, restore, schedule_restore
 from hudi_reference.services.rollback.rollback import execute_rollback, rollback, schedule_rollback
 from hudi_reference.services.rollback.savepoint import delete_savepoint, savepoint
@@ -77,6 +78,14 @@ def _rolling_back(service: Service, **phases: Callable[[Table, str], str | None]
     return lambda table, order: phases[order.phase](table, order.of(service))
 
 
+def _migrate(table: Table, order: Order) -> str | None:
+    """Change the version of the table; answers no instant, because a migration has none of its own."""
+    if order.phase != "run":
+        raise Refused("service.migrate", "a migration has no plan to schedule")
+    migrate(table.uri, version=int(order.options["hoodie.write.table.version"]))
+    return None
+
+
 def _savepoint(table: Table, order: Order) -> str | None:
     if order.phase != "run":
         raise Refused("service.savepoint", "a savepoint has no plan to schedule")
@@ -92,6 +101,7 @@ SERVICES: Mapping[Service, Act] = {
     "compaction": _planned("compaction", schedule_compaction, execute_compaction, compact),
     "index": _planned("index", schedule_indexing, execute_indexing, index),
     "log-compaction": _planned("log-compaction", schedule_log_compaction, execute_log_compaction, log_compact),
+    "migrate": _migrate,
     "restore": _rolling_back("restore", schedule=schedule_restore, execute=execute_restore, run=restore),
     "rollback": _rolling_back("rollback", schedule=schedule_rollback, execute=execute_rollback, run=rollback),
     "savepoint": _savepoint,

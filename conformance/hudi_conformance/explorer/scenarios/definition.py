@@ -92,8 +92,9 @@ class Definition:
     #: Whether no process may end with an error.
     without_errors: bool = False
 
-    def make_scenario(self, name: str, **bounds: Any) -> Scenario:
-        """Make the scenario; `bounds` replace those of the definition."""
+    def make_scenario(self, name: str, version: int | None = None, **bounds: Any) -> Scenario:
+        """Make the scenario on a table of that version; `bounds` replace those of the definition."""
+        setting = self.setting if version is None else replace(self.setting, version=version)
         limits = {"preemptions": self.preemptions, "crashes": self.crashes, **bounds}
-        found = make_scenario(name, self.description, self.setting, self.programs, **limits)
+        found = make_scenario(name, self.description, setting, self.programs, **limits)
         return replace(found, check=_without_errors(found.check)) if self.without_errors else found

@@ -57,6 +57,8 @@ class Setting:
     type: TableType = "COPY_ON_WRITE"
     before: tuple[tuple[str, tuple[Row, ...]], ...] = (("upsert", (make_row("a", "a0"), make_row("b", "b0"))),)
     ordering: bool = False
+    #: The table version.
+    version: int = 8
     #: Settings of all writers and services by Hudi's names.
     options: Mapping[str, str] = field(default_factory=dict)
     #: Promises of the programs; see `Start`.
@@ -80,7 +82,8 @@ def prepare_table(setting: Setting) -> tuple[MemoryStorage, InitialTable]:
     mode: Any = "EVENT_TIME_ORDERING" if setting.ordering else "COMMIT_TIME_ORDERING"
     create_table(
         "memory:///before", name="explored", schema=dict(SCHEMA), record_key=("id",), partition=("city",),
-        table_type=setting.type, ordering=("ts",) if setting.ordering else (), merge_mode=mode, **given,
+        table_type=setting.type, ordering=("ts",) if setting.ordering else (), merge_mode=mode,
+        version=setting.version, **given,
     )  # fmt: skip
     table = open_table("memory:///before", options=setting.options, **given)
     writes: list[EarlierWrite] = []

@@ -12,12 +12,13 @@ from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 @pytest.mark.requirements("SVC-005", "SVC-006", "OCC-027", "TL-019")
 @pytest.mark.parametrize("name", ["writer-crashes", "compaction-execution-crashes", "clean-crashes"])
 @pytest.mark.long
-def test_a_crash_during_recovery_is_recovered(engine: Client, name: str) -> None:
+@pytest.mark.versions(8, 9)
+def test_a_crash_during_recovery_is_recovered(engine: Client, name: str, drawn_version: int) -> None:
     """SVC-005: a process crashes, then possibly the process that recovers the table, at any of their steps: after each crash
     the reads are right.
     """
     only_in_process(engine)
-    found = SCENARIOS[name].make_scenario(name, crashes=2).explore_exhaustively()
+    found = SCENARIOS[name].make_scenario(name, drawn_version, crashes=2).explore_exhaustively()
     assert found.failure is None, found.failure.violation
     assert found.is_complete
     assert found.runs > 20
@@ -26,13 +27,14 @@ def test_a_crash_during_recovery_is_recovered(engine: Client, name: str) -> None
 @pytest.mark.requirements("S3-002", "S3-006", "TL-051", "OCC-004", "OCC-024", "SVC-005", "SVC-006")
 @pytest.mark.parametrize("name", [name for name in SCENARIOS if name.endswith("-crashes")])
 @pytest.mark.long
-def test_a_lost_answer_is_handled_either_way(engine: Client, name: str) -> None:
+@pytest.mark.versions(8, 9)
+def test_a_lost_answer_is_handled_either_way(engine: Client, name: str, drawn_version: int) -> None:
     """SVC-005: any request of a writer or service, also the one that completes it, gets no answer, and either was executed or
     was not. What completed stays and is there once; a process that can verify its completion does not fail; no other state is
     visible, and a recovery leaves nothing pending.
     """
     only_in_process(engine)
-    found = SCENARIOS[name].make_scenario(name).explore_exhaustively(faults=("lose-answer", "lose-request"))
+    found = SCENARIOS[name].make_scenario(name, drawn_version).explore_exhaustively(faults=("lose-answer", "lose-request"))
     assert found.failure is None, found.failure.violation
     assert found.is_complete
     assert found.runs > 20

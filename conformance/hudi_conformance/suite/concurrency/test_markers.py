@@ -31,21 +31,21 @@ def open_on_day(storage: CrashingStorage | MemoryStorage, day: int) -> WritableT
     return table
 
 
-def storage_with_row(type: TableType) -> MemoryStorage:
-    """Return the storage of a table with one row."""
+def storage_with_row(type: TableType, version: int) -> MemoryStorage:
+    """Return the storage of a table of that version with one row."""
     storage, spec = MemoryStorage(), Program(type, "COMMIT_TIME_ORDERING", False).spec()
     create_table(
         "memory:///marked", name="marked", schema=dict(spec.schema), record_key=("id",), table_type=spec.type,
-        storage=storage, clock=ManualClock(START), ids=SeededIds(0),
+        version=version, storage=storage, clock=ManualClock(START), ids=SeededIds(0),
     )  # fmt: skip
     open_on_day(storage, 1).upsert(as_arrow([row("a", 1, "before")]))
     return storage
 
 
-def stopped_writes(type: TableType) -> list[Crashed]:
+def stopped_writes(type: TableType, version: int) -> list[Crashed]:
     """Return every state in which a crash may leave an upsert that changes the row and adds another."""
     late = as_arrow([row("a", 2, "late"), row("b", 2, "late and new")])
-    return list(crash_states(storage_with_row(type), lambda storage: open_on_day(storage, 2).upsert(late)))
+    return list(crash_states(storage_with_row(type, version), lambda storage: open_on_day(storage, 2).upsert(late)))
 
 
 def names_below(storage: MemoryStorage, folder: str) -> set[str]:
@@ -61,14 +61,15 @@ def data_files(storage: MemoryStorage) -> set[str]:
 @NEEDS
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-027", "LAY-011")
-def test_markers_precede_data_files(engine: Client, type: TableType) -> None:
+@pytest.mark.versions(8, 9)
+def test_markers_precede_data_files(engine: Client, type: TableType, drawn_version: int) -> None:
     """LAY-011: wherever a writer crashes, each of its files has a marker below the meta folder: MERGE for a base file that
     replaces an earlier one, CREATE for any other. The markers are deleted once the write has completed.
     """
     only_in_process(engine)
-    before = data_files(storage_with_row(type))
+    before = data_files(storage_with_row(type, drawn_version))
     rewritten = "MERGE" if type == "COPY_ON_WRITE" else "CREATE"
-    points = stopped_writes(type)
+    points = stopped_writes(type, drawn_version)
     for point in points:
         marked = dict(name.split(".marker.") for name in names_below(point.storage, ".hoodie/.temp") if ".marker." in name)
         paths = {path.split("/", 1)[1]: kind for path, kind in marked.items()}
@@ -84,12 +85,13 @@ def test_markers_precede_data_files(engine: Client, type: TableType) -> None:
 @NEEDS
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-027")
-def test_a_rollback_removes_all_files_of_a_crashed_write(engine: Client, type: TableType) -> None:
+@pytest.mark.versions(8, 9)
+def test_a_rollback_removes_all_files_of_a_crashed_write(engine: Client, type: TableType, drawn_version: int) -> None:
     """OCC-027: after a rollback no file of the write is left, including files that no metadata names, and no marker."""
     only_in_process(engine)
-    before = data_files(storage_with_row(type))
+    before = data_files(storage_with_row(type, drawn_version))
     rolled_back = 0
-    for point in stopped_writes(type):
+    for point in stopped_writes(type, drawn_version):
         table = open_on_day(point.storage, 3)
         if table.timeline.pending:
             (failed,) = table.timeline.pending

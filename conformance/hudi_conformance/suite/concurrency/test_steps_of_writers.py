@@ -39,12 +39,13 @@ EARLY = {**OPTIMISTIC, "hoodie.write.concurrency.early.conflict.detection.enable
 KEYS = {"hoodie.write.concurrency.record.key.check.enable": "true"}
 
 
-def table_in_memory(type: str = "COPY_ON_WRITE") -> tuple[WritableTable, RecordingStorage]:
+def table_in_memory(type: str = "COPY_ON_WRITE", version: int = 8) -> tuple[WritableTable, RecordingStorage]:
     """Return a table with one commit, and its storage, which records every request and the holder of the lock at that time."""
     spec = Program(type, "COMMIT_TIME_ORDERING", True).spec()  # type: ignore[arg-type]
     storage = RecordingStorage(MemoryStorage(), 1_000_000)
     options = {"storage": storage, "clock": ManualClock(START), "ids": SeededIds(1), "table_type": spec.type}
-    create_table("memory:///steps", name="steps", schema=dict(spec.schema), record_key=("id",), partition=("city",), **options)  # type: ignore[arg-type]
+    create_table("memory:///steps", name="steps", schema=dict(spec.schema), record_key=("id",), partition=("city",),
+                 version=version, **options)  # type: ignore[arg-type]  # fmt: skip
     options.pop("table_type")
     table = open_table("memory:///steps", **options)  # type: ignore[arg-type]
     table.upsert(as_arrow([row("a", 1, "x"), row("b", 1, "x"), row("c", 1, "x", "rio")]))
@@ -404,12 +405,13 @@ class FailingStorage(CrashingStorage):
 @BOTH_TYPES
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("OCC-027", "OCC-019", "TL-019")
-def test_a_clean_recovers_a_write_crashed_at_any_request(engine: Client, type: str) -> None:
+@pytest.mark.versions(8, 9)
+def test_a_clean_recovers_a_write_crashed_at_any_request(engine: Client, type: str, drawn_version: int) -> None:
     """OCC-019: before, between and after its requests: the rows are those before the write or those after it, before and after
     the clean; the clean leaves nothing pending, and no file or marker of a write that did not complete.
     """
     only_in_process(engine)
-    table, storage = table_in_memory(type)
+    table, storage = table_in_memory(type, drawn_version)
     before = {r["id"]: r["value"] for r in table.snapshot().to_pylist()}
 
     def act(crashing: Storage) -> None:

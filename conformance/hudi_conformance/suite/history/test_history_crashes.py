@@ -27,12 +27,12 @@ def reopen_table(storage: Storage) -> WritableTable:
     )
 
 
-def table_before_a_run(runs: int) -> MemoryStorage:
-    """Return a table that was archived this many times and is due again."""
+def table_before_a_run(runs: int, version: int) -> MemoryStorage:
+    """Return a table of that version that was archived this many times and is due again."""
     storage, clock, ids, spec = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0), Program("COPY_ON_WRITE",
         "COMMIT_TIME_ORDERING", True).spec()  # fmt: skip
     create_table("memory:///crash", name=spec.name, schema=dict(spec.schema), record_key=spec.record_key,
-                 partition=spec.partition, storage=storage, clock=clock, ids=ids)  # fmt: skip
+                 partition=spec.partition, version=version, storage=storage, clock=clock, ids=ids)  # fmt: skip
     table = open_table("memory:///crash", storage=storage, clock=clock, ids=ids, options=LIMITS)
     for number in range(4 + 2 * runs):
         table.upsert(as_arrow(changed_rows(number)))
@@ -55,10 +55,11 @@ def read_rows(storage: Storage) -> list[dict[str, object]]:
 @pytest.mark.needs("service.archive")
 @pytest.mark.requirements("ARC-002", "ARC-001", "LSM-024")
 @pytest.mark.parametrize("runs", [0, 1, 3])
-def test_a_crash_of_archiving_loses_and_duplicates_nothing(engine: Client, runs: int) -> None:
+@pytest.mark.versions(8, 9)
+def test_a_crash_of_archiving_loses_and_duplicates_nothing(engine: Client, runs: int, drawn_version: int) -> None:
     """ARC-002: wherever it crashes, the table has the same rows and each action once; the next run finishes the rest."""
     only_in_process(engine)
-    storage = table_before_a_run(runs)
+    storage = table_before_a_run(runs, drawn_version)
     expected, content, points = completed_actions_of_table(storage), read_rows(storage), 0
     for crash in crash_states(storage, lambda store: archive(reopen_table(store))):
         assert completed_actions_of_table(crash.storage) == expected, crash
@@ -90,12 +91,13 @@ def stored_actions(storage: Storage, name: str) -> list[tuple[str, str]]:
 @pytest.mark.needs("service.archive")
 @pytest.mark.requirements("LSM-004", "LSM-008", "LSM-009", "LSM-006", "LSM-011")
 @pytest.mark.parametrize("runs", [1, 3])
-def test_the_version_file_names_a_complete_manifest_after_each_request(engine: Client, runs: int) -> None:
+@pytest.mark.versions(8, 9)
+def test_the_version_file_names_a_complete_manifest_after_each_request(engine: Client, runs: int, drawn_version: int) -> None:
     """LSM-009: after each request the version file exists, holds one number that never decreases, and every file that its
     manifest lists exists.
     """
     only_in_process(engine)
-    storage = table_before_a_run(runs)
+    storage = table_before_a_run(runs, drawn_version)
     manifests = {info.path: storage.get(info.path) for info in storage.list(FOLDER) if "/manifest_" in info.path}
     version = int(storage.get(f"{FOLDER}/_version_"))
     for crash in crash_states(storage, lambda store: archive(reopen_table(store))):
@@ -113,10 +115,11 @@ def test_the_version_file_names_a_complete_manifest_after_each_request(engine: C
 
 @pytest.mark.needs("service.archive")
 @pytest.mark.requirements("LSM-006")
-def test_a_reader_finishes_with_the_manifest_it_began_with(engine: Client) -> None:
+@pytest.mark.versions(8, 9)
+def test_a_reader_finishes_with_the_manifest_it_began_with(engine: Client, drawn_version: int) -> None:
     """LSM-006: a reader that has read the manifest finds its files after a run that merged them into another one."""
     only_in_process(engine)
-    storage = table_before_a_run(1)
+    storage = table_before_a_run(1, drawn_version)
     reader = History(storage, FOLDER)
     began = reader.manifest
     archive(reopen_table(storage))
@@ -128,12 +131,13 @@ def test_a_reader_finishes_with_the_manifest_it_began_with(engine: Client) -> No
 
 @pytest.mark.needs("service.archive")
 @pytest.mark.requirements("ARC-002", "LSM-008")
-def test_one_of_two_concurrent_archivers_aborts(engine: Client) -> None:
+@pytest.mark.versions(8, 9)
+def test_one_of_two_concurrent_archivers_aborts(engine: Client, drawn_version: int) -> None:
     """ARC-002: of two archivers that publish at the same time one gets a conflict error; no action is lost, and the next run
     succeeds.
     """
     only_in_process(engine)
-    storage = table_before_a_run(1)
+    storage = table_before_a_run(1, drawn_version)
     expected = completed_actions_of_table(storage)
     overtaken = Overtaken(storage)
     with pytest.raises(Exception, match="another process changed the history"):

@@ -310,12 +310,13 @@ def test_the_lock_is_held_for_the_timeline_only(engine: Client) -> None:
 @pytest.mark.requirements("SVC-012")
 @parametrize_scenarios("indexing-beside-*")
 @pytest.mark.long
-def test_an_indexer_does_not_conflict_with_other_actions(engine: Client, name: str) -> None:
+@pytest.mark.versions(8, 9)
+def test_an_indexer_does_not_conflict_with_other_actions(engine: Client, name: str, drawn_version: int) -> None:
     """SVC-012: an index is built beside a writer, a compaction, a clustering, a clean, in every order within bounds: none
     aborts, the lock is free during the build, and the index matches the table from the time at which it is published.
     """
     assert SCENARIOS[name].without_errors
-    explore_scenario(engine, name)
+    explore_scenario(engine, name, drawn_version)
 
 
 @INDEXES

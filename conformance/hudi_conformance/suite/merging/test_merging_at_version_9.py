@@ -1,6 +1,7 @@
 """Merging in tables of version 9: deprecated classes at creation, several ordering fields, and partial update modes."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.model import Model
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
 from hudi_conformance.suite.support.tables.custom_mergers import PACKAGE, stored_properties
-from hudi_conformance.suite.support.tables.written_tables import Type
+from hudi_conformance.suite.support.tables.written_tables import Type, files_below, table_folder
 
 pytestmark = [
     pytest.mark.versions(9),
@@ -29,7 +30,8 @@ TYPES = {"string": pa.string(), "long": pa.int64(), "boolean": pa.bool_()}
 #: Columns of the tables: rows name some of them, and those that are not named are null.
 COLUMNS = {
     "id": "string", "ts": "long", "n": "long", "a": "string", "b": "string", "_event_lsn": "long",
-    "_event_bin_file": "string", "_event_pos": "long", "_change_operation_type": "string", "_hoodie_is_deleted": "boolean",
+    "_event_bin_file": "string", "_event_pos": "long", "_change_operation_type": "string", "Op": "string",
+    "_hoodie_is_deleted": "boolean",
 }  # fmt: skip
 
 
@@ -140,3 +142,164 @@ def test_a_partial_update_sets_a_null(engine: Client, new_uri: NewUri, type: Typ
     engine.write(uri, "upsert", as_table({"id": "k", "ts": 1, "a": "A", "b": "B"}))
     engine.write(uri, "partial_update", as_table({"id": "k", "ts": 2, "a": None}, columns=("id", "ts", "a")))
     assert rows_by_key(engine, uri, "ts", "a", "b") == {"k": (2, None, "B")}
+
+
+UNAVAILABLE = "__debezium_unavailable_value"
+#: Class -> two writes, and the rows after them as key -> (a, b).
+CHANGES_BY_CLASS: Mapping[str, tuple[tuple[Row, ...], tuple[Row, ...], Mapping[str, tuple[Any, ...]]]] = {
+    "AWSDmsAvroPayload": (
+        tuple({"id": key, "ts": 2, "a": "A", "Op": "I"} for key in ("late", "gone", "lower")),
+        ({"id": "late", "ts": 1, "a": "L", "Op": "U"}, {"id": "gone", "ts": 1, "Op": "D"}, {"id": "lower", "ts": 3, "Op": "d"}),
+        {"late": ("L", None), "lower": (None, None)},
+    ),
+    "debezium.PostgresDebeziumAvroPayload": (
+        tuple({"id": key, "_event_lsn": 2, "a": "A", "b": "B", "_change_operation_type": "c"} for key in ("x", "late", "gone")),
+        (
+            {"id": "x", "_event_lsn": 3, "a": UNAVAILABLE, "_change_operation_type": "u"},
+            {"id": "late", "_event_lsn": 1, "a": "L", "_change_operation_type": "d"},
+            {"id": "gone", "_event_lsn": 3, "_change_operation_type": "d"},
+        ),
+        {"x": ("A", None), "late": ("A", "B")},
+    ),
+    "debezium.MySqlDebeziumAvroPayload": (
+        tuple(
+            {"id": key, "_event_bin_file": "7", "_event_pos": 5, "a": "A", "_change_operation_type": "c"}
+            for key in ("late", "next", "gone")
+        ),
+        (
+            {"id": "late", "_event_bin_file": "7", "_event_pos": 4, "a": "L", "_change_operation_type": "u"},
+            {"id": "next", "_event_bin_file": "8", "_event_pos": 1, "a": "N", "_change_operation_type": "u"},
+            {"id": "gone", "_event_bin_file": "7", "_event_pos": 6, "_change_operation_type": "d"},
+        ),
+        {"late": ("A", None), "next": ("N", None)},
+    ),
+}
+
+
+def compact_if_possible(engine: Client, uri: str, type: Type) -> None:
+    """Compact a table that has logs."""
+    if type == "MERGE_ON_READ":
+        engine.service(uri, "compaction", phase="run")
+
+
+@SEVERAL
+@BOTH_TYPES
+@pytest.mark.needs("service.compaction")
+@pytest.mark.parametrize("name", CHANGES_BY_CLASS)
+@pytest.mark.requirements("PAY-025", "PAY-026", "PAY-027", "MRG-051", "PROP-024", "PROP-025", "MRG-049", "PROP-023")
+def test_changes_of_a_deprecated_class_are_merged_alike(engine: Client, new_uri: NewUri, type: Type, name: str) -> None:
+    """PAY-026: late, unavailable and deleting changes of a capture tool are merged as the modes say that replace its class,
+    by writers, queries and compaction.
+    """
+    stored, changes, right = CHANGES_BY_CLASS[name]
+    uri = new_uri()
+    engine.create(uri, table_of(type, "ts", properties={"hoodie.compaction.payload.class": PACKAGE + name}))
+    engine.write(uri, "upsert", as_table(*stored))
+    engine.write(uri, "upsert", as_table(*changes))
+    assert rows_by_key(engine, uri, "a", "b") == right
+    compact_if_possible(engine, uri, type)
+    assert rows_by_key(engine, uri, "a", "b") == right
+
+
+@BOTH_TYPES
+@pytest.mark.needs("service.compaction", "write.delete")
+@pytest.mark.requirements("MRG-050", "PROP-023")
+def test_a_deleted_row_fills_nothing(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MRG-050: with IGNORE_DEFAULTS the nulls of a row that is written after a delete stay, also after a compaction."""
+    properties = {"hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}
+    uri = new_uri()
+    engine.create(uri, table_of(type, "ts", merge_mode="EVENT_TIME_ORDERING", properties=properties))
+    engine.write(uri, "upsert", as_table({"id": "k", "ts": 1, "a": "A", "b": "B"}, {"id": "l", "ts": 1, "a": "A"}))
+    engine.write(uri, "delete", as_table({"id": "k", "ts": 1}).select(["id", "ts"]))
+    engine.write(uri, "upsert", as_table({"id": "k", "ts": 2, "b": "b"}))
+    right = {"k": (2, None, "b"), "l": (1, "A", None)}
+    assert rows_by_key(engine, uri, "ts", "a", "b") == right
+    compact_if_possible(engine, uri, type)
+    assert rows_by_key(engine, uri, "ts", "a", "b") == right
+
+
+@SEVERAL
+@BOTH_TYPES
+@pytest.mark.needs("service.compaction")
+@pytest.mark.requirements("MRG-047", "MRG-046")
+def test_a_null_among_ordering_values_leaves_a_readable_table(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MRG-047: a row with a null in an ordering field is refused, or queries and a compaction go on as if it were 0."""
+    uri = new_uri()
+    engine.create(uri, table_of(type, "ts", "n", merge_mode="EVENT_TIME_ORDERING"))
+    engine.write(uri, "upsert", as_table({"id": "k", "ts": 2, "n": -1, "a": "A"}, {"id": "l", "ts": 2, "n": 1, "a": "A"}))
+    right: dict[str, tuple[Any, ...]] = {"k": ("A",), "l": ("A",)}
+    try:
+        engine.write(
+            uri, "upsert", as_table({"id": "k", "ts": 2, "n": None, "a": "0"}, {"id": "l", "ts": 2, "n": None, "a": "0"})
+        )
+    except ContractError:
+        pass
+    else:
+        right = {"k": ("0",), "l": ("A",)}
+    assert rows_by_key(engine, uri, "a") == right
+    compact_if_possible(engine, uri, type)
+    assert rows_by_key(engine, uri, "a") == right
+
+
+@BOTH_TYPES
+@pytest.mark.needs("service.compaction")
+@pytest.mark.requirements("MRG-042", "PROP-025")
+def test_contradicting_properties_have_no_effect(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MRG-042: the strategy id of another mode and a legacy class of other behaviour change nothing, for writers, queries and
+    compaction.
+    """
+    uri = new_uri()
+    engine.create(uri, table_of(type, "ts", merge_mode="EVENT_TIME_ORDERING"))
+    engine.write(uri, "upsert", as_table({"id": "k", "ts": 2, "a": "A"}, {"id": "l", "ts": 2, "a": "A"}))
+    with (table_folder(uri) / ".hoodie" / "hoodie.properties").open("a") as file:
+        file.write("hoodie.record.merge.strategy.id=ce9acb64-bde0-424c-9b91-f6ebba25356d\n")
+        file.write(f"hoodie.table.legacy.payload.class={PACKAGE}OverwriteWithLatestAvroPayload\n")
+    (table_folder(uri) / ".hoodie" / ".hoodie.properties.crc").unlink(missing_ok=True)
+    engine.write(uri, "upsert", as_table({"id": "k", "ts": 1, "a": "late"}, {"id": "l", "ts": 3, "a": "newer"}))
+    right = {"k": ("A",), "l": ("newer",)}
+    assert rows_by_key(engine, uri, "a") == right
+    compact_if_possible(engine, uri, type)
+    assert rows_by_key(engine, uri, "a") == right
+
+
+#: Changes of the properties of a table that a merge must refuse.
+UNKNOWN_MERGING = {
+    "no mode": ("hoodie.record.merge.mode=EVENT_TIME_ORDERING", ""),
+    "unknown partial update mode": (
+        "hoodie.table.partial.update.mode=IGNORE_DEFAULTS",
+        "hoodie.table.partial.update.mode=KEEP",
+    ),
+    "layout 1": ("hoodie.timeline.layout.version=2", "hoodie.timeline.layout.version=1"),
+}
+
+
+@pytest.mark.needs("service.compaction", "merge-on-read")
+@pytest.mark.parametrize("change", UNKNOWN_MERGING)
+@pytest.mark.requirements("MRG-041", "PROP-023", "PROP-019")
+def test_unknown_merging_is_refused(engine: Client, new_uri: NewUri, change: str) -> None:
+    """MRG-041: without a merge mode, with an unknown partial update mode or another layout, a query, a compaction and an upsert
+    fail, and no file of the table changes.
+    """
+    uri = new_uri()
+    properties = {"hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}
+    engine.create(uri, table_of("MERGE_ON_READ", "ts", merge_mode="EVENT_TIME_ORDERING", properties=properties))
+    for ts in (1, 2):
+        engine.write(uri, "upsert", as_table({"id": "k", "ts": ts, "a": "A"}))
+    file = table_folder(uri) / ".hoodie" / "hoodie.properties"
+    old, new = UNKNOWN_MERGING[change]
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    (file.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
+    before = data_files(uri)
+    with pytest.raises(ContractError):
+        engine.read(uri, Query(columns=("id", "a")))
+    with pytest.raises(ContractError):
+        engine.service(uri, "compaction", phase="run")
+    with pytest.raises(ContractError):
+        engine.write(uri, "upsert", as_table({"id": "k", "ts": 3, "a": "B"}))
+    assert data_files(uri) == before
+
+
+def data_files(uri: str) -> set[Path]:
+    """Return the files outside the folder of the timeline."""
+    return {path for path in files_below(table_folder(uri)) if ".hoodie" not in path.parts}

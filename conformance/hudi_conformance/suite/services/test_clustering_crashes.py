@@ -36,12 +36,12 @@ def reopen_table(storage: Storage, options: dict[str, str] | None = None) -> Wri
     )  # fmt: skip
 
 
-def make_table(type: Type = "COPY_ON_WRITE", *, steps: Collection[Step] = (*INSERTS, *CHANGES)) -> MemoryStorage:
-    """Return a table in memory for which a clustering is due."""
+def make_table(version: int, type: Type = "COPY_ON_WRITE", *, steps: Collection[Step] = (*INSERTS, *CHANGES)) -> MemoryStorage:
+    """Return a table of that version in memory for which a clustering is due."""
     storage, clock, ids, spec = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0), Program(type,
         "EVENT_TIME_ORDERING", True).spec()  # fmt: skip
     create_table(URI, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
-                 table_type=type, ordering=spec.ordering, storage=storage, clock=clock, ids=ids)  # fmt: skip
+                 table_type=type, ordering=spec.ordering, version=version, storage=storage, clock=clock, ids=ids)  # fmt: skip
     table = open_table(URI, storage=storage, clock=clock, ids=ids)
     for step in steps:
         getattr(table, step.operation)(as_arrow(step.rows))
@@ -67,12 +67,13 @@ def expect_settled(storage: Storage, when: object) -> None:
 @pytest.mark.requirements("TL-011", "SVC-005", "SVC-006", "TL-029", "CLU-035")
 @BOTH_TYPES
 @pytest.mark.long
-def test_a_crash_of_a_clustering_changes_no_row(engine: Client, type: Type) -> None:
+@pytest.mark.versions(8, 9)
+def test_a_crash_of_a_clustering_changes_no_row(engine: Client, type: Type, drawn_version: int) -> None:
     """CLU-035: wherever planning or execution crashes, the rows are the same; the next run finishes, and no file is
     left over.
     """
     only_in_process(engine)
-    storage = make_table(type)
+    storage = make_table(drawn_version, type)
     expected, points = read_rows(storage), 0
     for crash in crash_states(storage, lambda store: cluster(reopen_table(store), OPTIONS)):
         assert read_rows(crash.storage) == expected, crash
@@ -86,10 +87,13 @@ def test_a_crash_of_a_clustering_changes_no_row(engine: Client, type: Type) -> N
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-005", "SVC-006", "TL-029")
 @pytest.mark.long
-def test_a_crash_of_the_second_attempt_changes_no_row(engine: Client) -> None:
+@pytest.mark.versions(8, 9)
+def test_a_crash_of_the_second_attempt_changes_no_row(engine: Client, drawn_version: int) -> None:
     """SVC-005: the rows stay the same if the second execution of the plan crashes too, at any request."""
     only_in_process(engine)
-    storage = make_table(steps=(Step("insert", (row("a", 30, "x"), row("b", 10, "y"))), Step("insert", (row("d", 20, "y"),))))
+    storage = make_table(
+        drawn_version, steps=(Step("insert", (row("a", 30, "x"), row("b", 10, "y"))), Step("insert", (row("d", 20, "y"),)))
+    )
     requested, expected = schedule_clustering(reopen_table(storage), OPTIONS) or "", read_rows(storage)
     for first in crash_states(storage, lambda store: execute_clustering(reopen_table(store), requested)):
         for second in crash_states(first.storage, lambda store: execute_clustering(reopen_table(store), requested)):
@@ -102,12 +106,13 @@ def test_a_crash_of_the_second_attempt_changes_no_row(engine: Client) -> None:
 @pytest.mark.needs("service.clustering", "service.rollback")
 @pytest.mark.requirements("TL-050", "TL-019", "SVC-005")
 @pytest.mark.long
-def test_a_crash_of_the_rollback_of_a_clustering_changes_no_row(engine: Client) -> None:
+@pytest.mark.versions(8, 9)
+def test_a_crash_of_the_rollback_of_a_clustering_changes_no_row(engine: Client, drawn_version: int) -> None:
     """TL-019: a crashed attempt is rolled back, then the plan: wherever that crashes, the rows are the same, and the next run
     finishes it.
     """
     only_in_process(engine)
-    storage = make_table(steps=INSERTS)
+    storage = make_table(drawn_version, steps=INSERTS)
     requested, expected = schedule_clustering(reopen_table(storage), OPTIONS) or "", read_rows(storage)
     points = crash_states(storage, lambda store: execute_clustering(reopen_table(store), requested))
     *_, half_done = (crash.storage for crash in points if crash.changes and crash.changes[-1].endswith(".parquet"))
@@ -129,10 +134,11 @@ def test_a_crash_of_the_rollback_of_a_clustering_changes_no_row(engine: Client) 
 @pytest.mark.requirements("SVC-009", "SVC-005")
 @BOTH_TYPES
 @pytest.mark.long
-def test_a_crash_of_an_aborting_clustering_loses_nothing(engine: Client, type: Type) -> None:
+@pytest.mark.versions(8, 9)
+def test_a_crash_of_an_aborting_clustering_loses_nothing(engine: Client, type: Type, drawn_version: int) -> None:
     """SVC-009: the groups were updated since the plan: wherever the executor crashes while it aborts, the update is there."""
     only_in_process(engine)
-    storage = make_table(type, steps=INSERTS)
+    storage = make_table(drawn_version, type, steps=INSERTS)
     requested = schedule_clustering(reopen_table(storage), OPTIONS) or ""
     reopen_table(storage, ALLOW).upsert(UPDATE)
     expected = read_rows(storage)
@@ -151,10 +157,11 @@ def test_a_crash_of_an_aborting_clustering_loses_nothing(engine: Client, type: T
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-009", "OCC-016")
 @pytest.mark.long
-def test_a_writer_that_crashes_while_it_removes_a_plan_loses_nothing(engine: Client) -> None:
+@pytest.mark.versions(8, 9)
+def test_a_writer_that_crashes_while_it_removes_a_plan_loses_nothing(engine: Client, drawn_version: int) -> None:
     """OCC-016: wherever it crashes, the rows are those before its write or those after it, and another clustering succeeds."""
     only_in_process(engine)
-    storage = make_table(steps=INSERTS)
+    storage = make_table(drawn_version, steps=INSERTS)
     schedule_clustering(reopen_table(storage), OPTIONS)
     before = set(read_rows(storage))
     for crash in crash_states(storage, lambda store: reopen_table(store, WITHDRAW).upsert(UPDATE)):
@@ -188,10 +195,13 @@ def interrupt_storage(storage: Storage, when: Callable[[str], bool], act: Callab
 @BOTH_TYPES
 @pytest.mark.parametrize("place", ["inflight", "first output", "last output"])
 @pytest.mark.long
-def test_an_update_during_the_execution_aborts_the_clustering(engine: Client, type: Type, place: str) -> None:
+@pytest.mark.versions(8, 9)
+def test_an_update_during_the_execution_aborts_the_clustering(
+    engine: Client, type: Type, place: str, drawn_version: int
+) -> None:
     """SVC-009: another process updates a group while it is rewritten, or right before the completion: the clustering aborts."""
     only_in_process(engine)
-    storage = make_table(type, steps=INSERTS)
+    storage = make_table(drawn_version, type, steps=INSERTS)
     requested = schedule_clustering(reopen_table(storage), OPTIONS) or ""
     *_, whole = crash_states(storage, lambda store: execute_clustering(reopen_table(store), requested))
     files = [request for request in whole.changes if request.endswith((".inflight", ".parquet"))]
@@ -208,12 +218,13 @@ def test_an_update_during_the_execution_aborts_the_clustering(engine: Client, ty
 @pytest.mark.requirements("TL-050", "TL-051", "SVC-005")
 @pytest.mark.parametrize("place", ["inflight", "first output", "last output"])
 @pytest.mark.long
-def test_a_plan_that_is_rolled_back_during_its_execution_is_aborted(engine: Client, place: str) -> None:
+@pytest.mark.versions(8, 9)
+def test_a_plan_that_is_rolled_back_during_its_execution_is_aborted(engine: Client, place: str, drawn_version: int) -> None:
     """TL-050: another process rolls attempt and plan back during the execution: the executor aborts, and no file or instant of
     both is left.
     """
     only_in_process(engine)
-    storage = make_table(steps=INSERTS)
+    storage = make_table(drawn_version, steps=INSERTS)
     requested, expected = schedule_clustering(reopen_table(storage), OPTIONS) or "", read_rows(storage)
 
     def withdrawn() -> None:
@@ -232,12 +243,13 @@ def test_a_plan_that_is_rolled_back_during_its_execution_is_aborted(engine: Clie
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-005", "TL-029", "TL-051")
 @pytest.mark.long
-def test_two_executors_of_one_plan_make_one_clustering(engine: Client) -> None:
+@pytest.mark.versions(8, 9)
+def test_two_executors_of_one_plan_make_one_clustering(engine: Client, drawn_version: int) -> None:
     """SVC-005: before any change of one executor another one executes the whole plan: the first aborts, or finds it completed;
     there is one completed file, and every file that it names exists.
     """
     only_in_process(engine)
-    storage = make_table(steps=INSERTS)
+    storage = make_table(drawn_version, steps=INSERTS)
     requested, expected = schedule_clustering(reopen_table(storage), OPTIONS) or "", read_rows(storage)
     *_, whole = crash_states(storage, lambda store: execute_clustering(reopen_table(store), requested))
     for number in range(len(whole.changes)):
@@ -277,10 +289,11 @@ class SynchronizedReads(CrashingStorage):
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("CLU-036")
 @pytest.mark.long
-def test_the_groups_of_a_plan_are_clustered_in_parallel(engine: Client) -> None:
+@pytest.mark.versions(8, 9)
+def test_the_groups_of_a_plan_are_clustered_in_parallel(engine: Client, drawn_version: int) -> None:
     """CLU-036: two groups of one slice each are read at the same time. The files are those of a sequential execution."""
     only_in_process(engine)
-    storage = make_table(steps=(Step("insert", (row("a", 1, "x"), row("c", 1, "x", "rio"))),))
+    storage = make_table(drawn_version, steps=(Step("insert", (row("a", 1, "x"), row("c", 1, "x", "rio"))),))
     requested = schedule_clustering(reopen_table(storage), {**OPTIONS, GROUP: "1"}) or ""
     alone = copy_storage(storage)
     execute_clustering(replace(reopen_table(alone), parallelism=1), requested)

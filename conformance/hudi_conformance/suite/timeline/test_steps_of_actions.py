@@ -206,7 +206,8 @@ def reopen_table(storage: Storage) -> WritableTable:
 @pytest.mark.needs("create", "write.insert", "write.upsert", "service.clean")
 @BOTH_TYPES
 @pytest.mark.requirements("TL-003", "TL-049", "TL-048", "TL-051")
-def test_timeline_files_are_created_atomically(engine: Client, type: str) -> None:
+@pytest.mark.versions(8, 9)
+def test_timeline_files_are_created_atomically(engine: Client, type: str, drawn_version: int) -> None:
     """TL-048: wherever a writer or a clean crashes, every existing file of the timeline can be decoded, data files have their
     inflight file, and a completed file has all files of earlier states.
     """
@@ -214,7 +215,7 @@ def test_timeline_files_are_created_atomically(engine: Client, type: str) -> Non
     storage, clock, ids = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0)
     spec = Program(type, "COMMIT_TIME_ORDERING", True).spec()  # type: ignore[arg-type]
     create_table("memory:///steps", name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, table_type=spec.type,
-                 partition=spec.partition, storage=storage, clock=clock, ids=ids)  # fmt: skip
+                 partition=spec.partition, version=drawn_version, storage=storage, clock=clock, ids=ids)  # fmt: skip
     table = open_table("memory:///steps", storage=storage, clock=clock, ids=ids)
     for number in range(3):
         table.upsert(as_arrow([row("a", number, "x"), row("b", number, "x", "rio")]))

@@ -14,10 +14,10 @@ def parametrize_scenarios(*patterns: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("name", [name for name in SCENARIOS if any(fnmatch(name, pattern) for pattern in patterns)])
 
 
-def explore_scenario(engine: Client, name: str) -> None:
-    """Explore one scenario completely within its bounds, and check that no invariant is violated."""
+def explore_scenario(engine: Client, name: str, version: int) -> None:
+    """Explore one scenario on a table of that version completely within its bounds; check that no invariant is violated."""
     only_in_process(engine)
-    found = SCENARIOS[name].make_scenario(name).explore_exhaustively()
-    assert found.failure is None, f"after {found.runs} runs: {found.failure.violation}"
+    found = SCENARIOS[name].make_scenario(name, version).explore_exhaustively()
+    assert found.failure is None, f"version {version}, after {found.runs} runs: {found.failure.violation}"
     assert found.is_complete
     assert found.runs > 1

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hudi_conformance.contract import TableSpec
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.model import Model
-from hudi_conformance.model.merge import PAYLOADS
+from hudi_conformance.model.merge import PARTIAL_UPDATE_MODES, PAYLOADS
 from hudi_conformance.suite.support.programs.write_programs import table_versions
 
 Row = dict[str, Any]
@@ -54,6 +54,7 @@ ARROW_TYPES: Mapping[str, pa.DataType] = {
 }  # fmt: skip
 PACKAGE, PAYLOAD_STRATEGY = "org.apache.hudi.common.model.", "00000000-0000-0000-0000-000000000000"
 DELETED = "_hoodie_is_deleted"
+(UNAVAILABLE,) = PARTIAL_UPDATE_MODES["FILL_UNAVAILABLE"]
 #: Columns that a partial update may leave out.
 OTHERS = ("name", "note", "size")
 
@@ -63,7 +64,7 @@ class Shape:
     """A table. `orders` is the type of its field `ts`; with `two`, an int field `seq` decides between equal ones.
 
     `payload` is the class by which a table of mode CUSTOM merges, `captures` the logging mode of its change-capture files,
-    `version` the table version.
+    `version` the table version, `partial` its partial update mode, which version 9 has.
     """
 
     type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
@@ -74,6 +75,7 @@ class Shape:
     payload: str | None = None
     captures: str | None = None
     version: int = 8
+    partial: str | None = None
 
     @property
     def types(self) -> dict[str, str]:
@@ -97,6 +99,8 @@ class Shape:
         if self.captures is not None:
             properties["hoodie.table.cdc.enabled"] = "true"
             properties["hoodie.table.cdc.supplemental.logging.mode"] = self.captures
+        if self.partial is not None:
+            properties["hoodie.table.partial.update.mode"] = self.partial
         return TableSpec(
             "everything", self.type, {"type": "record", "name": "row", "namespace": "hoodie.everything", "fields": fields},
             ("id",), ("city",) if self.partitioned else (), self.ordering, MODES[self.family], properties=properties,
@@ -108,7 +112,7 @@ class Shape:
         spec = self.spec()
         return Model(
             record_key=spec.record_key, partition=spec.partition, ordering=spec.ordering, merge_mode=spec.merge_mode,
-            table_type=spec.type, payload=self.payload,
+            table_type=spec.type, payload=self.payload, partial_update_mode=self.partial,
         )  # fmt: skip
 
     def row(self, drawn: Row, kept: Collection[str] = OTHERS) -> Row:
@@ -202,13 +206,17 @@ class Vocabulary:
             if self.has("read.cdc")
             else st.none(),
             version=st.sampled_from(table_versions(self.features) if family != "custom" else (8,)),
+            partial=st.sampled_from((None, *PARTIAL_UPDATE_MODES)),
         )
         return drawn.map(_simplified)
 
 
 def _simplified(shape: Shape) -> Shape:
-    """Drop the second ordering field if the first has other types than long, or if no ordering field is used."""
-    return replace(shape, two=shape.two and shape.orders == "long" and bool(shape.ordering) and shape.payload is None)
+    """Drop the second ordering field if the first has other types than long, or if no ordering field is used, and the partial
+    update mode at version 8.
+    """
+    two = shape.two and shape.orders == "long" and bool(shape.ordering) and shape.payload is None
+    return replace(shape, two=two, partial=shape.partial if shape.version > 8 else None)
 
 
 @st.composite
@@ -236,7 +244,8 @@ _PARTS = st.sampled_from((("name",), ("note",), ("name", "size"), ("size", "note
 def _rows(shape: Shape) -> st.SearchStrategy[tuple[Row, ...]]:
     drawn = st.fixed_dictionaries({
         "id": st.sampled_from("abc"), "city": st.sampled_from(("oslo", "rio")), "rank": st.integers(0, 3),
-        "name": st.sampled_from(("x", "y", None)), "note": st.sampled_from(("m", None)), "size": st.sampled_from((1, 2, None)),
+        "name": st.sampled_from(("x", "y", None, UNAVAILABLE)),
+        "note": st.sampled_from(("m", None)), "size": st.sampled_from((1, 2, None)),
         "deleted": st.sampled_from((None, None, False, True)),
     })  # fmt: skip
 
