@@ -64,6 +64,12 @@ def test_invalid_bound_is_refused(time: str) -> None:
         made.changes(None, time)
 
 
+def test_a_begin_of_zeros_names_the_remedy() -> None:
+    """Apache Hudi takes 000 for the first commit; the error says how to ask for that."""
+    with pytest.raises(InvalidQuery, match="leave the time out"):
+        table().incremental("000")
+
+
 @pytest.mark.parametrize(
     ("text", "instant"),
     [

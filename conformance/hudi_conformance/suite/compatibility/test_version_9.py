@@ -151,6 +151,28 @@ def test_a_table_of_version_8_stays_one(engine: Client, new_uri: Callable[[], st
     assert properties_of(uri)["hoodie.table.version"] == "8"
 
 
+@NEEDS
+@pytest.mark.versions(8)
+@pytest.mark.needs("merge-on-read", "table-version.9")
+@MODES
+@pytest.mark.requirements("COMPAT-007", "MRG-017", "MRG-018")
+def test_merging_of_version_8_is_inferred(engine: Client, new_uri: Callable[[], str], mode: Mode) -> None:
+    """COMPAT-007: a reader of version 9 infers the merge mode of a table of version 8 that stores none, from its ordering
+    fields.
+    """
+    program = Program("MERGE_ON_READ", mode, True, STEPS, 8)
+    uri, model = new_uri(), program.model()
+    engine.create(uri, program.spec())
+    for step in program.steps:
+        engine.write(uri, step.operation, as_arrow(step.rows))
+        model.apply(step.operation, step.rows)
+    file = table_folder(uri) / ".hoodie" / "hoodie.properties"
+    merging = ("hoodie.record.merge.", "hoodie.compaction.")
+    file.write_bytes(b"".join(line for line in file.read_bytes().splitlines(True) if not line.decode().startswith(merging)))
+    (file.parent / f".{file.name}.crc").unlink(missing_ok=True)
+    expect_rows(engine, uri, model.snapshot(), f"version 8 without stored mode, {mode}")
+
+
 PACKAGE = "org.apache.hudi.common.model."
 OTHER_SETTINGS = {
     "mode": {"hoodie.write.record.merge.mode": "COMMIT_TIME_ORDERING"},

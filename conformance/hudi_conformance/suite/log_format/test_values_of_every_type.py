@@ -286,3 +286,27 @@ def remaining_name(history: tuple[int, int, bool, int], least: int | None) -> st
     if second >= first:
         left = None if history[2] else "second"
     return "third" if third >= max(first, second) else left
+
+
+@BOTH_TYPES
+@pytest.mark.versions(9)
+@pytest.mark.needs(
+    "create", "create.table-version.9", "write.upsert", "read.snapshot", "read.projection", "partition.none", "types.nested",
+    "merge.event-time",
+)  # fmt: skip
+@pytest.mark.requirements("MRG-005", "TYP-007")
+def test_an_array_of_records_with_one_column_is_updated(engine: Client, new_uri: NewUri, type: Any) -> None:
+    """MRG-005: an upsert keeps arrays of records that have a single column, in rows that it changes and in other rows."""
+    item = {"type": "record", "name": "item", "fields": [{"name": "only", "type": ["null", "string"], "default": None}]}
+    items = {"type": ["null", {"type": "array", "items": ["null", item]}], "default": None}
+    plain = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}]
+    schema = {"type": "record", "name": "lists", "namespace": "hoodie.lists", "fields": [*plain, {"name": "items", **items}]}
+    uri = new_uri()
+    engine.create(uri, TableSpec("lists", type, schema, ("id",), ordering=("ts",), version=9))
+    columns = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("items", pa.list_(pa.struct([("only", pa.string())])))])
+    rows = [{"id": key, "ts": 1, "items": [{"only": "x"}, {"only": None}]} for key in "ab"]
+    changed = {"id": "a", "ts": 2, "items": [{"only": "y"}]}
+    engine.write(uri, "upsert", pa.Table.from_pylist(rows, schema=columns))
+    engine.write(uri, "upsert", pa.Table.from_pylist([changed], schema=columns))
+    found = engine.read(uri, Query(columns=("id", "ts", "items"))).to_pylist()
+    assert sorted(found, key=lambda one: one["id"]) == [changed, rows[1]]

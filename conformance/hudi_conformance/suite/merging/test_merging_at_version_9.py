@@ -1,7 +1,6 @@
 """Merging in tables of version 9: deprecated classes at creation, several ordering fields, and partial update modes."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +12,7 @@ from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.model import Model
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
 from hudi_conformance.suite.support.tables.custom_mergers import PACKAGE, stored_properties
-from hudi_conformance.suite.support.tables.written_tables import Type, files_below, table_folder
+from hudi_conformance.suite.support.tables.written_tables import Type, table_folder
 
 pytestmark = [
     pytest.mark.versions(9),
@@ -218,6 +217,23 @@ def test_a_deleted_row_fills_nothing(engine: Client, new_uri: NewUri, type: Type
     assert rows_by_key(engine, uri, "ts", "a", "b") == right
 
 
+@BOTH_TYPES
+@pytest.mark.needs("service.compaction", "delete.flag")
+@pytest.mark.requirements("MRG-050", "MRG-048", "PROP-023")
+def test_a_flagged_delete_fills_nothing(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MRG-050: with IGNORE_DEFAULTS the columns of a delete, and of the row that it removed, fill no later row."""
+    properties = {"hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}
+    uri = new_uri()
+    engine.create(uri, table_of(type, "ts", merge_mode="EVENT_TIME_ORDERING", properties=properties))
+    engine.write(uri, "upsert", as_table({"id": "k", "ts": 1, "a": "A", "b": "B"}))
+    engine.write(uri, "upsert", as_table({"id": "k", "ts": 2, "a": "D", "b": "D", "_hoodie_is_deleted": True}))
+    engine.write(uri, "upsert", as_table({"id": "k", "ts": 3, "b": "b", "_hoodie_is_deleted": False}))
+    right = {"k": (3, None, "b")}
+    assert rows_by_key(engine, uri, "ts", "a", "b") == right
+    compact_if_possible(engine, uri, type)
+    assert rows_by_key(engine, uri, "ts", "a", "b") == right
+
+
 @SEVERAL
 @BOTH_TYPES
 @pytest.mark.needs("service.compaction")
@@ -278,7 +294,7 @@ UNKNOWN_MERGING = {
 @pytest.mark.requirements("MRG-041", "PROP-023", "PROP-019")
 def test_unknown_merging_is_refused(engine: Client, new_uri: NewUri, change: str) -> None:
     """MRG-041: without a merge mode, with an unknown partial update mode or another layout, a query, a compaction and an upsert
-    fail, and no file of the table changes.
+    fail, and nothing completes.
     """
     uri = new_uri()
     properties = {"hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}
@@ -290,16 +306,16 @@ def test_unknown_merging_is_refused(engine: Client, new_uri: NewUri, change: str
     assert old in file.read_text()
     file.write_text(file.read_text().replace(old, new))
     (file.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
-    before = data_files(uri)
+    before = completed_instants(uri)
     with pytest.raises(ContractError):
         engine.read(uri, Query(columns=("id", "a")))
     with pytest.raises(ContractError):
         engine.service(uri, "compaction", phase="run")
     with pytest.raises(ContractError):
         engine.write(uri, "upsert", as_table({"id": "k", "ts": 3, "a": "B"}))
-    assert data_files(uri) == before
+    assert completed_instants(uri) == before
 
 
-def data_files(uri: str) -> set[Path]:
-    """Return the files outside the folder of the timeline."""
-    return {path for path in files_below(table_folder(uri)) if ".hoodie" not in path.parts}
+def completed_instants(uri: str) -> set[str]:
+    """Return the completed instants of the table."""
+    return {path.name for path in (table_folder(uri) / ".hoodie" / "timeline").glob("*_*")}

@@ -286,3 +286,23 @@ def test_queries_do_not_wait_for_the_lock(engine: Client, new_uri: Callable[[], 
     with hold_lock(lock_of(storage_of(history.uri)), "another writer"):
         for query in _queries(history.states, engine.hello.features):
             assert engine.read(history.uri, query).num_rows > 0, query.kind
+
+
+@BOTH_TYPES
+@pytest.mark.versions(9)
+@pytest.mark.needs(
+    "create", "create.table-version.9", "write.upsert", "read.snapshot", "read.incremental", "read.projection",
+    "partition.url-encoded", "merge.event-time",
+)  # fmt: skip
+@pytest.mark.requirements("TYP-009", "TYP-010", "TYP-007")
+def test_a_window_has_the_stored_partition_values(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """TYP-010: an incremental query returns the partition values that were written, also if folders have them URL-encoded."""
+    spec = Program(type, "EVENT_TIME_ORDERING", True, version=9).spec()  # type: ignore[arg-type]
+    uri = new_uri()
+    engine.create(uri, replace(spec, properties={"hoodie.datasource.write.partitionpath.urlencode": "true"}))
+    first = engine.write(uri, "upsert", as_arrow((row("a", 1, "x", "new york/5"), row("b", 1, "x", "ü=%"))))
+    engine.write(uri, "upsert", as_arrow((row("a", 2, "y", "new york/5"),)))
+    asked = Query("incremental", None, completion_time(uri, first), columns=("id", "city", "value"))
+    assert [tuple(one.values()) for one in engine.read(uri, asked).to_pylist()] == [("a", "new york/5", "y")]
+    found = engine.read(uri, Query(columns=("id", "city"))).to_pylist()
+    assert sorted(map(tuple, (one.values() for one in found))) == [("a", "new york/5"), ("b", "ü=%")]

@@ -42,6 +42,7 @@ def instant_of(time: str, zone: tzinfo | None = UTC) -> str:
         rule="TYP-008",
         expected="17 or 14 digits, yyyy-MM-dd[ HH:mm:ss[.SSS]], or 10 or 13 digits since 1970",
         found=repr(time),
+        remedy="leave the time out to begin with the first commit" if set(time) == {"0"} else None,
     )
 
 
