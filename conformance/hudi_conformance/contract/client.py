@@ -76,6 +76,9 @@ class Client:
         self._start_timeout = start_timeout
         self._message_timeout = message_timeout
         self._last_id = 0
+        #: The tables that the engine was asked to change, and those of the messages since the set was last cleared.
+        self.written: set[str] = set()
+        self.used: set[str] = set()
         self._folder = tempfile.TemporaryDirectory(prefix="hudi-conformance-")
         self._transport: Transport | None = None
         try:
@@ -92,6 +95,7 @@ class Client:
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of `query`."""
         into = Path(self._folder.name) / f"{self._last_id + 1}.arrow"
+        self.used.add(table)
         try:
             answer = self._ask("read", table=table, query=query.to_json(), into=str(into))
             return self._rows(Path(answer["rows"]))
@@ -113,6 +117,7 @@ class Client:
 
     def create(self, table: str, spec: TableSpec) -> None:
         """An empty table at `table`."""
+        self._note_write(table)
         self._ask("create", table=table, spec=spec.to_json())
 
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
@@ -154,6 +159,7 @@ class Client:
     @contextmanager
     def _said(self, work: Work) -> Iterator[dict[str, Any]]:
         """The work in the form of a message; its rows are in a file during the block."""
+        self._note_write(work.table)
         said: dict[str, Any] = {"table": work.table, **({"options": dict(work.options)} if work.options else {})}
         if not isinstance(work, Write):
             yield said | {"service": work.service, "phase": work.phase, **({"instant": work.instant} if work.instant else {})}
@@ -164,6 +170,10 @@ class Client:
             yield said | {"operation": work.operation, "rows": str(path)}
         finally:
             path.unlink()
+
+    def _note_write(self, table: str) -> None:
+        self.written.add(table)
+        self.used.add(table)
 
     def close(self, grace: float = GRACE) -> bool:
         """Stop the engine; whether it exited by itself within `grace` seconds. The client cannot be used afterwards."""

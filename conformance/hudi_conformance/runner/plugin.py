@@ -26,6 +26,7 @@ MARKS = (
     "versions(*numbers): the table versions of the tables that a test makes; 8 if it does not say",
     "long: a search of many seconds; `pytest` of the project leaves it out, and CI runs it in a step of its own",
     "hudi_engine(name, writer=None): the engine whose result it is; set by the suite",
+    "leaves_damage(reason): the test damages the tables that the engine wrote, so that they are not validated after it",
     "slow: takes more than a few seconds",
     "s3: needs an object store (moto's server is started)",
 )
@@ -152,7 +153,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         from hudi_conformance.runner import python_cases
 
         counters.taken()  # reset what other tests counted
+        get_session(item.config).forget_used_tables()
         python_cases.skip_unless_declared(item, get_session(item.config))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """After a Python test that passed, validate the tables that its engine wrote."""
+    yield
+    if _is_program(item):
+        from hudi_conformance.runner import python_cases
+
+        python_cases.validate_written_tables(item, get_session(item.config))
 
 
 @pytest.hookimpl(wrapper=True)

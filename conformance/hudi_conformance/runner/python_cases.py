@@ -131,6 +131,20 @@ def skip_unless_declared(item: pytest.Item, session: Session) -> None:
             pytest.skip(lack)
 
 
+def validate_written_tables(item: pytest.Item, session: Session) -> None:
+    """Fail a test whose engine left a table that is not sound: a wrong file may not affect the rows that the test reads.
+
+    In a relay of two engines the result is that of the reader, so that only a relay of an engine with itself is validated. The
+    tables of a test that damages them on purpose are not.
+    """
+    mark = _engine_mark(item)
+    client = session.client(mark.args[0])
+    if mark.kwargs.get("writer", mark.args[0]) == mark.args[0] and item.get_closest_marker("leaves_damage") is None:
+        problems = [text for uri in sorted(client.used & client.written) for text in session.validated.problems(uri)]
+        if problems:
+            pytest.fail("\n".join(problems), pytrace=False)
+
+
 def empty_result(item: pytest.Item) -> Result:
     """What is known about a Python test before it runs."""
     return Result(

@@ -15,6 +15,7 @@ from hudi_conformance.engines.registry import connect
 from hudi_conformance.runner import expected_failures
 from hudi_conformance.runner.exchange_log import ExchangeLog
 from hudi_conformance.runner.expected_failures import ExpectedFailures, FlakyPattern
+from hudi_conformance.validator.written_tables import WrittenTables
 
 
 class EngineDidNotStart(ContractError):
@@ -38,6 +39,7 @@ class Session:
     #: Cases that may pass or fail, in addition to those of the lists.
     flaky: tuple[FlakyPattern, ...] = ()
     log: ExchangeLog | None = None
+    validated: WrittenTables = field(default_factory=WrittenTables)
     _timeouts: Counter[str] = field(default_factory=Counter)
     _clients: dict[str, Client | ContractError] = field(default_factory=dict)
     _lists: dict[str, ExpectedFailures] = field(default_factory=dict)
@@ -76,6 +78,12 @@ class Session:
             return EngineDidNotStart(f"the engine could not be started: {error}")
         self._stack.callback(client.close)
         return client
+
+    def forget_used_tables(self) -> None:
+        """Before a case: the tables of earlier cases do not belong to it, for example of one that failed."""
+        for client in self._clients.values():
+            if isinstance(client, Client):
+                client.used = set()
 
     def hello(self, engine: str) -> Hello | None:
         """The introduction of the engine; None if there is none yet."""

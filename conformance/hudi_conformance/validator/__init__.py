@@ -5,6 +5,7 @@
     all_checks    CHEAP and DEEP: the checks as tuples
     validation    validate: runs checks and collects their findings
     on_spark      the same, distributed by Spark
+    written_tables  the tables that an engine wrote in a case of the suite
 
 A check examines parts of the table: `Check.parts(table)` lists them, `Check.run(table, part, tally)` examines one. Both are
 plain functions, a `StoredTable` and the parts can be pickled, and `validation.run_part` turns errors of the reference into

@@ -100,6 +100,11 @@ def _clean_in_words(storage: Storage) -> None:
     t.change_record(storage, t.completed(storage, "clean"), change)
 
 
+def _unname(storage: Storage) -> None:
+    """The metadata of the last write names no file of one of its partitions."""
+    t.change_record(storage, t.completed(storage, "commit"), lambda record: record["partitionToWriteStats"].pop("north"))
+
+
 def _unneeded(storage: Storage) -> str:
     """A base file of an older slice."""
     return t.base_files(storage)[0]
@@ -108,6 +113,7 @@ def _unneeded(storage: Storage) -> str:
 OWNERS = (
     Damage("file of a failed attempt", "owners.data-files", "BF-007", t.copy_on_write,
            lambda s: _copy(s, t.base_files(s)[-1], write_token="9-9-9")),
+    Damage("file that its write does not name any more", "owners.data-files", "TL-007", t.copy_on_write, _unname),
     Damage("file of no action", "owners.data-files", "RDR-008", t.copy_on_write,
            lambda s: _copy(s, t.base_files(s)[-1], instant="20991231000000000")),
     Damage("file of no action in a new group", "owners.data-files", "ARC-004", t.archived,

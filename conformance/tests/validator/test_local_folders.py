@@ -84,6 +84,12 @@ def test_a_folder_in_place_of_an_instant_is_found(folder: Path):
     assert "TL-046" in t.rules_of(_validated(folder).findings)
 
 
+def test_a_timeline_in_another_folder_is_found(folder: Path):
+    """LAY-017: data files without a single action are those of a table whose timeline was lost or is elsewhere."""
+    (folder / ".hoodie" / "timeline").rename(folder / ".hoodie" / "elsewhere")
+    assert "LAY-017" in t.rules_of(_validated(folder).findings)
+
+
 def test_a_pending_write_is_left_alone_while_it_may_be_at_work(folder: Path):
     """Its files have no owner from an hour on, unless its writer sends heartbeats; the pending action is always shown."""
     requested = "20991231000000000"

@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
+from hudi_reference.errors import MalformedMetadata
 from hudi_reference.metadata.records import Bound, ColumnStats, FileInfo, FileList, PartitionList, PartitionStats, Payload
 from hudi_reference.metadata.value_types import NO_VALUES
 from hudi_reference.requirement import implements
@@ -60,7 +61,14 @@ def widen_statistics(old: Stats, new: Stats) -> Stats:
 
 def _bound(choose: Callable[..., Bound], *bounds: Bound | None) -> Bound | None:
     known = [bound for bound in bounds if bound is not None]
-    return choose(known, key=_order) if known else None
+    try:
+        return choose(known, key=_order) if known else None
+    except TypeError as error:
+        raise MalformedMetadata(
+            "two statistics of one column have bounds that cannot be compared", rule="MDT-014",
+            path=".hoodie/metadata", expected="values of one type", found=" and ".join(repr(one.value) for one in known),
+            remedy="drop the index and build it again",
+        ) from error  # fmt: skip
 
 
 def _order(bound: Bound) -> Any:

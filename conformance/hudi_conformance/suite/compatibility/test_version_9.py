@@ -313,6 +313,7 @@ def test_the_key_of_one_field_in_two_partition_levels(engine: Client, new_uri: C
 @NEEDS
 @pytest.mark.requirements("COMPAT-004", "PROP-018")
 @pytest.mark.needs("merge-on-read")
+@pytest.mark.leaves_damage("it edits the version")
 def test_a_later_version_is_not_written(engine: Client, new_uri: Callable[[], str]) -> None:
     """COMPAT-004: a table whose version is 10 is not written, and no file of it changes."""
     program = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True, STEPS[:1], 9)

@@ -201,6 +201,7 @@ def test_inline_compaction_is_planned_after_the_write(engine: Client, new_uri: C
 
 @pytest.mark.needs(*WRITES, "merge-on-read", "service.compaction")
 @pytest.mark.requirements("OCC-024")
+@pytest.mark.leaves_damage("it cuts a log file")
 def test_a_failed_inline_service_keeps_the_write(engine: Client, new_uri: Callable[[], str]) -> None:
     """OCC-024: the inline compaction reads a damaged log file, in another partition. The write has completed, and reports
     success.

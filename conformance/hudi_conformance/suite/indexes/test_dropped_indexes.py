@@ -121,6 +121,7 @@ OPERATIONS: Mapping[str, Any] = {
 @KEEPS
 @pytest.mark.requirements("PROP-001", "OCC-020")
 @pytest.mark.parametrize("operation", [pytest.param(name, marks=pytest.mark.needs(name)) for name in OPERATIONS])
+@pytest.mark.leaves_damage("it adds an index that the engine does not maintain")
 def test_an_unknown_index_is_refused_before_the_first_byte(engine: Client, new_uri: NewUri, operation: str) -> None:
     """PROP-001: the table has an index that the engine does not know. An operation that cannot maintain it is refused before it
     writes or deletes a file.

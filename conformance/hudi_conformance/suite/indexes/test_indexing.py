@@ -217,6 +217,7 @@ def _only_the_listing(table: IndexedTable, instant: str) -> None:
 @INDEXES
 @pytest.mark.parametrize("forgets", [_no_deltacommit, _only_the_listing])
 @pytest.mark.requirements("INX-012", "INX-013")
+@pytest.mark.leaves_damage("it removes an action of the metadata table")
 def test_an_index_with_missing_entries_is_not_published(
     engine: Client, new_uri: NewUri, forgets: Callable[[IndexedTable, str], None]
 ) -> None:

@@ -50,6 +50,7 @@ def copy_with_link(table: Known) -> str:
         "upsert",
     ],
 )
+@pytest.mark.leaves_damage("it makes a link")
 def test_a_copy_with_a_linked_partition_leaves_the_original(engine: Client, new_uri: Callable[[], str], action: str) -> None:
     """LAY-005: a partition folder of a copy is a link to that of the original. Services on the copy and writes to it neither
     delete nor add files in the original; they may be refused.

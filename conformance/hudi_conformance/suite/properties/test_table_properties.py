@@ -93,6 +93,7 @@ def test_the_database_is_a_separate_property(engine: Client, new_uri: Callable[[
 
 @pytest.mark.needs("create", "copy-on-write", "write.insert", "read.snapshot", "read.projection")
 @pytest.mark.requirements("LAY-013")
+@pytest.mark.leaves_damage("it deletes the properties")
 def test_a_table_is_identified_by_its_properties_file(engine: Client, new_uri: Callable[[], str]) -> None:
     """LAY-013: the settings are stored only in .hoodie/hoodie.properties; a properties file in the base path makes no table."""
     uri = new_uri()
@@ -154,6 +155,7 @@ def metadata_inspected(engine: Client, uri: str) -> dict[str, Any]:
 
 @INSPECTS
 @pytest.mark.requirements("PROP-012", "PROP-013")
+@pytest.mark.leaves_damage("it edits the properties")
 def test_only_listed_metadata_partitions_are_used(engine: Client, new_uri: Callable[[], str]) -> None:
     """PROP-013: only the folders of the metadata table that the properties list are used; one that is being built is not."""
     uri = new_uri()
@@ -173,6 +175,7 @@ def test_a_metadata_table_without_listed_partitions_is_not_used(engine: Client, 
 
 @INSPECTS
 @pytest.mark.requirements("LAY-014", "LAY-015")
+@pytest.mark.leaves_damage("it deletes a folder")
 def test_every_metadata_partition_has_a_folder_of_its_name(engine: Client, new_uri: Callable[[], str]) -> None:
     """LAY-015: the data of a partition is in .hoodie/metadata, in the folder that has the name of the partition in the
     properties.
@@ -189,6 +192,7 @@ def test_every_metadata_partition_has_a_folder_of_its_name(engine: Client, new_u
 @INSPECTS
 @pytest.mark.requirements("PROP-014", "LAY-016")
 @pytest.mark.parametrize("path", ["relative", "absolute", "uri", "absolute in another place"])
+@pytest.mark.leaves_damage("it edits the properties")
 def test_index_definitions_are_found_by_the_property(engine: Client, new_uri: Callable[[], str], path: str) -> None:
     """PROP-014: definitions are read from index.json in .index_defs below .hoodie, also if the path is absolute or the table
     was moved.
@@ -221,6 +225,7 @@ def test_a_table_without_indexes_has_no_definitions(engine: Client, new_uri: Cal
 
 @INSPECTS
 @pytest.mark.requirements("PROP-014", "LAY-016")
+@pytest.mark.leaves_damage("it deletes the definitions")
 def test_missing_index_definitions_are_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
     """PROP-014: a property with the path of a missing file is an error, and not a table without indexes."""
     uri = new_uri()

@@ -50,6 +50,7 @@ NEW_GROUP = "deadbeef-0000-4000-8000-000000000001-0"
 @BOTH_TYPES
 @pytest.mark.needs("read.meta-columns")
 @pytest.mark.requirements("CLU-001", "CLU-007", "TL-011", "META-004", "TL-010")
+@pytest.mark.leaves_damage("it deletes the replaced files")
 def test_a_clustering_moves_rows_to_new_groups(engine: Client, new_uri: NewUri, type: Type) -> None:
     """CLU-001: every file group has a new id, the old ones are replaced, and the rows keep values, keys, commit times and
     sequence numbers.

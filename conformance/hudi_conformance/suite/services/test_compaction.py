@@ -50,6 +50,7 @@ from hudi_reference.write.commit import transitions_of
 @COMPACTS
 @pytest.mark.needs("read.read-optimized", "read.meta-columns")
 @pytest.mark.requirements("CMP-001", "CMP-003", "META-004")
+@pytest.mark.leaves_damage("it deletes log files")
 def test_a_compaction_creates_the_next_slice_of_the_same_group(engine: Client, new_uri: NewUri) -> None:
     """CMP-001: the new base file has the group's id, the plan's instant, and the rows of a snapshot with their own commit
     times.

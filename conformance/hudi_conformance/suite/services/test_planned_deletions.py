@@ -69,6 +69,7 @@ def plan_deletions(engine: Client, table: Known, commits: int = 1) -> str:
 
 @CLEANS
 @pytest.mark.requirements("CLN-002")
+@pytest.mark.leaves_damage("it edits the plan")
 def test_a_planned_clean_keeps_the_latest_slice(engine: Client, new_uri: Callable[[], str]) -> None:
     """CLN-002: a plan names, after old files, the base file that a snapshot reads. That file stays; if the plan is refused,
     nothing was deleted.

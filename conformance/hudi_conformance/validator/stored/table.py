@@ -35,7 +35,7 @@ from hudi_reference.timeline.contents.avro_container import Record
 from hudi_reference.timeline.contents.metadata import CommitMetadata, commit_metadata_of
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, EXTENSIONS, State
-from hudi_reference.timeline.instants.version_6 import completion_of, parse_legacy_name
+from hudi_reference.timeline.instants.version_6 import completion_of, parse_legacy_name, read_json_record
 
 #: The versions that the checks know; a table of any other version is examined by the rules of the nearest one.
 _LEGACY, _CURRENT = "6", "8"
@@ -195,7 +195,10 @@ class StoredTable:
         if file.instant.state not in ACTIONS[file.instant.action].contents:
             return Content()
         try:
-            return Content(read_action(self.storage.get(file.path), file.path, file.instant))
+            data = self.storage.get(file.path)
+            if self.properties.is_legacy and file.instant.state is State.COMPLETED and file.instant.action in COMMITS:
+                read_json_record(data, file.path)  # readers of version 6 know no other form of commit metadata
+            return Content(read_action(data, file.path, file.instant))
         except HudiError as error:
             return Content(error=error)
         except FileNotFoundError:

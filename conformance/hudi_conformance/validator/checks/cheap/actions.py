@@ -52,7 +52,11 @@ def _is_profile(instant: Instant) -> bool:
 
 
 def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """The metadata of a write names its own base files, and files in the partitions and groups that it says."""
+    """The metadata of a write names its own files, and files in the partitions and groups that it says.
+
+    Before version 8 the name of a log file had the instant of its base file.
+    """
+    had_version_6 = table.opened.had_version_6
     for instant, commit in table.commits.items():
         for stat in commit.stats:
             folder, name = split_path(stat.path)
@@ -64,10 +68,12 @@ def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
             if parsed is None:
                 yield Finding("BF-003", "wrong-answers", path, "Readers refuse the table.", "the name of a data file",
                               repr(stat.path), RESTORE, key=stat.path)  # fmt: skip
-            elif isinstance(parsed, BaseFileName) and parsed.instant != instant.requested:
+            elif parsed.instant != instant.requested and (
+                isinstance(parsed, BaseFileName) or not (stat.log_offset or had_version_6)
+            ):
                 yield Finding(
                     "BF-009", "wrong-answers", path, "The metadata is that of another action: it hides the own files.",
-                    f"base files of instant {instant.requested}", stat.path, RESTORE, key=stat.path,
+                    f"files of instant {instant.requested}", stat.path, RESTORE, key=stat.path,
                 )  # fmt: skip
             elif folder != stat.partition or parsed.file_id != stat.file_id:
                 yield Finding(

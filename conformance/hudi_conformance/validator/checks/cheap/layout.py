@@ -46,6 +46,10 @@ def _timeline_folder(table: StoredTable, part: object, tally: Tally) -> Iterator
     if folder in table.listing.files:
         yield Finding("LAY-017", "data-lost", folder, "No action is visible: readers see an empty table or refuse it.",
                       "a folder", "a file", "restore the folder from another copy of the table")  # fmt: skip
+    elif table.data_files and not table.state_files and not table.history.instants and not table.history.errors:
+        yield Finding("LAY-017", "data-lost", folder, "No action is visible: readers see an empty table.",
+                      "the actions that stored the data files", f"no action, and {len(table.data_files)} data files",
+                      "restore the folder from another copy, or hoodie.timeline.path in hoodie.properties")  # fmt: skip
     for path in sorted(table.listing.folders):
         parent, name = split_path(path)
         if parent == folder and _is_instant(name):

@@ -9,9 +9,11 @@ from hudi_conformance.validator.stored.file_views import DataFile
 from hudi_conformance.validator.stored.pending import EXPIRED, heartbeat_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import BaseFileName
-from hudi_reference.query.file_groups import FileGroups
+from hudi_reference.query.file_groups import FileGroups, GroupId
+from hudi_reference.timeline.contents.metadata import CommitMetadata
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS
+from hudi_reference.write.concurrency.markers import folder_of
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ def _owners(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
         for instant in table.timeline.pending
         if ACTIONS[instant.action].writes and instant.requested not in completed
     }
+    updated, written = _written_groups(table)
     for path, file in table.data_files.items():
         tally.looked("RDR-008")
         if path in table.removals.cleaned:
@@ -52,15 +55,50 @@ def _owners(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
             continue
         elif file.name.instant in pending:
             if not _may_be_at_work(table, pending[file.name.instant], file):
-                why = f"{pending[file.name.instant].file_name} is pending, and its writer sends no heartbeat"
-                yield _orphan(table, _Orphan(file, "TL-030", why, False))
+                yield _orphan(table, _Orphan(file, "TL-030", _why_pending(table, pending[file.name.instant]), False))
         elif file.name.instant in completed:
             rule = "BF-007" if isinstance(file.name, BaseFileName) else "LF-007"
             why = f"the metadata of write {file.name.instant} does not name it: it is of a failed attempt"
-            yield _orphan(table, _Orphan(file, rule, why, path in read))
+            if file.group in updated and (file.group, file.name.instant) not in written and not table.properties.is_legacy:
+                yield _unnamed(table, file)
+            else:
+                yield _orphan(table, _Orphan(file, rule, why, path in read))
         elif not table.history.errors:
             why = f"neither timeline nor history has a completed write {file.name.instant}"
             yield _orphan(table, _Orphan(file, "ARC-004" if path in read else "RDR-008", why, path in read))
+
+
+def _written_groups(table: StoredTable) -> tuple[set[GroupId], set[tuple[GroupId, str]]]:
+    """The file groups that completed writes name, and the same with the requested time of each write."""
+    written = {
+        ((stat.partition, stat.file_id), instant.requested)
+        for instant, commit in table.owned.commits.items()
+        for stat in commit.stats
+    }
+    written |= {(group, instant.requested) for instant, commit in table.owned.commits.items() for group in _replaced(commit)}
+    return {group for group, _ in written}, written
+
+
+def _replaced(commit: CommitMetadata) -> Iterator[GroupId]:
+    return ((partition, file_id) for partition, ids in commit.replaced.items() for file_id in ids)
+
+
+def _unnamed(table: StoredTable, file: DataFile) -> Finding:
+    """A failed attempt is followed by one that succeeds in the same file group; here the metadata names none."""
+    return Finding(
+        "TL-007", "data-lost", file.path, "Queries lack the changes of the write to this file group.",
+        f"this file, or that of another attempt, in the metadata of the write {file.name.instant}",
+        f"no file of group {file.name.file_id}", "restore the completed file of the write from another copy of the table",
+        key=file.name.file_id,
+    )  # fmt: skip
+
+
+def _why_pending(table: StoredTable, instant: Instant) -> str:
+    """A writer removes its markers after completion: a pending write without them may have lost its completed file."""
+    why = f"{instant.file_name} is pending, and its writer sends no heartbeat"
+    if any(path.startswith(f"{folder_of(instant.requested)}/") for path in table.listing.files):
+        return why
+    return f"{why}; it has no markers, as after completion: its completed file may have been lost"
 
 
 def _read_by_snapshot(table: StoredTable) -> set[str]:
@@ -108,6 +146,6 @@ def _shared_id(file_id: str, partitions: Iterable[str]) -> Finding:
 
 
 CHECKS = (
-    Check("owners.data-files", ("RDR-008", "ARC-004", "BF-007", "LF-007", "TL-013", "TL-030"), "cheap", _owners),
+    Check("owners.data-files", ("RDR-008", "ARC-004", "BF-007", "LF-007", "TL-007", "TL-013", "TL-030"), "cheap", _owners),
     Check("owners.file-ids", ("LAY-020",), "cheap", _ids),
 )

@@ -92,7 +92,10 @@ def _sizes(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
 
 
 def _savepoints(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """The write of a savepoint is on the active timeline, and the files of the savepoint are there."""
+    """The write of a savepoint is on the active timeline, and the files of the savepoint are there.
+
+    Savepoints of Apache Hudi name log files of later writes, too, which a restore to the savepoint deletes.
+    """
     completed = {instant.requested for instant in table.timeline.completed if instant.action in COMMITS}
     for instant in table.timeline.completed:
         if instant.action != "savepoint":
@@ -105,6 +108,9 @@ def _savepoints(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
                           f"hudi-conformance service TABLE delete-savepoint --instant {instant.requested}")  # fmt: skip
         for file in _savepointed(table.contents[instant].record or {}):
             tally.looked("TL-021")
+            parsed = parse_data_file_name(split_path(file)[1])
+            if isinstance(parsed, LogFileName) and parsed.instant > instant.requested:
+                continue
             if table.scope.wants(split_path(file)[0]) and file not in table.listing.files:
                 by = table.removals.cleaned.get(file) or table.removals.rolled_back.get(file)
                 yield Finding("TL-021", "data-lost", file, "A restore to the savepoint, and time travel to it, lack rows.",

@@ -49,9 +49,13 @@ def _same_parent(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
 
 
 def _replaced_groups(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """No write completed in a file group after the group was replaced, nor between plan and completion of a clustering."""
+    """No write completed in a file group after the group was replaced, nor between plan and completion of a clustering.
+
+    Completion times of version 6 are those of files, which change when a table is copied, and a migration keeps them.
+    """
     if table.properties.is_legacy:
-        return  # completion times are those of files, which change when a table is copied
+        return
+    had_version_6 = table.opened.had_version_6
     replaced = {
         (partition, file_id): (instant, commit)
         for instant, commit in table.owned.commits.items()
@@ -64,7 +68,9 @@ def _replaced_groups(table: StoredTable, part: object, tally: Tally) -> Iterator
         for stat in commit.stats:
             by = replaced.get((stat.partition, stat.file_id))
             tally.looked("OCC-016", at=by is not None)
-            if by is not None and by[0] != instant and _is_unread(instant, *by):
+            if by is None or by[0] == instant or (instant.requested < by[0].requested and had_version_6):
+                continue
+            if _is_unread(instant, *by):
                 yield Finding(
                     "OCC-016", "data-lost", stat.path, "The rows of the file are lost: queries skip a replaced group.",
                     f"no write that completes in the group after {by[0].requested} was planned",

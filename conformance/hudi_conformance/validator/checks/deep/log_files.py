@@ -83,7 +83,7 @@ def _decode(opened: Opened, block: Block, base: BaseFile | None) -> LogBlock | N
 
 
 def writer_is_that_of_the_metadata(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Finding]:
-    """LF-035: the block names the action whose metadata has its bytes, or else one that completed.
+    """LF-035: the block names the action whose metadata has its bytes, or else the one in the name of the file.
 
     Writers of version 6 appended to files of others, and what failed writes had appended is still there.
     """
@@ -100,11 +100,11 @@ def writer_is_that_of_the_metadata(opened: Opened, log: LogBlock, tally: Tally) 
     else:
         parsed = parse_data_file_name(split_path(block.path)[1])
         is_creator = isinstance(parsed, LogFileName) and parsed.instant == block.instant
-        is_right = is_creator or opened.had_version_6 or opened.timeline.completion_of(block.instant) is not None
+        is_right = is_creator or opened.had_version_6
     if not is_right:
         yield log.finding(
             "LF-035", "wrong-answers", "Queries leave the changes of the block out, or count them for another action.",
-            f"instant {' or '.join(writers) or 'of a completed write'}", repr(block.instant),
+            f"instant {' or '.join(writers) or 'in the name of the file'}", repr(block.instant),
         )  # fmt: skip
 
 
