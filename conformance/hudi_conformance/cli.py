@@ -3,6 +3,10 @@
 A command's module is imported when the command is called, so that help and the small commands answer at once.
 """
 
+import errno
+import os
+import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -73,10 +77,26 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command that is called; words of a library in its messages are removed."""
         try:
-            return super().invoke(ctx)
+            found = super().invoke(ctx)
+            sys.stdout.flush()
         except typer.BadParameter as error:
             error.message = error.message.replace("Value error, ", "")
             raise
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # the reader of the output has closed it: typer ends with exit code 1
+                raise
+            self._end_without_output(error)
+        else:
+            return found
+
+    def _end_without_output(self, error: OSError) -> None:
+        """Print one line about a file that cannot be read, or an output that cannot be written; exit code 1."""
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python writes the rest of the output when it ends
+        with suppress(OSError):
+            place = "" if error.filename is None else f"{error.filename}: "
+            typer.echo(f"hudi-conformance: {place}{error.strerror or error}", err=True)
+        raise typer.Exit(1) from error
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is called, with the rest of the arguments."""

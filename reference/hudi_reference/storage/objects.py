@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pyarrow as pa
@@ -31,6 +32,8 @@ MARK = "hudi-written-by"
 WHOLE = 1 << 20
 #: Patterns of errors that deny access.
 _DENIED = re.compile(r"status code: 40[13]\b")
+#: User and password in a URL.
+_CREDENTIALS = re.compile(r"//[^/\s]*@")
 #: Requests to the metadata service of a cloud machine, which the library sends if no keys are set.
 _METADATA_SERVICE = re.compile(r"//169\.254\.\d+\.\d+|//\[fd00:ec2::254\]|/latest/(api/token|meta-data)")
 #: The object of the request that checks, before the first conditional write, whether the store evaluates conditions.
@@ -292,14 +295,44 @@ def s3_storage(bucket: str, prefix: str, *, retries: RetryPolicy | None = None, 
     """
     from obstore.store import S3Store
 
-    endpoint = options.pop("endpoint", None) or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    endpoint = options.pop("endpoint", None) or _endpoint_of_environment()
     client = {"allow_http": True, **options.pop("client_options", {})}
     if endpoint:
+        _check_endpoint(endpoint)
         options |= {"endpoint": endpoint, "virtual_hosted_style_request": False}
     place = prefix.strip("/")
     _check_keys(bucket, options)
     store = S3Store(bucket, prefix=place or None, client_options=client, retry_config={"max_retries": 0}, **options)
-    return ObjectStorage(store, retries=retries, name=f"{endpoint or 's3'} {bucket}/{place}")
+    return ObjectStorage(store, retries=retries, name=mask_credentials(f"{endpoint or 's3'} {bucket}/{place}"))
+
+
+def _endpoint_of_environment() -> str | None:
+    """The endpoint that the environment variables name. The library would read an empty one, and panic."""
+    for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"):
+        if (found := os.environ.get(name)) is not None:
+            if not found.strip():
+                raise Misuse(f"{name} is empty", expected="http://HOST:PORT or https://HOST:PORT", remedy=f"unset {name}")
+            return found
+    return None
+
+
+def _check_endpoint(endpoint: str) -> None:
+    """Raise Misuse for an endpoint that is no URL of a server: the library would panic."""
+    try:
+        parts = urlsplit(endpoint)
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_valid = False
+    if not is_valid or re.search(r"\s", endpoint):
+        raise Misuse(
+            "the endpoint of the object store is not a URL of a server", expected="http://HOST:PORT or https://HOST:PORT",
+            found=mask_credentials(endpoint), remedy="check AWS_ENDPOINT_URL",
+        )  # fmt: skip
+
+
+def mask_credentials(text: str) -> str:
+    """A text without the user and the password of the URLs in it."""
+    return _CREDENTIALS.sub("//***@", text)
 
 
 def _check_keys(bucket: str, options: Mapping[str, Any]) -> None:
@@ -334,7 +367,7 @@ def _translate_error(what: str, path: str, error: Exception) -> StorageFault:
     """Translate an error of the store into one of the reference; `found` is the text of the store."""
     from obstore import exceptions
 
-    said = " ".join(str(error).partition("\n\nDebug source")[0].split())[:500]
+    said = mask_credentials(" ".join(str(error).partition("\n\nDebug source")[0].split()))[:500]
     if _METADATA_SERVICE.search(said):
         return AccessDenied(
             f"there are no credentials for a {what}", path=path, expected="AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",

@@ -9,7 +9,7 @@ from hudi_reference.errors import Misuse, TableNotFound
 from hudi_reference.requirement import implements
 from hudi_reference.storage.local import LocalStorage
 from hudi_reference.storage.memory import MemoryStorage
-from hudi_reference.storage.objects import s3_storage
+from hudi_reference.storage.objects import mask_credentials, s3_storage
 from hudi_reference.storage.protocol import Storage
 
 
@@ -30,13 +30,16 @@ def storage_of(uri: str) -> Storage:
     """
     parts = urlsplit(uri)
     if parts.scheme in ("s3", "s3a"):
+        if "@" in parts.netloc:
+            raise Misuse("the URI has credentials", expected="s3://BUCKET/PREFIX", found=mask_credentials(uri),
+                         remedy="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")  # fmt: skip
         return s3_storage(parts.netloc, parts.path)
     if parts.scheme == "memory":
         return _MEMORY.tables.setdefault(parts.netloc + parts.path, MemoryStorage())
     if parts.scheme == "file":
         return LocalStorage(Path(unquote(parts.path)))
     if "://" in uri:
-        raise Misuse(f"unknown storage scheme {parts.scheme!r}", expected="file, s3 or memory", found=uri)
+        raise Misuse(f"unknown storage scheme {parts.scheme!r}", expected="file, s3 or memory", found=mask_credentials(uri))
     return LocalStorage(Path(uri).absolute())
 
 
