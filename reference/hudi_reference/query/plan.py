@@ -62,8 +62,9 @@ class Plan:
 
 def check_columns(names: Iterable[str], schema: pa.Schema) -> None:
     """Raises InvalidQuery for a column that the table lacks."""
+    stored = frozenset(schema.names)
     for name in names:
-        if name not in schema.names:
+        if name not in stored:
             known = [n for n in schema.names if n not in META_COLUMNS]
             raise InvalidQuery("no such column", rule="TYP-007", expected=f"one of {', '.join(known)}", found=name)
 

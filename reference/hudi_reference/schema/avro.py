@@ -17,6 +17,7 @@ import fastavro
 import pyarrow as pa
 
 from hudi_reference.errors import MalformedSchema, UnsupportedSchema
+from hudi_reference.limits import SCHEMA_NODES, LimitExceeded
 from hudi_reference.requirement import implements
 
 AvroSchema = Mapping[str, Any]
@@ -64,7 +65,7 @@ def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema
     try:
         schema = _check_record(dict(text)) if isinstance(text, Mapping) else _checked_text(text)
         return {str(key): value for key, value in schema.items()}
-    except (MalformedSchema, UnsupportedSchema) as error:
+    except (MalformedSchema, UnsupportedSchema, LimitExceeded) as error:
         error.path = path
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, fastavro.schema.SchemaParseException,
@@ -96,9 +97,33 @@ def check_schema(schema: Any, path: str) -> None:
     """
     try:
         _least_bytes(schema, {})
-    except UnsupportedSchema as error:
+        SCHEMA_NODES.check(_count_types(schema, {}), "LF-038")
+    except (UnsupportedSchema, LimitExceeded) as error:
         error.path = path
         raise
+
+
+def _count_types(avro: Any, known: dict[str, int]) -> int:
+    """The types in a checked schema, those of named types at each reference; each type is visited once.
+
+    Types that name each other double with each level, so that a few kilobytes may declare any number of columns.
+    """
+    match avro:
+        case str():
+            return known.get(avro, 1)
+        case list():
+            return 1 + sum(_count_types(branch, known) for branch in avro)
+        case {"fields": fields}:
+            found = 1 + sum(_count_types(field["type"], known) for field in fields)
+        case {"items": inner} | {"values": inner}:
+            found = 1 + _count_types(inner, known)
+        case {"type": str() | list() | dict() as inner} if not isinstance(inner, str) or inner in known:
+            found = _count_types(inner, known)
+        case _:
+            found = 1
+    if "name" in avro:
+        known[avro["name"]] = found
+    return found
 
 
 def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:

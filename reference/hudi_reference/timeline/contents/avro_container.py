@@ -14,6 +14,7 @@ from typing import Any
 import fastavro
 
 from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedSchema
+from hudi_reference.limits import LimitExceeded
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, check_schema
 from hudi_reference.schema.avro_codec import DAMAGE
@@ -54,7 +55,7 @@ def read_record(data: bytes, path: str) -> Record:
         if reader.codec not in _CODECS:
             raise _malformed(path, f"compression {reader.codec}", None)
         records = [record for block in reader for record in _records(block, path)]
-    except UnsupportedSchema as error:
+    except (UnsupportedSchema, LimitExceeded) as error:
         error.path = path
         raise
     except (*DAMAGE, RecursionError, zlib.error, fastavro.schema.UnknownType) as error:
