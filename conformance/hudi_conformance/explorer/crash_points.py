@@ -10,10 +10,9 @@ table in n + 1 states, and `crashes` produces all of them:
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-import pyarrow as pa
-
 from hudi_conformance.counters import count
-from hudi_reference.storage import MemoryStorage, ObjectInfo, Storage
+from hudi_conformance.storage_reads import StorageReads
+from hudi_reference.storage import MemoryStorage, Storage
 
 
 class Crash(BaseException):
@@ -21,33 +20,13 @@ class Crash(BaseException):
 
 
 @dataclass
-class CrashingStorage:
+class CrashingStorage(StorageReads):
     """`storage` for as many changes as `allowed`; the process crashes before the next change has an effect."""
 
     storage: Storage
     allowed: int
     #: The changes so far, as "create .hoodie/timeline/...".
     changes: list[str] = field(default_factory=list)
-
-    def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
-        """As the storage does."""
-        return self.storage.get(path, start, length)
-
-    def open(self, path: str) -> pa.NativeFile:
-        """As the storage does."""
-        return self.storage.open(path)
-
-    def head(self, path: str) -> ObjectInfo | None:
-        """As the storage does."""
-        return self.storage.head(path)
-
-    def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
-        """As the storage does."""
-        return self.storage.list(prefix, skip=skip)
-
-    def names(self, folder: str) -> tuple[str, ...]:
-        """As the storage does."""
-        return self.storage.names(folder)
 
     def put(self, path: str, data: bytes) -> None:
         """A change."""

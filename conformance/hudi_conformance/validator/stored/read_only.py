@@ -3,37 +3,16 @@
 from dataclasses import dataclass
 from typing import NoReturn
 
-import pyarrow as pa
-
+from hudi_conformance.storage_reads import StorageReads
 from hudi_reference.errors import Misuse
-from hudi_reference.storage import ObjectInfo, Storage
+from hudi_reference.storage import Storage
 
 
 @dataclass(frozen=True)
-class ReadOnlyStorage:
+class ReadOnlyStorage(StorageReads):
     """The read requests of a storage. Every other request raises Misuse."""
 
     storage: Storage
-
-    def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
-        """See `Storage`, also for the other methods."""
-        return self.storage.get(path, start, length)
-
-    def open(self, path: str) -> pa.NativeFile:
-        """For random access."""
-        return self.storage.open(path)
-
-    def head(self, path: str) -> ObjectInfo | None:
-        """Size and version."""
-        return self.storage.head(path)
-
-    def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
-        """All objects below a folder."""
-        return self.storage.list(prefix, skip=skip)
-
-    def names(self, folder: str) -> tuple[str, ...]:
-        """The entries directly in a folder."""
-        return self.storage.names(folder)
 
     def put(self, path: str, data: bytes) -> None:
         """Refused."""

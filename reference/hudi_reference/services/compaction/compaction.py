@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -160,19 +160,26 @@ def execute_compaction(table: Table, requested: str) -> str:
 
 @dataclass
 class CompactionExecution(PlanExecution):
-    """One execution of a compaction plan; `stats` are the base files that it stored."""
+    """One execution of a compaction plan; `stats` are the files that it stored."""
 
     action = "compaction"
+    #: The operation that the commit metadata names.
+    operation: ClassVar[str] = "COMPACT"
     stats: list[WriteStat] = field(default_factory=list)
 
     @implements("CMP-001", "SVC-005")
     def work(self, plan: Plan) -> Plan:
-        """Store the new base files. Files that other executions of the plan stored are deleted."""
+        """Store the new files. Files that other executions of the plan stored are deleted."""
         table, view, operations = self.table, self.table.view(), operations_in(plan)
-        compactor = Compactor(table, view, view.reader(table), self.requested)
-        self.stats.extend(compactor.merge(number, operation) for number, operation in enumerate(operations))
+        compactor = self.compactor(view)
+        done = [(stat, one) for number, one in enumerate(operations) if (stat := compactor.merge(number, one)) is not None]
+        self.stats.extend(stat for stat, _ in done)
         remove_strays(table, self.requested, self.stats)
-        return completed_record("COMPACT", zip(self.stats, operations, strict=True), view.schema)
+        return completed_record(self.operation, done, view.schema)
+
+    def compactor(self, view: View) -> "Compactor":
+        """Stores the new file of each file group."""
+        return Compactor(self.table, view, view.reader(self.table), self.requested)
 
     def check_completion(self, timeline: Timeline) -> None:
         """Raise WriteConflict if a stored file was deleted."""
@@ -191,7 +198,7 @@ def check_stored(table: Table, stats: Iterable[WriteStat]) -> None:
 
 @dataclass(frozen=True)
 class Compactor:
-    """Stores the new base files of one compaction."""
+    """Stores the new files of one compaction: base files."""
 
     table: Table
     view: View
@@ -199,7 +206,7 @@ class Compactor:
     requested: str
 
     @implements("CMP-001", "CMP-002", "CMP-004", "CMP-006", "MRG-008", "MRG-013", "META-004", "BF-009", "OCC-003")
-    def merge(self, number: int, operation: Operation) -> WriteStat:
+    def merge(self, number: int, operation: Operation) -> WriteStat | None:
         """Store the next slice of a file group: the rows that a query of the planned slice returns.
 
         Rows keep commit time and number.

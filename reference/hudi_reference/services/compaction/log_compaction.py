@@ -10,7 +10,7 @@ block that it merges, so that no block can come between them, and the order of a
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from hudi_reference.errors import Misuse, WriteConflict
@@ -20,27 +20,23 @@ from hudi_reference.files.log.writer import BlockWriter, EncodedBlock
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name
 from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice, load_commit
-from hudi_reference.query.slice_reader import SliceReader, partial_columns
+from hudi_reference.query.slice_reader import partial_columns
 from hudi_reference.query.table import Table, View
 from hudi_reference.records.merge import type_of
 from hudi_reference.records.merging.log_block_merge import MergedBlocks, merge_log_blocks
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
-from hudi_reference.services.compaction.compaction import check_stored
+from hudi_reference.services.compaction.compaction import CompactionExecution, Compactor
 from hudi_reference.services.planning.compaction_plan import (
     Operation,
-    completed_record,
     eligible_operations,
     files_of_instant,
     operations_in,
     plan_record,
     present_slice,
-    remove_strays,
     store_planned_file,
 )
 from hudi_reference.services.planning.plan_execution import (
-    Plan,
-    PlanExecution,
     carry_out,
     groups_in_plans,
     hold_for_planning,
@@ -162,26 +158,19 @@ def execute_log_compaction(table: Table, requested: str) -> str:
     return carry_out(LogCompactionExecution(table, requested))
 
 
-@dataclass
-class LogCompactionExecution(PlanExecution):
+class LogCompactionExecution(CompactionExecution):
     """One execution of a log compaction plan; `stats` are the log files that it stored."""
 
     action = "logcompaction"
-    stats: list[WriteStat] = field(default_factory=list)
+    operation = "LOG_COMPACT"
 
-    @implements("LCP-001", "SVC-005")
-    def work(self, plan: Plan) -> Plan:
-        """Store the compacted log files. Files that other executions of the plan stored are deleted."""
-        table, view, operations = self.table, self.table.view(), operations_in(plan)
-        compactor = LogCompactor(table, view, view.reader(table), self.requested)
-        done = [(stat, op) for place, op in enumerate(operations) if (stat := compactor.merge(place, op)) is not None]
-        self.stats.extend(stat for stat, _ in done)
-        remove_strays(table, self.requested, self.stats)
-        return completed_record("LOG_COMPACT", done, view.schema)
+    def compactor(self, view: View) -> "LogCompactor":
+        """Stores the compacted log file of each file group."""
+        return LogCompactor(self.table, view, view.reader(self.table), self.requested)
 
     def check_completion(self, timeline: Timeline) -> None:
         """Raise WriteConflict if a stored file was deleted, or a compaction of the same groups was planned later."""
-        check_stored(self.table, self.stats)
+        super().check_completion(timeline)
         _check_not_overtaken(self.table, timeline, self.requested)
 
 
@@ -222,15 +211,10 @@ def drop_plan(table: Table, pending: Instant) -> None:
     transitions_of(table).remove(pending)
 
 
-@dataclass(frozen=True)
-class LogCompactor:
-    """Stores the compacted log files of one log compaction."""
+class LogCompactor(Compactor):
+    """Stores the new files of one log compaction: compacted log files."""
 
-    table: Table
-    view: View
-    reader: SliceReader
-    requested: str
-
+    @implements("LCP-001")
     def merge(self, number: int, operation: Operation) -> WriteStat | None:
         """Store one log file with the merged content of the planned ones; None if they are empty."""
         file_slice = present_slice(self.table, operation)
