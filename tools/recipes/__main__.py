@@ -40,7 +40,7 @@ def arguments() -> argparse.Namespace:
 
 def chosen(pattern: str) -> list[Recipe]:
     """The recipes whose `AREA.RECIPE` matches."""
-    return [recipe for recipe in catalogue.everything() if fnmatch(f"{recipe.area}.{recipe.name}", pattern)]
+    return [recipe for recipe in catalogue.all_recipes() if fnmatch(f"{recipe.area}.{recipe.name}", pattern)]
 
 
 def regenerate(producer: Producer, recipes: Sequence[Recipe], work: Path, *, refreeze: bool) -> int:

@@ -46,7 +46,7 @@ MODULES = (
 )
 
 
-def everything() -> list[Recipe]:
+def all_recipes() -> list[Recipe]:
     """The recipes of all areas in the order of their modules, with the names of the modules."""
     return [
         replace(recipe, module=name) for name in MODULES for recipe in importlib.import_module(f"tools.recipes.{name}").RECIPES
@@ -55,7 +55,7 @@ def everything() -> list[Recipe]:
 
 def find(name: str) -> Recipe:
     """The recipe with this name."""
-    for recipe in everything():
+    for recipe in all_recipes():
         if recipe.name == name:
             return recipe
     raise LookupError(f"no recipe is called {name!r}; `python -m tools.recipes --list` shows all names")

@@ -15,7 +15,7 @@ TIMELINE = Path(".hoodie") / "timeline"
 PROPERTIES = Path(".hoodie") / "hoodie.properties"
 
 
-def only(folder: Path, pattern: str) -> Path:
+def find_file(folder: Path, pattern: str) -> Path:
     """The one file below `folder` that matches `pattern`."""
     found = sorted(folder.glob(pattern))
     if len(found) != 1:
@@ -27,7 +27,7 @@ def uncommit(step: int) -> TableEdit:
     """Delete the completed file of an instant: it is inflight, and its data files exist."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
-        only(folder / TIMELINE, f"{instants[step]}_*").unlink()
+        find_file(folder / TIMELINE, f"{instants[step]}_*").unlink()
 
     return act
 
@@ -37,7 +37,7 @@ def back_to_requested(step: int) -> TableEdit:
 
     def act(folder: Path, instants: Sequence[str]) -> None:
         uncommit(step)(folder, instants)
-        only(folder / TIMELINE, f"{instants[step]}*.inflight").unlink()
+        find_file(folder / TIMELINE, f"{instants[step]}*.inflight").unlink()
 
     return act
 
@@ -67,7 +67,7 @@ def copy(pattern: str, path: Callable[[str, Sequence[str]], str]) -> TableEdit:
     """Copy the one file that matches `pattern` to the path that `path` returns for its path and the requested times."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
-        source = only(folder, pattern.format(*instants))
+        source = find_file(folder, pattern.format(*instants))
         target = folder / path(source.relative_to(folder).as_posix(), instants)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
@@ -79,16 +79,16 @@ def remove(pattern: str) -> TableEdit:
     """Remove the one file that matches `pattern`."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
-        only(folder, pattern.format(*instants)).unlink()
+        find_file(folder, pattern.format(*instants)).unlink()
 
     return act
 
 
-def edit(pattern: str, change: Callable[[bytes], bytes]) -> TableEdit:
+def edit_file(pattern: str, change: Callable[[bytes], bytes]) -> TableEdit:
     """Replace the content of the one file that matches `pattern` by the result of `change`."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
-        file = only(folder, pattern.format(*instants))
+        file = find_file(folder, pattern.format(*instants))
         content = change(file.read_bytes())
         file.unlink()
         file.write_bytes(content)
@@ -96,13 +96,13 @@ def edit(pattern: str, change: Callable[[bytes], bytes]) -> TableEdit:
     return act
 
 
-def cut(pattern: str, keep: float) -> TableEdit:
+def truncate_file(pattern: str, keep: float) -> TableEdit:
     """Truncate a file: `keep` is a share of its length, or if negative the number of bytes to remove at its end."""
 
     def change(content: bytes) -> bytes:
         return content[: int(len(content) * keep) if keep > 0 else int(keep)]
 
-    return edit(pattern, change)
+    return edit_file(pattern, change)
 
 
 def overwrite(pattern: str, offset: int, new: bytes) -> TableEdit:
@@ -112,7 +112,7 @@ def overwrite(pattern: str, offset: int, new: bytes) -> TableEdit:
         at = offset if offset >= 0 else len(content) + offset
         return content[:at] + new + content[at + len(new) :]
 
-    return edit(pattern, change)
+    return edit_file(pattern, change)
 
 
 def set_property(key: str, value: str | None) -> TableEdit:
@@ -122,7 +122,7 @@ def set_property(key: str, value: str | None) -> TableEdit:
         lines = [line for line in content.decode().splitlines() if not line.startswith(f"{key}=")]
         return ("\n".join([*lines, *([f"{key}={value}"] if value is not None else [])]) + "\n").encode()
 
-    return edit(str(PROPERTIES), change)
+    return edit_file(str(PROPERTIES), change)
 
 
 def long_at(value: int) -> bytes:

@@ -17,7 +17,7 @@ from hudi_conformance.cases.schema import fixtures_root
 ROOT = Path(__file__).resolve().parents[3]
 MEGABYTE = 1_000_000
 CASES = list(find_cases())
-RECIPES = catalogue.everything()
+RECIPES = catalogue.all_recipes()
 MADE = [(recipe, producer) for recipe in RECIPES for producer in recipe.producers]
 
 
@@ -73,7 +73,7 @@ def test_case_equals_that_of_its_recipe(made):
     """Case file and expected rows follow from recipe and model; `python -m tools.recipes --texts` writes them."""
     recipe, producer = made
     times = golden_tables.committed_times(recipe, producer)
-    table = golden_tables.home(recipe, producer) / "table"
+    table = golden_tables.case_folder(recipe, producer) / "table"
     for name, files in case_writer.case_files(recipe, producer, times, table):
         folder = fixtures_root() / recipe.area / name
         assert list(file_differences(folder, files)) == []
@@ -89,7 +89,9 @@ def test_reference_writes_the_same_bytes(recipe, tmp_path):
     """A table of the reference has the same bytes if its recipe is run again."""
     times = reference.make(recipe, tmp_path)
     assert tuple(times) == golden_tables.committed_times(recipe, REFERENCE)
-    assert list(byte_differences(golden_tables.home(recipe, REFERENCE) / "table", tmp_path / recipe.name / "table")) == []
+    assert (
+        list(byte_differences(golden_tables.case_folder(recipe, REFERENCE) / "table", tmp_path / recipe.name / "table")) == []
+    )
 
 
 def test_fixtures_have_no_other_files():

@@ -25,7 +25,7 @@ from tools.recipes.recipe import (
     upsert,
 )
 from tools.recipes.rows import COLUMNS, PARTED, both_types
-from tools.recipes.table_edits import PROPERTIES, add, copy, cut, edit, only, remove, set_property
+from tools.recipes.table_edits import PROPERTIES, add, copy, edit_file, find_file, remove, set_property, truncate_file
 
 
 def row(key: str, ts: int, name: str, **more: Any) -> Row:
@@ -312,7 +312,7 @@ OTHERS = [
         Table(columns=COLUMNS, type=COW),
         upsert(row("a", 1, "first")),
         edits=(
-            edit(
+            edit_file(
                 str(PROPERTIES),
                 lambda content: b"! a comment\n\n  # another\n" + content + b"acme.owner = someone\nacme.long=a\\\n   b\n",
             ),
@@ -432,13 +432,13 @@ def without_table(folder: Path, _: Sequence[str]) -> None:
 def path_in_metadata(old: bytes, new: bytes) -> Any:
     """TableEdit: replace a text in the metadata of the last completed commit by another one of the same length."""
     assert len(old) == len(new), "Avro strings carry their length"
-    return edit(LAST_COMPLETED, lambda content: content.replace(old, new))
+    return edit_file(LAST_COMPLETED, lambda content: content.replace(old, new))
 
 
 def escaping_file_name(folder: Path, instants: Sequence[str]) -> None:
     """Change the metadata of the last commit, so that it names a base file outside of the folder of the table."""
-    name = only(folder, LAST_BASE_FILE.format(*instants)).name
-    edit(LAST_COMPLETED, lambda content: content.replace(name.encode(), ("../" + name[3:]).encode()))(folder, instants)
+    name = find_file(folder, LAST_BASE_FILE.format(*instants)).name
+    edit_file(LAST_COMPLETED, lambda content: content.replace(name.encode(), ("../" + name[3:]).encode()))(folder, instants)
 
 
 BROKEN = [
@@ -460,7 +460,7 @@ BROKEN = [
         "properties.cut",
         "properties",
         "A truncated properties file is an error.",
-        edit(str(PROPERTIES), lambda content: content[: content.index(b"hoodie.table.version")]),
+        edit_file(str(PROPERTIES), lambda content: content[: content.index(b"hoodie.table.version")]),
         requirements=("PROP-011", "PROP-006"),
     ),
     broken(
@@ -497,7 +497,7 @@ BROKEN = [
         "commit-metadata.cut",
         "commit-metadata",
         "A truncated file of a completed commit is an error; the commit is not ignored.",
-        cut(LAST_COMPLETED, 0.5),
+        truncate_file(LAST_COMPLETED, 0.5),
         requirements=("TL-002", "TL-007"),
         producers=(HUDI,),
     ),
@@ -505,14 +505,14 @@ BROKEN = [
         "commit-metadata.junk",
         "commit-metadata",
         "A completed commit file that is not Avro is an error.",
-        edit(LAST_COMPLETED, lambda _: b"this is not an Avro file"),
+        edit_file(LAST_COMPLETED, lambda _: b"this is not an Avro file"),
         requirements=("TL-002", "TL-007"),
     ),
     broken(
         "commit-metadata.cut.mor",
         "commit-metadata",
         "A truncated file of a completed deltacommit is an error; its log files are not ignored.",
-        cut(".hoodie/timeline/{1}_*.deltacommit", 0.5),
+        truncate_file(".hoodie/timeline/{1}_*.deltacommit", 0.5),
         requirements=("TL-002", "TL-009"),
         producers=(HUDI,),
         kind=MOR,
@@ -521,7 +521,7 @@ BROKEN = [
         "replace-metadata.cut",
         "commit-metadata",
         "A truncated file of a completed replacecommit is an error, because the replaced file groups are unknown.",
-        cut(".hoodie/timeline/{1}_*.replacecommit", 0.5),
+        truncate_file(".hoodie/timeline/{1}_*.replacecommit", 0.5),
         requirements=("TL-002", "TL-012"),
         producers=(HUDI,),
         table=COW_PARTED,
@@ -540,7 +540,7 @@ BROKEN = [
         "base-file.cut",
         "base-file",
         "A base file without a footer is an error.",
-        cut(LAST_BASE_FILE, 0.7),
+        truncate_file(LAST_BASE_FILE, 0.7),
         requirements=("BF-002", "TL-036"),
         producers=(HUDI,),
     ),
@@ -548,7 +548,7 @@ BROKEN = [
         "base-file.not-parquet",
         "base-file",
         "A base file whose content is not Parquet is an error.",
-        edit(LAST_BASE_FILE, lambda _: b"id,ts,name\na,2,second\n"),
+        edit_file(LAST_BASE_FILE, lambda _: b"id,ts,name\na,2,second\n"),
         requirements=("BF-002", "BF-010"),
         producers=(HUDI,),
     ),
@@ -556,7 +556,7 @@ BROKEN = [
         "base-file.empty",
         "base-file",
         "A base file of zero bytes is an error.",
-        edit(LAST_BASE_FILE, lambda _: b""),
+        edit_file(LAST_BASE_FILE, lambda _: b""),
         requirements=("BF-002", "TL-036"),
     ),
     broken(

@@ -10,7 +10,7 @@ from typing import Any
 from tools.recipes.layout.layout import COLUMNS, FOLDERS, PARTED, row
 from tools.recipes.recipe import COW, HUDI, Check, Recipe, Row, Step, Table, TableEdit, delete, recipe, stopped, upsert
 from tools.recipes.rows import both_types as both_types_of
-from tools.recipes.table_edits import PROPERTIES, add, copy, edit, only
+from tools.recipes.table_edits import PROPERTIES, add, copy, edit_file, find_file
 
 GENERATOR = "hoodie.datasource.write.keygenerator.class"
 DROPPED = {"hoodie.datasource.write.drop.partition.columns": "true"}
@@ -189,12 +189,12 @@ def listed_markers(step: int) -> TableEdit:
 def backup_of_an_older_version(folder: Path, instants: Sequence[str]) -> None:
     """A backup of the properties that an update left, with an outdated value."""
     copy(str(PROPERTIES), lambda path, _: f"{path}.backup")(folder, instants)
-    edit(f"{PROPERTIES}.backup", lambda content: content.replace(b"_READ", b"_MOON"))(folder, instants)
+    edit_file(f"{PROPERTIES}.backup", lambda content: content.replace(b"_READ", b"_MOON"))(folder, instants)
 
 
 def temporary_instant(folder: Path, instants: Sequence[str]) -> None:
     """A completed file under the temporary name that a writer uses until the file is complete."""
-    file = only(folder, ".hoodie/timeline/{1}_*".format(*instants))
+    file = find_file(folder, ".hoodie/timeline/{1}_*".format(*instants))
     (file.parent / f"{file.name}.3f1c7a52-8f0e-4d2b-9f43-0123456789ab").write_bytes(file.read_bytes()[:100])
 
 
@@ -227,7 +227,9 @@ ABOUT = (
 )  # fmt: skip
 
 
-def lying_about(name: str, says: str, *edits: TableEdit, rules: tuple[str, ...], until: Any = None) -> list[Recipe]:
+def recipes_with_foreign_files(
+    name: str, says: str, *edits: TableEdit, rules: tuple[str, ...], until: Any = None
+) -> list[Recipe]:
     """A table with two commits, optionally a pending write, and files that are not part of the table."""
     steps: list[Step] = [
         upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
@@ -246,7 +248,7 @@ def lying_about(name: str, says: str, *edits: TableEdit, rules: tuple[str, ...],
 
 
 LYING_ABOUT = [
-    *lying_about(
+    *recipes_with_foreign_files(
         "everything",
         "Heartbeats, locks, samples, temporary and foreign files and folders have no effect, wherever they are.",
         *ABOUT,
@@ -254,7 +256,7 @@ LYING_ABOUT = [
         temporary_instant,
         rules=("LAY-011", "LAY-012", "LAY-019", "TL-033"),
     ),
-    *lying_about(
+    *recipes_with_foreign_files(
         "markers-of-a-write-under-way",
         "The data files of a write in progress are not read, although each has a marker file.",
         direct_markers(2),
@@ -262,7 +264,7 @@ LYING_ABOUT = [
         rules=("LAY-011", "TL-033", "RDR-008"),
         until="inflight",
     ),
-    *lying_about(
+    *recipes_with_foreign_files(
         "lists-of-markers-of-a-write-under-way",
         "The data files of a write in progress are not read, although marker lists name them.",
         listed_markers(2),
@@ -270,7 +272,7 @@ LYING_ABOUT = [
         rules=("LAY-011", "TL-033", "RDR-008"),
         until="inflight",
     ),
-    *lying_about(
+    *recipes_with_foreign_files(
         "markers-of-a-completed-write",
         "Markers that a completed write left behind do not hide its files.",
         direct_markers(1),

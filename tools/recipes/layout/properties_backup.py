@@ -5,7 +5,7 @@ from typing import Any
 from tools.recipes.handmade_actions import data_block, deltacommit
 from tools.recipes.handmade_tables import COMMIT_TABLE, row
 from tools.recipes.recipe import REFERENCE, Recipe, TableEdit, recipe, upsert
-from tools.recipes.table_edits import PROPERTIES, copy, cut, edit
+from tools.recipes.table_edits import PROPERTIES, copy, edit_file, truncate_file
 
 BACKUP = f"{PROPERTIES}.backup"
 
@@ -39,7 +39,7 @@ RECIPES = [
     layout(
         "properties.damaged-beside-a-whole-backup",
         backed_up,
-        cut(str(PROPERTIES), 0.4),
+        truncate_file(str(PROPERTIES), 0.4),
         requirements=("S3-005", "PROP-011"),
         says="A properties file that was truncated in an update is detected, and the backup is read.",
         if_it_fails="Check the required properties and the checksum; if one is missing or wrong, read the backup.",
@@ -48,7 +48,7 @@ RECIPES = [
     layout(
         "properties.empty-beside-a-whole-backup",
         backed_up,
-        edit(str(PROPERTIES), lambda _: b""),
+        edit_file(str(PROPERTIES), lambda _: b""),
         requirements=("S3-005", "PROP-011"),
         says="An empty properties file beside a complete backup is detected, and the backup is read.",
         if_it_fails="Check the required properties and the checksum; if one is missing or wrong, read the backup.",
@@ -57,7 +57,7 @@ RECIPES = [
     layout(
         "properties.a-stale-backup",
         backed_up,
-        edit(BACKUP, by_event_time),
+        edit_file(BACKUP, by_event_time),
         requirements=("LAY-013", "PROP-001"),
         says="A backup of the properties is ignored while the properties file is complete.",
         if_it_fails="Read hoodie.properties first, and the backup only if that is missing or damaged.",

@@ -26,7 +26,7 @@ from tools.recipes.recipe import (
     service,
     upsert,
 )
-from tools.recipes.table_edits import only, set_property
+from tools.recipes.table_edits import find_file, set_property
 
 COLUMNS = (("id", "string"), ("ts", "long"), ("p", "string"), ("name", "string"))
 OLD = {"hoodie.write.table.version": "6"}
@@ -60,7 +60,7 @@ def compatibility(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
     return recipe("compatibility", name, table, *steps, **{"producers": (HUDI,), **more})
 
 
-def old(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
+def recipe_of_version_6(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
     """A table of version 6."""
     defaults = {} if "checks" in more else {"requirements": ("COMPAT-001", "COMPAT-003"), "flags": ("silent-stale",)}
     needs = ("table-version.6", *more.pop("needs", ()))
@@ -117,7 +117,7 @@ ARCHIVED = (
 )
 
 OLD_TABLES = [
-    old(
+    recipe_of_version_6(
         "cow",
         COW_6,
         *OVERWRITES,
@@ -133,7 +133,7 @@ OLD_TABLES = [
             ),
         ),
     ),
-    old(
+    recipe_of_version_6(
         "mor",
         MOR_6,
         *LOGS,
@@ -158,7 +158,7 @@ OLD_TABLES = [
             ),
         ),
     ),
-    old(
+    recipe_of_version_6(
         "mor.compacted",
         BY_COMMIT,
         *COMPACTIONS,
@@ -169,7 +169,7 @@ OLD_TABLES = [
         if_it_fails=BY_NAME,
         flags=("double-apply",),
     ),
-    old(
+    recipe_of_version_6(
         "mor.pending-compaction",
         BY_COMMIT,
         *SCHEDULED,
@@ -178,7 +178,7 @@ OLD_TABLES = [
         if_it_fails="The instant in the name is pending; the blocks in the file are completed.",
         flags=("lost-write",),
     ),
-    old(
+    recipe_of_version_6(
         "mor.rolled-back",
         MOR_6,
         *ROLLED_BACK,
@@ -189,7 +189,7 @@ OLD_TABLES = [
         flags=("resurrected-row",),
     ),
     *(
-        old(
+        recipe_of_version_6(
             f"{short}.pending",
             table,
             *TWO,
@@ -200,7 +200,7 @@ OLD_TABLES = [
         )
         for short, table in (("cow", COW_6), ("mor", MOR_6))
     ),
-    old(
+    recipe_of_version_6(
         "mor.clustered",
         MOR_6,
         bulk_insert(row(1, "a1"), row(1, "b1", "b")),
@@ -213,7 +213,7 @@ OLD_TABLES = [
         if_it_fails="The pending clustering has no effect; the file groups that the completed one replaced are hidden.",
         flags=("lost-write", "double-apply"),
     ),
-    old(
+    recipe_of_version_6(
         "cow.savepoint",
         COW_6,
         upsert(row(1, "a1"), row(1, "b1", "b")),
@@ -223,7 +223,7 @@ OLD_TABLES = [
         if_it_fails="These are two completed actions of one instant; neither hides the other.",
     ),
     *(
-        old(
+        recipe_of_version_6(
             f"{short}.archived",
             table,
             *steps,
@@ -233,7 +233,7 @@ OLD_TABLES = [
         )
         for short, table, steps in ARCHIVED
     ),
-    old(
+    recipe_of_version_6(
         "mor.latest-with-an-ordering-field",
         MOR_6.having(options=LATEST),
         upsert(row(5, "a5"), row(1, "b1", "b")),
@@ -317,7 +317,7 @@ def half_upgraded(folder: Any, instants: Any) -> None:
 
 def back_in_place(folder: Any, instants: Any) -> None:
     """Restore an instant of version 6 that a migration removed."""
-    source = only(folder / ".hoodie" / "timeline", f"{instants[0]}_*")
+    source = find_file(folder / ".hoodie" / "timeline", f"{instants[0]}_*")
     (folder / ".hoodie" / f"{instants[0]}{source.suffix}").write_bytes(b"{}")
 
 

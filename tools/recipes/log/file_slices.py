@@ -17,7 +17,7 @@ def slices(name: str, *edits: TableEdit, **more: Any) -> Recipe:
     return recipe("log", f"slices.{name}", TABLE, BASE, producers=(REFERENCE,), edits=edits, needs=needs, **more)
 
 
-def lost(second: int, version: int, *blocks: bytes) -> TableEdit:
+def log_of_failed_attempt(second: int, version: int, *blocks: bytes) -> TableEdit:
     """A log file of another attempt of the action of that second, which the metadata of the action does not list."""
 
     def act(folder: Path, _: Sequence[str]) -> None:
@@ -39,7 +39,7 @@ RECIPES = [
     slices(
         "a-lost-attempt-beside-the-one-that-won",
         deltacommit(10, 11, data_block(10, row("a", "won"))),
-        lost(10, 1, data_block(10, row("a", "lost"), row("c", "lost"))),
+        log_of_failed_attempt(10, 1, data_block(10, row("a", "lost"), row("c", "lost"))),
         requirements=("LF-006", "TL-005"),
         says="A log file of a failed attempt is not read if another attempt of the same action succeeded.",
         if_it_fails="The metadata of the action decides which of two files is read, not the write token.",
@@ -50,7 +50,7 @@ RECIPES = [
     slices(
         "a-lost-attempt-that-had-rolled-over",
         deltacommit(10, 11, data_block(10, row("a", "won"))),
-        lost(10, 2, data_block(10, row("a", "lost"), row("c", "lost"))),
+        log_of_failed_attempt(10, 2, data_block(10, row("a", "lost"), row("c", "lost"))),
         deltacommit(20, 21, delete_block(20, "b")),
         needs=("log.delete",),
         requirements=("LF-006", "TL-005"),

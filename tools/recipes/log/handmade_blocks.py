@@ -20,7 +20,7 @@ from tools.recipes.handmade_actions import (
 )
 from tools.recipes.handmade_tables import BASE, BYSTANDER, COMMIT_TABLE, row
 from tools.recipes.recipe import MOR, REFERENCE, Check, Recipe, Step, Table, TableEdit, as_of, read_optimized, recipe, upsert
-from tools.recipes.table_edits import add, edit, int_at
+from tools.recipes.table_edits import add, edit_file, int_at
 
 from hudi_reference.files.log.block import HeaderKey
 
@@ -31,7 +31,9 @@ NEWEST_INPUT = "Sort the compacted block at the position of its newest input, no
 NOT_ASCII = json.dumps({**STORED, "doc": "später, позже, 後で"}, ensure_ascii=False)
 
 
-def log(name: str, *edits: TableEdit, table: Table = COMMIT_TABLE, steps: Sequence[Step] = (BASE,), **check: Any) -> Recipe:
+def log_recipe(
+    name: str, *edits: TableEdit, table: Table = COMMIT_TABLE, steps: Sequence[Step] = (BASE,), **check: Any
+) -> Recipe:
     """A recipe of this module: a base file with the records a and b, and actions by hand."""
     needs = tuple(check.pop("needs", ("log.avro", table.merge_feature)))
     return recipe("log", name, table, *steps, producers=(REFERENCE,), edits=edits, needs=needs, **check)
@@ -82,7 +84,7 @@ def with_footer(block: bytes) -> bytes:
 
 
 BLOCKS = [
-    log(
+    log_recipe(
         "blocks.of-a-pending-instant-in-a-committed-file",
         deltacommit(10, 11, data_block(10, row("committed"))),
         deltacommit(20, None, data_block(20, row("also pending", "z"))),
@@ -93,7 +95,7 @@ BLOCKS = [
         flags=("dirty-read",),
         rows=(row("committed"), BYSTANDER),
     ),
-    log(
+    log_recipe(
         "blocks.of-an-unknown-instant-in-a-committed-file",
         deltacommit(10, 11, data_block(10, row("committed"))),
         behind_committed_bytes(10, delete_block(12, "a", "b")),
@@ -108,7 +110,7 @@ BLOCKS = [
         flags=("dirty-read", "lost-write"),
         rows=(row("committed"), BYSTANDER, row("later", "c")),
     ),
-    log(
+    log_recipe(
         "blocks.with-a-footer",
         deltacommit(10, 11, with_footer(data_block(10, row("first"))), data_block(10, row("added", "c"))),
         deltacommit(20, 21, data_block(20, row("second"))),
@@ -118,7 +120,7 @@ BLOCKS = [
         flags=("lost-write",),
         rows=(row("second"), BYSTANDER, row("added", "c")),
     ),
-    log(
+    log_recipe(
         "blocks.with-a-schema-that-is-not-ascii",
         deltacommit(10, 11, data_block(10, row("first"), header={HeaderKey.SCHEMA: NOT_ASCII})),
         requirements=("LF-017", "LF-018"),
@@ -127,7 +129,7 @@ BLOCKS = [
         flags=("lost-write",),
         rows=(row("first"), BYSTANDER),
     ),
-    log(
+    log_recipe(
         "blocks.damage-between-two-committed-appends",
         appended_twice(
             data_block(10, row("first"), row("only in the first", "c")),
@@ -140,7 +142,7 @@ BLOCKS = [
         flags=("lost-write",),
         rows=(row("second"), BYSTANDER, row("only in the first", "c"), row("only in the second", "d")),
     ),
-    log(
+    log_recipe(
         "blocks.versions-nine-to-eleven",
         deltacommit(
             10,
@@ -156,7 +158,7 @@ BLOCKS = [
         flags=("silent-stale",),
         rows=(row("version 11"), BYSTANDER, row("version 10", "c")),
     ),
-    log(
+    log_recipe(
         "blocks.delete-and-insert-in-turn",
         deltacommit(
             10,
@@ -177,10 +179,10 @@ BLOCKS = [
 ]
 
 BLOCKS += [
-    log(
+    log_recipe(
         "blocks.of-the-reserved-type",
         deltacommit(10, 11, data_block(10, row("first"))),
-        edit(LOG, lambda content: content[:18] + int_at(2) + content[22:]),
+        edit_file(LOG, lambda content: content[:18] + int_at(2) + content[22:]),
         requirements=("BLK-014",),
         says="A committed block of the type that is reserved for corrupt blocks is an error, because no writer writes it.",
         if_it_fails="A block of type 2 was skipped, and with it the records of its action.",
@@ -190,7 +192,7 @@ BLOCKS += [
 ]
 
 BLOCKS += [
-    log(
+    log_recipe(
         "blocks.each-with-its-own-schema",
         deltacommit(
             10,
@@ -218,7 +220,7 @@ SMALL = tuple(
 
 def joined(name: str, *edits: TableEdit, **check: Any) -> Recipe:
     """A recipe with the three small blocks and the actions after them."""
-    return log(f"joined.{name}", *SMALL, *edits, **check)
+    return log_recipe(f"joined.{name}", *SMALL, *edits, **check)
 
 
 JOINED = [
@@ -295,7 +297,7 @@ OVERLAPPING = (
 )
 
 SLICES = [
-    log(
+    log_recipe(
         "slices.a-log-began-before-a-compaction-and-completed-after",
         *OVERLAPPING,
         checks=(
@@ -318,7 +320,7 @@ SLICES = [
             ),
         ),
     ),
-    log(
+    log_recipe(
         "slices.a-delete-completed-before-a-compaction",
         deltacommit(20, 21, delete_block(20, "a")),
         deltacommit(10, 22, data_block(10, row("written back"))),
@@ -330,7 +332,7 @@ SLICES = [
         flags=("double-apply", "lost-write"),
         rows=(row("written back"), BYSTANDER),
     ),
-    log(
+    log_recipe(
         "slices.a-pending-compaction-between-two-logs",
         deltacommit(10, 11, data_block(10, row("before the plan"), row("before", "c"))),
         compaction(20, None, row("not committed"), row("not committed", "d")),
@@ -342,7 +344,7 @@ SLICES = [
         flags=("dirty-read", "lost-write"),
         rows=(row("after the plan"), BYSTANDER, row("before", "c")),
     ),
-    log(
+    log_recipe(
         "slices.log-files-in-the-metadata-folder",
         deltacommit(10, 11, data_block(10, row("log"))),
         add(
@@ -355,7 +357,7 @@ SLICES = [
         flags=("dirty-read",),
         rows=(row("log"), BYSTANDER),
     ),
-    log(
+    log_recipe(
         "slices.completed-twice",
         deltacommit(10, 11, data_block(10, row("first"))),
         deltacommit(12, 13, data_block(12, row("second"))),
@@ -373,7 +375,7 @@ SLICES = [
 ]
 
 APPENDED = [
-    log(
+    log_recipe(
         "appended.by-two-actions",
         in_one_file,
         steps=(BASE, upsert(row("first append"), row("first", "b")), upsert(row("second append"))),
@@ -399,7 +401,7 @@ APPENDED = [
             ),
         ),
     ),
-    log(
+    log_recipe(
         "appended.version-two-of-an-older-instant",
         deltacommit(
             10,

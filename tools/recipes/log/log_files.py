@@ -20,7 +20,7 @@ from tools.recipes.recipe import (
     upsert,
 )
 from tools.recipes.rows import COLUMNS, FLAGGED, flagged, row
-from tools.recipes.table_edits import copy, cut, edit, int_at, long_at, overwrite, rollback_block, uncommit
+from tools.recipes.table_edits import copy, edit_file, int_at, long_at, overwrite, rollback_block, truncate_file, uncommit
 
 LOGGED = Table(columns=COLUMNS, type=MOR)
 #: With an index that contains the keys of log files, Apache Hudi writes new keys to log files: slices without a base file.
@@ -36,14 +36,14 @@ BYSTANDER = row(1, "bystander", key="b")
 BASE = upsert(row(1, "base"), BYSTANDER)
 
 
-def log(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
+def log_recipe(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
     """A recipe of this area."""
     return recipe("log", name, table, *steps, **more)
 
 
 def on_a_base_file(name: str, *steps: Step, **more: Any) -> Recipe:
     """A recipe of this area: a base file with the records a and b, and later steps."""
-    return log(name, LOGGED, BASE, *steps, **more)
+    return log_recipe(name, LOGGED, BASE, *steps, **more)
 
 
 SOUND = [
@@ -55,7 +55,7 @@ SOUND = [
         if_it_fails="The log file was not found or not decoded: inspect it block by block.",
         flags=("silent-stale",),
     ),
-    log(
+    log_recipe(
         "three-logs",
         LOGGED,
         upsert(row(1, "base"), row(1, "base", key="b"), row(1, "base", key="c")),
@@ -67,7 +67,7 @@ SOUND = [
         if_it_fails="List all log files whose file id is that of the base file and whose instant completed.",
         flags=("silent-stale",),
     ),
-    log(
+    log_recipe(
         "many-records-in-one-block",
         LOGGED,
         upsert(*(row(1, "base", key=f"k{n:02}") for n in range(12))),
@@ -77,7 +77,7 @@ SOUND = [
         if_it_fails="The content begins with a version and a count; a length precedes each record.",
         flags=("silent-stale",),
     ),
-    log(
+    log_recipe(
         "record-positions",
         LOGGED,
         upsert(*(row(1, "base", key=f"k{n}") for n in range(5))),
@@ -91,7 +91,7 @@ SOUND = [
         ),
         flags=("lost-write",),
     ),
-    log(
+    log_recipe(
         "two-groups-in-one-partition",
         LOGGED,
         bulk_insert(row(1, "first group"), row(1, "first group", key="b")),
@@ -103,7 +103,7 @@ SOUND = [
         if_it_fails="Log records were matched with base files of other groups, or groups were distinguished by instant alone.",
         flags=("lost-write",),
     ),
-    log(
+    log_recipe(
         "data-and-delete-in-one-file",
         LOGGED.having(columns=FLAGGED),
         upsert(row(1, "base"), row(1, "base", key="b"), row(1, "base", key="c")),
@@ -113,7 +113,7 @@ SOUND = [
         if_it_fails="The reader stopped after the first block of the file.",
         flags=("resurrected-row",),
     ),
-    log(
+    log_recipe(
         "delete-block-of-keys",
         LOGGED,
         upsert(row(1, "base"), row(1, "base", key="b"), row(1, "base", key="c")),
@@ -123,7 +123,7 @@ SOUND = [
         if_it_fails="Delete blocks were skipped.",
         flags=("resurrected-row",),
     ),
-    log(
+    log_recipe(
         "deletes-without-schema-of-data",
         LOGGED,
         upsert(row(1, "base"), row(1, "base", key="b")),
@@ -167,7 +167,7 @@ SOUND = [
         ),
         flags=("silent-stale",),
     ),
-    log(
+    log_recipe(
         "several-blocks-in-one-file",
         LOGGED,
         upsert(*(row(1, "base", key=f"k{n}") for n in range(6))),
@@ -181,7 +181,7 @@ SOUND = [
         if_it_fails="The reader stopped after the first block, or did not find the next one after the trailing length.",
         flags=("silent-stale",),
     ),
-    log(
+    log_recipe(
         "only-logs",
         LOG_ONLY,
         upsert(row(2, "first log"), row(1, "never changed", key="b")),
@@ -213,7 +213,7 @@ SOUND = [
             ),
         ),
     ),
-    log(
+    log_recipe(
         "only-logs.with-deletes",
         LOG_ONLY.having(columns=FLAGGED),
         upsert(row(2, "stays"), row(1, "goes", key="b"), row(5, "late delete", key="c")),
@@ -226,7 +226,7 @@ SOUND = [
         if_it_fails="Deletes were applied to base rows only.",
         flags=("resurrected-row",),
     ),
-    log(
+    log_recipe(
         "only-logs.compacted",
         LOG_ONLY,
         upsert(row(2, "first log"), row(1, "never changed", key="b")),
@@ -239,7 +239,7 @@ SOUND = [
         if_it_fails="The compacted base file was not found because its group had none before.",
         flags=("lost-write",),
     ),
-    log(
+    log_recipe(
         "keys-only-in-logs",
         BUCKETS,
         BASE,
@@ -278,7 +278,7 @@ SOUND = [
             ),
         ),
     ),
-    log(
+    log_recipe(
         "log-compaction.of-both-kinds-of-deletes",
         LOGGED.having(columns=FLAGGED),
         upsert(row(1, "base"), row(1, "base", key="b"), row(5, "stays", key="c")),
@@ -294,7 +294,7 @@ SOUND = [
         if_it_fails="The ordering values of one delete block may be of different types: an int 0 beside longs.",
         flags=("lost-write", "resurrected-row"),
     ),
-    log(
+    log_recipe(
         "log-compaction.commit-time",
         LOGGED.having(merge_mode="COMMIT_TIME_ORDERING"),
         upsert(row(9, "base"), BYSTANDER),
@@ -310,7 +310,7 @@ SOUND = [
         if_it_fails="Sort the compacted block at the position of the blocks that it replaces.",
         flags=("silent-stale",),
     ),
-    log(
+    log_recipe(
         "change-capture-logs",
         Table(
             columns=COLUMNS,
@@ -346,7 +346,7 @@ def rollback_after(*blocks: tuple[int, int]) -> Any:
     def act(folder: Any, instants: Any) -> None:
         copy(LOG_OF_STEP_1, next_version)(folder, instants)
         content = b"".join(rollback_block(instants[own], instants[target]) for own, target in blocks)
-        edit(".*_{1}.log.2_*", lambda _: content)(folder, instants)
+        edit_file(".*_{1}.log.2_*", lambda _: content)(folder, instants)
 
     return act
 
@@ -383,7 +383,7 @@ COMMANDS = [
         upsert(row(2, "stays: the command names no block of this slice")),
         edits=(
             copy(LOG_OF_STEP_1, next_version),
-            edit(".*_{1}.log.2_*", lambda _: rollback_block("20200101000000001", "20200101000000000")),
+            edit_file(".*_{1}.log.2_*", lambda _: rollback_block("20200101000000001", "20200101000000000")),
         ),
         requirements=("BLK-005", "LF-037"),
         says="A rollback command for an instant without blocks in the slice rolls back nothing.",
@@ -396,7 +396,7 @@ HARMLESS = [
         "left-over.empty-log-file",
         upsert(row(2, "first log")),
         upsert(row(3, "second log")),
-        edits=(copy(LOG_OF_STEP_1, other_attempt), edit(".*_{1}.log.1_9-9-9", lambda _: b"")),
+        edits=(copy(LOG_OF_STEP_1, other_attempt), edit_file(".*_{1}.log.1_9-9-9", lambda _: b"")),
         requirements=("LF-006", "RDR-014"),
         says="A log file of zero bytes, left by a failed attempt, does not hide the logs after it.",
         if_it_fails="An empty log file has no block; continue with the next file.",
@@ -406,7 +406,7 @@ HARMLESS = [
         "left-over.cut-log-of-a-pending-instant",
         upsert(row(2, "first log")),
         invisible(upsert(row(3, "not committed"))),
-        edits=(uncommit(2), cut(".*_{2}.log.1_*", 0.6)),
+        edits=(uncommit(2), truncate_file(".*_{2}.log.1_*", 0.6)),
         requirements=("BLK-016", "LF-036", "RDR-008"),
         says="A truncated log file of a pending instant, left by a crashed writer, does not affect the rows.",
         if_it_fails="Files of pending instants do not have to be opened.",
@@ -415,7 +415,7 @@ HARMLESS = [
     on_a_base_file(
         "left-over.cut-block-before-a-whole-one",
         upsert(row(2, "log")),
-        edits=(edit(LOG_OF_STEP_1, lambda content: content[: len(content) // 2] + content),),
+        edits=(edit_file(LOG_OF_STEP_1, lambda content: content[: len(content) // 2] + content),),
         requirements=("BLK-015", "BLK-017", "LF-024"),
         says="It is open whether a truncated block before a complete one in a committed file is skipped or an error.",
         if_it_fails=(
@@ -426,7 +426,7 @@ HARMLESS = [
     on_a_base_file(
         "left-over.bytes-after-the-last-block",
         upsert(row(2, "log")),
-        edits=(edit(LOG_OF_STEP_1, lambda content: content + b"\x00" * 7),),
+        edits=(edit_file(LOG_OF_STEP_1, lambda content: content + b"\x00" * 7),),
         requirements=("LF-025",),
         says="Bytes after the last block that belong to no block are ignored; the block before them is read.",
         if_it_fails=(
@@ -437,7 +437,7 @@ HARMLESS = [
 ]
 
 
-def damaged(name: str, requirements: tuple[str, ...], says: str, edits: Any, error: str, **more: Any) -> Recipe:
+def damaged_log_recipe(name: str, requirements: tuple[str, ...], says: str, edits: Any, error: str, **more: Any) -> Recipe:
     """A damaged committed log file: an error is right, rows without its changes are wrong."""
     return on_a_base_file(
         f"damaged.{name}",
@@ -456,56 +456,56 @@ def damaged(name: str, requirements: tuple[str, ...], says: str, edits: Any, err
 
 
 DAMAGED = [
-    damaged(
+    damaged_log_recipe(
         "bad-magic",
         ("LF-012", "BLK-015"),
         "A committed log file that does not begin with the magic is an error.",
         overwrite(LOG_OF_STEP_1, 0, b"#HUDJ#"),
         "log-block-magic",
     ),
-    damaged(
+    damaged_log_recipe(
         "length-beyond-the-end",
         ("LF-013", "LF-024", "BLK-016"),
         "A committed block whose length points beyond the end of the file is an error.",
         overwrite(LOG_OF_STEP_1, 6, long_at(1 << 20)),
         "log-block-length",
     ),
-    damaged(
+    damaged_log_recipe(
         "unknown-block-type",
         ("LF-015",),
         "A committed block of an unknown type is an error or a refusal.",
         overwrite(LOG_OF_STEP_1, 18, int_at(99)),
         "log-block-type",
     ),
-    damaged(
+    damaged_log_recipe(
         "unknown-format-version",
         ("LF-014", "LF-027"),
         "A committed block of a later log format version is an error or a refusal.",
         overwrite(LOG_OF_STEP_1, 14, int_at(7)),
         "log-format-version",
     ),
-    damaged(
+    damaged_log_recipe(
         "cut-in-the-middle",
         ("BLK-015", "LF-024"),
         "A committed log file that is truncated inside its block is an error.",
-        cut(LOG_OF_STEP_1, 0.6),
+        truncate_file(LOG_OF_STEP_1, 0.6),
         "log-block-cut",
     ),
-    damaged(
+    damaged_log_recipe(
         "cut-before-the-trailing-length",
         ("LF-023", "LF-024"),
         "A committed log file without its last eight bytes is an error.",
-        cut(LOG_OF_STEP_1, -8),
+        truncate_file(LOG_OF_STEP_1, -8),
         "log-block-cut",
     ),
-    damaged(
+    damaged_log_recipe(
         "trailing-length-differs",
         ("LF-023", "LF-024"),
         "A committed block whose trailing length contradicts its block length is an error.",
         overwrite(LOG_OF_STEP_1, -8, long_at(12345)),
         "log-block-length",
     ),
-    damaged(
+    damaged_log_recipe(
         "log-file-missing",
         ("TL-036", "TYP-006"),
         "A missing log file that a completed instant names is an error; its rows are not left out.",
@@ -518,7 +518,7 @@ DAMAGED = [
         upsert(row(3, "later log")),
         edits=(
             rollback_after((2, 1)),
-            edit(".*_{1}.log.2_*", lambda content: content.replace(b"\x00\x00\x00\x010", b"\x00\x00\x00\x017")),
+            edit_file(".*_{1}.log.2_*", lambda content: content.replace(b"\x00\x00\x00\x010", b"\x00\x00\x00\x017")),
         ),
         producers=(REFERENCE,),
         requirements=("LF-039", "BLK-003"),

@@ -15,7 +15,7 @@ from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.content import Delete, encode_deletes
 
 
-def late_and_newer(name: str, kind: str, old: Any, new: Any, **check: Any) -> list[Recipe]:
+def recipes_of_late_and_newer(name: str, kind: str, old: Any, new: Any, **check: Any) -> list[Recipe]:
     """Three versions of each of two records: `new` wins over `old` in either order of arrival."""
     return story(
         f"ordering-type.{name}",
@@ -39,20 +39,20 @@ def flag_table(kind: str) -> Table:
 OTHER_CLASSES = "The delete block and the row have ordering values of different classes; convert them before comparing."
 
 ORDERING_TYPES = [
-    *late_and_newer("int", "int", -2, 10),
-    *late_and_newer("double", "double", -0.5, 9.75),
-    *late_and_newer("string", "string", "10", "9"),
-    *late_and_newer("string-unicode", "string", "z", "é"),
-    *late_and_newer("decimal", "decimal(10,2)", Decimal("9.50"), Decimal("10.00"), needs=("types.decimal",)),
-    *late_and_newer(
+    *recipes_of_late_and_newer("int", "int", -2, 10),
+    *recipes_of_late_and_newer("double", "double", -0.5, 9.75),
+    *recipes_of_late_and_newer("string", "string", "10", "9"),
+    *recipes_of_late_and_newer("string-unicode", "string", "z", "é"),
+    *recipes_of_late_and_newer("decimal", "decimal(10,2)", Decimal("9.50"), Decimal("10.00"), needs=("types.decimal",)),
+    *recipes_of_late_and_newer(
         "timestamp",
         "timestamp-micros",
         datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
         datetime(2026, 1, 1, tzinfo=UTC),
         needs=("types.temporal",),
     ),
-    *late_and_newer("date", "date", date(2025, 12, 31), date(2026, 1, 1), needs=("types.temporal",)),
-    *late_and_newer("double-nan", "double", float("inf"), float("nan")),
+    *recipes_of_late_and_newer("date", "date", date(2025, 12, 31), date(2026, 1, 1), needs=("types.temporal",)),
+    *recipes_of_late_and_newer("double-nan", "double", float("inf"), float("nan")),
     *story(
         "ordering-type.string.flagged-delete",
         flag_table("string"),

@@ -209,7 +209,7 @@ FORMS_FAIL = (
 )
 
 
-def plain(key: str, ts: int, name: str, **mark: Any) -> Row:
+def plain_row(key: str, ts: int, name: str, **mark: Any) -> Row:
     """A row with or without a mark."""
     return {**dict.fromkeys(column for column, _ in MARKED), "id": key, "ts": ts, "name": name, **mark}
 
@@ -220,22 +220,22 @@ def marked_rows(mode: MergeMode, marks: Mapping[str, Row], no_marks: Mapping[str
     for (form, mark), (order, ts) in product(marks.items(), NEWER.items()):
         late = mode == EVENT and order is Order.LOWER
         key = f"{form}.row-delete-{order.value}"
-        base.append(plain(key, OLDER, "older"))
-        first.append(plain(key, ts, "newer", **mark))
-        right += [plain(key, OLDER, "older")] if late else []
+        base.append(plain_row(key, OLDER, "older"))
+        first.append(plain_row(key, ts, "newer", **mark))
+        right += [plain_row(key, OLDER, "older")] if late else []
         key = f"{form}.delete-row-{order.value}"
-        base.append(plain(key, LEAST, "base"))
-        first.append(plain(key, OLDER, "older", **mark))
-        second.append(plain(key, ts, "newer"))
-        right += [] if late else [plain(key, ts, "newer")]
+        base.append(plain_row(key, LEAST, "base"))
+        first.append(plain_row(key, OLDER, "older", **mark))
+        second.append(plain_row(key, ts, "newer"))
+        right += [] if late else [plain_row(key, ts, "newer")]
     for form, mark in no_marks.items():
-        base.append(plain(form, OLDER, "older"))
-        second.append(plain(form, NEWER[Order.GREATER], "newer", **mark))
+        base.append(plain_row(form, OLDER, "older"))
+        second.append(plain_row(form, NEWER[Order.GREATER], "newer", **mark))
         right.append(second[-1])
     return [base, first, second], right
 
 
-def deletes_as_rows(mode: MergeMode) -> Recipe:
+def recipe_of_deletes_in_data_blocks(mode: MergeMode) -> Recipe:
     """Deletes in data blocks, written by hand, because writers write delete blocks instead."""
     (base, first, second), right = marked_rows(mode, MARKS, NO_MARKS)
     return Recipe(
@@ -290,7 +290,7 @@ def marker_of_hudi(name: str, says: str, *, edits: tuple[TableEdit, ...] = (), o
 RECIPES = [
     *(truth_table(EVENT, arrangement) for arrangement in ARRANGEMENTS),
     truth_table(COMMIT, "compacted"),
-    *map(deletes_as_rows, (EVENT, COMMIT)),
+    *map(recipe_of_deletes_in_data_blocks, (EVENT, COMMIT)),
     marker_of_hudi(
         "marker-of-the-table",
         "Rows with the delete marker value of the table are deletes, also if their writer did not apply the marker.",

@@ -22,7 +22,7 @@ def byte_differences(old: Path, new: Path) -> Iterator[str]:
             yield f"other bytes: {name}"
 
 
-def shape(table: Path) -> Counter[str]:
+def table_structure(table: Path) -> Counter[str]:
     """The structure of a table without ids, tokens and times: instants in order, files by kind and partition."""
     timeline = table / ".hoodie" / table_property(table, "hoodie.timeline.path", "timeline")
     names = sorted(f.name for f in timeline.iterdir() if f.is_file()) if timeline.is_dir() else []
@@ -42,7 +42,7 @@ def _kind(name: str) -> str:
 
 def shape_differences(old: Path, new: Path) -> Iterator[str]:
     """One line for each kind of instant or file whose number differs between the tables."""
-    before, after = shape(old), shape(new)
+    before, after = table_structure(old), table_structure(new)
     for what in sorted(before.keys() | after.keys()):
         if before[what] != after[what]:
             yield f"{what}: {before[what]} -> {after[what]}"

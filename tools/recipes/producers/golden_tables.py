@@ -38,7 +38,7 @@ class Made:
     @property
     def home(self) -> Path:
         """The committed folder that holds, or will hold, the table."""
-        return home(self.recipe, self.producer)
+        return case_folder(self.recipe, self.producer)
 
     def files(self) -> Iterator[tuple[Path, dict[str, bytes]]]:
         """The folder and files of each case, including the answer of the producer if it differs."""
@@ -72,7 +72,7 @@ def _rows(columns: Sequence[tuple[str, Any]], table: pa.Table) -> Any:
     return rows_document(columns, table)
 
 
-def home(recipe: Recipe, producer: Producer) -> Path:
+def case_folder(recipe: Recipe, producer: Producer) -> Path:
     """The folder of the case that holds the table."""
     first = case_writer.checks_for(recipe, producer)[0]
     return FIXTURES / recipe.area / recipe.case_name(first, producer)
@@ -80,7 +80,7 @@ def home(recipe: Recipe, producer: Producer) -> Path:
 
 def committed_times(recipe: Recipe, producer: Producer) -> tuple[str, ...]:
     """The requested times of the steps of a committed table."""
-    return tuple(json.loads((home(recipe, producer) / "made.json").read_text())["requested_times"])
+    return tuple(json.loads((case_folder(recipe, producer) / "made.json").read_text())["requested_times"])
 
 
 def produce(producer: Producer, recipes: Sequence[Recipe], work: Path) -> Iterator[Made]:
@@ -155,7 +155,7 @@ def rewrite_texts(recipe: Recipe, producer: Producer) -> list[Path]:
     """Write case files and expected rows of a committed table again from its recipe; return the changes."""
     changed = []
     times = committed_times(recipe, producer)
-    for name, files in case_writer.case_files(recipe, producer, times, home(recipe, producer) / "table"):
+    for name, files in case_writer.case_files(recipe, producer, times, case_folder(recipe, producer) / "table"):
         folder = FIXTURES / recipe.area / name
         if any(difference.file_differences(folder, files)):
             case_writer.write(folder, files)
@@ -167,7 +167,7 @@ def orphans() -> list[Path]:
     """Case folders that no recipe generates any more. Cases of another origin do not name a recipe."""
     made = {
         FIXTURES / recipe.area / recipe.case_name(check, producer)
-        for recipe in catalogue.everything()
+        for recipe in catalogue.all_recipes()
         for producer in recipe.producers
         for check in case_writer.checks_for(recipe, producer)
     }

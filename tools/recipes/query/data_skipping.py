@@ -37,7 +37,7 @@ BY_KEY: dict[str, Any] = {
 }
 
 
-def found(name: str, where: tuple[tuple[str, str, Any], ...], **more: Any) -> Check:
+def check_filter(name: str, where: tuple[tuple[str, str, Any], ...], **more: Any) -> Check:
     """A check of a filter; the right rows are those of the model."""
     told = {
         "requirements": ("MDT-010",), "flags": ("lost-write",), "columns": ("id",), "needs": ("read.snapshot",),
@@ -50,7 +50,7 @@ def found(name: str, where: tuple[tuple[str, str, Any], ...], **more: Any) -> Ch
 def by_key(name: str, *ids: str, where: tuple[tuple[str, str, Any], ...]) -> Check:
     """A check of a filter on the key; the rows are given, because the model has no moves between partitions."""
     values = {column: value for column, operator, value in where if operator == "="}
-    return found(name, where, rows=tuple({**values, "id": one} for one in ids), **BY_KEY)
+    return check_filter(name, where, rows=tuple({**values, "id": one} for one in ids), **BY_KEY)
 
 
 def skipping(name: str, steps: tuple[Step, ...], checks: tuple[Check, ...], **more: Any) -> list[Recipe]:
@@ -65,7 +65,7 @@ def skipping(name: str, steps: tuple[Step, ...], checks: tuple[Check, ...], **mo
     ]
 
 
-def one(key: str, p: str, ts: int, fare: float | None, city: str | None = None) -> Row:
+def row(key: str, p: str, ts: int, fare: float | None, city: str | None = None) -> Row:
     """A row."""
     return {"id": key, "ts": ts, "p": p, "fare": fare, "city": city}
 
@@ -73,20 +73,25 @@ def one(key: str, p: str, ts: int, fare: float | None, city: str | None = None) 
 MOVED = skipping(
     "values-that-moved",
     (
-        upsert(one("a", "x", 1, 1.0, "rome"), one("b", "x", 1, 2.0, "oslo"), one("c", "y", 1, 30.0), one("d", "z", 1, None)),
-        upsert(one("a", "x", 2, 50.0, "zagreb"), one("e", "y", 2, 31.0, "bonn")),
+        upsert(
+            row("a", "x", 1, 1.0, "rome"),
+            row("b", "x", 1, 2.0, "oslo"),
+            row("c", "y", 1, 30.0),
+            row("d", "z", 1, None),
+        ),
+        upsert(row("a", "x", 2, 50.0, "zagreb"), row("e", "y", 2, 31.0, "bonn")),
         delete({"id": "c", "p": "y"}),
     ),
     (
-        found("new-value", (("fare", ">", 40.0),)),
-        found("old-value", (("fare", "<", 1.5),)),
-        found("value-that-stayed", (("fare", "=", 2.0),)),
-        found("two-columns-of-two-files", (("fare", ">=", 2.0), ("city", ">", "p"))),
-        found("deleted-value", (("fare", "=", 30.0),)),
-        found("nulls", (("fare", "<=", 100.0),)),
-        found("list-of-values", (("fare", "in", (50.0, 2.0, 1.0, 30.0, None)),)),
-        found("list-of-partitions", (("p", "in", ("y", "z", "w")),)),
-        found("empty-list", (("fare", "in", ()),)),
+        check_filter("new-value", (("fare", ">", 40.0),)),
+        check_filter("old-value", (("fare", "<", 1.5),)),
+        check_filter("value-that-stayed", (("fare", "=", 2.0),)),
+        check_filter("two-columns-of-two-files", (("fare", ">=", 2.0), ("city", ">", "p"))),
+        check_filter("deleted-value", (("fare", "=", 30.0),)),
+        check_filter("nulls", (("fare", "<=", 100.0),)),
+        check_filter("list-of-values", (("fare", "in", (50.0, 2.0, 1.0, 30.0, None)),)),
+        check_filter("list-of-partitions", (("p", "in", ("y", "z", "w")),)),
+        check_filter("empty-list", (("fare", "in", ()),)),
     ),
 )
 
@@ -113,14 +118,14 @@ UNORDERED = skipping(
         upsert(of("d", "null", 2, NAN, "late", 5), of("h", "zero", 2, 9.0, "\uffff", -9), of("e", "null", 2, 3.0, "e", 6)),
     ),
     (
-        found("beside-a-nan", (("d", "<", -1.0),)),
-        found("beside-a-nan.float", (("f", "<", -1.0),)),
-        found("beside-a-nan-in-a-log", (("d", "=", 3.0),)),
-        found("zeros", (("d", "=", 0.0),)),
-        found("beside-nulls", (("n", ">=", 5),)),
-        found("long-text", (("s", ">=", "bb"), ("s", "<", "c"))),
-        found("empty-text", (("s", "=", ""),)),
-        found("text-of-two-orders", (("s", "=", "\ue000"),)),
+        check_filter("beside-a-nan", (("d", "<", -1.0),)),
+        check_filter("beside-a-nan.float", (("f", "<", -1.0),)),
+        check_filter("beside-a-nan-in-a-log", (("d", "=", 3.0),)),
+        check_filter("zeros", (("d", "=", 0.0),)),
+        check_filter("beside-nulls", (("n", ">=", 5),)),
+        check_filter("long-text", (("s", ">=", "bb"), ("s", "<", "c"))),
+        check_filter("empty-text", (("s", "=", ""),)),
+        check_filter("text-of-two-orders", (("s", "=", "\ue000"),)),
     ),
     columns=KINDS,
 )  # fmt: skip
@@ -135,9 +140,9 @@ LATE = skipping(
         ),
     ),
     (
-        found("wider-type", (("n", ">", 2**33),), needs=("schema.evolution",)),
-        found("narrow-type", (("n", "<=", 1),), needs=("schema.evolution",)),
-        found("late-column", (("late", ">", "l"),), rows=({"id": "c", "late": "m"},), needs=("schema.evolution",)),
+        check_filter("wider-type", (("n", ">", 2**33),), needs=("schema.evolution",)),
+        check_filter("narrow-type", (("n", "<=", 1),), needs=("schema.evolution",)),
+        check_filter("late-column", (("late", ">", "l"),), rows=({"id": "c", "late": "m"},), needs=("schema.evolution",)),
     ),
     columns=(("id", "string"), ("ts", "long"), ("p", "string"), ("n", "int")),
 )  # fmt: skip
@@ -145,10 +150,10 @@ LATE = skipping(
 LOOKED_UP = skipping(
     "record-keys",
     (
-        upsert(one("a", "x", 1, 1.0), one("b", "x", 1, 2.0), one("c", "y", 1, 3.0), one("d$\\e", "z", 1, 4.0)),
-        upsert(one("a", "y", 2, 5.0), one("n", "x", 2, 6.0)),
+        upsert(row("a", "x", 1, 1.0), row("b", "x", 1, 2.0), row("c", "y", 1, 3.0), row("d$\\e", "z", 1, 4.0)),
+        upsert(row("a", "y", 2, 5.0), row("n", "x", 2, 6.0)),
         delete({"id": "c", "p": "y"}),
-        upsert(one("b", "x", 3, 7.0)),
+        upsert(row("b", "x", 3, 7.0)),
     ),
     (
         by_key("moved", "a", where=(("id", "=", "a"),)),

@@ -28,7 +28,7 @@ from tools.recipes.recipe import (
     windows_of,
 )
 from tools.recipes.rows import SHORT
-from tools.recipes.table_edits import TIMELINE, only
+from tools.recipes.table_edits import TIMELINE, find_file
 
 FEW = (("id", "string"), ("ts", "long"), ("v", "string"))
 PARTED = (*FEW, ("p", "string"))
@@ -99,8 +99,8 @@ def completes_late(step: int, after: int) -> TableEdit:
     """TableEdit: step `step` completes a millisecond after step `after`."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
-        file = only(folder / TIMELINE, f"{instants[step]}_*")
-        completion = only(folder / TIMELINE, f"{instants[after]}_*").name[18:35]
+        file = find_file(folder / TIMELINE, f"{instants[step]}_*")
+        completion = find_file(folder / TIMELINE, f"{instants[after]}_*").name[18:35]
         file.rename(file.with_name(f"{instants[step]}_{int(completion) + 1}{file.suffix}"))
 
     return act

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tools.recipes.query.data_skipping import COLUMNS, KEYS, STATS, found, one
+from tools.recipes.query.data_skipping import COLUMNS, KEYS, STATS, check_filter, row
 from tools.recipes.recipe import (
     COW,
     HUDI,
@@ -34,12 +34,15 @@ YEARLY = "CREATE INDEX by_year ON {table} USING column_stats(ts) OPTIONS (expr='
 BY_YEAR = service("create_index", statement=YEARLY)
 YEAR = 365 * 24 * 3600
 BASE = upsert(
-    one("a", "x", 1, 1.0, "rome"), one("b", "x", 1, 2.0, "oslo"), one("c", "y", 1, 30.0, "bonn"), one("d", "z", 1, None, None)
+    row("a", "x", 1, 1.0, "rome"),
+    row("b", "x", 1, 2.0, "oslo"),
+    row("c", "y", 1, 30.0, "bonn"),
+    row("d", "z", 1, None, None),
 )
-UPDATED = upsert(one("a", "x", YEAR, 50.0, "zagreb"), one("e", "y", YEAR, 31.0, "bonn"))
+UPDATED = upsert(row("a", "x", YEAR, 50.0, "zagreb"), row("e", "y", YEAR, 31.0, "bonn"))
 #: A rollback removes this write: its values are found in no row, those of the write before are.
-REMOVED = invisible(upsert(one("a", "x", 2 * YEAR, 90.0, "cairo"), one("f", "y", 2 * YEAR, 91.0, "cairo")))
-LATER = upsert(one("b", "x", 3 * YEAR, 70.0, "rome"))
+REMOVED = invisible(upsert(row("a", "x", 2 * YEAR, 90.0, "cairo"), row("f", "y", 2 * YEAR, 91.0, "cairo")))
+LATER = upsert(row("b", "x", 3 * YEAR, 70.0, "rome"))
 
 OLD = "An entry of the replaced or rolled back file decided, or the entries of the new file are missing: "
 FILES = "compare the entries of every index with the files of the latest slices."
@@ -53,7 +56,7 @@ def filters(rule: str) -> tuple[Check, ...]:
     }
 
     def check(name: str, *where: tuple[str, str, Any], index: str) -> Check:
-        return found(name, where, **told, requirements=(index, rule))
+        return check_filter(name, where, **told, requirements=(index, rule))
 
     return (
         check("all-rows", index="MDT-008"),
@@ -95,11 +98,11 @@ def _later(step: Step, by: int) -> Step:
 UNCOMPACTED = {"hoodie.metadata.compact.max.delta.commits": "100"}
 RECIPES = [
     *indexed("after-compaction", BASE, UPDATED, delete({"id": "c", "p": "y"}), compact(), LATER, rule="CMP-005", kinds=(MOR,)),
-    *indexed("after-clustering", BASE, insert(one("g", "x", 1, 3.0, "bonn")), service("cluster"), UPDATED, rule="TL-043"),
+    *indexed("after-clustering", BASE, insert(row("g", "x", 1, 3.0, "bonn")), service("cluster"), UPDATED, rule="TL-043"),
     *indexed("after-a-clean", BASE, UPDATED, LATER, service("clean"), rule="MDT-001", kinds=(COW,)),
     # Hudi refuses both operations on a table with a secondary index, and 1.2.0 fails to overwrite one with a record index.
     *indexed(
-        "after-an-overwrite", BASE, insert_overwrite(one("h", "x", YEAR, 41.0, "bonn")), LATER, rule="MDT-001", secondary=False,
+        "after-an-overwrite", BASE, insert_overwrite(row("h", "x", YEAR, 41.0, "bonn")), LATER, rule="MDT-001", secondary=False,
         by_1_2=False,
     ),
     # Hudi 1.0.2 deletes no partition of a table with a record index or an expression index.

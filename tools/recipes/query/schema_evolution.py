@@ -44,7 +44,7 @@ NARROW = (("id", "string"), ("ts", "long"), *((name, old) for name, (old, *_) in
 WIDE = (("id", "string"), ("ts", "long"), *((name, new) for name, (_, new, *_) in STEPS.items()))
 
 
-def narrow(key: str, ts: int) -> Row:
+def narrow_row(key: str, ts: int) -> Row:
     """A row before types were widened."""
     return {"id": key, "ts": ts, **{name: value for name, (_, _, value, _) in STEPS.items()}}
 
@@ -59,8 +59,8 @@ OLD_DIGITS = {"float_string": "1.50000005E10"}
 PROMOTED = evolution(
     "every-step",
     NARROW,
-    upsert(narrow("a", 1), narrow("b", 1), narrow("c", 1), {"id": "n", "ts": 1}),
-    upsert(narrow("b", 2)),
+    upsert(narrow_row("a", 1), narrow_row("b", 1), narrow_row("c", 1), {"id": "n", "ts": 1}),
+    upsert(narrow_row("b", 2)),
     upsert(NOW, columns=WIDE),
     requirements=("LF-038", "TYP-007"),
     says="After each type promotion that a write may make, stored values are the same number, or its Java text.",
@@ -97,7 +97,7 @@ NESTED_LATER = (
 )  # fmt: skip
 
 
-def nested(key: str, ts: int, x: int, **more: Any) -> Row:
+def nested_row(key: str, ts: int, x: int, **more: Any) -> Row:
     """A row with the number x in all its nested columns."""
     inside = {"x": x, "y": "y", **more}
     return {"id": key, "ts": ts, "place": inside, "points": [inside, inside], "counts": {"k": x}, "last": "last"}
@@ -106,15 +106,15 @@ def nested(key: str, ts: int, x: int, **more: Any) -> Row:
 NESTED_STEPS = evolution(
     "nested",
     NESTED,
-    upsert(nested("a", 1, 1), nested("b", 1, 2), nested("c", 1, 3)),
-    upsert(nested("b", 2, 4)),
-    upsert({**nested("c", 3, 2**40, z=0.5), "added": "added"}, columns=NESTED_LATER),
+    upsert(nested_row("a", 1, 1), nested_row("b", 1, 2), nested_row("c", 1, 3)),
+    upsert(nested_row("b", 2, 4)),
+    upsert({**nested_row("c", 3, 2**40, z=0.5), "added": "added"}, columns=NESTED_LATER),
     requirements=("LF-038", "TYP-007"),
     says="Fields inside structs, arrays and maps are added and widened like columns.",
     rows=(
-        {**nested("a", 1, 1, z=None), "added": None},
-        {**nested("b", 2, 4, z=None), "added": None},
-        {**nested("c", 3, 2**40, z=0.5), "added": "added"},
+        {**nested_row("a", 1, 1, z=None), "added": None},
+        {**nested_row("b", 2, 4, z=None), "added": None},
+        {**nested_row("c", 3, 2**40, z=0.5), "added": "added"},
     ),
 )
 
@@ -123,7 +123,7 @@ MORE = (("size", "int"), ("added", "string"), ("name", "string"), ("ts", "long")
 NOW_MORE = (*PLAIN, ("added", "string"))
 
 
-def plain(key: str, ts: int, name: str, size: int = 5, **more: Any) -> Row:
+def plain_row(key: str, ts: int, name: str, size: int = 5, **more: Any) -> Row:
     """A row of a few columns."""
     return {"id": key, "ts": ts, "name": name, "size": size, **more}
 
@@ -131,42 +131,44 @@ def plain(key: str, ts: int, name: str, size: int = 5, **more: Any) -> Row:
 REORDERED = evolution(
     "reordered",
     PLAIN,
-    upsert(plain("a", 1, "old"), plain("b", 1, "old"), plain("c", 1, "old")),
-    upsert(plain("b", 2, "new order", 7, added="x"), columns=MORE),
-    upsert(plain("c", 3, "old order", 8), columns=PLAIN, options=NULLS),
+    upsert(plain_row("a", 1, "old"), plain_row("b", 1, "old"), plain_row("c", 1, "old")),
+    upsert(plain_row("b", 2, "new order", 7, added="x"), columns=MORE),
+    upsert(plain_row("c", 3, "old order", 8), columns=PLAIN, options=NULLS),
     requirements=("LF-038", "LAY-002"),
     says="Columns are matched by name, not by position, if rows have another column order and a new column in the middle.",
     flags=("wrong-column",),
     read_as=(("added", "string"),),
     columns=("id", "ts", "name", "size", "added"),
     rows=(
-        plain("a", 1, "old", added=None),
-        plain("b", 2, "new order", 7, added="x"),
-        plain("c", 3, "old order", 8, added=None),
+        plain_row("a", 1, "old", added=None),
+        plain_row("b", 2, "new order", 7, added="x"),
+        plain_row("c", 3, "old order", 8, added=None),
     ),
 )
 
 WINNERS = evolution(
     "winner-lacks-a-column",
     PLAIN,
-    upsert(plain("a", 1, "base"), plain("b", 5, "base"), plain("c", 1, "base")),
-    upsert(plain("a", 2, "wider", added="gone"), plain("b", 4, "late", added="late"), plain("c", 2, "wider", added="kept"),
+    upsert(plain_row("a", 1, "base"), plain_row("b", 5, "base"), plain_row("c", 1, "base")),
+    upsert(plain_row("a", 2, "wider", added="gone"), plain_row("b", 4, "late", added="late"),
+           plain_row("c", 2, "wider", added="kept"),
            columns=NOW_MORE),
-    upsert(plain("a", 3, "narrow"), plain("c", 1, "late and narrow"), columns=PLAIN, options=NULLS),
+    upsert(plain_row("a", 3, "narrow"), plain_row("c", 1, "late and narrow"), columns=PLAIN, options=NULLS),
     mode=EVENT,
     requirements=("LF-038", "MRG-028"),
     says="The winning row replaces the other as a whole: a column that its writer lacked is null.",
     flags=("silent-stale",),
     read_as=(("added", "string"),),
     columns=("id", "ts", "name", "size", "added"),
-    rows=(plain("a", 3, "narrow", added=None), plain("b", 5, "base", added=None), plain("c", 2, "wider", added="kept")),
+    rows=(plain_row("a", 3, "narrow", added=None), plain_row("b", 5, "base", added=None),
+          plain_row("c", 2, "wider", added="kept")),
 )  # fmt: skip
 
 FEWER = (("id", "string"), ("ts", "long"), ("name", "string"))
 DROPPED = evolution(
     "dropped-column",
     PLAIN,
-    upsert(plain("a", 1, "old"), plain("b", 1, "old")),
+    upsert(plain_row("a", 1, "old"), plain_row("b", 1, "old")),
     upsert({"id": "a", "ts": 2, "name": "new"}, columns=FEWER, options=DROPS),
     checks=(
         Check(
@@ -185,7 +187,7 @@ DROPPED = evolution(
             says="Time travel to before a column was dropped returns the columns of that time.",
             if_it_fails="Use the schema of the last commit that the query reads.",
             flags=("silent-stale",),
-            rows=(plain("a", 1, "old"), plain("b", 1, "old")),
+            rows=(plain_row("a", 1, "old"), plain_row("b", 1, "old")),
         ),
     ),
 )

@@ -21,7 +21,7 @@ from tools.recipes.recipe import (
     stopped,
     upsert,
 )
-from tools.recipes.timeline.timeline import COW_PARTED, MOR_PARTED, SLICES, row, shown, timeline
+from tools.recipes.timeline.timeline import COW_PARTED, MOR_PARTED, SLICES, check_timeline, row, timeline
 
 State = Literal["requested", "begun", "inflight", "completed"]
 
@@ -162,7 +162,7 @@ def recipe_of(act: Act, state: State, short: str) -> Recipe:
                 if_it_fails=SLICES,
                 flags=(act.flag,),
             ),
-            shown(
+            check_timeline(
                 *NAMES[state],
                 *(("TL-022",) if act.word == "savepoint" else ()),
                 says=f"{article} {what} that {MEANS[state]} is on the timeline once, in that state.",

@@ -9,9 +9,9 @@ from typing import Any
 from tools.recipes.handmade_actions import HISTORY, Archived, at, compaction, data_block, deltacommit, history, level_file
 from tools.recipes.handmade_tables import BASE, BYSTANDER, COMMIT_TABLE, row
 from tools.recipes.recipe import Check, Recipe, TableEdit, upsert
-from tools.recipes.table_edits import TIMELINE, copy, cut, edit, only, remove
+from tools.recipes.table_edits import TIMELINE, copy, edit_file, find_file, remove, truncate_file
 from tools.recipes.timeline.handmade_histories import ACTIONS, FIRST_ONLY, OTHERWISE, PART, WHOLE, handmade
-from tools.recipes.timeline.timeline import COW_TABLE, shown
+from tools.recipes.timeline.timeline import COW_TABLE, check_timeline
 
 NOT_ANOTHER = "The damage changed the rows silently: report the file, the rule and the damage."
 HOME = HISTORY.as_posix()
@@ -53,7 +53,7 @@ def archived(
         flags=check.pop("flags", ("silent-guess", "lost-write")),
         **check,
     )
-    shows = shown(*requirements, says=says, errata=rows.errata)
+    shows = check_timeline(*requirements, says=says, errata=rows.errata)
     return handmade(
         f"history.{name}",
         COMMIT_TABLE,
@@ -72,7 +72,7 @@ def change_manifest(change: Callable[[list[dict[str, Any]]], Any]) -> TableEdit:
         change(manifest["files"])
         return json.dumps(manifest, indent=1).encode()
 
-    return edit(f"{HOME}/manifest_1", edited)
+    return edit_file(f"{HOME}/manifest_1", edited)
 
 
 def longer(entries: list[dict[str, Any]]) -> None:
@@ -85,7 +85,7 @@ def as_folder(pattern: str) -> TableEdit:
     """Replace a file by a folder with a file."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
-        file = only(folder, pattern.format(*instants))
+        file = find_file(folder, pattern.format(*instants))
         file.unlink()
         file.mkdir()
         (file / "part").write_bytes(b"no object")
@@ -110,7 +110,7 @@ def swapped(first: str, second: str) -> TableEdit:
     """Exchange the content of two files."""
 
     def act(folder: Path, instants: Sequence[str]) -> None:
-        one, other = (only(folder, pattern.format(*instants)) for pattern in (first, second))
+        one, other = (find_file(folder, pattern.format(*instants)) for pattern in (first, second))
         content = one.read_bytes(), other.read_bytes()
         other.write_bytes(content[0])
         one.write_bytes(content[1])
@@ -174,7 +174,7 @@ VERSION_FILE = [
     archived(
         "damaged.version-file-empty",
         "With an empty version file, as an interrupted update leaves it, the newest manifest is read or it is an error.",
-        edit(f"{HOME}/_version_", lambda _: b""),
+        edit_file(f"{HOME}/_version_", lambda _: b""),
         requirements=("LSM-005", "LSM-007"),
         files={WHOLE: ACTIONS, PART: FIRST_ONLY},
         manifests={1: [PART], 2: [WHOLE]},
@@ -185,7 +185,7 @@ VERSION_FILE = [
     archived(
         "damaged.version-file-junk",
         "A version file that is not a number is never treated as an empty history.",
-        edit(f"{HOME}/_version_", lambda _: b"one"),
+        edit_file(f"{HOME}/_version_", lambda _: b"one"),
         requirements=("LSM-007",),
         or_error=True,
         errata=("ER-005",),
@@ -193,7 +193,7 @@ VERSION_FILE = [
     archived(
         "damaged.version-file-names-no-manifest",
         "A version file that names a manifest that does not exist is never treated as an empty history.",
-        edit(f"{HOME}/_version_", lambda _: b"7"),
+        edit_file(f"{HOME}/_version_", lambda _: b"7"),
         requirements=("LSM-007", "LSM-009"),
         or_error=True,
     ),
@@ -211,14 +211,14 @@ MANIFEST = [
     archived(
         "damaged.manifest-cut",
         "A truncated manifest is an error.",
-        cut(f"{HOME}/manifest_1", 0.6),
+        truncate_file(f"{HOME}/manifest_1", 0.6),
         requirements=("LSM-009", "LSM-010"),
         error="manifest",
     ),
     archived(
         "damaged.manifest-junk",
         "A manifest that is not JSON is an error.",
-        edit(f"{HOME}/manifest_1", lambda _: b"this is no manifest"),
+        edit_file(f"{HOME}/manifest_1", lambda _: b"this is no manifest"),
         requirements=("LSM-009", "LSM-010"),
         error="manifest",
     ),
@@ -250,21 +250,21 @@ FILES = [
     archived(
         "damaged.file-cut",
         "A truncated history file is an error.",
-        cut(f"{HOME}/{WHOLE}", 0.7),
+        truncate_file(f"{HOME}/{WHOLE}", 0.7),
         requirements=("LSM-003",),
         error="history-file",
     ),
     archived(
         "damaged.file-junk",
         "A history file that is not Parquet is an error.",
-        edit(f"{HOME}/{WHOLE}", lambda content: b"x" * len(content)),
+        edit_file(f"{HOME}/{WHOLE}", lambda content: b"x" * len(content)),
         requirements=("LSM-003",),
         error="history-file",
     ),
     archived(
         "damaged.file-of-another-length",
         "A history file with another length than in the manifest is not the published file and is an error.",
-        edit(f"{HOME}/{WHOLE}", lambda _: level_file(*OTHERWISE, (22, 23, "clean"))),
+        edit_file(f"{HOME}/{WHOLE}", lambda _: level_file(*OTHERWISE, (22, 23, "clean"))),
         requirements=("LSM-011",),
         error="history-file",
         errata=("ER-082",),
@@ -317,7 +317,7 @@ INSTANTS = [
     written(
         "completed-file-empty",
         "An action whose completed file is empty is not treated as incomplete.",
-        edit(SECOND, lambda _: b""),
+        edit_file(SECOND, lambda _: b""),
         requirements=("TL-002", "TL-007"),
         or_error=True,
     ),
@@ -352,8 +352,8 @@ INSTANTS = [
     written(
         "pending-files-junk",
         "The contents of requested and inflight files of a completed commit do not affect the rows.",
-        edit(".hoodie/timeline/{1}.commit.requested", lambda _: b"junk"),
-        edit(".hoodie/timeline/{1}.inflight", lambda _: b"junk"),
+        edit_file(".hoodie/timeline/{1}.commit.requested", lambda _: b"junk"),
+        edit_file(".hoodie/timeline/{1}.inflight", lambda _: b"junk"),
         requirements=("TL-053",),
     ),
 ]

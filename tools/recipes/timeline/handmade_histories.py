@@ -8,7 +8,7 @@ from tools.recipes.handmade_actions import Archived, at, compaction, data_block,
 from tools.recipes.handmade_tables import BASE, BYSTANDER, COMMIT_TABLE, row
 from tools.recipes.recipe import REFERENCE, Check, Recipe, Table, TableEdit, as_of, bulk_insert, invisible, recipe, upsert
 from tools.recipes.table_edits import uncommit
-from tools.recipes.timeline.timeline import BOTH_TYPES, before_replacement, shown
+from tools.recipes.timeline.timeline import BOTH_TYPES, before_replacement, check_timeline
 
 
 def handmade(name: str, table: Table, *steps: Any, **more: Any) -> Recipe:
@@ -50,7 +50,7 @@ def archived(
         rows=(row("completed after the compaction"), BYSTANDER, row("also after", "c"), row("last", "d")),
         **check,
     )
-    told = shown(
+    told = check_timeline(
         *rows.requirements,
         says="The history has the requested time and the completion time of each archived action.",
         errata=rows.errata,

@@ -20,7 +20,7 @@ from tools.recipes.recipe import (
     upsert,
 )
 from tools.recipes.timeline.services import ARCHIVING, archived, numbered
-from tools.recipes.timeline.timeline import COW_PARTED, FIRST, MOR_PARTED, row, shown
+from tools.recipes.timeline.timeline import COW_PARTED, FIRST, MOR_PARTED, check_timeline, row
 
 TYPES = (("cow", COW_PARTED), ("mor", MOR_PARTED))
 #: Settings for archiving without cleaning.
@@ -51,7 +51,7 @@ def at(step: int, name: str, *requirements: str, says: str, **more: Any) -> Chec
 
 def listed(*requirements: str, says: str) -> Check:
     """A check of the timeline with its history."""
-    return shown(*requirements, says=says, needs=("timeline.history",))
+    return check_timeline(*requirements, says=says, needs=("timeline.history",))
 
 
 LEVELS = [
@@ -149,7 +149,7 @@ OTHER_FOLDERS = [
 ]  # fmt: skip
 
 
-def zoned(name: str, zone: str, table: Table, says: str, **options: str) -> Recipe:
+def zone_recipe(name: str, zone: str, table: Table, says: str, **options: str) -> Recipe:
     """Three commits by a machine in a zone."""
     return timeline(
         f"zone.{name}",
@@ -164,7 +164,7 @@ def zoned(name: str, zone: str, table: Table, says: str, **options: str) -> Reci
             ),
             at(1, "as-of", "TT-001", says=f"Time travel compares the digits unchanged. {says}", if_it_fails=ZONES,
                flags=("silent-stale",)),
-            shown("TT-001", "TL-031", says=f"Requested and completion times are shown unchanged. {says}"),
+            check_timeline("TT-001", "TL-031", says=f"Requested and completion times are shown unchanged. {says}"),
         ),
     )  # fmt: skip
 
@@ -173,10 +173,14 @@ COW_ALONE, MOR_ALONE = (table.having(columns=table.columns[:3], partition=()) fo
 
 #: In each zone the table in UTC comes first, because the clock of a machine must not go back while it writes tables.
 OTHER_ZONES = [
-    zoned("utc-from-a-machine-ahead", "Asia/Kolkata", MOR_ALONE, "The timeline is in UTC, behind the machine.", **UTC),
-    zoned("local-ahead.cow", "Asia/Kolkata", COW_ALONE, "Instants are in local time, five and a half hours ahead of UTC."),
-    zoned("local-ahead.mor", "Asia/Kolkata", MOR_ALONE, "Instants are in local time, five and a half hours ahead of UTC."),
-    zoned("local-behind", "America/Caracas", MOR_ALONE, "Instants are in local time, four hours behind UTC."),
+    zone_recipe("utc-from-a-machine-ahead", "Asia/Kolkata", MOR_ALONE, "The timeline is in UTC, behind the machine.", **UTC),
+    zone_recipe(
+        "local-ahead.cow", "Asia/Kolkata", COW_ALONE, "Instants are in local time, five and a half hours ahead of UTC."
+    ),
+    zone_recipe(
+        "local-ahead.mor", "Asia/Kolkata", MOR_ALONE, "Instants are in local time, five and a half hours ahead of UTC."
+    ),
+    zone_recipe("local-behind", "America/Caracas", MOR_ALONE, "Instants are in local time, four hours behind UTC."),
 ]
 
 RECIPES = [*LEVELS, *ALL_ACTIONS, *TRAVEL, *OTHER_FOLDERS, *OTHER_ZONES]

@@ -23,7 +23,7 @@ from tools.recipes.recipe import (
     upsert,
 )
 from tools.recipes.rows import both_types
-from tools.recipes.table_edits import add, only, uncommit
+from tools.recipes.table_edits import add, find_file, uncommit
 from tools.recipes.timeline.timeline import (
     BASE,
     BOTH_TYPES,
@@ -35,8 +35,8 @@ from tools.recipes.timeline.timeline import (
     NOT_DONE,
     SLICES,
     before_replacement,
+    check_timeline,
     row,
-    shown,
 )
 
 
@@ -85,7 +85,7 @@ SERVICES = [
                 if_it_fails=SLICES,
                 flags=("silent-stale",),
             ),
-            shown(
+            check_timeline(
                 "TL-027",
                 "TL-047",
                 "TL-025",
@@ -115,7 +115,7 @@ SERVICES = [
                 if_it_fails=NOT_DONE,
                 flags=("dirty-read",),
             ),
-            shown("TL-028", "TL-053", says="A compaction with requested and inflight files is inflight."),
+            check_timeline("TL-028", "TL-053", says="A compaction with requested and inflight files is inflight."),
         ),
     ),
     timeline(
@@ -156,7 +156,7 @@ SERVICES = [
                 if_it_fails=SLICES,
                 flags=("dirty-read",),
             ),
-            shown(
+            check_timeline(
                 "TL-044",
                 "TL-042",
                 says="A completed compaction is a completed commit, and none of its instants is pending.",
@@ -186,7 +186,7 @@ SERVICES = [
                 "Time travel to before a clustering reads the replaced file groups.",
                 name="as-of-before-the-clustering",
             ),
-            shown(
+            check_timeline(
                 "TL-043",
                 "TL-042",
                 says="A completed clustering is a completed replacecommit, and none of its instants is pending.",
@@ -232,7 +232,7 @@ SERVICES = [
                 flags=("resurrected-row",),
             ),
             before_replacement(0, "Time travel to before an insert overwrite returns the replaced rows and not the new ones."),
-            shown("TL-039", says="An insert overwrite is a replacecommit in all its states."),
+            check_timeline("TL-039", says="An insert overwrite is a replacecommit in all its states."),
         ),
     ),
     timeline(
@@ -358,7 +358,7 @@ SERVICES = [
                 if_it_fails="The savepoint and the commit of one requested time are two actions; neither hides the other.",
                 flags=("silent-stale",),
             ),
-            shown(
+            check_timeline(
                 "TL-022",
                 "TL-045",
                 says="A savepoint and the commit that it protects are two completed instants with the same requested time.",
@@ -415,7 +415,7 @@ HISTORY = [
                 ),
                 flags=("lost-write",),
             ),
-            shown(
+            check_timeline(
                 "LSM-001",
                 "LSM-002",
                 "LSM-003",
@@ -450,7 +450,7 @@ HISTORY = [
         "version-file-missing",
         MOR_PARTED,
         8,
-        edits=(lambda folder, _: only(folder, ".hoodie/timeline/history/_version_").unlink(),),
+        edits=(lambda folder, _: find_file(folder, ".hoodie/timeline/history/_version_").unlink(),),
         requirements=("LSM-005", "RDR-009"),
         says="If the version file of the history is missing during an update, the manifest with the highest number is read.",
         if_it_fails=(

@@ -21,7 +21,7 @@ from tools.recipes.recipe import (
     upsert,
 )
 from tools.recipes.rows import COLUMNS, PARTED, row
-from tools.recipes.table_edits import add, back_to_requested, copy, erase_instant, only, uncommit
+from tools.recipes.table_edits import add, back_to_requested, copy, erase_instant, find_file, uncommit
 
 COW_TABLE = Table(columns=COLUMNS, type=COW)
 MOR_TABLE = Table(columns=COLUMNS, type=MOR)
@@ -36,7 +36,7 @@ NOT_DONE = "Files of an instant that is not completed were read: select files by
 SLICES = "Print the file slices (inspect) and compare base instant and log files with the timeline."
 
 
-def shown(*requirements: str, says: str, **more: Any) -> Check:
+def check_timeline(*requirements: str, says: str, **more: Any) -> Check:
     """A check of the timeline that `inspect` shows."""
     return Check(
         name="timeline",
@@ -221,7 +221,7 @@ def as_of_checks() -> tuple[Check, ...]:
 
 def two_times(rule_of_the_action: str) -> Check:
     """A check of the completed instants of a table without services."""
-    return shown(
+    return check_timeline(
         "TL-031",
         "TL-004",
         rule_of_the_action,
@@ -328,7 +328,7 @@ FOREIGN = [
 
 def completing_in_reverse(folder: Any, instants: Any) -> None:
     """Change the names so that the second instant completes after the third one, which began later."""
-    second, third = (only(folder / ".hoodie/timeline", f"{instants[n]}_*") for n in (1, 2))
+    second, third = (find_file(folder / ".hoodie/timeline", f"{instants[n]}_*") for n in (1, 2))
     completion = str(int(third.name.partition("_")[2].partition(".")[0]) + 1000)
     second.rename(second.with_name(f"{instants[1]}_{completion}.deltacommit"))
 

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from tools.recipes.query.data_skipping import COLUMNS, KEYS, STATS, found, one
+from tools.recipes.query.data_skipping import COLUMNS, KEYS, STATS, check_filter, row
 from tools.recipes.recipe import COW, HUDI_1_2, MOR, Check, Recipe, Row, Step, Table, delete, service, upsert
 from tools.recipes.rows import SHORT
 
@@ -33,7 +33,7 @@ ABOVE: Any = {
 def by_type(column: str) -> Check:
     """A filter that two of the four files match."""
     operator = "=" if column == "yes" else ">"
-    return found(
+    return check_filter(
         f"by-{column}", ((column, operator, ABOVE[column]),), requirements=("MDT-017", "MDT-010"), errata=("ER-180",),
         rows=({"id": "c"}, {"id": "d"}), if_it_fails="Bounds of version V2 have a type of their own: read valueType.",
     )  # fmt: skip
@@ -71,14 +71,14 @@ SECONDARY = {
 TEXTS = {"plain": "oslo", "dollar": "a$b", "backslash": "a\\b", "empty": "", "null": None, "nul": "a\0b"}
 
 
-def by_city(name: str, city: str, *ids: str, **more: Any) -> Check:
+def check_city_filter(name: str, city: str, *ids: str, **more: Any) -> Check:
     """A filter on an indexed column."""
     told: dict[str, Any] = {
         "requirements": ("IDX-045", "IDX-024"), "rows": tuple({"id": one} for one in ids),
         "says": "A filter on a column with a secondary index finds each row with the value, and no other.",
         "if_it_fails": "Entries are looked up in the file group of the escaped value; V1 uses the whole key.", **more,
     }  # fmt: skip
-    return found(name, (("city", "=", city),), **told)
+    return check_filter(name, (("city", "=", city),), **told)
 
 
 def named_index(column: str) -> Step:
@@ -89,18 +89,18 @@ def named_index(column: str) -> Step:
 ONE_INDEX = indexed(
     "secondary-index", Table(COLUMNS, partition=("p",), options=SECONDARY, version=9),
     (
-        upsert(*(one(key, "x", 1, 1.0, city) for key, city in TEXTS.items())),
+        upsert(*(row(key, "x", 1, 1.0, city) for key, city in TEXTS.items())),
         named_index("city"),
-        upsert(one("plain", "x", 2, 1.0, "bonn"), one("later", "x", 2, 1.0, "oslo")),
+        upsert(row("plain", "x", 2, 1.0, "bonn"), row("later", "x", 2, 1.0, "oslo")),
     ),
     (
-        by_city("moved-away", "oslo", "later"),
-        by_city("moved-here", "bonn", "plain"),
-        by_city("dollar", "a$b", "dollar", requirements=("IDX-045", "IDX-046")),
-        by_city("backslash", "a\\b", "backslash", requirements=("IDX-045", "IDX-046")),
-        by_city("nul", "a\0b", "nul", requirements=("IDX-046",)),
-        by_city("empty", "", "empty", requirements=("IDX-046",)),
-        found(
+        check_city_filter("moved-away", "oslo", "later"),
+        check_city_filter("moved-here", "bonn", "plain"),
+        check_city_filter("dollar", "a$b", "dollar", requirements=("IDX-045", "IDX-046")),
+        check_city_filter("backslash", "a\\b", "backslash", requirements=("IDX-045", "IDX-046")),
+        check_city_filter("nul", "a\0b", "nul", requirements=("IDX-046",)),
+        check_city_filter("empty", "", "empty", requirements=("IDX-046",)),
+        check_filter(
             "list", (("city", "in", ("oslo", "a$b", "", "none", None)),), requirements=("IDX-045", "IDX-024"),
             rows=tuple({"id": one} for one in ("later", "dollar", "empty")),
             says="A list on a column with a secondary index finds the rows with each of its members.",
@@ -113,14 +113,14 @@ TWO_INDEXES = indexed(
     "two-secondary-indexes",
     Table((*COLUMNS, ("street", "string")), partition=("p",), options=SECONDARY, version=9),
     (
-        upsert(*({**one(key, "x", 1, 1.0, "oslo"), "street": "first"} for key in "abc")),
+        upsert(*({**row(key, "x", 1, 1.0, "oslo"), "street": "first"} for key in "abc")),
         named_index("city"),
         named_index("street"),
-        upsert({**one("a", "x", 2, 1.0, "bonn"), "street": "second"}),
+        upsert({**row("a", "x", 2, 1.0, "bonn"), "street": "second"}),
         delete({"id": "c", "p": "x"}),
     ),
     tuple(
-        found(
+        check_filter(
             f"{column}-{name}", ((column, "=", value),), requirements=("IDX-024", "MDT-001", "MDT-010"), errata=("ER-182",),
             rows=tuple({"id": one} for one in ids), says="Each of two secondary indexes is current with each commit.",
             if_it_fails="The entries of one index were not updated; a filter on its column then loses the new value.",
@@ -145,7 +145,7 @@ PARTITIONED = {
 
 def by_key(name: str, key: str, *partitions: tuple[str, int], **more: Any) -> Check:
     """A filter on the record key of a table with a partitioned record index."""
-    return found(
+    return check_filter(
         name, (("id", "=", key),), columns=("id", "p", "ts"), **{
             "requirements": ("IDX-047", "IDX-048"), "rows": tuple({"id": key, "p": p, "ts": ts} for p, ts in partitions),
             "says": "A partitioned record index finds the record of a key in each partition.",
@@ -159,9 +159,9 @@ RECORD_INDEX = [
     *indexed(
         "partitioned-record-index", Table(COLUMNS, partition=("p",), options=PARTITIONED, version=9),
         (
-            upsert(one("a", "x", 1, 1.0), one("a", "y-1", 1, 1.0), one("b", "x", 1, 1.0)),
-            upsert(one("a", "x", 2, 2.0)),
-            upsert(one("c", "z_2", 1, 3.0)),
+            upsert(row("a", "x", 1, 1.0), row("a", "y-1", 1, 1.0), row("b", "x", 1, 1.0)),
+            upsert(row("a", "x", 2, 2.0)),
+            upsert(row("c", "z_2", 1, 3.0)),
             delete({"id": "b", "p": "x"}),
         ),
         (
@@ -172,7 +172,7 @@ RECORD_INDEX = [
     ),
     *indexed(
         "partitioned-record-index.unpartitioned", Table(COLUMNS, options=PARTITIONED, version=9),
-        (upsert(one("a", "x", 1, 1.0), one("b", "x", 1, 1.0)), upsert(one("a", "x", 2, 2.0))),
+        (upsert(row("a", "x", 1, 1.0), row("b", "x", 1, 1.0)), upsert(row("a", "x", 2, 2.0))),
         (by_key("updated", "a", ("x", 2)),), types=(MOR,),
     ),
 ]  # fmt: skip

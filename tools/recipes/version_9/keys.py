@@ -44,14 +44,14 @@ BY_DAY = Table(
 )
 
 
-def on(key: str, ts: int, day: date) -> dict[str, Any]:
+def day_row(key: str, ts: int, day: date) -> dict[str, Any]:
     """A row of a day."""
     return {"id": key, "ts": ts, "name": f"{key}{ts}", "day": day}
 
 
 DAYS = both_types(
     "layout", "version-9.partition.slash-separated-date", BY_DAY,
-    upsert(on("a", 1, date(2026, 7, 3)), on("b", 1, date(2026, 12, 31))), upsert(on("a", 2, date(2026, 7, 3))),
+    upsert(day_row("a", 1, date(2026, 7, 3)), day_row("b", 1, date(2026, 12, 31))), upsert(day_row("a", 2, date(2026, 7, 3))),
     producers=(HUDI_1_2,), needs=("types.temporal", "partition.several-levels"),
     requirements=("LAY-025",), errata=("ER-184",), flags=("wrong-value",),
     says="The folder of a date is year/month/day; the column has the stored date.",

@@ -190,7 +190,7 @@ def first_with(name: str, *rows: Any) -> Any:
 WIDE = (("id", "string"), ("ts", "long"), ("a", "string"), ("b", "string"), ("c", "long"))
 
 
-def wide(key: str, ts: int, a: str | None, b: str | None, c: int | None) -> dict[str, Any]:
+def wide_row(key: str, ts: int, a: str | None, b: str | None, c: int | None) -> dict[str, Any]:
     """A row of several columns that may be null."""
     return {"id": key, "ts": ts, "a": a, "b": b, "c": c}
 
@@ -209,7 +209,9 @@ def at_position(key: str, file: str, position: int, name: str) -> dict[str, Any]
     return {"id": key, "_event_bin_file": file, "_event_pos": position, "name": name, "_change_operation_type": "u"}
 
 
-def both(name: str, table: Table, *steps: Any, types: tuple[TableType, ...] = (COW, MOR), **check: Any) -> list[Recipe]:
+def recipes_of_both_types(
+    name: str, table: Table, *steps: Any, types: tuple[TableType, ...] = (COW, MOR), **check: Any
+) -> list[Recipe]:
     """The recipe in each type of table."""
     return [
         recipe("merge", f"version-9.{name}.{SHORT[kind]}", table.having(type=kind, version=9), *steps,
@@ -219,35 +221,37 @@ def both(name: str, table: Table, *steps: Any, types: tuple[TableType, ...] = (C
 
 
 FILLED = [
-    *both(
+    *recipes_of_both_types(
         "partial.late-row-fills", Table(columns=WIDE),
-        first_with(PARTIAL, wide("k", 2, "A", "B", 7)), upsert(wide("k", 3, None, "B2", None)),
-        upsert(wide("k", 1, "A0", None, 5)), rows=(wide("k", 3, "A", "B2", 7),),
+        first_with(PARTIAL, wide_row("k", 2, "A", "B", 7)), upsert(wide_row("k", 3, None, "B2", None)),
+        upsert(wide_row("k", 1, "A0", None, 5)), rows=(wide_row("k", 3, "A", "B2", 7),),
         requirements=("MRG-048", "MRG-008"), errata=("ER-177",),
         says="Three versions are merged in the order of their commits, so that both types of table have one answer.",
     ),
-    *both(
+    *recipes_of_both_types(
         "partial.after-a-delete", Table(columns=WIDE),
-        first_with(PARTIAL, wide("k", 2, "A", "B", 7), wide("other", 1, "x", "y", 1)), delete({"id": "k"}),
-        upsert(wide("k", 3, None, "B2", None)), rows=(wide("k", 3, None, "B2", None), wide("other", 1, "x", "y", 1)),
+        first_with(PARTIAL, wide_row("k", 2, "A", "B", 7), wide_row("other", 1, "x", "y", 1)), delete({"id": "k"}),
+        upsert(wide_row("k", 3, None, "B2", None)),
+        rows=(wide_row("k", 3, None, "B2", None), wide_row("other", 1, "x", "y", 1)),
         requirements=("MRG-050",), says="A row that is written after a delete keeps its nulls: the deleted row fills nothing.",
     ),
-    *both(
+    *recipes_of_both_types(
         "partial.null-by-partial-update", Table(columns=WIDE),
-        first_with("OverwriteNonDefaultsWithLatestAvroPayload", wide("k", 2, "A", "B", 7), wide("other", 1, "x", "y", 1)),
+        first_with("OverwriteNonDefaultsWithLatestAvroPayload", wide_row("k", 2, "A", "B", 7),
+                   wide_row("other", 1, "x", "y", 1)),
         merge_into({"id": "k", "ts": 3, "a": None}), types=(COW,),
-        rows=(wide("k", 3, None, "B", 7), wide("other", 1, "x", "y", 1)), requirements=("MRG-050",),
+        rows=(wide_row("k", 3, None, "B", 7), wide_row("other", 1, "x", "y", 1)), requirements=("MRG-050",),
         needs=("merge.partial-updates",),
         says="An update of named columns that sets one to null stores the null, whatever the partial update mode.",
     ),
-    *both(
+    *recipes_of_both_types(
         "partial.bytes", Table(columns=BYTES, ordering=("_event_lsn",)),
         first_with("debezium.PostgresDebeziumAvroPayload", event("k", 10, "name_1", b"data_1")),
         upsert(event("k", 20, UNAVAILABLE, UNAVAILABLE.encode())), rows=(event("k", 20, "name_1", b"data_1"),),
         requirements=("MRG-049",), errata=("ER-176",),
         says="The placeholder is replaced in columns of text and of bytes.",
     ),
-    *both(
+    *recipes_of_both_types(
         "binary-log.tenth-file", Table(columns=BINARY_LOG, ordering=("_event_bin_file", "_event_pos")),
         first_with("debezium.MySqlDebeziumAvroPayload", at_position("k", "bin.9", 5, "ninth")),
         upsert(at_position("k", "bin.10", 1, "tenth")), rows=(at_position("k", "bin.9", 5, "ninth"),),

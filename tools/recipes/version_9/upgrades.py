@@ -4,7 +4,8 @@ from typing import Any
 
 from tools.recipes.merge.payloads import PACKAGE
 from tools.recipes.query.data_skipping import COLUMNS as INDEXED
-from tools.recipes.query.data_skipping import KEYS, found, one
+from tools.recipes.query.data_skipping import KEYS, check_filter
+from tools.recipes.query.data_skipping import row as indexed_row
 from tools.recipes.recipe import COMMIT, COW, HUDI_1_2, MOR, Recipe, Step, Table, delete, recipe, service, upsert
 from tools.recipes.rows import COLUMNS, FLAGGED, SHORT, flagged, row
 
@@ -65,12 +66,13 @@ INDEXES = [
         f"version-9.upgraded.indexes.{SHORT[kind]}", "compatibility",
         Table(INDEXED, partition=("p",), type=kind, options={**KEYS, **AT_8}, version=9),
         (
-            upsert(one("a", "x", 1, 1.0, "rome"), one("b", "x", 1, 2.0, "oslo"), one("c", "y", 1, 30.0, "bonn")),
-            upsert(one("a", "x", 2, 50.0, "zagreb")),
-            upsert(one("d", "z", 1, 60.0, "cairo"), options=UPGRADE),
+            upsert(indexed_row("a", "x", 1, 1.0, "rome"), indexed_row("b", "x", 1, 2.0, "oslo"),
+                   indexed_row("c", "y", 1, 30.0, "bonn")),
+            upsert(indexed_row("a", "x", 2, 50.0, "zagreb")),
+            upsert(indexed_row("d", "z", 1, 60.0, "cairo"), options=UPGRADE),
         ),
         tuple(
-            found(name, where, requirements=(rule, "IDX-043", "IDX-049"), if_it_fails=BY_VERSION,
+            check_filter(name, where, requirements=(rule, "IDX-043", "IDX-049"), if_it_fails=BY_VERSION,
                   says="After an upgrade each index answers as before, also for rows that were written later.")
             for name, where, rule in (
                 ("values", (("fare", ">", 40.0),), "MDT-010"), ("old-value", (("fare", "<", 1.5),), "MDT-010"),
