@@ -1,7 +1,7 @@
 // An adapter for hudi-conformance: JSON lines on standard input and output.
 //
-// It reads copy-on-write tables of version 8 and refuses everything else. Replace `snapshot` by a call of your engine, extend
-// FEATURES, and run smoke and the suite after each step.
+// It reads copy-on-write tables of versions 8 and 9 and refuses everything else. Replace `snapshot` by a call of your engine,
+// extend FEATURES, and run smoke and the suite after each step.
 #include <arrow/api.h>
 #include <arrow/filesystem/api.h>
 #include <arrow/io/api.h>
@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -30,21 +29,25 @@ const string ENGINE = "my-engine", VERSION = "0.1.0";
 
 // The declared features. Everything else is refused: a refusal is not a failure, a wrong answer is.
 const vector<string> FEATURES = {
-    "read.snapshot", "read.projection", "read.meta-columns", "copy-on-write", "storage.file", "timeline.replaced-groups",
-    "key.complex", "meta-fields.absent", "partition.none", "partition.plain", "partition.hive", "partition.url-encoded",
-    "partition.several-levels", "types.nested", "types.decimal", "types.temporal", "merge.commit-time", "merge.event-time",
+    "table-version.9", "read.snapshot", "read.projection", "read.meta-columns", "copy-on-write", "storage.file",
+    "timeline.replaced-groups", "key.complex", "meta-fields.absent", "partition.none", "partition.plain", "partition.hive",
+    "partition.url-encoded", "partition.several-levels", "types.nested", "types.decimal", "types.temporal",
+    "merge.commit-time", "merge.event-time",
 };
 
-// Property, the only value that is supported, the value if it is absent, and the feature that any other value needs.
-const vector<std::array<string, 4>> SUPPORTED = {
-    {"hoodie.table.version", "8", "none", "table-version"},
-    {"hoodie.timeline.layout.version", "2", "none", "timeline-layout"},
-    {"hoodie.table.type", "COPY_ON_WRITE", "none", "merge-on-read"},
-    {"hoodie.table.base.file.format", "PARQUET", "PARQUET", "base-file-format"},
-    {"hoodie.table.multiple.base.file.formats.enable", "false", "false", "base-file-format"},
-    {"hoodie.datasource.write.drop.partition.columns", "false", "false", "partition.dropped-columns"},
-    {"hoodie.bootstrap.base.path", "", "", "bootstrap"},
+// SUPPORTED: property, pattern of the supported values (it may match an absent one), and the feature that any other value needs.
+const vector<std::array<string, 3>> SUPPORTED = {
+    {"hoodie.table.version", "8|9", "table-version"},
+    {"hoodie.timeline.layout.version", "2", "timeline-layout"},
+    {"hoodie.table.type", "COPY_ON_WRITE", "merge-on-read"},
+    {"hoodie.table.base.file.format", "|PARQUET", "base-file-format"},
+    {"hoodie.table.multiple.base.file.formats.enable", "|false", "base-file-format"},
+    {"hoodie.datasource.write.drop.partition.columns", "|false", "partition.dropped-columns"},
+    {"hoodie.bootstrap.base.path", "", "bootstrap"},
 };
+
+// The other operations of the contract.
+const std::set<string> REFUSED = {"inspect", "compute", "create", "write", "service", "begin", "resume"};
 
 const std::set<string> META = {
     "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name",
@@ -74,57 +77,26 @@ string content(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The value of a union's branch; any other value as it is.
-avro_value_t branch(avro_value_t value) {
-  avro_value_t found = value;
-  if (avro_value_get_type(&value) == AVRO_UNION) avro_value_get_current_branch(&value, &found);
-  return found;
-}
-
-string text(avro_value_t value) {
-  const char* found = "";
-  size_t size = 0;
-  avro_value_get_string(&value, &found, &size);
-  return found;
-}
-
-// The field of a record. If the record does not have it or it is null, nothing is passed to `visit`.
-void field(avro_value_t record, const char* name, const std::function<void(avro_value_t)>& visit) {
-  avro_value_t found;
-  if (avro_value_get_by_name(&record, name, &found, nullptr) == 0 && avro_value_get_type(&(found = branch(found))) != AVRO_NULL)
-    visit(found);
-}
-
-// The items of an array, or the entries of a map with their keys.
-void each(avro_value_t values, const std::function<void(string, avro_value_t)>& visit) {
-  size_t size = 0;
-  avro_value_get_size(&values, &size);
-  for (size_t i = 0; i < size; i++) {
-    avro_value_t item;
-    const char* key = "";
-    avro_value_get_by_index(&values, i, &item, &key);
-    visit(key ? key : "", branch(item));
-  }
-}
-
-// Visit the metadata of one completed write: one record in an Avro container.
-void commit_metadata(const fs::path& path, const std::function<void(avro_value_t)>& visit) {
-  if (path.extension() == ".deltacommit") throw Refused("merge-on-read", "log files are not read");
-  content(path);  // raises if it cannot be read
+// The metadata of a completed write: one record in an Avro container, as JSON in which {"map": …} is the value of a union.
+json commit_metadata(const fs::path& path) {
+  content(path);  // throws if it cannot be read
   avro_file_reader_t reader;
   if (avro_file_reader(path.c_str(), &reader)) throw std::runtime_error(path.string() + ": " + avro_strerror());
   avro_value_iface_t* iface = avro_generic_class_from_schema(avro_file_reader_get_writer_schema(reader));
   avro_value_t record;
   avro_generic_value_new(iface, &record);
-  const bool whole = avro_file_reader_read_value(reader, &record) == 0;
-  avro_file_reader_close(reader);
-  if (!whole) throw std::runtime_error(path.string() + ": " + avro_strerror());
-  visit(record);
+  char* encoded = nullptr;
+  const bool whole = avro_file_reader_read_value(reader, &record) == 0 && avro_value_to_json(&record, 1, &encoded) == 0;
+  const json commit = whole ? json::parse(encoded) : json();
+  free(encoded);
   avro_value_decref(&record);
   avro_value_iface_decref(iface);
+  avro_file_reader_close(reader);
+  if (!whole) throw std::runtime_error(path.string() + ": " + avro_strerror());
+  return commit;
 }
 
-// The entries of hoodie.properties. Tables that are damaged or not supported raise.
+// The entries of hoodie.properties. Tables that are damaged or not supported throw.
 std::map<string, string> properties(const fs::path& table) {
   std::map<string, string> known;
   std::istringstream lines(content(table / ".hoodie" / "hoodie.properties"));
@@ -132,8 +104,8 @@ std::map<string, string> properties(const fs::path& table) {
   for (string line; std::getline(lines, line);)
     if (const auto at = line.find('='); at != string::npos && line[0] != '#')
       known[trim(line.substr(0, at))] = trim(line.substr(at + 1));
-  for (const auto& [key, value, absent, feature] : SUPPORTED)
-    if (const string found = known.count(key) ? known[key] : absent; found != value)
+  for (const auto& [key, values, feature] : SUPPORTED)
+    if (const string found = known[key]; !std::regex_match(found, std::regex(values)))
       throw Refused(feature, key + " is " + found);
   if (!known.count("hoodie.table.name")) throw std::runtime_error("hoodie.table.name is missing");
   const string name = known["hoodie.database.name"] + "." + known["hoodie.table.name"];
@@ -163,36 +135,27 @@ Latest latest_files(const fs::path& table) {
   Latest latest;
   std::map<std::pair<string, string>, std::pair<string, fs::path>> newest;  // by partition and file id
   std::set<std::pair<string, string>> replaced;
-  const auto visit = [&](avro_value_t commit) {
-    field(commit, "partitionToReplaceFileIds", [&](avro_value_t partitions) {
-      each(partitions, [&](const string& partition, avro_value_t ids) {
-        each(ids, [&](const string&, avro_value_t id) { replaced.insert({partition, text(id)}); });
-      });
-    });
-    field(commit, "partitionToWriteStats", [&](avro_value_t partitions) {
-      each(partitions, [&](const string& partition, avro_value_t stats) {
-        each(stats, [&](const string&, avro_value_t stat) {
-          string path;
-          field(stat, "path", [&](avro_value_t value) { path = text(value); });
-          const string name = path.substr(path.rfind('/') + 1);
-          std::smatch parts;
-          if (!std::regex_match(name, parts, BASE_FILE)) throw Refused("merge-on-read", name + " is not a Parquet base file");
-          auto& file = newest[{partition, parts[1]}];
-          file = std::max(file, {parts[2], table / partition / name});
-        });
-      });
-    });
-    field(commit, "extraMetadata", [&](avro_value_t entries) {
-      each(entries, [&](const string& key, avro_value_t value) {
-        if (key != "schema" || text(value).empty()) return;
-        latest.columns.emplace();
-        const json schema = json::parse(text(value));
-        for (const auto& column : schema.at("fields"))
-          if (!META.contains(column.at("name"))) latest.columns->insert(column.at("name").get<string>());
-      });
-    });
-  };
-  for (const auto& path : completed) commit_metadata(path, visit);
+  for (const auto& path : completed) {
+    const json commit = commit_metadata(path);
+    const json replacements = commit.value("/partitionToReplaceFileIds/map"_json_pointer, json::object());
+    for (const auto& [partition, ids] : replacements.items())
+      for (const string id : ids) replaced.insert({partition, id});
+    const json written = commit.value("/partitionToWriteStats/map"_json_pointer, json::object());
+    for (const auto& [partition, stats] : written.items())
+      for (const json& stat : stats) {
+        const string name = fs::path(stat.at("/path/string"_json_pointer).get<string>()).filename();
+        std::smatch parts;
+        if (!std::regex_match(name, parts, BASE_FILE)) throw Refused("merge-on-read", name + " is not a Parquet base file");
+        auto& file = newest[{partition, parts[1]}];
+        file = std::max(file, {parts[2], table / partition / name});
+      }
+    const string text = commit.value("/extraMetadata/map/schema"_json_pointer, "");
+    if (text.empty()) continue;
+    latest.columns.emplace();
+    const json schema = json::parse(text);
+    for (const auto& column : schema.at("fields"))
+      if (!META.contains(column.at("name"))) latest.columns->insert(column.at("name").get<string>());
+  }
   for (const auto& [group, file] : newest)
     if (!replaced.contains(group)) latest.files.push_back(file.second);
   return latest;
@@ -220,9 +183,8 @@ Table snapshot(const fs::path& table) {
 // Write the rows of a query to an Arrow IPC file (not a stream).
 json read(const json& message) {
   const auto& query = message.at("query");
-  if (query.at("kind") != "snapshot" || query.value("by_id", false))
-    throw Refused("read." + query.at("kind").get<string>(), "only snapshot queries are offered");
-  if (!query.value("where", json::array()).empty()) throw Refused("read.filter", "filters are not offered");
+  if (query.at("kind") != "snapshot" || query.value("by_id", false) || !query.value("where", json::array()).empty())
+    throw Refused("read." + query.at("kind").get<string>(), "only snapshot queries without a filter are offered");
   const string uri = message.at("table");
   if (!uri.starts_with("file://")) throw Refused("storage." + uri.substr(0, uri.find(':')), "only local tables are read");
   string path;
@@ -243,17 +205,11 @@ json read(const json& message) {
   return {{"rows", message.at("into")}};
 }
 
-// The answer to a message with an id; operations that are not implemented are refused.
+// The answer without its id. Operations that are not implemented yet are refused.
 json work(const json& message) {
   const string op = message.at("op");
   if (op == "read") return read(message);
-  string feature = op == "inspect"   ? "inspect.table"
-                   : op == "write"   ? "write." + message.at("operation").get<string>()
-                   : op == "compute" ? "compute." + message.at("function").get<string>()
-                   : op == "service" ? "service." + message.at("service").get<string>()
-                                     : op;
-  std::replace(feature.begin(), feature.end(), '_', '-');
-  if (feature != op || op == "create" || op == "begin" || op == "resume") throw Refused(feature, "not offered");
+  if (REFUSED.contains(op)) throw Refused(op, "not offered");
   throw std::runtime_error("unknown operation " + op);
 }
 

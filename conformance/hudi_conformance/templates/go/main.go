@@ -1,12 +1,13 @@
 // An adapter for hudi-conformance: JSON lines on standard input and output.
 //
-// It reads copy-on-write tables of version 8 and refuses everything else. Replace snapshot by a call of your engine, extend
-// features, and run smoke and the suite after each step. Every failure panics, and answer turns the panic into an answer.
+// It reads copy-on-write tables of versions 8 and 9 and refuses everything else. Replace snapshot by a call of your engine,
+// extend features, and run smoke and the suite after each step. Every failure panics, and answer turns the panic into an answer.
 package main
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,33 +32,35 @@ const engine, version = "my-engine", "0.1.0"
 
 // The declared features. Everything else is refused: a refusal is not a failure, a wrong answer is.
 var features = []string{
-	"read.snapshot", "read.projection", "read.meta-columns", "copy-on-write", "storage.file", "timeline.replaced-groups",
-	"key.complex", "meta-fields.absent", "partition.none", "partition.plain", "partition.hive", "partition.url-encoded",
-	"partition.several-levels", "types.nested", "types.decimal", "types.temporal", "merge.commit-time", "merge.event-time",
+	"table-version.9", "read.snapshot", "read.projection", "read.meta-columns", "copy-on-write", "storage.file",
+	"timeline.replaced-groups", "key.complex", "meta-fields.absent", "partition.none", "partition.plain", "partition.hive",
+	"partition.url-encoded", "partition.several-levels", "types.nested", "types.decimal", "types.temporal",
+	"merge.commit-time", "merge.event-time",
 }
 
-// SUPPORTED: property, the only value that is supported, the value if it is absent, and the feature that any other value needs.
-var supported = [][4]string{
-	{"hoodie.table.version", "8", "none", "table-version"},
-	{"hoodie.timeline.layout.version", "2", "none", "timeline-layout"},
-	{"hoodie.table.type", "COPY_ON_WRITE", "none", "merge-on-read"},
-	{"hoodie.table.base.file.format", "PARQUET", "PARQUET", "base-file-format"},
-	{"hoodie.table.multiple.base.file.formats.enable", "false", "false", "base-file-format"},
-	{"hoodie.datasource.write.drop.partition.columns", "false", "false", "partition.dropped-columns"},
-	{"hoodie.bootstrap.base.path", "", "", "bootstrap"},
+// SUPPORTED: property, the supported values (an empty one: it may be absent), and the feature that any other value needs.
+var supported = [][3]string{
+	{"hoodie.table.version", "8|9", "table-version"},
+	{"hoodie.timeline.layout.version", "2", "timeline-layout"},
+	{"hoodie.table.type", "COPY_ON_WRITE", "merge-on-read"},
+	{"hoodie.table.base.file.format", "|PARQUET", "base-file-format"},
+	{"hoodie.table.multiple.base.file.formats.enable", "|false", "base-file-format"},
+	{"hoodie.datasource.write.drop.partition.columns", "|false", "partition.dropped-columns"},
+	{"hoodie.bootstrap.base.path", "", "bootstrap"},
 }
 
-var meta = []string{
-	"_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name",
-}
+// The other operations of the contract.
+var operations = []string{"inspect", "compute", "create", "write", "service", "begin", "resume"}
+
+var meta = regexp.MustCompile(`^_hoodie_(commit_time|commit_seqno|record_key|partition_path|file_name)$`)
 var completed = regexp.MustCompile(`^\d+_\d+\.(commit|replacecommit|deltacommit)$`)
 var baseFile = regexp.MustCompile(`^([^_/]+)_[^_/]+_(\d+)\.parquet$`)
 
 // message has the members that this adapter needs.
 type message struct {
-	Op, Table, Into, Operation, Function, Service string
-	ID                                            json.RawMessage
-	Query                                         struct {
+	Op, Table, Into string
+	ID              json.RawMessage
+	Query           struct {
 		Kind    string
 		Columns []string
 		Where   []any
@@ -79,11 +82,8 @@ type refused struct{ feature, message string }
 
 // read writes the rows of a query to an Arrow IPC file (not a stream).
 func read(m message) {
-	if m.Query.Kind != "snapshot" || m.Query.ByID {
-		panic(refused{"read." + m.Query.Kind, "only snapshot queries are offered"})
-	}
-	if len(m.Query.Where) > 0 {
-		panic(refused{"read.filter", "filters are not offered"})
+	if m.Query.Kind != "snapshot" || m.Query.ByID || len(m.Query.Where) > 0 {
+		panic(refused{"read." + m.Query.Kind, "only snapshot queries without a filter are offered"})
 	}
 	uri := must(url.Parse(m.Table))
 	if uri.Scheme != "file" {
@@ -92,9 +92,31 @@ func read(m message) {
 	rows := snapshot(uri.Path)
 	columns := m.Query.Columns
 	if columns == nil {
-		columns = dataColumns(rows[0])
+		columns = dataColumns(rows[0].Schema())
 	}
-	write(rows, columns, m.Into)
+	chosen, fields := []int{}, []arrow.Field{}
+	for _, name := range columns {
+		found := rows[0].Schema().FieldIndices(name)
+		if found == nil {
+			panic("no column " + name)
+		}
+		chosen = append(chosen, found[0])
+		fields = append(fields, rows[0].Schema().Field(found[0]))
+	}
+	schema := arrow.NewSchema(fields, nil)
+	file := must(os.Create(m.Into))
+	defer file.Close()
+	writer := must(ipc.NewFileWriter(file, ipc.WithSchema(schema)))
+	for _, table := range rows {
+		for batches := array.NewTableReader(table, -1); batches.Next(); {
+			arrays := []arrow.Array{}
+			for _, i := range chosen {
+				arrays = append(arrays, batches.RecordBatch().Column(i))
+			}
+			check(writer.Write(array.NewRecordBatch(schema, arrays, batches.RecordBatch().NumRows())))
+		}
+	}
+	check(writer.Close())
 }
 
 // snapshot returns the latest committed rows of the table. Call your engine here.
@@ -104,28 +126,34 @@ func snapshot(table string) (rows []arrow.Table) {
 		content := bytes.NewReader(must(os.ReadFile(name)))
 		properties := pqarrow.ArrowReadProperties{}
 		rows = append(rows, must(pqarrow.ReadTable(context.Background(), content, nil, properties, memory.DefaultAllocator)))
+		if !rows[0].Schema().Equal(rows[len(rows)-1].Schema()) {
+			panic(refused{"schema.evolution", "the base files differ in their schemas"})
+		}
 	}
 	if len(rows) == 0 {
 		panic(refused{"read.snapshot", "the schema of a table without base files is not read"})
 	}
-	if slices.ContainsFunc(rows, func(one arrow.Table) bool { return types(one) != types(rows[0]) }) {
-		panic(refused{"schema.evolution", "the base files differ in their schemas"})
-	}
-	found := dataColumns(rows[0])
-	slices.Sort(found)
-	slices.Sort(columns)
-	if columns != nil && !slices.Equal(columns, found) {
+	if columns != nil && !slices.Equal(slices.Sorted(slices.Values(dataColumns(rows[0].Schema()))), columns) {
 		panic(refused{"schema.evolution", "the schema of the latest commit differs from that of the base files"})
 	}
 	return rows
+}
+
+func dataColumns(schema *arrow.Schema) (names []string) {
+	for _, field := range schema.Fields() {
+		if !meta.MatchString(field.Name) {
+			names = append(names, field.Name)
+		}
+	}
+	return names
 }
 
 // latestFiles returns the newest base file of each file group that was not replaced, and the columns in the latest commit's
 // schema. The metadata of the completed writes names all of them, as long as no instant was archived.
 func latestFiles(table string) (paths, columns []string) {
 	known := properties(table)
-	timeline := filepath.Join(table, ".hoodie", or(known, "hoodie.timeline.path", "timeline"))
-	history := filepath.Join(timeline, or(known, "hoodie.timeline.history.path", "history"))
+	timeline := filepath.Join(table, ".hoodie", cmp.Or(known["hoodie.timeline.path"], "timeline"))
+	history := filepath.Join(timeline, cmp.Or(known["hoodie.timeline.history.path"], "history"))
 	if _, err := os.Stat(filepath.Join(history, "_version_")); err == nil {
 		panic(refused{"timeline.history", "the history of the timeline is not read"})
 	}
@@ -154,8 +182,13 @@ func latestFiles(table string) (paths, columns []string) {
 				}
 			}
 		}
-		if schema := deref(commit.Extra)["schema"]; schema != "" {
-			columns = columnsOf(schema)
+		if text := deref(commit.Extra)["schema"]; text != "" {
+			var schema struct{ Fields []struct{ Name string } }
+			check(json.Unmarshal([]byte(text), &schema))
+			columns = []string{}
+			for _, field := range schema.Fields {
+				columns = append(columns, field.Name)
+			}
 		}
 	}
 	for id, file := range newest {
@@ -163,32 +196,18 @@ func latestFiles(table string) (paths, columns []string) {
 			paths = append(paths, file.path)
 		}
 	}
-	return paths, columns
+	slices.Sort(columns)
+	return paths, slices.DeleteFunc(columns, meta.MatchString)
 }
 
-// readCommit reads the metadata of one completed write: one record in an Avro container.
+// readCommit reads the metadata of a completed write: one record in an Avro container.
 func readCommit(name string) (commit commitMetadata) {
-	if strings.HasSuffix(name, ".deltacommit") {
-		panic(refused{"merge-on-read", "log files are not read"})
-	}
 	decoder := must(ocf.NewDecoder(bytes.NewReader(must(os.ReadFile(name)))))
 	if !decoder.HasNext() {
-		panic(fmt.Errorf("%s has no whole record: %v", name, decoder.Error()))
+		panic(fmt.Sprintf("%s has no whole record: %v", name, decoder.Error()))
 	}
 	check(decoder.Decode(&commit))
 	return commit
-}
-
-// columnsOf returns the names of the data columns in an Avro schema.
-func columnsOf(schema string) (names []string) {
-	var record struct{ Fields []struct{ Name string } }
-	check(json.Unmarshal([]byte(schema), &record))
-	for _, field := range record.Fields {
-		if !slices.Contains(meta, field.Name) {
-			names = append(names, field.Name)
-		}
-	}
-	return names
 }
 
 // properties returns the entries of hoodie.properties. Tables that are damaged or not supported panic.
@@ -200,8 +219,8 @@ func properties(table string) map[string]string {
 		}
 	}
 	for _, row := range supported {
-		if value := or(known, row[0], row[2]); value != row[1] {
-			panic(refused{row[3], row[0] + " is " + value})
+		if !slices.Contains(strings.Split(row[1], "|"), known[row[0]]) {
+			panic(refused{row[2], row[0] + " is " + known[row[0]]})
 		}
 	}
 	if known["hoodie.table.name"] == "" {
@@ -211,53 +230,10 @@ func properties(table string) map[string]string {
 	if strings.Contains(name, `\`) {
 		panic(refused{"properties", "the escapes in " + name + " are not decoded"})
 	}
-	if sum := fmt.Sprint(crc32.ChecksumIEEE([]byte(name))); or(known, "hoodie.table.checksum", sum) != sum {
+	if sum := fmt.Sprint(crc32.ChecksumIEEE([]byte(name))); cmp.Or(known["hoodie.table.checksum"], sum) != sum {
 		panic("the checksum in hoodie.properties is not that of " + name)
 	}
 	return known
-}
-
-func dataColumns(rows arrow.Table) (names []string) {
-	for _, field := range rows.Schema().Fields() {
-		if !slices.Contains(meta, field.Name) {
-			names = append(names, field.Name)
-		}
-	}
-	return names
-}
-
-func types(rows arrow.Table) (text string) {
-	for _, field := range rows.Schema().Fields() {
-		text += fmt.Sprintf("%s: %s\n", field.Name, field.Type)
-	}
-	return text
-}
-
-// write writes the columns, in this order, of tables that have the same columns.
-func write(rows []arrow.Table, columns []string, into string) {
-	var fields []arrow.Field
-	for _, name := range columns {
-		found, ok := rows[0].Schema().FieldsByName(name)
-		if !ok {
-			panic("no column " + name)
-		}
-		fields = append(fields, arrow.Field{Name: name, Type: found[0].Type, Nullable: true})
-	}
-	schema := arrow.NewSchema(fields, nil)
-	file := must(os.Create(into))
-	defer file.Close()
-	writer := must(ipc.NewFileWriter(file, ipc.WithSchema(schema)))
-	for _, table := range rows {
-		batches := array.NewTableReader(table, -1)
-		for batches.Next() {
-			batch, chosen := batches.RecordBatch(), []arrow.Array{}
-			for _, name := range columns {
-				chosen = append(chosen, batch.Column(table.Schema().FieldIndices(name)[0]))
-			}
-			check(writer.Write(array.NewRecordBatch(schema, chosen, batch.NumRows())))
-		}
-	}
-	check(writer.Close())
 }
 
 // answer answers one message. A panic becomes a refusal or an error.
@@ -271,18 +247,14 @@ func answer(m message) (found map[string]any) {
 			found = map[string]any{"id": m.ID, "error": map[string]any{"message": fmt.Sprint(failure)}}
 		}
 	}()
-	feature := map[string]string{
-		"inspect": "inspect.table", "create": "create", "write": "write." + m.Operation, "compute": "compute." + m.Function,
-		"service": "service." + m.Service, "begin": "begin", "resume": "resume",
-	}[m.Op]
 	switch {
 	case m.Op == "hello":
 		return map[string]any{"protocol": 1, "engine": engine, "version": version, "language": "go", "features": features}
 	case m.Op == "read":
 		read(m)
 		return map[string]any{"id": m.ID, "rows": m.Into}
-	case feature != "":
-		panic(refused{strings.ReplaceAll(feature, "_", "-"), "not offered"})
+	case slices.Contains(operations, m.Op):
+		panic(refused{m.Op, "not offered"})
 	}
 	panic("unknown operation " + m.Op)
 }
@@ -312,16 +284,10 @@ func check(err error) {
 	}
 }
 
+// deref returns the value of a nullable member, or its zero value.
 func deref[T any](value *T) (absent T) {
 	if value != nil {
 		return *value
-	}
-	return absent
-}
-
-func or(known map[string]string, key, absent string) string {
-	if value, ok := known[key]; ok {
-		return value
 	}
 	return absent
 }

@@ -1,7 +1,7 @@
 """An adapter for hudi-conformance: JSON lines on standard input and output. It needs pyarrow and fastavro.
 
-It reads copy-on-write tables of version 8 and refuses everything else. Replace `snapshot` by a call of your engine, extend
-FEATURES, and run smoke and the suite after each step.
+It reads copy-on-write tables of versions 8 and 9 and refuses everything else. Replace `snapshot` by a call of your engine,
+extend FEATURES, and run smoke and the suite after each step.
 """
 
 import json
@@ -21,36 +21,25 @@ ENGINE, VERSION = "my-engine", "0.1.0"
 
 #: The declared features. Everything else is refused: a refusal is not a failure, a wrong answer is.
 FEATURES = [
-    "read.snapshot",
-    "read.projection",
-    "read.meta-columns",
-    "copy-on-write",
-    "storage.file",
-    "timeline.replaced-groups",
-    "key.complex",
-    "meta-fields.absent",
-    "partition.none",
-    "partition.plain",
-    "partition.hive",
-    "partition.url-encoded",
-    "partition.several-levels",
-    "types.nested",
-    "types.decimal",
-    "types.temporal",
-    "merge.commit-time",
-    "merge.event-time",
+    "table-version.9", "read.snapshot", "read.projection", "read.meta-columns", "copy-on-write", "storage.file",
+    "timeline.replaced-groups", "key.complex", "meta-fields.absent", "partition.none", "partition.plain", "partition.hive",
+    "partition.url-encoded", "partition.several-levels", "types.nested", "types.decimal", "types.temporal",
+    "merge.commit-time", "merge.event-time",
+]  # fmt: skip
+
+#: Property, the values that are supported (an empty one: it may be absent), and the feature that any other value needs.
+SUPPORTED = [
+    ("hoodie.table.version", "8|9", "table-version"),
+    ("hoodie.timeline.layout.version", "2", "timeline-layout"),
+    ("hoodie.table.type", "COPY_ON_WRITE", "merge-on-read"),
+    ("hoodie.table.base.file.format", "|PARQUET", "base-file-format"),
+    ("hoodie.table.multiple.base.file.formats.enable", "|false", "base-file-format"),
+    ("hoodie.datasource.write.drop.partition.columns", "|false", "partition.dropped-columns"),
+    ("hoodie.bootstrap.base.path", "", "bootstrap"),
 ]
 
-#: Property -> the only value that is supported, the value if it is absent, and the feature that any other value needs.
-SUPPORTED = {
-    "hoodie.table.version": ("8", "none", "table-version"),
-    "hoodie.timeline.layout.version": ("2", "none", "timeline-layout"),
-    "hoodie.table.type": ("COPY_ON_WRITE", "none", "merge-on-read"),
-    "hoodie.table.base.file.format": ("PARQUET", "PARQUET", "base-file-format"),
-    "hoodie.table.multiple.base.file.formats.enable": ("false", "false", "base-file-format"),
-    "hoodie.datasource.write.drop.partition.columns": ("false", "false", "partition.dropped-columns"),
-    "hoodie.bootstrap.base.path": ("", "", "bootstrap"),
-}
+#: The other operations of the contract.
+REFUSED = ("inspect", "compute", "create", "write", "service", "begin", "resume")
 
 META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
 COMPLETED = re.compile(r"\d+_\d+\.(commit|replacecommit|deltacommit)")
@@ -58,20 +47,14 @@ BASE_FILE = re.compile(r"([^_/]+)_[^_/]+_(\d+)\.parquet")
 
 
 class Refused(Exception):
-    """The engine does not offer `feature`."""
-
-    def __init__(self, feature: str, message: str) -> None:
-        super().__init__(message)
-        self.feature = feature
+    """A feature that the engine does not offer, and why it is needed."""
 
 
 def read(message: dict[str, Any]) -> dict[str, Any]:
     """Write the rows of a query to an Arrow IPC file (not a stream)."""
     query, uri = message["query"], urlparse(message["table"])
-    if query["kind"] != "snapshot" or query.get("by_id"):
-        raise Refused(f"read.{query['kind']}", "only snapshot queries are offered")
-    if query.get("where"):
-        raise Refused("read.filter", "filters are not offered")
+    if query["kind"] != "snapshot" or query.get("by_id") or query.get("where"):
+        raise Refused(f"read.{query['kind']}", "only snapshot queries without a filter are offered")
     if uri.scheme != "file":
         raise Refused(f"storage.{uri.scheme}", "only local tables are read")
     rows = snapshot(Path(unquote(uri.path)))
@@ -89,7 +72,7 @@ def snapshot(table: Path) -> pa.Table:
         raise Refused("read.snapshot", "the schema of a table without base files is not read")
     if any(not file.schema.equals(files[0].schema) for file in files):
         raise Refused("schema.evolution", "the base files differ in their schemas")
-    if columns and columns != {name for name in files[0].column_names if name not in META}:
+    if columns and columns != {*files[0].column_names} - {*META}:
         raise Refused("schema.evolution", "the schema of the latest commit differs from that of the base files")
     return pa.concat_tables(files)
 
@@ -103,11 +86,12 @@ def latest_files(table: Path) -> tuple[list[Path], set[str]]:
     timeline = table / ".hoodie" / known.get("hoodie.timeline.path", "timeline")
     if (timeline / known.get("hoodie.timeline.history.path", "history") / "_version_").exists():
         raise Refused("timeline.history", "the history of the timeline is not read")
-    newest: dict[tuple[str, str], tuple[str, str]] = {}
+    newest: dict[tuple[str, str], tuple[str, str]] = {}  # partition and file id: instant and name of the base file
     replaced: set[tuple[str, str]] = set()
     columns: set[str] = set()
     for path in sorted(path for path in timeline.iterdir() if COMPLETED.fullmatch(path.name)):
-        commit = commit_metadata(path)
+        with path.open("rb") as file:
+            (commit,) = fastavro.reader(file)  # one record in an Avro container
         for partition, ids in (commit.get("partitionToReplaceFileIds") or {}).items():
             replaced.update((partition, file_id) for file_id in ids)
         for partition, stats in commit["partitionToWriteStats"].items():
@@ -116,19 +100,9 @@ def latest_files(table: Path) -> tuple[list[Path], set[str]]:
                 if found is None:
                     raise Refused("merge-on-read", f"{name} is not a Parquet base file")
                 newest[partition, found[1]] = max(newest.get((partition, found[1]), ("", "")), (found[2], name))
-        schema = (commit.get("extraMetadata") or {}).get("schema")
-        columns = {field["name"] for field in json.loads(schema)["fields"]} - set(META) if schema else columns
+        if schema := (commit.get("extraMetadata") or {}).get("schema"):
+            columns = {field["name"] for field in json.loads(schema)["fields"]} - {*META}
     return [table / group[0] / name for group, (_, name) in newest.items() if group not in replaced], columns
-
-
-def commit_metadata(path: Path) -> dict[str, Any]:
-    """The metadata of one completed write: one record in an Avro container."""
-    if path.name.endswith(".deltacommit"):
-        raise Refused("merge-on-read", "log files are not read")
-    with path.open("rb") as file:
-        (commit,) = fastavro.reader(file)
-    assert isinstance(commit, dict)
-    return commit
 
 
 def properties(table: Path) -> dict[str, str]:
@@ -136,9 +110,9 @@ def properties(table: Path) -> dict[str, str]:
     lines = (table / ".hoodie" / "hoodie.properties").read_text().splitlines()
     pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
     known = {key.strip(): value.strip() for key, value in pairs}
-    for key, (value, default, feature) in SUPPORTED.items():
-        if known.get(key, default) != value:
-            raise Refused(feature, f"{key} is {known.get(key, default)}")
+    for key, values, feature in SUPPORTED:
+        if known.get(key, "") not in values.split("|"):
+            raise Refused(feature, f"{key} is {known.get(key)}")
     name = f"{known.get('hoodie.database.name', '')}.{known['hoodie.table.name']}"
     if "\\" in name:
         raise Refused("properties", f"the escapes in {name} are not decoded")
@@ -147,24 +121,13 @@ def properties(table: Path) -> dict[str, str]:
     return known
 
 
-def refuse(message: dict[str, Any]) -> dict[str, Any]:
-    """Operations that are not implemented yet."""
-    feature = {
-        "inspect": "inspect.table",
-        "write": f"write.{message.get('operation')}",
-        "compute": f"compute.{message.get('function')}",
-        "service": f"service.{message.get('service')}",
-    }.get(message["op"], message["op"])
-    raise Refused(feature.replace("_", "-"), "not offered")
-
-
-def unknown(message: dict[str, Any]) -> dict[str, Any]:
-    """An operation that the contract does not have."""
+def work(message: dict[str, Any]) -> dict[str, Any]:
+    """The answer without its id. Operations that are not implemented yet are refused."""
+    if message["op"] == "read":
+        return read(message)
+    if message["op"] in REFUSED:
+        raise Refused(message["op"], "not offered")
     raise ValueError(f"unknown operation {message['op']}")
-
-
-#: The operations of the contract.
-WORK = dict.fromkeys(("inspect", "create", "write", "compute", "service", "begin", "resume"), refuse) | {"read": read}
 
 
 def answer(message: dict[str, Any]) -> dict[str, Any]:
@@ -172,9 +135,9 @@ def answer(message: dict[str, Any]) -> dict[str, Any]:
     if message.get("op") == "hello":
         return {"protocol": 1, "engine": ENGINE, "version": VERSION, "language": "python", "features": FEATURES}
     try:
-        return {"id": message["id"], **WORK.get(message["op"], unknown)(message)}
+        return {"id": message["id"], **work(message)}
     except Refused as e:
-        return {"id": message["id"], "refused": {"feature": e.feature, "message": str(e)}}
+        return {"id": message["id"], "refused": {"feature": e.args[0], "message": e.args[1]}}
     except Exception as e:
         return {"id": message.get("id"), "error": {"message": f"{type(e).__name__}: {e}"}}
 

@@ -1,8 +1,8 @@
 /**
  * An adapter for hudi-conformance: JSON lines on standard input and output.
  *
- * It reads copy-on-write tables of version 8 and refuses everything else. Replace `snapshot` by a call of your engine, extend
- * FEATURES, and run smoke and the suite after each step.
+ * It reads copy-on-write tables of versions 8 and 9 and refuses everything else. Replace `snapshot` by a call of your engine,
+ * extend FEATURES, and run smoke and the suite after each step.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,35 +17,31 @@ const [ENGINE, VERSION] = ["my-engine", "0.1.0"];
 
 /** The declared features. Everything else is refused: a refusal is not a failure, a wrong answer is. */
 const FEATURES = [
-  "read.snapshot", "read.projection", "read.meta-columns", "copy-on-write", "storage.file", "timeline.replaced-groups",
-  "key.complex", "meta-fields.absent", "partition.none", "partition.plain", "partition.hive", "partition.url-encoded",
-  "partition.several-levels", "types.nested", "types.decimal", "types.temporal", "merge.commit-time", "merge.event-time",
+  "table-version.9", "read.snapshot", "read.projection", "read.meta-columns", "copy-on-write", "storage.file",
+  "timeline.replaced-groups", "key.complex", "meta-fields.absent", "partition.none", "partition.plain", "partition.hive",
+  "partition.url-encoded", "partition.several-levels", "types.nested", "types.decimal", "types.temporal",
+  "merge.commit-time", "merge.event-time",
 ];
 
-/** Property, the only value that is supported, the value if it is absent, and the feature that any other value needs. */
+/** Property, the values that are supported (an empty one: it may be absent), and the feature that any other value needs. */
 const SUPPORTED = [
-  ["hoodie.table.version", "8", "none", "table-version"],
-  ["hoodie.timeline.layout.version", "2", "none", "timeline-layout"],
-  ["hoodie.table.type", "COPY_ON_WRITE", "none", "merge-on-read"],
-  ["hoodie.table.base.file.format", "PARQUET", "PARQUET", "base-file-format"],
-  ["hoodie.table.multiple.base.file.formats.enable", "false", "false", "base-file-format"],
-  ["hoodie.datasource.write.drop.partition.columns", "false", "false", "partition.dropped-columns"],
-  ["hoodie.bootstrap.base.path", "", "", "bootstrap"],
+  ["hoodie.table.version", "8|9", "table-version"],
+  ["hoodie.timeline.layout.version", "2", "timeline-layout"],
+  ["hoodie.table.type", "COPY_ON_WRITE", "merge-on-read"],
+  ["hoodie.table.base.file.format", "|PARQUET", "base-file-format"],
+  ["hoodie.table.multiple.base.file.formats.enable", "|false", "base-file-format"],
+  ["hoodie.datasource.write.drop.partition.columns", "|false", "partition.dropped-columns"],
+  ["hoodie.bootstrap.base.path", "", "bootstrap"],
 ];
 
-const META = [
-  "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name",
-];
+/** The other operations of the contract. */
+const REFUSED = ["inspect", "compute", "create", "write", "service", "begin", "resume"];
+
+const META = /^_hoodie_(commit_time|commit_seqno|record_key|partition_path|file_name)$/;
 const COMPLETED = /^\d+_\d+\.(commit|replacecommit|deltacommit)$/;
 const BASE_FILE = /^([^_/]+)_[^_/]+_(\d+)\.parquet$/;
 
 type Message = Record<string, any>;
-
-interface CommitMetadata {
-  partitionToWriteStats: Record<string, { path: string }[]>;
-  partitionToReplaceFileIds?: Record<string, string[]> | null;
-  extraMetadata?: Record<string, string> | null;
-}
 
 /** The engine does not offer `feature`. */
 class Refused extends Error {
@@ -56,14 +52,13 @@ class Refused extends Error {
 
 /** Write the rows of a query to an Arrow IPC file (not a stream). */
 async function read({ table, query, into }: Message): Promise<Message> {
-  if (query.kind !== "snapshot" || query.by_id) throw new Refused(`read.${query.kind}`, "only snapshot queries are offered");
-  if (query.where?.length) throw new Refused("read.filter", "filters are not offered");
+  if (query.kind !== "snapshot" || query.by_id || query.where?.length)
+    throw new Refused(`read.${query.kind}`, "only snapshot queries without a filter are offered");
   const { protocol } = new URL(table);
   if (protocol !== "file:") throw new Refused(`storage.${protocol.slice(0, -1)}`, "only local tables are read");
   const rows = await snapshot(fileURLToPath(table));
-  const names = rows.schema.names.map(String);
-  const columns: string[] = query.columns ?? names.filter((name) => !META.includes(name));
-  const absent = columns.filter((name) => !names.includes(name));
+  const columns: string[] = query.columns ?? dataColumns(rows);
+  const absent = columns.filter((name) => !rows.schema.names.includes(name));
   if (absent.length) throw new Error(`no column ${absent}`);
   writeFileSync(into, tableToIPC(rows.select(columns), "file"));
   return { rows: into };
@@ -76,10 +71,13 @@ async function snapshot(table: string): Promise<Table> {
   if (!files.length) throw new Refused("read.snapshot", "the schema of a table without base files is not read");
   if (new Set(files.map((file) => String(file.schema))).size > 1)
     throw new Refused("schema.evolution", "the base files differ in their schemas");
-  const found = files[0].schema.names.map(String).filter((name) => !META.includes(name));
-  if (columns && String(columns.sort()) !== String(found.sort()))
+  if (columns && String(columns.sort()) !== String(dataColumns(files[0]).sort()))
     throw new Refused("schema.evolution", "the schema of the latest commit differs from that of the base files");
   return files[0].concat(...files.slice(1));
+}
+
+function dataColumns(rows: Table): string[] {
+  return rows.schema.names.map(String).filter((name) => !META.test(name));
 }
 
 /**
@@ -96,42 +94,37 @@ async function latestFiles(table: string): Promise<{ paths: string[]; columns?: 
   const replaced = new Set<string>();
   let columns: string[] | undefined;
   for (const name of readdirSync(timeline).filter((name) => COMPLETED.test(name)).sort()) {
-    const commit = await commitMetadata(timeline, name);
-    for (const [partition, ids] of Object.entries(commit.partitionToReplaceFileIds ?? {}))
+    const commit = await commitMetadata(readFileSync(join(timeline, name)));
+    for (const [partition, ids] of Object.entries<string[]>(commit.partitionToReplaceFileIds ?? {}))
       for (const id of ids) replaced.add(join(partition, id));
-    for (const [partition, stats] of Object.entries(commit.partitionToWriteStats))
-      for (const name of stats.map((stat) => stat.path.split("/").at(-1)!)) {
+    for (const [partition, stats] of Object.entries<Message[]>(commit.partitionToWriteStats))
+      for (const name of stats.map((stat) => stat.path.split("/").at(-1))) {
         const [, id, instant] = BASE_FILE.exec(name) ?? [];
         if (!id) throw new Refused("merge-on-read", `${name} is not a Parquet base file`);
         const group = join(partition, id);
         if (instant > (newest.get(group)?.instant ?? "")) newest.set(group, { instant, path: join(table, partition, name) });
       }
     const schema = commit.extraMetadata?.schema;
-    const fields: Message[] = schema ? JSON.parse(schema).fields : [];
-    if (schema) columns = fields.map((field) => field.name).filter((name) => !META.includes(name));
+    if (schema) columns = JSON.parse(schema).fields.map(({ name }: Message) => name).filter((name: string) => !META.test(name));
   }
   return { paths: [...newest].filter(([group]) => !replaced.has(group)).map(([, file]) => file.path), columns };
 }
 
-/** The metadata of one completed write: one record in an Avro container. */
-function commitMetadata(timeline: string, name: string): Promise<CommitMetadata> {
-  if (name.endsWith(".deltacommit")) throw new Refused("merge-on-read", "log files are not read");
-  return new Promise((resolve, reject) => {
-    const records: CommitMetadata[] = [];
-    const decoder = new avro.streams.BlockDecoder();
-    decoder.on("data", (record) => records.push(record)).on("error", reject);
-    decoder.on("end", () => (records.length === 1 ? resolve(records[0]) : reject(new Error(`${name} has no whole record`))));
-    decoder.end(readFileSync(join(timeline, name)));
-  });
+/** The metadata of a completed write: one record in an Avro container. */
+async function commitMetadata(content: Buffer): Promise<Message> {
+  const decoder = new avro.streams.BlockDecoder();
+  decoder.end(content);
+  for await (const record of decoder) return record;
+  throw new Error("commit metadata without a whole record");
 }
 
-/** The entries of hoodie.properties. Tables that are damaged or not supported raise. */
+/** The entries of hoodie.properties. Tables that are damaged or not supported throw. */
 function properties(table: string): Map<string, string> {
   const lines = readFileSync(join(table, ".hoodie", "hoodie.properties"), "utf8").split(/\r?\n/);
   const entries = lines.filter((line) => line.includes("=") && !line.startsWith("#")).map((line) => /^(.*?)=(.*)$/.exec(line)!);
   const known = new Map(entries.map(([, key, value]) => [key.trim(), value.trim()]));
-  for (const [key, value, absent, feature] of SUPPORTED)
-    if ((known.get(key) ?? absent) !== value) throw new Refused(feature, `${key} is ${known.get(key) ?? absent}`);
+  for (const [key, values, feature] of SUPPORTED)
+    if (!values.split("|").includes(known.get(key) ?? "")) throw new Refused(feature, `${key} is ${known.get(key)}`);
   if (!known.get("hoodie.table.name")) throw new Error("hoodie.table.name is missing");
   const name = `${known.get("hoodie.database.name") ?? ""}.${known.get("hoodie.table.name")}`;
   if (name.includes("\\")) throw new Refused("properties", `the escapes in ${name} are not decoded`);
@@ -140,26 +133,19 @@ function properties(table: string): Map<string, string> {
   return known;
 }
 
-/** Operations that are not implemented yet. */
-async function refuse(message: Message): Promise<Message> {
-  const { op, operation, service } = message;
-  const feature = { inspect: "inspect.table", write: `write.${operation}`, service: `service.${service}` }[op as string] ??
-    (op === "compute" ? `compute.${message.function}` : op);
-  throw new Refused(feature.replaceAll("_", "-"), "not offered");
+/** The answer without its id. Operations that are not implemented yet are refused. */
+async function work(message: Message): Promise<Message> {
+  if (message.op === "read") return read(message);
+  if (REFUSED.includes(message.op)) throw new Refused(message.op, "not offered");
+  throw new Error(`unknown operation ${message.op}`);
 }
-
-/** The operations of the contract. Any other one is answered with an error. */
-const WORK: Record<string, (message: Message) => Promise<Message>> = {
-  read, inspect: refuse, create: refuse, write: refuse, compute: refuse, service: refuse, begin: refuse, resume: refuse,
-};
 
 /** The answer to one message; every failure becomes an error answer. */
 async function answer(message: Message): Promise<Message> {
   if (message.op === "hello")
     return { protocol: 1, engine: ENGINE, version: VERSION, language: "typescript", features: FEATURES };
   try {
-    if (!Object.hasOwn(WORK, message.op)) throw new Error(`unknown operation ${message.op}`);
-    return { id: message.id, ...(await WORK[message.op](message)) };
+    return { id: message.id, ...(await work(message)) };
   } catch (e) {
     if (e instanceof Refused) return { id: message.id, refused: { feature: e.feature, message: e.message } };
     return { id: message.id, error: { message: String(e) } };

@@ -24,10 +24,10 @@ const FEATURES: &[&str] = &[
     "read.meta-columns", "copy-on-write", "merge-on-read", "log.avro", "log.parquet", "log.delete", "log.command",
     "log.only-slices", "merge.commit-time", "merge.event-time", "merge.partial-updates", "delete.flag", "partition.none",
     "partition.plain", "partition.hive", "partition.url-encoded", "partition.several-levels", "key.complex",
-    "table-version.6", "timeline.history", "timeline.pending-compaction", "timeline.replaced-groups", "types.nested",
-    "types.decimal", "types.temporal", "storage.file", "storage.s3", "create", "write.insert", "write.bulk-insert",
-    "write.upsert", "write.delete", "write.partial-update", "write.insert-overwrite", "write.generated-keys",
-    "service.compaction",
+    "table-version.6", "table-version.9", "timeline.history", "timeline.pending-compaction", "timeline.replaced-groups",
+    "types.nested", "types.decimal", "types.temporal", "storage.file", "storage.s3", "create", "create.table-version.9",
+    "write.insert", "write.bulk-insert", "write.upsert", "write.delete", "write.partial-update", "write.insert-overwrite",
+    "write.generated-keys", "service.compaction",
 ];
 
 /// Parts of messages that mean a refusal.

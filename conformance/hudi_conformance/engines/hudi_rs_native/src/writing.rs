@@ -1,4 +1,4 @@
-//! Writes and compaction, on tables of version 8.
+//! Writes and compaction, on tables of versions 8 and 9.
 
 use std::fs::File;
 use std::str::FromStr;
@@ -28,11 +28,12 @@ const URL_ENCODE: &str = "hoodie.datasource.write.partitionpath.urlencode";
 pub async fn create(message: &Value) -> Answer<()> {
     let spec = &message["spec"];
     let ordering = texts(&spec["ordering"]);
+    let version = spec["version"].as_i64().unwrap_or(8);
     let implied = if ordering.is_empty() { "COMMIT_TIME_ORDERING" } else { "EVENT_TIME_ORDERING" };
     let mut table = Table::create(text(&message["table"]))
         .with_table_name(text(&spec["name"]))
         .with_table_type(TableTypeValue::from_str(text(&spec["type"]))?)
-        .with_table_version(8)
+        .with_table_version(version as isize)
         .with_record_key_fields(texts(&spec["record_key"]))
         .with_partition_fields(texts(&spec["partition"]))
         .with_ordering_fields(ordering)
@@ -46,7 +47,10 @@ pub async fn create(message: &Value) -> Answer<()> {
             "EVENT_TIME_ORDERING" => return refused("create", "hudi-rs takes event time without an ordering field as commit time"),
             _ => return refused("merge.custom", "hudi-rs does not write tables of custom merging"),
         };
-        table = table.with_option("hoodie.record.merge.mode", mode).with_option("hoodie.record.merge.strategy.id", strategy);
+        table = table.with_option("hoodie.record.merge.mode", mode);
+        if version < 9 {
+            table = table.with_option("hoodie.record.merge.strategy.id", strategy);
+        }
     }
     for (key, value) in spec["properties"].as_object().into_iter().flatten() {
         table = match (key.as_str(), text(value)) {

@@ -1,17 +1,20 @@
 //! An adapter for hudi-conformance: JSON lines on standard input and output.
 //!
-//! It reads copy-on-write tables of version 8 and refuses everything else. Replace `snapshot` by a call of your engine, extend
-//! FEATURES, and run smoke and the suite after each step.
+//! It reads copy-on-write tables of versions 8 and 9 and refuses everything else. Replace `snapshot` by a call of your engine,
+//! extend FEATURES, and run smoke and the suite after each step.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, SchemaRef};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::SchemaRef;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use regex_lite::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -19,26 +22,33 @@ const ENGINE: &str = "my-engine";
 const VERSION: &str = "0.1.0";
 
 /// The declared features. Everything else is refused: a refusal is not a failure, a wrong answer is.
-const FEATURES: [&str; 18] = [
-    "read.snapshot", "read.projection", "read.meta-columns", "copy-on-write", "storage.file", "timeline.replaced-groups",
-    "key.complex", "meta-fields.absent", "partition.none", "partition.plain", "partition.hive", "partition.url-encoded",
-    "partition.several-levels", "types.nested", "types.decimal", "types.temporal", "merge.commit-time", "merge.event-time",
+const FEATURES: [&str; 19] = [
+    "table-version.9", "read.snapshot", "read.projection", "read.meta-columns", "copy-on-write", "storage.file",
+    "timeline.replaced-groups", "key.complex", "meta-fields.absent", "partition.none", "partition.plain", "partition.hive",
+    "partition.url-encoded", "partition.several-levels", "types.nested", "types.decimal", "types.temporal",
+    "merge.commit-time", "merge.event-time",
 ];
 
-/// Property, the only value that is supported, the value if it is absent, and the feature that any other value needs.
-const SUPPORTED: [(&str, &str, &str, &str); 7] = [
-    ("hoodie.table.version", "8", "none", "table-version"),
-    ("hoodie.timeline.layout.version", "2", "none", "timeline-layout"),
-    ("hoodie.table.type", "COPY_ON_WRITE", "none", "merge-on-read"),
-    ("hoodie.table.base.file.format", "PARQUET", "PARQUET", "base-file-format"),
-    ("hoodie.table.multiple.base.file.formats.enable", "false", "false", "base-file-format"),
-    ("hoodie.datasource.write.drop.partition.columns", "false", "false", "partition.dropped-columns"),
-    ("hoodie.bootstrap.base.path", "", "", "bootstrap"),
+/// Property, the values that are supported (an empty one: it may be absent), and the feature that any other value needs.
+const SUPPORTED: [(&str, &str, &str); 7] = [
+    ("hoodie.table.version", "8|9", "table-version"),
+    ("hoodie.timeline.layout.version", "2", "timeline-layout"),
+    ("hoodie.table.type", "COPY_ON_WRITE", "merge-on-read"),
+    ("hoodie.table.base.file.format", "|PARQUET", "base-file-format"),
+    ("hoodie.table.multiple.base.file.formats.enable", "|false", "base-file-format"),
+    ("hoodie.datasource.write.drop.partition.columns", "|false", "partition.dropped-columns"),
+    ("hoodie.bootstrap.base.path", "", "bootstrap"),
 ];
+
+/// The other operations of the contract.
+const REFUSED: [&str; 7] = ["inspect", "compute", "create", "write", "service", "begin", "resume"];
 
 const META: [&str; 5] = [
     "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name",
 ];
+static COMPLETED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^[0-9]+_[0-9]+\.(commit|replacecommit|deltacommit)$").unwrap());
+static BASE_FILE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^([^_/]+)_[^_/]+_([0-9]+)\.parquet$").unwrap());
 
 /// What a reader needs of HoodieCommitMetadata and HoodieReplaceCommitMetadata.
 #[derive(Deserialize)]
@@ -68,18 +78,16 @@ impl<E: std::error::Error> From<E> for Failure {
 }
 
 fn refused<T>(feature: &str, message: impl Into<String>) -> Result<T, Failure> {
-    Err(Failure::Refused(feature.replace('_', "-"), message.into()))
+    Err(Failure::Refused(feature.to_string(), message.into()))
 }
 
 /// Write the rows of a query to an Arrow IPC file (not a stream).
 fn read(message: &Value) -> Result<Value, Failure> {
     let query = &message["query"];
     let kind = text(&query["kind"]);
-    if kind != "snapshot" || query["by_id"] == true {
-        return refused(&format!("read.{kind}"), "only snapshot queries are offered");
-    }
-    if query["where"].as_array().is_some_and(|tests| !tests.is_empty()) {
-        return refused("read.filter", "filters are not offered");
+    let filtered = query["where"].as_array().is_some_and(|tests| !tests.is_empty());
+    if kind != "snapshot" || query["by_id"] == true || filtered {
+        return refused(&format!("read.{kind}"), "only snapshot queries without a filter are offered");
     }
     let (scheme, path) = text(&message["table"]).split_once("://").unwrap_or_default();
     if scheme != "file" {
@@ -90,8 +98,7 @@ fn read(message: &Value) -> Result<Value, Failure> {
         Some(names) => names.iter().map(|name| schema.index_of(text(name))).collect::<Result<Vec<_>, _>>()?,
         None => (0..schema.fields().len()).filter(|&i| !META.contains(&schema.field(i).name().as_str())).collect(),
     };
-    let file = File::create(text(&message["into"]))?;
-    let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &schema.project(&columns)?)?;
+    let mut writer = FileWriter::try_new(File::create(text(&message["into"]))?, &schema.project(&columns)?)?;
     for batch in rows {
         writer.write(&batch.project(&columns)?)?;
     }
@@ -106,13 +113,10 @@ fn snapshot(table: &Path) -> Result<(SchemaRef, Vec<RecordBatch>), Failure> {
     let mut rows = Vec::new();
     for path in paths {
         let file = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
-        let schema = found.get_or_insert_with(|| file.schema().clone());
-        if types(schema) != types(file.schema()) {
+        if found.get_or_insert(file.schema().clone()).fields() != file.schema().fields() {
             return refused("schema.evolution", "the base files differ in their schemas");
         }
-        for batch in file.build()? {
-            rows.push(RecordBatch::try_new(schema.clone(), batch?.columns().to_vec())?);
-        }
+        rows.extend(file.build()?.collect::<Result<Vec<_>, _>>()?);
     }
     let Some(schema) = found else {
         return refused("read.snapshot", "the schema of a table without base files is not read");
@@ -122,10 +126,6 @@ fn snapshot(table: &Path) -> Result<(SchemaRef, Vec<RecordBatch>), Failure> {
         return refused("schema.evolution", "the schema of the latest commit differs from that of the base files");
     }
     Ok((schema, rows))
-}
-
-fn types(schema: &SchemaRef) -> Vec<(&String, &DataType)> {
-    schema.fields().iter().map(|field| (field.name(), field.data_type())).collect()
 }
 
 /// The newest base file of each file group that was not replaced, and the column names in the latest commit's schema.
@@ -138,12 +138,12 @@ fn latest_files(table: &Path) -> Result<(Vec<PathBuf>, Option<HashSet<String>>),
     if timeline.join(or("hoodie.timeline.history.path", "history")).join("_version_").exists() {
         return refused("timeline.history", "the history of the timeline is not read");
     }
-    let mut newest: HashMap<(String, String), (String, PathBuf)> = HashMap::new();
+    let mut newest: HashMap<(String, String), (String, PathBuf)> = HashMap::new(); // by partition and file id
     let mut replaced = HashSet::new();
     let mut columns = None;
     let mut names = fs::read_dir(&timeline)?.map(|entry| entry.map(|e| e.file_name())).collect::<Result<Vec<_>, _>>()?;
     names.sort();
-    for name in names.iter().filter_map(|name| name.to_str()).filter(|name| is_completed(name)) {
+    for name in names.iter().filter_map(|name| name.to_str()).filter(|name| COMPLETED.is_match(name)) {
         let commit = commit_metadata(&timeline.join(name))?;
         for (partition, ids) in commit.partition_to_replace_file_ids.unwrap_or_default() {
             replaced.extend(ids.into_iter().map(|id| (partition.clone(), id)));
@@ -151,13 +151,12 @@ fn latest_files(table: &Path) -> Result<(Vec<PathBuf>, Option<HashSet<String>>),
         for (partition, stats) in commit.partition_to_write_stats.unwrap_or_default() {
             for path in stats.into_iter().map(|stat| stat.path.unwrap_or_default()) {
                 let name = path.rsplit('/').next().unwrap_or_default();
-                let Some((id, instant)) = base_file(name) else {
+                let Some(parts) = BASE_FILE.captures(name) else {
                     return refused("merge-on-read", format!("{name} is not a Parquet base file"));
                 };
-                let slot = newest.entry((partition.clone(), id.to_string())).or_default();
-                if *instant > *slot.0 {
-                    *slot = (instant.to_string(), table.join(&partition).join(name));
-                }
+                let file = (parts[2].to_string(), table.join(&partition).join(name));
+                let slot = newest.entry((partition.clone(), parts[1].to_string())).or_default();
+                *slot = file.max(std::mem::take(slot));
             }
         }
         if let Some(schema) = commit.extra_metadata.unwrap_or_default().get("schema").filter(|schema| !schema.is_empty()) {
@@ -170,11 +169,8 @@ fn latest_files(table: &Path) -> Result<(Vec<PathBuf>, Option<HashSet<String>>),
     Ok((newest.into_values().map(|(_, path)| path).collect(), columns))
 }
 
-/// The metadata of one completed write: one record in an Avro container.
+/// The metadata of a completed write: one record in an Avro container.
 fn commit_metadata(path: &Path) -> Result<CommitMetadata, Failure> {
-    if path.extension().is_some_and(|action| action == "deltacommit") {
-        return refused("merge-on-read", "log files are not read");
-    }
     let content = fs::read(path)?;
     match apache_avro::Reader::new(&content[..])?.next() {
         Some(record) => Ok(apache_avro::from_value(&record?)?),
@@ -182,32 +178,14 @@ fn commit_metadata(path: &Path) -> Result<CommitMetadata, Failure> {
     }
 }
 
-/// `<requested>_<completion>.<action>` of a completed write.
-fn is_completed(name: &str) -> bool {
-    let (times, action) = name.split_once('.').unwrap_or_default();
-    let (requested, completion) = times.split_once('_').unwrap_or_default();
-    is_time(requested) && is_time(completion) && ["commit", "replacecommit", "deltacommit"].contains(&action)
-}
-
-/// File id and instant in `<file id>_<write token>_<instant>.parquet`.
-fn base_file(name: &str) -> Option<(&str, &str)> {
-    let parts: Vec<_> = name.strip_suffix(".parquet")?.split('_').collect();
-    let [id, _token, instant] = parts[..] else { return None };
-    is_time(instant).then_some((id, instant))
-}
-
-fn is_time(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 /// The entries of hoodie.properties. Tables that are damaged or not supported are failures.
 fn properties(table: &Path) -> Result<HashMap<String, String>, Failure> {
     let content = fs::read_to_string(table.join(".hoodie").join("hoodie.properties"))?;
     let lines = content.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('='));
     let known: HashMap<_, _> = lines.map(|(key, value)| (key.trim().to_string(), value.trim().to_string())).collect();
-    for (key, value, absent, feature) in SUPPORTED {
-        let found = known.get(key).map_or(absent, String::as_str);
-        if found != value {
+    for (key, values, feature) in SUPPORTED {
+        let found = known.get(key).map_or("", String::as_str);
+        if !values.split('|').any(|value| value == found) {
             return refused(feature, format!("{key} is {found}"));
         }
     }
@@ -228,15 +206,11 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The answer to a message with an id; operations that are not implemented are refused.
+/// The answer to a message with an id. Operations that are not implemented yet are refused.
 fn work(message: &Value) -> Result<Value, Failure> {
     match text(&message["op"]) {
         "read" => read(message),
-        "inspect" => refused("inspect.table", "not offered"),
-        "write" => refused(&format!("write.{}", text(&message["operation"])), "not offered"),
-        "compute" => refused(&format!("compute.{}", text(&message["function"])), "not offered"),
-        "service" => refused(&format!("service.{}", text(&message["service"])), "not offered"),
-        op @ ("create" | "begin" | "resume") => refused(op, "not offered"),
+        op if REFUSED.contains(&op) => refused(op, "not offered"),
         op => Err(Failure::Error(format!("unknown operation {op}"))),
     }
 }
