@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -42,6 +43,8 @@ _FAULTS = {
         _Fault(NameNotStorable, "nothing was changed; use another name for the partition or the file"),
     ),
 }
+#: Errors of the system that libraries report for a file that may be undamaged.
+_READ_FAULTS = (errno.EIO, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ESTALE, errno.ENOMEM)
 _OTHER = _Fault(StorageUnavailable, _RETRY)
 
 
@@ -78,6 +81,15 @@ def fault_of(operation: str, path: str, error: OSError | UnicodeEncodeError) -> 
     number = errno.EILSEQ if isinstance(error, UnicodeEncodeError) else error.errno
     kind, remedy = _FAULTS.get(number or 0, _OTHER)
     return kind(f"the file system did not {operation}", path=path, found=reason_of(error), remedy=remedy)
+
+
+def check_fault(path: str, error: Exception) -> None:
+    """Raise the error of the reference if a library could not read an opened file: then its content need not be damaged."""
+    if isinstance(error, OSError):
+        said = re.search(r"\[errno (\d+)\]", str(error), re.IGNORECASE)  # Arrow's ORC reader has the number in the text alone
+        number = error.errno or (int(said[1]) if said else 0)
+        if number in _READ_FAULTS:
+            raise fault_of("read the file", path, OSError(number, os.strerror(number))) from error
 
 
 def outcome_unknown(path: str, what: str, error: OSError) -> OutcomeUnknown:

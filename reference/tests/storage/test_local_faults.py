@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import io
 import os
 import shutil
 from collections.abc import Callable
@@ -9,16 +10,19 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from reference_samples import SCHEMA, trip, trips
 
 from hudi_reference import clean, cluster, compact, create_table, open_table, restore, rollback, savepoint
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import HudiError, NameNotStorable, OutcomeUnknown, StorageFault, StorageFull, StorageUnavailable
+from hudi_reference.files.base_file import read_base_file
 from hudi_reference.ids import SeededIds
+from hudi_reference.locks.in_process import lock_of
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.rollback.failed_writes import roll_back_failed
-from hudi_reference.storage import LocalStorage, ObjectExists, Storage, SystemCalls
+from hudi_reference.storage import LocalStorage, MemoryStorage, ObjectExists, Storage, SystemCalls
 
 ERRORS = (errno.ENOSPC, errno.EACCES, errno.EIO, errno.EMFILE, errno.EINTR, errno.ENAMETOOLONG, errno.EROFS, errno.EDQUOT)
 #: Calls that change something, or make a change durable.
@@ -227,3 +231,42 @@ def check_every(tmp_path: Path, name: str, chosen: Callable[[int, str], bool]) -
             shutil.rmtree(folder)
             tried += 1
     assert tried > 3
+
+
+class Broken(io.RawIOBase):
+    """A file that opens, and cannot be read."""
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return 1000
+
+    def tell(self) -> int:
+        return 1000
+
+    def read(self, size: int = -1) -> bytes:
+        raise OSError(errno.EIO, "injected")
+
+
+@pytest.mark.parametrize("extension", ["parquet", "orc"])
+def test_a_base_file_that_cannot_be_read_is_not_called_damaged(extension: str) -> None:
+    """StorageUnavailable: an error of the disk below a library is a fault of the storage, not of the file's content."""
+
+    class Disk(MemoryStorage):
+        def open(self, path: str) -> pa.NativeFile:
+            return pa.PythonFile(Broken(), mode="r")
+
+    with pytest.raises(StorageUnavailable, match="EIO"):
+        read_base_file(Disk(), f"a-0_0-0-0_20260101000000000.{extension}")
+
+
+def test_a_linked_base_path_has_the_lock_of_its_target(tmp_path: Path) -> None:
+    """TT-007: threads that open a table through a symbolic link and without it share the lock of the process."""
+    (tmp_path / "t").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "t")
+    lock = lock_of(LocalStorage(tmp_path / "t"))
+    assert lock_of(LocalStorage(tmp_path / "link")) is lock

@@ -17,6 +17,7 @@ from hudi_reference.files.base.written_file import WrittenFile
 from hudi_reference.requirement import implements
 from hudi_reference.schema.evolution import conform
 from hudi_reference.storage import Storage
+from hudi_reference.storage.local_faults import check_fault
 
 _SCHEMA = "orc.avro.schema"
 
@@ -58,6 +59,7 @@ def opened_orc(storage: Storage, path: str) -> Iterator[tuple[orc.ORCFile, pa.Na
     except FileNotFoundError:
         raise
     except (pa.ArrowException, OSError, KeyError, ValueError, zlib.error) as error:  # KeyError: a column that occurs twice
+        check_fault(path, error)
         raise MalformedBaseFile(
             "not a whole ORC file",
             rule="BF-002", path=path, expected="ORC at its beginning and a footer", found=(str(error).splitlines() or ["?"])[0],

@@ -16,6 +16,7 @@ from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, ke
 from hudi_reference.files.base.written_file import COMMIT_TIME, OF_FILE, WrittenFile
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
+from hudi_reference.storage.local_faults import check_fault
 
 #: The setting for the compression of base files, and the default, which takes a tenth of the time of gzip.
 CODEC_KEY, DEFAULT_CODEC = "hoodie.parquet.compression.codec", "zstd"
@@ -108,6 +109,7 @@ def _reading(storage: Storage, path: str) -> Iterator[pa.NativeFile]:
     except FileNotFoundError:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        check_fault(path, error)
         raise MalformedBaseFile(
             "not a whole Parquet file",
             rule="BF-002", path=path, expected="PAR1 at both ends and a footer", found=str(error).splitlines()[0],
