@@ -1,20 +1,25 @@
 """Indexes: the plan of a filter over many files, and what each index adds to the cost of a write.
 
-`python -m tools.bench.indexes [plan] [writes] [--files N] [--rows N]`. The table of `plan` has N file groups, whose base files
-are links to a few hundred files: the metadata table is the one that the reference writes for them.
+`python -m tools.bench.indexes [plan] [writes] [--files N] [--rows N] [--engine NAME] [--only TEXT]`. The table of `plan` has N
+file groups, whose base files are links to a few hundred files; the reference writes the metadata table for them.
+With `--engine apache-hudi@1.0.2`, Apache Hudi makes the same upserts on copies of the same tables, and the rows are compared.
 """
 
 import argparse
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table as RichTable
 from tools.bench import tables
 from tools.bench.indexes.skipping import SCHEMA, STATISTICS, make_table, median_cpu_seconds, plan_by_footers, plan_by_statistics
+from tools.bench.workers import Worker
 
 from hudi_reference import create_index, open_table
 from hudi_reference.layout.names import BaseFileName, join_path
@@ -36,6 +41,8 @@ INDEXES = {
     "files, record_index, keys looked up in it": {**RECORDS, "hoodie.index.type": "RECORD_INDEX"},
     "files, record_index, secondary_index": RECORDS,
 }
+#: Apache Hudi maintains these on Spark unless a setting excludes them.
+WITHOUT_STATISTICS = {"hoodie.metadata.index.column.stats.enable": "false"}
 SHARE = 0.02
 
 
@@ -79,32 +86,63 @@ def compare_plans(files: int) -> None:
     Console().print(shown)
 
 
-def compare_writes(rows: int) -> None:
-    """Compare an upsert of a fiftieth of the rows with each index."""
+def compare_writes(rows: int, engine: str | None, only: str) -> None:
+    """Compare an upsert of a fiftieth of the rows with each index whose name has the text, also with another engine."""
     changes = tables.make_updates(rows, SHARE, 9)
-    shown = RichTable("indexes of the table", "CPU s", "ratio", title=f"upsert of {changes.num_rows:,} of {rows:,} rows")
+    shown = RichTable(title=f"upsert of {changes.num_rows:,} of {rows:,} rows")
+    for heading in ("indexes of the table", "CPU s", "ratio", *([engine, "reference to it"] if engine else [])):
+        shown.add_column(heading)
+    worker = Worker.start(engine) if engine else None
     first = 0.0
     with tempfile.TemporaryDirectory() as work:
-        made, once = Path(work, "made"), Path(work, "once")
+        made, once, changed = Path(work, "made"), Path(work, "once"), Path(work, "changes.parquet")
+        pq.write_table(changes, changed)
         for name, options in INDEXES.items():
+            if only not in name:
+                continue
             shutil.rmtree(made, ignore_errors=True)
             table = replace(tables.make_table(made, "copy-on-write", rows), options=options)
             table.upsert(tables.make_updates(rows, 0.001, 7))  # creates the metadata table
             if "secondary" in name:
                 create_index(open_table(table.uri, options=options), "by_rider", "rider")
 
-            def write(options: dict[str, str] = options) -> None:
-                open_table(once.as_uri(), options=options).upsert(changes)
+            def write(options: dict[str, str] = options) -> float:
+                return median_cpu_seconds(lambda: open_table(once.as_uri(), options=options).upsert(changes), 1)
 
-            costs = []
-            for _ in range(3):
-                shutil.rmtree(once, ignore_errors=True)
-                shutil.copytree(made, once)
-                costs.append(median_cpu_seconds(write, 1))
-            cost = sorted(costs)[1]
+            def write_with_engine(options: dict[str, str] = options) -> float:
+                assert worker is not None
+                given = {**WITHOUT_STATISTICS, **options}
+                task = {"do": "upsert", "table": once.as_uri(), "rows": str(changed), "options": given, "compare": False}
+                return float(worker.run_task(task)["cpu"])
+
+            cost = _median_on_copies(made, once, write)
             first = first or cost
-            shown.add_row(name, f"{cost:.2f}", f"{cost / first:.2f}")
+            cells = [name, f"{cost:.2f}", f"{cost / first:.2f}"]
+            if worker:
+                expected = _rows(once)
+                other = _median_on_copies(made, once, write_with_engine, warm=2)
+                if not _rows(once).equals(expected):
+                    raise ValueError(f"{engine} wrote other rows")
+                cells += [f"{other:.2f}", f"{cost / other:.2f}"]
+            shown.add_row(*cells)
+    if worker:
+        worker.stop()
     Console().print(shown)
+
+
+def _rows(folder: Path) -> pa.Table:
+    """The rows of a table in the order of their keys, without meta columns."""
+    return open_table(folder.as_uri()).snapshot([field["name"] for field in tables.SCHEMA["fields"]]).sort_by("id")
+
+
+def _median_on_copies(made: Path, once: Path, write: Callable[[], float], warm: int = 0) -> float:
+    """The median of the costs of three writes, each to a new copy of the table, after `warm` writes that are not counted."""
+    costs = []
+    for _ in range(warm + 3):
+        shutil.rmtree(once, ignore_errors=True)
+        shutil.copytree(made, once)
+        costs.append(write())
+    return sorted(costs[warm:])[1]
 
 
 def main() -> None:
@@ -113,11 +151,13 @@ def main() -> None:
     arguments.add_argument("what", nargs="*", choices=["plan", "writes"], default=["plan", "writes"])
     arguments.add_argument("--files", type=int, default=100_000)
     arguments.add_argument("--rows", type=int, default=200_000)
+    arguments.add_argument("--engine", help="another engine that makes the same upserts, such as apache-hudi@1.0.2")
+    arguments.add_argument("--only", default="", help="only the indexes whose name contains this text")
     asked = arguments.parse_args()
     if "plan" in asked.what:
         compare_plans(asked.files)
     if "writes" in asked.what:
-        compare_writes(asked.rows)
+        compare_writes(asked.rows, asked.engine, asked.only)
 
 
 if __name__ == "__main__":
