@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from hudi_conformance import __version__
+from hudi_conformance.terminal import guarded_streams
 
 #: Command -> module and function (or group of commands), and its help text, in the order of the help page.
 COMMANDS = {
@@ -74,11 +75,19 @@ class Commands(TyperGroup):
         known = COMMANDS.get(ALIASES.get(cmd_name, cmd_name))
         return None if known is None else TyperCommand(cmd_name, help=known[1], short_help=known[1])
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Parse the arguments and run the command; nothing of it prints a control character of a table or an engine."""
+        with guarded_streams():
+            return super().main(*args, **options)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command that is called; words of a library in its messages are removed."""
+        from hudi_conformance.processes.session import command_session
+
         try:
-            found = super().invoke(ctx)
-            sys.stdout.flush()
+            with command_session():
+                found = super().invoke(ctx)
+                sys.stdout.flush()
         except typer.BadParameter as error:
             error.message = error.message.replace("Value error, ", "")
             raise

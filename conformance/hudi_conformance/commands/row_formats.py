@@ -2,6 +2,9 @@
 
 In jsonl each row is an object: columns by name, 64-bit integers as numbers, decimals, dates and timestamps as ISO text
 (UTC with Z, local ones without), binary as hex, nulls explicit, NaN and the infinities as text.
+
+Control characters are escaped in table and csv, which are for people: `\\x1b` there may stand for either. In jsonl they are
+escapes of JSON, and jsonl, arrow and parquet keep every value. This does not depend on where the output goes.
 """
 
 import json
@@ -15,12 +18,12 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from hudi_conformance.cases.values import format_timestamp
-from hudi_conformance.contract.text import escape_controls
+from hudi_conformance.console import SafeConsole
+from hudi_conformance.contract.text import make_printable
 
 Format = Literal["table", "jsonl", "csv", "arrow", "parquet"]
 
@@ -61,7 +64,7 @@ def _write_lines(lines: Iterable[str], into: BinaryIO) -> None:
 
 def _jsonl(rows: pa.Table) -> Iterator[str]:
     for row in _plain_rows(rows):
-        yield json.dumps(dict(zip(rows.column_names, row, strict=True)), ensure_ascii=False)
+        yield make_printable(json.dumps(dict(zip(rows.column_names, row, strict=True)), ensure_ascii=False))
 
 
 def _header(schema: pa.Schema) -> Iterator[str]:
@@ -75,7 +78,8 @@ def _csv(rows: pa.Table) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    if text and not any(c in text for c in ',"\r\n'):
+    text = make_printable(text)
+    if text and not any(c in text for c in ',"\n'):
         return text
     return '"' + text.replace('"', '""') + '"'
 
@@ -85,10 +89,10 @@ def _table(rows: pa.Table) -> Iterator[str]:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for field in rows.schema:
         right = pt.is_integer(field.type) or pt.is_floating(field.type) or pt.is_decimal(field.type)
-        table.add_column(Text(escape_controls(field.name)), justify="right" if right else "left", overflow="fold")
+        table.add_column(Text(make_printable(field.name)), justify="right" if right else "left", overflow="fold")
     for row in _plain_rows(rows):
-        table.add_row(*(Text("null", style="dim") if v is None else Text(escape_controls(_text(v))) for v in row))
-    console = Console() if sys.stdout.isatty() else Console(width=10_000)
+        table.add_row(*(Text("null", style="dim") if v is None else Text(make_printable(_text(v))) for v in row))
+    console = SafeConsole() if sys.stdout.isatty() else SafeConsole(width=10_000)
     with console.capture() as captured:
         console.print(table)
     yield from (line.rstrip() for line in captured.get().splitlines())

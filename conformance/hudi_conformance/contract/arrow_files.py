@@ -1,8 +1,18 @@
 """Rows between suite and engine: Arrow IPC files (the random-access format, not the stream)."""
 
+import errno
+import os
+import stat
+import struct
 from pathlib import Path
 
 import pyarrow as pa
+
+from hudi_conformance.contract.arrow_sizes import measure_file
+
+#: The most rows of an answer, and its most bytes, before and after decompression.
+ROWS, DECODED = 50_000_000, 1 << 30
+_TOO_LARGE = "answer with the rows of the query"
 
 
 def write_rows(rows: pa.Table, path: Path | str) -> None:
@@ -33,38 +43,81 @@ class NotAnArrowFile(ValueError):
         self.remedy = remedy
 
 
-def check_arrow_file(path: Path) -> None:
-    """Raise NotAnArrowFile, with the likely slip, for a path that is not a complete Arrow IPC file."""
+def read_answer(path: Path, folder: Path) -> pa.Table:
+    """The rows of an answer: an Arrow IPC file inside `folder`, which an adapter wrote and may still change.
+
+    The file is opened without following links, and copied into memory before anything in it is believed. Its decompressed size
+    is computed from its headers before anything is decompressed.
+
+    Raises:
+        NotAnArrowFile: with the likely slip.
+        pyarrow.ArrowException: the content is damaged.
+    """
+    data = _read_inside(path, folder)
+    _check_kind(path, data)
+    try:
+        found = measure_file(data)
+    except (struct.error, IndexError, UnicodeDecodeError, OverflowError) as error:
+        raise NotAnArrowFile(path, f"its headers cannot be read: {error}", "write the file with a library of Arrow") from None
+    if found.rows > ROWS or found.decoded > DECODED:
+        size = f"{found.rows:,} rows, {found.decoded:,} bytes decompressed"
+        raise NotAnArrowFile(path, f"it has {size}; the limits are {ROWS:,} and {DECODED:,}", _TOO_LARGE)
+    rows = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+    rows.validate(full=True)
+    return rows
+
+
+def _read_inside(path: Path, folder: Path) -> bytes:
+    """The bytes of a regular file below `folder`, of at most `DECODED` bytes; each step down refuses a link."""
     if not path.is_absolute():
         raise NotAnArrowFile(path, "the path is relative", "answer with an absolute path, such as `into` of the message")
-    if not path.exists():
-        raise NotAnArrowFile(
-            path, "there is no such file", "write the file before the answer, at the path that the answer names"
-        )
-    if not path.is_file():
-        raise NotAnArrowFile(
-            path, "it is a directory" if path.is_dir() else "it is no regular file", "write the rows to a file"
-        )
-    with path.open("rb") as file:
-        first = file.read(8)
-        file.seek(0, 2)
-        file.seek(max(0, file.tell() - len(MAGIC)))
-        last = file.read()
-    if not first:
+    if not path.is_relative_to(folder) or path == folder or ".." in path.parts:
+        raise NotAnArrowFile(path, f"it is not inside {folder}", "write the rows to the path `into` of the message")
+    *folders, name = path.relative_to(folder).parts
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for step, flags in [*((one, os.O_DIRECTORY) for one in folders), (name, os.O_NONBLOCK)]:
+            outer = fd
+            try:
+                fd = os.open(step, os.O_RDONLY | os.O_NOFOLLOW | flags, dir_fd=outer)
+            except FileNotFoundError:
+                remedy = "write the file before the answer, at the path that the answer names"
+                raise NotAnArrowFile(path, "there is no such file", remedy) from None
+            except OSError as error:
+                why = "it is a symbolic link" if error.errno == errno.ELOOP else f"it cannot be opened: {error.strerror}"
+                raise NotAnArrowFile(path, why, "write the rows to the path `into` of the message") from None
+            os.close(outer)
+        return _read_regular(path, fd)
+    finally:
+        os.close(fd)
+
+
+def _read_regular(path: Path, fd: int) -> bytes:
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
+        why = "it is a directory" if stat.S_ISDIR(found.st_mode) else "it is no regular file"
+        raise NotAnArrowFile(path, why, "write the rows to a file")
+    if found.st_size > DECODED:
+        raise NotAnArrowFile(path, f"it has {found.st_size:,} bytes; the limit is {DECODED:,}", _TOO_LARGE)
+    with os.fdopen(os.dup(fd), "rb") as file:
+        return file.read(found.st_size)
+
+
+def _check_kind(path: Path, data: bytes) -> None:
+    """Raise NotAnArrowFile for what is often mistaken for an Arrow IPC file."""
+    if not data:
         raise NotAnArrowFile(path, "it is empty", "write the rows, and close the file before the answer")
     for start, (why, remedy) in _OTHERS.items():
-        if first.startswith(start):
+        if data.startswith(start):
             raise NotAnArrowFile(path, why, remedy)
-    if first.startswith(MAGIC) and last != MAGIC:
+    if not data.startswith(MAGIC):
+        raise NotAnArrowFile(path, "it does not begin with ARROW1", "write the rows as an Arrow IPC file")
+    if not data.endswith(MAGIC):
         raise NotAnArrowFile(path, "its end is missing", "close the writer before the answer")
 
 
 def read_rows(path: Path | str) -> pa.Table:
-    """The rows of an Arrow IPC file, mapped into memory and checked.
-
-    The check is complete, because the file is untrusted and Arrow does not check offsets and lengths itself. Raises OSError or
-    pyarrow.ArrowException.
-    """
+    """The rows of an Arrow IPC file of the suite, mapped into memory and checked. Raises OSError or pyarrow.ArrowException."""
     with pa.memory_map(str(path)) as source:
         rows = pa.ipc.open_file(source).read_all()
     rows.validate(full=True)

@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self
 
 import pyarrow as pa
 
-from hudi_conformance.contract.arrow_files import NotAnArrowFile, check_arrow_file, read_rows, write_rows
+from hudi_conformance.contract.arrow_files import NotAnArrowFile, read_answer, write_rows
 from hudi_conformance.contract.errors import (
     Conflict,
     ContractError,
@@ -216,15 +216,16 @@ class Client:
             self._transport = None
             self._trace("failed", f"{type(error).__name__}: {error}")
             raise
-        self._trace("received", answer)
-        return self._judge(message, answer)
+        try:
+            self._trace("received", answer)
+            return self._judge(message, answer)
+        except RecursionError:
+            raise self._fault(f"the answer to {message['op']} is nested too deeply") from None
 
     def _judge(self, message: dict[str, Any], answer: Any) -> dict[str, Any]:
         """`answer`, if it is a valid positive answer; otherwise raises the exception of its kind."""
         try:
             kind = check_answer(message["op"], answer)
-        except RecursionError:
-            raise self._fault(f"the answer to {message['op']} is nested too deeply") from None
         except SchemaViolation as e:
             remedy = "docs/contract.md has the members of each answer, with examples"
             raise self._fault(f"the answer to {message['op']} violates its schema: {e}", remedy=remedy) from None
@@ -243,8 +244,7 @@ class Client:
 
     def _rows(self, path: Path) -> pa.Table:
         try:
-            check_arrow_file(path)
-            return read_rows(path)
+            return read_answer(path, Path(self._folder.name))
         except NotAnArrowFile as e:
             raise self._fault(str(e), remedy=e.remedy) from e
         except (OSError, pa.ArrowException) as e:

@@ -15,11 +15,14 @@ from typing import Any
 
 from hudi_conformance.contract.errors import FLUSH, BufferedAnswer, EngineCrash, EngineTimeout, ProtocolFault
 from hudi_conformance.contract.text import escape_controls
+from hudi_conformance.processes.supervised import Supervised
 
 #: Seconds that a process has to exit by itself after `bye`.
 GRACE = 10.0
 #: The longest accepted answer, in bytes. Rows are in files, so that answers are short.
 LINE_LIMIT = 64 * 1024 * 1024
+#: The disk space in bytes that standard error may take.
+STDERR_LIMIT = 64 * 1024 * 1024
 #: Seconds that an adapter has to flush its output when its input ends, after a time-out.
 _FLUSHING = 1.0
 #: Interval in seconds of the check for the exit of the process. Its pipes may stay open in child processes.
@@ -29,22 +32,21 @@ _LOOK_UP = 0.25
 class ProcessTransport:
     """One process and the dialogue with it.
 
-    The process has its own process group, so that its children (a JVM) are killed with it. Its standard error is written to an
-    unnamed file, whose end errors quote.
+    Its supervisor kills the processes that it starts (a JVM) with it, also when this process is killed. Its standard error is
+    written to an unnamed file, whose end errors quote.
     """
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str] | None = None) -> None:
         self._command = shlex.join(argv)
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
         try:
-            self._process = subprocess.Popen(
+            self._process = Supervised(
                 argv,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
                 bufsize=0,
                 env=None if env is None else dict(env),
-                start_new_session=True,
             )
         except OSError as e:
             self._stderr.close()
@@ -57,11 +59,11 @@ class ProcessTransport:
         self._buffer = bytearray()
         self._last_words = ""
         self._has_answered = False
-        self._kill = weakref.finalize(self, _kill_group, self._process)
+        self._kill = weakref.finalize(self, _end_process, self._process)
 
     @property
     def pid(self) -> int:
-        """Process id, which is also the id of the process group."""
+        """Process id of the supervisor."""
         return self._process.pid
 
     def ask(self, message: Mapping[str, Any], timeout: float) -> Any:
@@ -113,6 +115,8 @@ class ProcessTransport:
         rest = memoryview(json.dumps(message, allow_nan=False).encode() + b"\n")
         while rest:
             self._wait(self._in.fileno(), selectors.EVENT_WRITE, message["op"], deadline)
+            if time.monotonic() > deadline:  # also if it reads, but slowly
+                raise _TooLate
             try:
                 rest = rest[os.write(self._in.fileno(), rest) :]
             except BrokenPipeError:
@@ -150,8 +154,9 @@ class ProcessTransport:
         """
         self._in.close()
         with suppress(_TooLate, EngineCrash, OSError):
-            deadline = time.monotonic() + _FLUSHING
-            while b"\n" not in self._buffer and len(self._buffer) < LINE_LIMIT:
+            deadline, searched = time.monotonic() + _FLUSHING, 0
+            while self._buffer.find(b"\n", searched) < 0 and len(self._buffer) < LINE_LIMIT and time.monotonic() < deadline:
+                searched = len(self._buffer)
                 self._wait(self._out.fileno(), selectors.EVENT_READ, op, deadline)
                 if not (chunk := os.read(self._out.fileno(), 1 << 20)):
                     break
@@ -174,6 +179,7 @@ class ProcessTransport:
             selector.register(fd, event)
             while True:
                 gone = self._process.poll() is not None
+                self._limit_stderr()
                 left = deadline - time.monotonic()
                 if selector.select(0 if gone else min(_LOOK_UP, max(left, 0))):
                     return
@@ -197,6 +203,12 @@ class ProcessTransport:
         return EngineCrash(
             f"the process {_end(status)} before it answered {op}{self._said()}", status=status, stderr=self._tail()
         )
+
+    def _limit_stderr(self) -> None:
+        """Give back the blocks of a long standard error. The process writes on behind the hole, so that the end is kept."""
+        fd = self._stderr.fileno()
+        if os.fstat(fd).st_blocks * 512 > STDERR_LIMIT:
+            os.ftruncate(fd, 0)
 
     def _said(self) -> str:
         """The end of standard error, as the last lines of a message."""
@@ -242,12 +254,10 @@ def _end(status: int | None) -> str:
         return f"was killed by signal {-status}"
 
 
-def _kill_group(process: "subprocess.Popen[bytes]") -> None:
-    """Kill the process and its children, and reap it. Children may run longer than the process."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+def _end_process(process: Supervised) -> None:
+    """Kill the process and everything it started, and reap it."""
+    process.kill()
     for stream in (process.stdin, process.stdout):
         if stream is not None:
             with suppress(OSError):
                 stream.close()
-    process.wait()

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hudi_conformance.cases.verdict import Result
+from hudi_conformance.console import SafeConsole
 from hudi_conformance.report.failure_text import failure_facts
 from hudi_conformance.report.folding import Fault, fold_by_fault, fold_by_reason
 from hudi_conformance.report.matrix import STYLES, matrix_table, sort_worst_first
@@ -19,7 +20,7 @@ from hudi_conformance.report.run import Run
 def make_console(*, errors: bool = False) -> Console:
     """A console on the real standard output or error, also while pytest captures what tests print."""
     stream = sys.stderr if errors else sys.stdout
-    return Console(file=os.fdopen(os.dup(stream.fileno()), "w", encoding="utf-8"), highlight=False, soft_wrap=False)
+    return SafeConsole(file=os.fdopen(os.dup(stream.fileno()), "w", encoding="utf-8"), highlight=False, soft_wrap=False)
 
 
 def print_results(console: Console, run: Run, results: Sequence[Result]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.contract.text import shorten
+from hudi_conformance.contract.text import make_printable, shorten
 
 SIGNS = {"sent": "->", "received": "<-", "failed": "!!"}
 
@@ -41,7 +41,7 @@ class ExchangeLog:
         text = "\n".join([heading, *self._lines, "", ""])
         self._lines.clear()
         if self.path is None:
-            print(text, file=sys.__stderr__, flush=True)
+            print(make_printable(text), file=sys.__stderr__, flush=True)
             return
         with self.path.open("a", encoding="utf-8") as file:
             file.write(text)

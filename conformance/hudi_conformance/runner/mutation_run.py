@@ -12,6 +12,7 @@ from pathlib import Path
 from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.mutants.harness.mutant import Mutant
 from hudi_conformance.mutants.harness.score import Kill
+from hudi_conformance.processes.supervised import run_supervised
 from hudi_conformance.report.evidence.evidence import ROOT, CitedCase
 from hudi_conformance.report.evidence.levels import has_role
 from hudi_conformance.report.published import case_without_parameters
@@ -116,12 +117,12 @@ def _pytest(options: Iterable[str], cases: Iterable[CitedCase]) -> str:
     command = [sys.executable, "-m", "pytest", *PLUGINS, *plain, *options, *map(_target, cases)]
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=TIME_LIMIT, check=False
+        done = run_supervised(
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIME_LIMIT
         )
     except subprocess.TimeoutExpired as error:
         raise SuiteError(f"not finished after {TIME_LIMIT} s: {' '.join(options)}") from error
-    return done.stdout + done.stderr
+    return str(done.stdout + done.stderr)
 
 
 def _target(case: CitedCase) -> str:

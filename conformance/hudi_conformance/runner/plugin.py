@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hudi_conformance.processes.session import end_with_parent
 from hudi_conformance.report import junit_names
 from hudi_conformance.runner.pytest_session import SESSION, get_session
 
@@ -62,7 +63,9 @@ def pytest_configure(config: pytest.Config) -> None:
         _check_lists(config)
     if config.getoption("plain"):
         os.environ["HUDI_REFERENCE_PLAIN"] = "1"  # workers and engines that are started later inherit it
-    if not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        end_with_parent()
+    else:
         config.pluginmanager.register(Results(config), "hudi-conformance-results")
 
 

@@ -12,11 +12,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from hudi_conformance.console import SafeConsole
 from hudi_conformance.engines import registry
 from hudi_conformance.engines.apache_hudi.jvm.bundle import cached_bundle
 from hudi_conformance.engines.apache_hudi_java.jars import client
 from hudi_conformance.engines.support import environments, rust_programs
 from hudi_conformance.engines.support.info import EngineInfo
+from hudi_conformance.processes.supervised import Supervised, run_supervised
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def doctor(
     store: Annotated[bool, typer.Option(help="Start the emulated object store and test it.")] = True,
 ) -> None:
     """Show which engines can run here, and the command that installs what is missing."""
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     for name in _chosen(make or []):
         _make(console, registry.find(name))
     found = [diagnose(info) for info in registry.shipped()]
@@ -118,10 +120,12 @@ def is_index_reachable() -> bool:
     """Whether the package index answers: uv resolves one small package without its cache."""
     command = [uv.find_uv_bin(), "pip", "compile", "--quiet", "--no-deps", "--no-cache", "-"]
     try:
-        run = subprocess.run(command, input="platformdirs\n", text=True, capture_output=True, check=False, timeout=20)
+        run = run_supervised(
+            command, input="platformdirs\n", text=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20
+        )
     except subprocess.TimeoutExpired:
         return False
-    return run.returncode == 0
+    return bool(run.returncode == 0)
 
 
 def _java(extra: str) -> Piece:
@@ -159,7 +163,7 @@ def _make(console: Console, info: EngineInfo) -> None:
 
 def _fetch_jar(command: list[str], name: str, progress: environments.Progress) -> None:
     """Let the adapter download its jar, in its own environment, if it is missing."""
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as process:
+    with Supervised(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as process:
         assert process.stderr is not None
         said = [line.rstrip() for line in process.stderr]
     for line in said:

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Column, Table
 
 from hudi_conformance.commands.adapters.doctor import diagnose
+from hudi_conformance.console import SafeConsole
 from hudi_conformance.contract import FEATURES, ContractError, Hello
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines import registry
@@ -21,7 +21,7 @@ def engines(
     features: Annotated[bool, typer.Option("--features", help="Show for each feature which engines offer it.")] = False,
 ) -> None:
     """List the known engines: version, language, features, and how they are started."""
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     known = registry.shipped()
     answers: dict[str, Hello | str] = {}
     for info in known:

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from hudi_conformance.console import SafeConsole
 from hudi_conformance.explorer.s3.diagram import Drawing
 from hudi_conformance.explorer.s3.engines import Finding, replay_schedule, run_scenarios, start_trial
 from hudi_conformance.explorer.s3.proxy import Proxy
@@ -25,7 +25,7 @@ from hudi_conformance.explorer.simulation.schedule_file import (
 )
 from hudi_conformance.report.evidence import figures
 
-console = Console(highlight=False)
+console = SafeConsole(highlight=False)
 _BUCKET = "fitness"
 #: The scenario of the diagram: the partner completes before the engine.
 DRAWN = "is overtaken"

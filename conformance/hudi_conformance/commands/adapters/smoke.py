@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from hudi_conformance.console import SafeConsole
 from hudi_conformance.contract.smoke import Finding, Smoke
 from hudi_conformance.engines import registry
 from hudi_conformance.engines.reference.engine import Reference
@@ -21,7 +22,7 @@ def smoke(
     ] = None,
 ) -> None:
     """Check an adapter step by step, and separate its faults from those of its engine."""
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     try:
         info = registry.find(engine)
     except UnknownEngine as e:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from hudi_conformance.console import SafeConsole
 from hudi_conformance.report.evidence import coverage as report
 from hudi_conformance.report.evidence.coverage_page import render_page
 from hudi_conformance.report.evidence.evidence import ROOT, gather_evidence
@@ -74,4 +74,4 @@ def _show(entries: tuple[report.CoverageEntry, ...]) -> None:
         table.add_row(chapter.title, ", ".join(chapter.areas), *(str(found[c]) for c in COLUMNS.values()))
     table.add_section()
     table.add_row("all", "", *(str(report.count_evidence(entries)[c]) for c in COLUMNS.values()), style="bold")
-    Console().print(table)
+    SafeConsole().print(table)

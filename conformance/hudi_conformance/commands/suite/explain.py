@@ -1,16 +1,19 @@
 """`hudi-conformance explain`: what is known of a rule, case, mutant, erratum, feature, area or chapter."""
 
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
+from hudi_conformance.contract.text import make_printable
 from hudi_conformance.report.evidence.evidence import gather_evidence
 from hudi_conformance.report.explain.explanation import UnknownName
 from hudi_conformance.report.explain.explanation import explain as explanation_of
 from hudi_conformance.report.explain.lines import Explanation
+from hudi_conformance.terminal import unguarded
 
 
 def explain(
@@ -31,16 +34,16 @@ def explain(
         typer.echo(f"{error}{near}", err=True)
         raise typer.Exit(2) from None
     width = max(60, min(shutil.get_terminal_size((120, 24)).columns, 160))
-    typer.echo("\n".join(format_lines(found, width)))
+    typer.echo("\n".join(format_lines(found, width)), file=unguarded(sys.stdout))
 
 
 def format_lines(found: Explanation, width: int) -> Iterator[str]:
     """Heading and lines, labels on the left, each of them once; addresses, paths and ids are not broken."""
-    for line in textwrap.wrap(found.heading, width, break_long_words=False, break_on_hyphens=False):
+    for line in textwrap.wrap(make_printable(found.heading), width, break_long_words=False, break_on_hyphens=False):
         yield typer.style(line, bold=True)
     column = max((len(label) for label, _ in found.lines), default=0) + 2
     above = ""
-    for label, text in found.lines:
+    for label, text in ((make_printable(one), make_printable(other)) for one, other in found.lines):
         shown = "" if label == above else label
         for line in _wrapped(text, width - column):
             yield f"{typer.style(shown.ljust(column), dim=True)}{line}".rstrip()

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from hudi_conformance.console import SafeConsole
 from hudi_conformance.explorer.drawing.diagram import draw_text, write_diagram
 from hudi_conformance.explorer.scenarios.parallel import Task, TaskResult, combine_results, parallel_runner
 from hudi_conformance.explorer.scenarios.scenario import Scenario
@@ -25,7 +25,7 @@ from hudi_conformance.explorer.simulation.schedule_file import SavedSchedule, Sc
 from hudi_conformance.explorer.simulation.schedule_file import write_into_folder as keep_schedule
 from hudi_conformance.explorer.simulation.stores import STORES
 
-console = Console(highlight=False)
+console = SafeConsole(highlight=False)
 
 
 def explore(
@@ -182,7 +182,7 @@ class _Search:
     def _shown(self, task: Task, stream: Iterator[TaskResult]) -> TaskResult:
         """The result of a task; print its failure, shrunk."""
         columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        with Progress(*columns, console=SafeConsole(stderr=True), transient=True) as progress:
             progress.add_task(task.scenario)
             result = combine_results(stream)
             if result.schedule is not None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import shutil
-import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
@@ -10,14 +9,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.case import Case
 from hudi_conformance.cases.case_index import FILE, golden_cases, golden_index
 from hudi_conformance.cases.schema import PACKAGE, CaseError, fixtures_root, read_json
+from hudi_conformance.console import SafeConsole
 from hudi_conformance.contract.features import FUNCTIONS
+from hudi_conformance.processes.supervised import run_supervised
 from hudi_conformance.requirements import errata, requirement
 from hudi_conformance.requirements.chapters import golden_words, title
 from hudi_conformance.runner.selection import is_chosen
@@ -43,7 +43,7 @@ def list_(only: Only = None) -> None:
     for entry in chosen:
         case = cases.load_case(Path(entry.node))
         table.add_row(case.id, title(case.chapter), str(case.producer), ", ".join(case.requirements), ", ".join(case.flags))
-    Console(highlight=False).print(table)
+    SafeConsole(highlight=False).print(table)
     typer.echo(f"{len(chosen)} cases")
     raise typer.Exit(0 if chosen else 2)
 
@@ -216,5 +216,5 @@ def regenerate(context: typer.Context) -> None:
     if not (checkout / "tools" / "recipes").is_dir():
         typer.echo("regenerate needs a source checkout with the recipes in tools/", err=True)
         raise typer.Exit(2)
-    done = subprocess.run([sys.executable, "-m", "tools.recipes", *context.args], cwd=checkout, check=False)
+    done = run_supervised([sys.executable, "-m", "tools.recipes", *context.args], cwd=checkout)
     raise typer.Exit(done.returncode)

@@ -5,11 +5,11 @@ from fnmatch import fnmatch
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 from hudi_conformance.cases.renames import current_mutant
+from hudi_conformance.console import SafeConsole
 from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
 from hudi_conformance.mutants import Mutant, all_mutants
 from hudi_conformance.mutants.harness.score import Kill, save_kills
@@ -49,13 +49,13 @@ def mutants(
         typer.echo(str(error), err=True)
         raise typer.Exit(3) from None
     outcomes = {k.name: classify_kill(k, cases) for k in kills}
-    Console().print(_table(kills, outcomes))
+    SafeConsole().print(_table(kills, outcomes))
     raise typer.Exit(0 if all(outcome == "own" for outcome in outcomes.values()) else 1)
 
 
 def _run(chosen: list[Mutant], cases: tuple[CitedCase, ...], jobs: int) -> list[Kill]:
     known = all_mutants()
-    with Progress(transient=True, console=Console(stderr=True)) as progress:
+    with Progress(transient=True, console=SafeConsole(stderr=True)) as progress:
         task = progress.add_task("mutants", total=len(chosen))
 
         def done(kill: Kill) -> None:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.table import Table as Shown
 
 from hudi_conformance.commands.error_handling import exit_on_errors
+from hudi_conformance.console import SafeConsole
 from hudi_reference.query.table import Table
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.clean.clean import clean, files_of_clean
@@ -209,4 +209,4 @@ def _show(steps: list[tuple[str, str]]) -> None:
     shown.add_column(overflow="fold")
     for step in steps:
         shown.add_row(*step)
-    Console().print(shown if steps else "nothing to do")
+    SafeConsole().print(shown if steps else "nothing to do")

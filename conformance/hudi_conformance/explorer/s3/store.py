@@ -11,6 +11,8 @@ from http.client import HTTPConnection, HTTPException
 from types import TracebackType
 from typing import Self
 
+from hudi_conformance.processes.supervised import Supervised
+
 #: How long the server may take until it answers, in seconds.
 START = 60.0
 #: A server whose threads are switched after so many seconds behaves like a server on several machines.
@@ -36,10 +38,12 @@ class Store:
             raise NoStore("moto is not installed: pip install 'hudi-conformance[s3]'")
         self.host, self.port = "127.0.0.1", _free_port()
         command = [sys.executable, "-c", _PROGRAM, str(switch), "-H", self.host, "-p", str(self.port)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        self._wait()
+        self._process = Supervised(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            self._wait()
+        except BaseException:
+            self.stop()
+            raise
 
     @property
     def endpoint(self) -> str:
@@ -56,7 +60,6 @@ class Store:
     def stop(self) -> None:
         """Stop the process; its objects are lost."""
         self._process.kill()
-        self._process.wait()
 
     def __enter__(self) -> Self:
         """The server itself."""
@@ -76,7 +79,6 @@ class Store:
                 connection.close()
                 return
             time.sleep(0.02)
-        self.stop()
         raise NoStore(f"moto's server did not start (exit status {self._process.returncode})")
 
 

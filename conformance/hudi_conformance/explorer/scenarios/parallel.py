@@ -14,6 +14,7 @@ from hudi_conformance.explorer.scenarios.scenario import Scenario
 from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.explorer.search.checker import Explored
 from hudi_conformance.explorer.simulation.runs import Choice
+from hudi_conformance.processes.session import end_with_parent
 
 #: Random runs of one task: so many that the first run of each program takes little of the time.
 PART = 5_000
@@ -93,5 +94,15 @@ def parallel_runner(jobs: int, prepare: Callable[[], object]) -> Iterator[RunTas
         return
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
-    with ProcessPoolExecutor(jobs, context, prepare) as pool:
-        yield lambda tasks: pool.map(run_task, tasks)
+    with ProcessPoolExecutor(jobs, context, _begin_worker, (prepare,)) as pool:
+        try:
+            yield lambda tasks: pool.map(run_task, tasks)
+        except BaseException:
+            for worker in list(pool._processes.values()):  # a task may take minutes, and the executor would wait for it
+                worker.kill()
+            raise
+
+
+def _begin_worker(prepare: Callable[[], object]) -> None:
+    end_with_parent()
+    prepare()

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hudi_conformance.console import SafeConsole
 from hudi_reference.files.inspection.file_type import WORDS, KnownFile
 from hudi_reference.layout.names import BaseFileName
 
@@ -27,7 +28,7 @@ def open_page() -> Iterator[Console]:
     Elsewhere the page is printed at the end, without trailing blanks.
     """
     is_known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(highlight=False, emoji=False, width=None if is_known else WIDTH)
+    console = SafeConsole(highlight=False, emoji=False, width=None if is_known else WIDTH)
     if console.is_terminal:
         yield console
         return

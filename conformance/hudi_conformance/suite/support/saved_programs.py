@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import json
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -19,6 +18,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.contract.messages import Operation, Phase, Service
 from hudi_conformance.engines.reference.engine import Reference
+from hudi_conformance.processes.session import lasting_folder
 from hudi_conformance.suite.support.programs import table_programs as everything
 from hudi_conformance.suite.support.programs.table_programs import DrawnQuery, Shape
 from hudi_conformance.suite.support.programs.write_programs import Program, Step
@@ -51,7 +51,7 @@ def program_from_json(value: Mapping[str, Any]) -> AnyProgram:
 def save_program(program: AnyProgram) -> str:
     """Save the program to a file; return a line with the command that makes it a golden case."""
     text = json.dumps(program_to_json(program), indent=1, sort_keys=True)
-    folder = Path(tempfile.gettempdir()) / "hudi-conformance-programs"
+    folder = lasting_folder() / "hudi-conformance-programs"
     folder.mkdir(exist_ok=True)
     path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
     path.write_text(text + "\n")
@@ -67,7 +67,7 @@ def add_case(program: AnyProgram, case_id: str, root: Path) -> Path:
     folder = root / area / name
     whole = program if isinstance(program, everything.Program) else to_table_program(program)
     # Some records of a timeline contain the table's path, which therefore has to be the same each time.
-    place = Path(tempfile.gettempdir()) / "hudi-conformance-case"
+    place = lasting_folder() / "hudi-conformance-case"
     shutil.rmtree(place, ignore_errors=True)
     driven = run_on_reference(whole, (place / "table").as_uri())
     _write(folder / "expected" / "reads.json", _reads(driven))

@@ -18,6 +18,7 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from hudi_conformance.engines.support.environments import machine_java, ready_python
+from hudi_conformance.processes.supervised import Supervised
 
 #: Seconds in which a server has to answer.
 TIMEOUT = 30
@@ -87,7 +88,7 @@ class JavaServer:
         if java is None or not jars:
             raise NoService(f"no {type(self).__name__}: hudi-conformance doctor --make apache-hudi installs its jars")
         command = [java, *self.arguments(jars)]
-        self.process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = Supervised(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.wait_for(self.process)
 
     def arguments(self, jars: Sequence[Path]) -> list[str]:
@@ -102,7 +103,6 @@ class JavaServer:
         """Stop the server."""
         if self.process is not None:
             self.process.kill()
-            self.process.wait()
             self.process = None
 
 
