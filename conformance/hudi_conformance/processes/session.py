@@ -43,11 +43,13 @@ def command_session() -> Iterator[None]:
         yield
         return
     received: list[int] = []
-    with _signals(received), _temporary_folder():
-        yield
-    if received:
-        signal.signal(received[0], signal.SIG_DFL)
-        os.kill(os.getpid(), received[0])
+    try:
+        with _signals(received), _temporary_folder():
+            yield
+    finally:  # also if the command made an exit code of the signal
+        if received:
+            signal.signal(received[0], signal.SIG_DFL)
+            os.kill(os.getpid(), received[0])
 
 
 @contextmanager
