@@ -14,7 +14,7 @@ from hudi_conformance.validator.checks.cheap import (
     traces,
 )
 from hudi_conformance.validator.checks.deep.groups import GROUPS
-from hudi_conformance.validator.checks.deep.key_entries import KEY_ENTRIES
+from hudi_conformance.validator.checks.deep.key_entries import FILE_ENTRIES, KEY_ENTRIES
 from hudi_conformance.validator.checks.deep.keys import KEYS
 from hudi_conformance.validator.checks.finding import Check
 
@@ -31,5 +31,5 @@ CHEAP: tuple[Check, ...] = (
     *log_files.CHECKS,
     *base_files.CHECKS,
 )
-DEEP: tuple[Check, ...] = (GROUPS, KEYS, KEY_ENTRIES)
+DEEP: tuple[Check, ...] = (GROUPS, KEYS, KEY_ENTRIES, FILE_ENTRIES)
 ALL = (*CHEAP, *DEEP)

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 
 from hudi_conformance.validator.checks.deep import groups, log_files
+from hudi_reference import open_table
+from hudi_reference.clock import ManualClock
 from hudi_reference.files.log.block import HeaderKey
 from hudi_reference.files.log.positions import encode_positions
 from hudi_reference.metadata.locations import location_of
@@ -85,6 +87,19 @@ def _group_that_is_not_there(storage: Storage) -> None:
 def _stale_key(storage: Storage) -> None:
     record = d.entries_of(storage, "record_index")[_first_key(storage, "record_index")]
     d.change_index(storage, "record_index", [MetadataRecord("no such key", record.payload)])
+
+
+def _in_two_partitions(storage: Storage) -> None:
+    """A write whose index looks keys up in one partition inserts a key of the partition y into x."""
+    table = open_table("memory:///deep", storage=storage, clock=ManualClock(d.START + 10**8), options=d.INDEXED)
+    row = d.rows(1, ts=9)
+    table.upsert(row.set_column(row.column_names.index("p"), "p", pa.array(["x"])))
+
+
+def _statistics_of_nothing(storage: Storage) -> None:
+    record = min(d.entries_of(storage, "column_stats").values(), key=lambda one: one.key)
+    payload = replace(record.payload, file_name="gone.parquet")  # type: ignore[type-var]
+    d.change_index(storage, "column_stats", [MetadataRecord("no such file", payload)])
 
 
 def _filter_of_others(storage: Storage) -> None:
@@ -189,6 +204,8 @@ DAMAGES = (
     damage("a key with another location", d.indexed, _elsewhere, "IDX-010"),
     damage("a location in no file group", d.indexed, _group_that_is_not_there, "IDX-010"),
     damage("a location of no row", d.indexed, _stale_key, "IDX-010", severity=COSMETIC),
+    damage("a key in two partitions", d.indexed, _in_two_partitions, "IDX-010"),
+    damage("statistics of a file that is not there", d.indexed, _statistics_of_nothing, "MDT-001", severity=COSMETIC),
     damage("a pair missing", d.indexed_merge_on_read,
            lambda s: d.change_index(s, "secondary_index_by_city", removed=[_first_key(s, "secondary_index_by_city")]), "IDX-024"),
     damage("a pair of no row", d.indexed,

@@ -8,7 +8,7 @@ log_files        blocks against their headers, their file and the timeline
 keys, buckets    unique keys in a partition, and keys in their buckets
 file_entries     entries of files in the metadata table: statistics of columns, partitions and expressions, bloom filters
 bounds           whether statistics hold for the values of a column
-key_entries      entries of record keys in the metadata table: record index and secondary indexes
+key_entries      entries of record keys in the metadata table: record index and secondary indexes; orphan entries
 
 The listing of files and the timeline of the metadata table are checked by `cheap.metadata_files`.
 """

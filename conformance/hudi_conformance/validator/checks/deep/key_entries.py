@@ -10,16 +10,18 @@ import pyarrow as pa
 
 from hudi_conformance.validator.checks.deep.file_entries import Place, rebuild
 from hudi_conformance.validator.checks.deep.groups import groups_of
+from hudi_conformance.validator.checks.deep.keys import were_inserted
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
+from hudi_reference.layout.names import split_path
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.definitions import V1, V2
 from hudi_reference.metadata.indexes.secondary_index import secondary_texts
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
 from hudi_reference.metadata.partitions import BuiltIn, IndexGroups, Kind, key_in_part, part_of, whole_key
-from hudi_reference.metadata.records import RecordLocation
+from hudi_reference.metadata.records import ColumnStats, RecordLocation
 from hudi_reference.metadata.secondary_keys import prefix_of, secondary_key
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.records.changes import KEY
@@ -136,6 +138,9 @@ class RecordIndex:
     missing: dict[GroupId, list[str]] = field(default_factory=dict)
     elsewhere: dict[str, GroupId] = field(default_factory=dict)
     right: set[str] = field(default_factory=set)
+    #: Where a key was found first, and the keys of which another partition has a row too.
+    first: dict[str, FileSlice] = field(default_factory=dict)
+    twice: dict[str, FileSlice] = field(default_factory=dict)
     unread: set[GroupId] = field(default_factory=set)
 
     def findings(self) -> Iterator[Finding]:
@@ -148,9 +153,12 @@ class RecordIndex:
         yield from self._of_missing()
         yield from self._of_elsewhere()
         yield from self._of_extra()
+        yield from self._of_duplicates()
 
     def _compare(self, one: FileSlice, keys: Sequence[str]) -> None:
         for key in keys:
+            if self.part.holds(key) and self.first.setdefault(key, one).partition != one.partition:
+                self.twice[key] = one
             location = self.locations.get(key)
             if location is None:
                 if self.part.holds(key):
@@ -195,6 +203,21 @@ class RecordIndex:
                 else "An upsert of these keys writes to a file group that no query reads."
             )
             yield self._finding(severity, meaning, "no entry", f"{_text(group)} for {_listed(keys)}", keys[0])
+
+    def _of_duplicates(self) -> Iterator[Finding]:
+        """Keys of several partitions. The keys of a partitioned index have their partition in them, so that none is twice."""
+        folded: dict[tuple[GroupId, GroupId, bool], list[str]] = {}
+        for key, one in self.twice.items():
+            inserted = were_inserted(self.table.opened, [self.first[key], one], key)
+            folded.setdefault((self.first[key].group, one.group, inserted), []).append(key)
+        for (group, other, inserted), keys in sorted(folded.items()):
+            yield self._finding(
+                "cosmetic" if inserted else "wrong-answers",
+                "Queries return several rows for a key, because inserts do not look keys up." if inserted
+                else "Queries return several rows for a key, of which the index locates one.",
+                "one row for each record key of the table", f"rows of {_listed(keys)} in {_text(group)} and {_text(other)}",
+                keys[0],
+            )  # fmt: skip
 
     def _finding(self, severity: Severity, meaning: str, expected: str, found: str, key: str) -> Finding:
         path = f"{METADATA_FOLDER}/{self.part.index}"
@@ -250,4 +273,34 @@ def _secondary_findings(table: StoredTable, part: IndexPart, stored: set[str]) -
         )  # fmt: skip
 
 
+def _indexes_of_files(table: StoredTable) -> Sequence[str]:
+    """The partition of column statistics, if it can be read and all files are in scope; others report what cannot be read."""
+    if table.scope.partitions or not groups_of(table):
+        return ()
+    try:
+        snapshot = table.opened.indexes
+    except HudiError:
+        return ()
+    return tuple(one for one in snapshot.usable if one == BuiltIn.COLUMN_STATS) if snapshot is not None else ()
+
+
+def examine_owners(table: StoredTable, index: str, tally: Tally) -> Iterator[Finding]:
+    """MDT-001: each entry is of a file on storage."""
+    snapshot = table.opened.indexes
+    names = {split_path(path)[1] for path in table.listing.files}
+    gone: dict[str, list[str]] = {}
+    for found in () if snapshot is None else snapshot.slices(index):
+        for one in snapshot.metadata.records_of_slice(found).values() if snapshot is not None else ():
+            if isinstance(one.payload, ColumnStats) and not one.payload.is_deleted:
+                tally.looked("MDT-001")
+                if one.payload.file_name not in names:
+                    gone.setdefault(one.payload.file_name, []).append(one.payload.column)
+    for name, columns in sorted(gone.items()):
+        yield Place(index, name).finding(
+            "MDT-001", "cosmetic", "Look-ups read entries that no query needs.", "entries of files that exist",
+            f"entries of {', '.join(sorted(columns))}"[:200],
+        )  # fmt: skip
+
+
+FILE_ENTRIES = Check("metadata.file-entries", ("MDT-001",), "deep", examine_owners, _indexes_of_files, tables="data")
 KEY_ENTRIES = Check("metadata.key-entries", ("IDX-010", "IDX-024"), "deep", examine_part, parts_of, tables="data")

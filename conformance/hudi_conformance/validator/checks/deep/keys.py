@@ -101,7 +101,7 @@ def _duplicates(opened: Opened, share: Share, keys: pa.Table) -> Iterator[Findin
 
 
 def _duplicate(opened: Opened, slices: list[FileSlice], keys: list[str]) -> Finding:
-    inserted = all(_were_inserted(opened, slices, key) for key in keys[:10])
+    inserted = all(were_inserted(opened, slices, key) for key in keys[:10])
     severity: Severity = "cosmetic" if inserted else "wrong-answers"
     meaning = (
         "Queries return several rows for a key, because inserts do not look keys up; an update changes only some of them."
@@ -123,7 +123,7 @@ def _newest_file(one: FileSlice) -> str:
     return one.base_file or one.log_files[-1]
 
 
-def _were_inserted(opened: Opened, slices: list[FileSlice], key: str) -> bool:
+def were_inserted(opened: Opened, slices: list[FileSlice], key: str) -> bool:
     """Whether the rows of a key are different rows, the last of which an insert wrote (ER-058)."""
     names = [name for name in (KEY, COMMIT_TIME, _SEQUENCE) if opened.properties.populates_meta_fields]
     if not names:
