@@ -46,6 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--update-expected-failures", action="store_true", help="rewrite the list, keeping reasons")
     group.addoption("--report", metavar="DIR", type=Path, help="write report.jsonl, run.json and index.html")
     group.addoption("--mutant", metavar="NAME", help="apply a mutant to the reference (hudi-conformance mutants)")
+    group.addoption(
+        "--record-lines", metavar="DIR", type=Path, help="record the lines of the reference that each case executes"
+    )
     group.addoption("--seed", metavar="N", type=int, help="seed of drawn data")
     group.addoption("--programs", metavar="N", type=int, help="programs that each model-based test draws")
     group.addoption("--message-timeout", metavar="S", type=float, help="time limit of each message, in seconds")
@@ -53,6 +56,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--known-flaky", metavar="FILE", type=Path, help="cases that may pass or fail: a pattern a line, # reason")
     group.addoption("--trace-messages", metavar="FILE", help="write every message of each case; -: to the terminal")
     group.addoption("--plain", action="store_true", help="run the reference without its fast paths (HUDI_REFERENCE_PLAIN=1)")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Apply a drawn mutant, or record lines, before anything imports the reference."""
+    given = early_config.known_args_namespace
+    if (given.mutant or "").startswith("drawn:"):
+        from hudi_conformance.mutants.drawn.draw import install_mutant
+
+        install_mutant(given.mutant)
+    if given.record_lines is not None:
+        from hudi_conformance.runner.mutation.lines import LineRecorder
+
+        early_config.pluginmanager.register(LineRecorder(given.record_lines), "hudi-conformance-lines")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -18,7 +18,7 @@ from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence.evidence import CitedCase, golden_cases
 from hudi_conformance.report.evidence.source_facts import read_mutants_of_file
 from hudi_conformance.requirements import requirement as index
-from hudi_conformance.runner import mutation_run
+from hudi_conformance.runner.mutation import named as mutation_run
 from hudi_reference import create_table
 from hudi_reference.records import merge
 from hudi_reference.records.merge_tables import Kind, Order, Result

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 from fnmatch import fnmatch
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
@@ -15,7 +17,7 @@ from hudi_conformance.mutants import Mutant, all_mutants
 from hudi_conformance.mutants.harness.score import Kill, save_kills
 from hudi_conformance.report.evidence.evidence import ROOT, CitedCase, gather_evidence
 from hudi_conformance.requirements.chapters import chapter_of_rule
-from hudi_conformance.runner.mutation_run import SuiteError, run_mutants
+from hudi_conformance.runner.mutation.named import SuiteError, run_mutants
 
 #: The outcomes of a mutant, best first, and how each is shown.
 OUTCOMES = {
@@ -31,10 +33,24 @@ def mutants(
         typer.Option("--only", metavar="PATTERN", help="Mutants by name, rule, area or chapter; repeatable."),
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Mutants that run at the same time.")] = 1,
+    drawn: Annotated[
+        int | None,
+        typer.Option("--random", metavar="N", min=1, help="Judge N small changes of the code, drawn at random, instead."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="What decides which changes are drawn.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the judgements of drawn mutants as JSON.")
+    ] = None,
 ) -> None:
     """Apply one mutant after the other to the reference and record which cases fail. Each outcome is stored at once."""
     if not (ROOT / "pyproject.toml").is_file():
         typer.echo("mutants needs a source checkout: its outcome is a file of the sources", err=True)
+        raise typer.Exit(2)
+    if drawn is not None:
+        _judge_drawn(drawn, seed, jobs, output)
+        return
+    if output is not None:
+        typer.echo("--output goes with --random: outcomes of named mutants are stored in the sources", err=True)
         raise typer.Exit(2)
     patterns = [current_mutant(pattern) for pattern in only or ()]
     chosen = [m for m in all_mutants() if not patterns or any(_matches(m, pattern) for pattern in patterns)]
@@ -51,6 +67,38 @@ def mutants(
     outcomes = {k.name: classify_kill(k, cases) for k in kills}
     SafeConsole().print(_table(kills, outcomes))
     raise typer.Exit(0 if all(outcome == "own" for outcome in outcomes.values()) else 1)
+
+
+def _judge_drawn(count: int, seed: int, jobs: int, output: Path | None) -> None:
+    """Judge `count` drawn mutants and print each as soon as it is judged; exit 1 if one survives."""
+    from hudi_conformance.mutants.drawn.draw import draw_mutants
+    from hudi_conformance.runner.mutation import drawn
+
+    share_compiled_modules()
+    judged: list[drawn.Judgement] = []
+    console = SafeConsole()
+    chosen = draw_mutants(count, seed)
+    with Progress(transient=True, console=SafeConsole(stderr=True)) as progress:
+        task = progress.add_task("which cases execute which lines", total=len(chosen))
+
+        def done(found: drawn.Judgement) -> None:
+            judged.append(found)
+            progress.update(task, advance=1, description=found.name)
+            colour = "green" if found.outcome == "killed" else "red"
+            console.print(f"[{colour}]{found.outcome}[/]  {escape(found.description)}  [dim]{escape(found.killed_by)}[/]")
+            if output is not None:
+                drawn.save_judgements(output, seed, judged)
+
+        try:
+            lines = drawn.load_lines(drawn.folder_of_lines())
+            drawn.judge_mutants(chosen, lines, jobs=jobs, done=done)
+        except SuiteError as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(3) from None
+    outcomes = [j.outcome for j in judged]
+    counted = ", ".join(f"{outcomes.count(o)} {o}" for o in ("killed", "survived", "not executed"))
+    console.print(f"{len(judged)} drawn mutants, seed {seed}: {counted}")
+    raise typer.Exit(0 if outcomes.count("killed") == len(judged) else 1)
 
 
 def _run(chosen: list[Mutant], cases: tuple[CitedCase, ...], jobs: int) -> list[Kill]:

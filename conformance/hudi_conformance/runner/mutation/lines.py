@@ -1,0 +1,93 @@
+"""Which cases execute which lines of the reference: recorded once, so that a mutant is judged by these cases only."""
+
+import json
+import os
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from coverage import Coverage, CoverageData
+
+from hudi_conformance.mutants.drawn.draw import reference_folder
+
+#: Suffix of the files with the seconds that each case took; one file for each process.
+SECONDS = ".seconds.json"
+
+
+class LineRecorder:
+    """A plugin of pytest that records the lines of the reference that each test executes, and the time it takes.
+
+    Lines that are executed when a module is imported belong to no test.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.coverage = Coverage(
+            data_file=str(folder / f"lines.{os.getpid()}"),
+            config_file=False,
+            include=[f"{reference_folder()}/*"],
+            concurrency=["thread", "greenlet"],
+        )
+        self.seconds: dict[str, float] = {}
+        self.coverage.start()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Lines from here on belong to this test."""
+        self.coverage.switch_context(item.nodeid)
+        before = time.process_time()
+        try:
+            return (yield)
+        finally:
+            self.seconds[item.nodeid] = time.process_time() - before
+
+    def pytest_sessionfinish(self) -> None:
+        """Write what this process has recorded."""
+        self.coverage.stop()
+        self.coverage.save()
+        text = json.dumps(self.seconds)
+        (self.folder / f"{os.getpid()}{SECONDS}").write_text(text, encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class RecordedLines:
+    """The tests, by their node ids, of each line (path relative to the reference, number from 1), and their CPU seconds."""
+
+    tests: dict[tuple[str, int], frozenset[str]]
+    seconds: dict[str, float]
+
+    def tests_of(self, path: str, line: int) -> tuple[str, ...]:
+        """The tests that execute a line, the shortest first."""
+        return self._shortest_first(self.tests.get((path, line), frozenset()))
+
+    def tests_of_file(self, path: str) -> tuple[str, ...]:
+        """The tests that execute any line of a file, the shortest first."""
+        return self._shortest_first(frozenset[str]().union(*(t for (file, _), t in self.tests.items() if file == path)))
+
+    def _shortest_first(self, tests: frozenset[str]) -> tuple[str, ...]:
+        return tuple(sorted(tests, key=lambda t: (self.seconds.get(t, 0.0), t)))
+
+
+def read_recorded_lines(folder: Path) -> RecordedLines:
+    """What the processes of one or several runs recorded in `folder`.
+
+    Raises:
+        FileNotFoundError: nothing was recorded there.
+    """
+    root, tests, seconds = reference_folder(), dict[tuple[str, int], set[str]](), dict[str, float]()
+    files = sorted(folder.glob("lines.*"))
+    if not files:
+        raise FileNotFoundError(f"no recorded lines in {folder}")
+    for file in files:
+        data = CoverageData(str(file))
+        data.read()
+        for name in data.measured_files():
+            path = Path(name).relative_to(root).as_posix()
+            for line, contexts in data.contexts_by_lineno(name).items():
+                tests.setdefault((path, line), set()).update(filter(None, contexts))
+    for file in folder.glob(f"*{SECONDS}"):
+        seconds |= json.loads(file.read_text(encoding="utf-8"))
+    return RecordedLines({place: frozenset(found) for place, found in tests.items()}, seconds)
