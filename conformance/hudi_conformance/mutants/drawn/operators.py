@@ -5,7 +5,7 @@ functions that only print an object are left out: such a change is not observabl
 """
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
@@ -32,24 +32,49 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }
 #: Functions and the one that takes their place.
 OPPOSITES = {"min": "max", "max": "min", "any": "all", "all": "any", "startswith": "endswith", "endswith": "startswith"}
-#: Methods that only print an object.
+#: Methods that only print an object; so do functions named `describe…`.
 PRINTING = {"__repr__", "__str__"}
 
 
 @dataclass(frozen=True)
 class Site:
-    """One change that can be made at one place of a module. `line` counts from 1, `column` from 0.
+    """One change that can be made at one place of a module: `replacement` takes the place of `node`.
 
-    `before` and `after` are the source texts of the node; `make` changes the tree in which the site was found.
+    The node is the attribute `field` of `parent`, or with an `index` one of its items. `function` is the qualified name of the
+    function or class around it, empty at the level of the module.
     """
 
     operator: str
-    line: int
-    column: int
     function: str
-    before: str
-    after: str
-    make: Callable[[], None]
+    parent: ast.AST
+    field: str
+    index: int | None
+    node: ast.AST
+    replacement: ast.AST
+
+    @property
+    def line(self) -> int:
+        """The line of the node, from 1."""
+        return int(self.node.lineno)  # type: ignore[attr-defined]
+
+    @property
+    def before(self) -> str:
+        """The source text of the node, in one line."""
+        return " ".join(ast.unparse(self.node).split())
+
+    @property
+    def after(self) -> str:
+        """The source text of the replacement, in one line."""
+        return " ".join(ast.unparse(self.replacement).split())
+
+    def make(self) -> None:
+        """Change the tree in which the site was found."""
+        ast.copy_location(self.replacement, self.node)
+        if self.index is None:
+            setattr(self.parent, self.field, self.replacement)
+        else:
+            getattr(self.parent, self.field)[self.index] = self.replacement
+        ast.fix_missing_locations(self.parent)
 
 
 def find_sites(tree: ast.Module) -> Iterator[Site]:
@@ -66,33 +91,18 @@ def _sites_below(parent: ast.AST, function: str) -> Iterator[Site]:
             if not isinstance(node, ast.AST) or _is_docstring(parent, field, index, node) or _only_prints(node):
                 continue
             if hasattr(node, "lineno"):
-                place = (parent, field, index if isinstance(value, list) else None)
+                item = index if isinstance(value, list) else None
                 for operator, replacement in _replacements(node):
-                    yield _site(operator, place, node, replacement, function)
+                    yield Site(operator, function, parent, field, item, node, replacement)
             named = isinstance(node, ast.FunctionDef | ast.ClassDef)
             inner = f"{function}.{node.name}".lstrip(".") if named else function  # type: ignore[attr-defined]
             yield from _sites_below(node, inner)
 
 
-def _site(operator: str, place: tuple[ast.AST, str, int | None], node: ast.AST, replacement: ast.AST, function: str) -> Site:
-    parent, field, index = place
-
-    def make() -> None:
-        ast.copy_location(replacement, node)
-        if index is None:
-            setattr(parent, field, replacement)
-        else:
-            getattr(parent, field)[index] = replacement
-        ast.fix_missing_locations(parent)
-
-    before, after = (" ".join(ast.unparse(n).split()) for n in (node, replacement))
-    return Site(operator, node.lineno, node.col_offset, function, before, after, make)  # type: ignore[attr-defined]
-
-
 def _is_left_out(parent: ast.AST, field: str) -> bool:
     match parent:
-        case ast.Call(keywords=keywords) if any(k.arg in {"rule", "found", "remedy"} for k in keywords):
-            return True  # builds an error
+        case ast.Call() if _builds_an_error(parent):
+            return True
         case ast.Raise() | ast.JoinedStr() | ast.Assert() | ast.Import() | ast.ImportFrom():
             return True
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
@@ -108,7 +118,11 @@ def _is_docstring(parent: ast.AST, field: str, index: int, node: ast.AST) -> boo
 
 
 def _only_prints(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef) and node.name in PRINTING
+    return isinstance(node, ast.FunctionDef) and (node.name in PRINTING or node.name.lstrip("_").startswith("describe"))
+
+
+def _builds_an_error(call: ast.Call) -> bool:
+    return any(keyword.arg in {"rule", "found", "remedy"} for keyword in call.keywords)
 
 
 def _replacements(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -173,6 +187,8 @@ def _constants(node: ast.Constant) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _calls(call: ast.Call) -> Iterator[tuple[str, ast.AST]]:
+    if _builds_an_error(call):
+        return
     match call.func:
         case ast.Name(id=name) if name in OPPOSITES:
             yield "opposite", ast.Call(ast.Name(OPPOSITES[name], ast.Load()), call.args, call.keywords)

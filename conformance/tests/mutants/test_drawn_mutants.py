@@ -1,0 +1,112 @@
+"""Mutants that are drawn at random: which changes are drawn, how one is applied, and what judges it."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hudi_conformance.mutants.drawn.draw import DrawnMutant, draw_mutants, install_mutant, mutants_of_source, reference_folder
+from hudi_conformance.mutants.drawn.operators import find_sites
+from hudi_conformance.runner.mutation.drawn import judge_mutant
+from hudi_conformance.runner.mutation.lines import RecordedLines
+
+SOURCE = '''"""Docstring."""
+LIMIT = 3
+
+
+def count(values: "list[int]", least: int = 1) -> int:
+    """Docstring."""
+    if not values or least < 0:
+        raise ValueError("no values")
+    return min(v for v in values if v >= least)
+'''
+
+
+def changes(source: str) -> dict[str, str]:
+    return {site.after: site.operator for site in find_sites(ast.parse(source))}
+
+
+def test_every_operator_makes_a_small_change():
+    assert changes("x = a < b") == {"a <= b": "comparison", "a >= b": "comparison"}
+    assert changes("x = a and b") == {"a or b": "and-or", "b": "operand-removed", "a": "operand-removed"}
+    assert changes("x = f(a, key=b)") == {"f(a)": "argument-removed"}
+    assert changes("x = a[1:]") == {"1 + 1:": "off-by-one", "2": "constant"}
+    assert changes("x = [a for a in b if a]") == {"[a for a in b]": "condition-removed"}
+
+
+def test_texts_of_errors_and_docstrings_are_not_changed():
+    found = changes(SOURCE)
+    assert found == {
+        "4": "constant",  # LIMIT
+        "2": "constant",  # the default of `least`
+        "if True: raise ValueError('no values')": "condition-true",
+        "if False: raise ValueError('no values')": "condition-false",
+        "not values and least < 0": "and-or",
+        "least < 0": "operand-removed",
+        "not values": "operand-removed",
+        "values": "not-removed",
+        "least <= 0": "comparison",
+        "least >= 0": "comparison",
+        "1": "constant",
+        "pass": "statement-removed",
+        "max((v for v in values if v >= least))": "opposite",
+        "(v for v in values)": "condition-removed",
+        "v > least": "comparison",
+        "v < least": "comparison",
+    }
+
+
+def test_every_drawn_mutant_compiles_and_differs(tmp_path: Path):
+    (tmp_path / "counting.py").write_text(SOURCE)
+    same = ast.dump(ast.parse(SOURCE))
+    for mutant in mutants_of_source("counting.py", SOURCE):
+        tree = ast.parse(SOURCE)
+        list(find_sites(tree))[mutant.number].make()
+        compile(tree, "counting.py", "exec")
+        assert ast.dump(tree) != same
+
+
+def test_a_seed_decides_what_is_drawn():
+    root = reference_folder() / "layout"
+    drawn_twice = [[m.name for m in draw_mutants(50, seed, root)] for seed in (1, 1, 2)]
+    assert drawn_twice[0] == drawn_twice[1] != drawn_twice[2]
+    assert len({(m.path, m.site.line) for m in draw_mutants(50, seed=3, root=root)}) == 50
+
+
+def first_mutant(path: str, operator: str) -> DrawnMutant:
+    source = (reference_folder() / path).read_text()
+    return next(m for m in mutants_of_source(path, source) if m.site.operator == operator)
+
+
+def test_a_module_is_imported_with_the_change():
+    mutant = first_mutant("layout/names.py", "comparison")
+    code = f"""
+from importlib.machinery import SourceFileLoader
+from hudi_conformance.mutants.drawn.draw import install_mutant
+install_mutant({mutant.name!r})
+import hudi_reference.layout.names as changed
+plain = SourceFileLoader(changed.__name__, changed.__file__).get_code(changed.__name__)
+assert changed.__loader__.get_code(changed.__name__) != plain
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_mutant_that_does_not_exist_is_refused():
+    with pytest.raises(LookupError, match="no mutant"):
+        install_mutant("drawn:no/such/file.py:1")
+    with pytest.raises(LookupError, match="imported before"):
+        install_mutant("drawn:errors.py:0")
+
+
+@pytest.mark.slow
+def test_a_mutant_is_judged_by_the_cases_that_execute_its_line():
+    """A reader that ignores base files, and the same change where no case executes the line."""
+    case, path = "fixtures/merge/merge.event-time.late-record.mor/case.json", "layout/names.py"
+    killed = first_mutant(path, "condition-false")  # names of base files are not recognized
+    lines = RecordedLines({(path, killed.site.line): frozenset({f"{case}::reference"})}, {})
+    judged = judge_mutant(killed, lines)
+    assert (judged.outcome, judged.asked) == ("killed", 1)
+    assert judged.killed_by.startswith("merge.event-time.late-record.mor")
+    assert judge_mutant(killed, RecordedLines({}, {})).outcome == "not executed"
