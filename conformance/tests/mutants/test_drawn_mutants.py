@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import hudi_reference.errors  # noqa: F401 - a test needs a module that is imported
 from hudi_conformance.mutants.drawn.draw import DrawnMutant, draw_mutants, install_mutant, mutants_of_source, reference_folder
 from hudi_conformance.mutants.drawn.operators import find_sites
 from hudi_conformance.runner.mutation.drawn import judge_mutant
@@ -96,6 +97,7 @@ assert changed.__loader__.get_code(changed.__name__) != plain
 def test_a_mutant_that_does_not_exist_is_refused():
     with pytest.raises(LookupError, match="no mutant"):
         install_mutant("drawn:no/such/file.py:1")
+    assert "hudi_reference.errors" in sys.modules
     with pytest.raises(LookupError, match="imported before"):
         install_mutant("drawn:errors.py:0")
 
@@ -103,7 +105,7 @@ def test_a_mutant_that_does_not_exist_is_refused():
 @pytest.mark.slow
 def test_a_mutant_is_judged_by_the_cases_that_execute_its_line():
     """A reader that ignores base files, and the same change where no case executes the line."""
-    case, path = "fixtures/merge/merge.event-time.late-record.mor/case.json", "layout/names.py"
+    case, path = "fixtures/merge/event-time.late-record.mor/case.json", "layout/names.py"
     killed = first_mutant(path, "condition-false")  # names of base files are not recognized
     lines = RecordedLines({(path, killed.site.line): frozenset({f"{case}::reference"})}, {})
     judged = judge_mutant(killed, lines)

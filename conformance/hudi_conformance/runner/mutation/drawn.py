@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.engines.support.environments import cache_folder
 from hudi_conformance.mutants.drawn.draw import DrawnMutant, reference_folder
@@ -109,12 +111,12 @@ def _first_failure(mutant: str, tests: Sequence[str], seconds: float) -> str:
                 return "time limit"
         if running.returncode == 0:
             return ""
+        if running.returncode == pytest.ExitCode.USAGE_ERROR:
+            raise SuiteError(f"pytest did not run with {mutant}:\n{printed[-3000:]}")
         try:
             _, results = read_report(Path(scratch))
         except FileNotFoundError:
-            if "usage:" in printed or "no mutant" in printed:
-                raise SuiteError(f"no report with {mutant}:\n{printed[-3000:]}") from None
-            return "no report: the run ended early"
+            return f"the run ended early, exit {running.returncode}"
     failed = [r.case for r in results if r.outcome.is_failure or r.outcome is Outcome.REFUSED]
     return failed[0] if failed else f"exit {running.returncode}"
 
