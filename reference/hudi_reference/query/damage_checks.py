@@ -65,43 +65,43 @@ def check_commit(commit: CommitMetadata, instant: Instant, path: str, *, is_lega
 
 
 @implements("TL-036", "TL-005")
-def check_commits(commits: Mapping[Instant, CommitMetadata], timeline: Timeline, folder: str) -> None:
+def check_commits(commits: Mapping[Instant, CommitMetadata], timeline: Timeline, properties: TableProperties) -> None:
     """Check the metadata of the completed writes together.
 
-    Each span of a file was written by one action. A completed action is based on completed ones: an action whose files it names
-    as earlier ones has completed, although its completed file is missing. Compactions may be pending, because writes begin a
-    slice at the time of a pending one.
+    Each span of a file was written by one action. A base file is made of files of completed actions: an action whose files its
+    metadata names as earlier ones has completed, although its completed file is missing. What the metadata of a log file names
+    as earlier says nothing: with change capture it is the whole slice, with the files of pending and failed writes. No action
+    writes into the log file that another action has begun before that one has completed; names of version 6 have the instant of
+    the slice instead. Compactions may be pending,
+    because writes begin a slice at the time of a pending one.
 
     Raises MalformedMetadata.
     """
+    folder = properties.timeline_folder
     pending = {i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action not in _COMPACTIONS}
     written: dict[tuple[str, int], Instant] = {}
     for instant, commit in commits.items():
         for stat in commit.stats:
             if stat.path and written.setdefault((stat.path, stat.log_offset), instant) is not instant:
                 raise _foreign(f"{folder}/{instant.file_name}", "TL-005", "files that no other action wrote", stat.path)
-            if stat.previous_instant in pending:
+            if stat.previous_instant in pending and not stat.is_log:
                 raise _incomplete(folder, instant, stat.previous_instant, stat.path)
-            if pending and (creator := _instant_of(stat.path)) in pending:
-                raise _incomplete(folder, instant, creator, stat.path)
-        for name in _earlier_logs(commit) if pending else ():
-            if name.instant in pending:
-                raise _incomplete(folder, instant, name.instant, str(name))
-
-
-def _instant_of(path: str) -> str:
-    parsed = parse_data_file_name(split_path(path)[1])
-    return "" if parsed is None else parsed.instant
+            name = parse_data_file_name(split_path(stat.path)[1]) if pending else None
+            if name is not None and name.instant in pending and not properties.is_legacy:
+                raise _incomplete(folder, instant, name.instant, stat.path)
+        for log in _earlier_logs(commit) if pending else ():
+            if log.instant in pending:
+                raise _incomplete(folder, instant, log.instant, str(log))
 
 
 def _earlier_logs(commit: CommitMetadata) -> Iterator[LogFileName]:
-    """The log files of the slices to which a write has added its own."""
+    """The log files of which base files were made."""
     partitions: Mapping[str, Any] = commit.record.get("partitionToWriteStats") or {}
     for stat in (stat for stats in partitions.values() for stat in stats or ()):
-        for text in stat.get("logFiles") or ():
-            name = parse_data_file_name(text)
-            if isinstance(name, LogFileName) and not (stat.get("path") or "").endswith(text):
-                yield name
+        if not isinstance(parse_data_file_name(split_path(stat.get("path") or "")[1]), BaseFileName):
+            continue
+        names = map(parse_data_file_name, stat.get("logFiles") or ())
+        yield from (name for name in names if isinstance(name, LogFileName))
 
 
 def _incomplete(folder: str, instant: Instant, earlier: str, path: str) -> MalformedMetadata:

@@ -169,7 +169,7 @@ def load_file_groups(
     """
     before = {} if known is None else known.commits
     commits = {instant: before.get(instant) or load_commit(storage, properties, instant) for instant in timeline.commits}
-    check_commits(commits, timeline, properties.timeline_folder)
+    check_commits(commits, timeline, properties)
     if properties.is_metadata_table:
         commits = _drop_commits_before_creation(commits)
     listed, holds = Listed(list_all(storage)) if listing is None else listing(commits)
