@@ -72,8 +72,7 @@ def check_commits(commits: Mapping[Instant, CommitMetadata], timeline: Timeline,
     metadata names as earlier ones has completed, although its completed file is missing. What the metadata of a log file names
     as earlier says nothing: with change capture it is the whole slice, with the files of pending and failed writes. No action
     writes into the log file that another action has begun before that one has completed; names of version 6 have the instant of
-    the slice instead. Compactions may be pending,
-    because writes begin a slice at the time of a pending one.
+    the slice instead. Compactions may be pending, because writes begin a slice at the time of a pending one.
 
     Raises MalformedMetadata.
     """

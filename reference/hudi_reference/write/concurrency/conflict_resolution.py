@@ -15,7 +15,7 @@ from hudi_reference.query.file_groups import GroupId, load_commit
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema, without_meta_columns
 from hudi_reference.storage import Storage
-from hudi_reference.timeline.active import Timeline, completion_order
+from hudi_reference.timeline.active import Timeline, completion_order, is_still_pending
 from hudi_reference.timeline.contents.metadata import CommitMetadata, WriteStat, commit_metadata_of, read_compaction_plan
 from hudi_reference.timeline.history.archived import metadata_of
 from hudi_reference.timeline.instants.instant import Instant
@@ -153,14 +153,13 @@ def concurrent_actions(
     # conflict.
     for plan in (pending for pending in now.pending if plans and pending.action == "compaction"):
         path = f"{properties.timeline_folder}/{Instant(plan.requested, plan.action, State.REQUESTED).file_name}"
-        yield ConcurrentAction(plan, dict.fromkeys(read_compaction_plan(_plan(storage, path), path), WriteKind.COMPACTS))
-
-
-def _plan(storage: Storage, path: str) -> bytes:
-    try:
-        return storage.get(path)
-    except FileNotFoundError as error:
-        raise MalformedMetadata("the plan of a pending action is missing", rule="TL-047", path=path) from error
+        try:
+            groups = read_compaction_plan(storage.get(path), path)
+        except FileNotFoundError as error:
+            if not is_still_pending(storage, properties, plan):
+                continue
+            raise MalformedMetadata("the plan of a pending action is missing", rule="TL-047", path=path) from error
+        yield ConcurrentAction(plan, dict.fromkeys(groups, WriteKind.COMPACTS))
 
 
 def _read_archived_commit(now: Timeline, instant: Instant, properties: TableProperties) -> CommitMetadata:

@@ -18,7 +18,7 @@ from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
-from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.active import Timeline, is_still_pending
 from hudi_reference.timeline.contents.actions import load_action
 from hudi_reference.timeline.contents.metadata import groups_of_clustering
 from hudi_reference.timeline.instants.instant import Instant
@@ -57,7 +57,10 @@ def apply_update_strategy(table: Table, timeline: Timeline, changed: Iterable[Fi
 
 
 def planned_clusterings(storage: Storage, properties: TableProperties, timeline: Timeline) -> Mapping[GroupId, str]:
-    """The requested time of the clustering that is pending for each file group."""
+    """The requested time of the clustering that is pending for each file group.
+
+    Raises MalformedMetadata if an action is pending and has no plan.
+    """
     found: dict[GroupId, str] = {}
     for pending in timeline.pending:
         if pending.action == "clustering":
@@ -65,6 +68,8 @@ def planned_clusterings(storage: Storage, properties: TableProperties, timeline:
             try:
                 record: Mapping[str, Any] = load_action(storage, properties, plan) or {}
             except FileNotFoundError as error:
+                if not is_still_pending(storage, properties, plan):
+                    continue
                 raise MalformedMetadata(
                     "the plan of a pending action is missing", rule="TL-047", path=plan.file_name
                 ) from error
