@@ -6,9 +6,11 @@ in their own rows, instants with one another, the timeline with the data files.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from io import BytesIO
+from itertools import pairwise, permutations
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from hudi_conformance.contract import Query
@@ -71,6 +73,13 @@ def _exchanged(files: Iterable[Path]) -> Iterator[Changes]:
             yield {one: second, other: first}
 
 
+def _padded(parquet: bytes, length: int) -> bytes | None:
+    """A Parquet file with bytes between its columns and its footer, so that it has this length; None if it is too long."""
+    footer = len(parquet) - 8 - int.from_bytes(parquet[-8:-4], "little")
+    missing = length - len(parquet)
+    return None if missing <= 0 else parquet[:footer] + bytes(missing) + parquet[footer:]
+
+
 @AREAS
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("TL-036", "META-010", "META-011")
@@ -80,6 +89,41 @@ def test_exchanged_base_files(engine: Client, budget: Budget, area: str) -> None
     rows have the name of their file.
     """
     check_damages(engine, budget, area, lambda table: _exchanged(_data_files(table, r"^[^.].*\.parquet$")))
+
+
+@AREAS
+@pytest.mark.needs("read.snapshot")
+@pytest.mark.requirements("META-010", "META-011")
+@pytest.mark.long
+def test_base_file_with_the_content_and_the_length_of_others(engine: Client, budget: Budget, area: str) -> None:
+    """META-010: a base file with the rows of another base file is an error, even if its length is the one in commit metadata:
+    its rows have the name of the other file.
+    """
+
+    def damages(table: Path) -> Iterator[Changes]:
+        for one, other in permutations(_data_files(table, r"^[^.].*\.parquet$")[:4], 2):
+            if (padded := _padded(other.read_bytes(), one.stat().st_size)) is not None:
+                yield {one: padded}
+
+    check_damages(engine, budget, area, damages)
+
+
+@AREAS
+@pytest.mark.needs("read.snapshot")
+@pytest.mark.requirements("TL-036")
+@pytest.mark.long
+def test_base_file_that_lost_rows(engine: Client, budget: Budget, area: str) -> None:
+    """TL-036: a base file that was stored again without its last row is an error, because commit metadata has its length."""
+
+    def damages(table: Path) -> Iterator[Changes]:
+        for path in _data_files(table, r"^[^.].*\.parquet$"):
+            rows = pq.ParquetFile(path).read()
+            if rows.num_rows:
+                stored = BytesIO()
+                pq.write_table(rows.slice(0, rows.num_rows - 1), stored)
+                yield {path: stored.getvalue()}
+
+    check_damages(engine, budget, area, damages)
 
 
 @AREAS
