@@ -5,12 +5,14 @@ console of rich for such streams: its own colours and cursor movements pass, tex
 `sys.stdout.buffer`. Where the output is not a terminal the same is escaped, because what is kept may be shown on one later.
 """
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from hudi_conformance.contract.text import make_printable
+#: Text without any character that is escaped. Escaping is imported when it is needed, because the contract imports Arrow.
+_PLAIN = re.compile(r"[\t\n\x20-\x7e]*")
 
 
 class GuardedStream:
@@ -28,7 +30,7 @@ class GuardedStream:
 
     def write(self, text: str) -> int:
         """Write the text, escaped."""
-        self.stream.write(make_printable(text))
+        self.stream.write(text if _PLAIN.fullmatch(text) else _escaped(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -39,6 +41,12 @@ class GuardedStream:
     def __getattr__(self, name: str) -> Any:
         """Everything else of the stream."""
         return getattr(self.stream, name)
+
+
+def _escaped(text: str) -> str:
+    from hudi_conformance.contract.text import make_printable
+
+    return make_printable(text)
 
 
 @contextmanager

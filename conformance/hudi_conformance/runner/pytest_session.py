@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hudi_reference.storage import SYNC_VARIABLE
-
 if TYPE_CHECKING:
     from hudi_conformance.runner.session import Session
 
@@ -21,6 +19,7 @@ def get_session(config: pytest.Config) -> "Session":
         from hudi_conformance.runner.exchange_log import ExchangeLog
         from hudi_conformance.runner.patterns import read_flaky
         from hudi_conformance.runner.session import Session
+        from hudi_reference.storage import SYNC_VARIABLE
 
         os.environ.setdefault(SYNC_VARIABLE, "0")  # tables of the suite are temporary; engines that are started inherit it
         flaky, trace = config.getoption("known_flaky"), config.getoption("trace_messages")

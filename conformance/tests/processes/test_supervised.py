@@ -99,7 +99,9 @@ def test_signal_to_the_command(number, tmp_path):
     """No process stays, and no folder either; that of a killed command is deleted by the next one."""
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     environment.pop("HUDI_CONFORMANCE_LASTING_TMPDIR", None)
-    command = [sys.executable, "-c", COMMAND, TREE]
+    # The test may run below `nohup` or in the background of a shell, where children inherit that signals are ignored.
+    default = f"import signal; signal.signal({int(number)}, signal.SIG_DFL)\n" if number is signal.SIGHUP else ""
+    command = [sys.executable, "-c", default + COMMAND, TREE]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True) as process:
         folder = Path(process.stdout.readline().strip())
         pids = [int(word) for word in process.stdout.readline().split()]

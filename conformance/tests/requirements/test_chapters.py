@@ -22,7 +22,7 @@ from hudi_conformance.requirements.chapters import (
 )
 
 #: Folders beside those of the chapters.
-SUPPORT = {suite: {"support", "schedules"}, mutants: {"harness"}}
+SUPPORT = {suite: {"support", "schedules"}, mutants: {"harness", "drawn"}}
 
 
 def test_each_area_of_rules_belongs_to_one_chapter():

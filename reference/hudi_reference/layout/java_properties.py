@@ -13,8 +13,6 @@ from hudi_reference.errors import MalformedProperties
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPE_OF = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f"}
 _ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|u|.|$)", re.DOTALL)
-#: Control characters without the blanks and ends of lines of the format.
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 #: Characters that are escaped.
 _SPECIAL = re.compile(r"[^ -~]|[=:#!\\]")
 #: A key ends at the first `=`, `:` or blank that is not escaped; blanks around one separator belong to it.
@@ -24,7 +22,6 @@ _ENTRY = re.compile(r"((?:\\.|[^\\=: \t\f])*)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+)?(
 def load(data: bytes, path: str = "hoodie.properties") -> dict[str, str]:
     """The entries of the file at `path`; of several lines with one key, the last one counts. Raises MalformedProperties."""
     entries: dict[str, str] = {}
-    _check_characters(data, path)
     unescaped = partial(_unescape_character, path=path)
     for line in _logical_lines(data.decode("latin-1")):
         match = _ENTRY.fullmatch(line)
@@ -34,16 +31,6 @@ def load(data: bytes, path: str = "hoodie.properties") -> dict[str, str]:
             key, value = (part.decode("utf-16-le", "replace") for part in plain)
             entries[key] = value
     return entries
-
-
-def _check_characters(data: bytes, path: str) -> None:
-    """Raises MalformedProperties for a control character."""
-    found = _CONTROL.search(data)
-    if found is not None:
-        raise MalformedProperties(
-            "a control character, which writers escape", rule="PROP-011", path=path, offset=found.start(),
-            expected="text", found=f"byte 0x{found[0].hex()}", remedy="restore the file from another copy of the table",
-        )  # fmt: skip
 
 
 def dump(entries: Mapping[str, str], comment: str) -> bytes:

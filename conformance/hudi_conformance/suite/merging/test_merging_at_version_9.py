@@ -290,6 +290,7 @@ UNKNOWN_MERGING = {
 
 
 @pytest.mark.needs("service.compaction", "merge-on-read")
+@pytest.mark.leaves_damage("it edits the properties")
 @pytest.mark.parametrize("change", UNKNOWN_MERGING)
 @pytest.mark.requirements("MRG-041", "PROP-023", "PROP-019")
 def test_unknown_merging_is_refused(engine: Client, new_uri: NewUri, change: str) -> None:
