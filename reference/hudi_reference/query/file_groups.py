@@ -161,19 +161,23 @@ def load_file_groups(
     timeline: Timeline,
     known: FileGroups | None = None,
     listing: Listing | None = None,
+    *,
+    is_checked: bool = True,
 ) -> FileGroups:
     """The file groups at the time of the last instant of `timeline`, from one listing and the timeline's metadata.
 
     `known` are the groups at an earlier time: metadata of writes that had completed then is not read again. `listing` returns
-    the paths of some partitions, from another source than a listing of the whole table.
+    the paths of some partitions, from another source than a listing of the whole table. Unless `is_checked`, a damaged timeline
+    is not refused, so that a validator can examine its groups.
     """
     before = {} if known is None else known.commits
     commits = {instant: before.get(instant) or load_commit(storage, properties, instant) for instant in timeline.commits}
-    check_commits(commits, timeline, properties)
+    if is_checked:
+        check_commits(commits, timeline, properties)
     if properties.is_metadata_table:
         commits = _drop_commits_before_creation(commits)
     listed, holds = Listed(list_all(storage)) if listing is None else listing(commits)
-    if timeline.read_time == END_OF_TIME:
+    if is_checked and timeline.read_time == END_OF_TIME:
         check_timeline_exists(timeline, listed, properties)
     files = _collect_data_files(listed, commits, holds)
     compactions = _pending_compactions(storage, properties, timeline)

@@ -77,7 +77,8 @@ class Views:
         known = {instant: self._in_scope(commits.get(instant) or self._by_names(instant)) for instant in timeline.commits}
         readable = replace(timeline, instants=tuple(filter(self._can_be_read, timeline.instants)))
         listed = Listed(set(self.files))
-        return load_file_groups(self.storage, self.properties, readable, FileGroups({}, known), lambda given: listed)
+        before = FileGroups({}, known)
+        return load_file_groups(self.storage, self.properties, readable, before, lambda given: listed, is_checked=False)
 
     def _can_be_read(self, instant: Instant) -> bool:
         is_pending_compaction = instant.action == "compaction" and instant.state is not State.COMPLETED

@@ -62,7 +62,14 @@ class Opened:
 
     @cached_property
     def reader(self) -> SliceReader:
-        """The reader of its slices. If the reference cannot merge, only base files and blocks may be read; see `can_merge`."""
+        """The reader of its slices, also of base files that are not those that were written.
+
+        If the reference cannot merge, only base files and blocks may be read; see `can_merge`.
+        """
+        return replace(self._reader, checks_base_files=False)
+
+    @property
+    def _reader(self) -> SliceReader:
         if self.can_merge:
             return self.view.reader(self.table)
         kept = {key: value for key, value in self.properties.entries.items() if not any(part in key for part in _MERGING)}
