@@ -30,7 +30,7 @@ class FastPath(Enum):
     #: Bytes of a part of an HFile block.
     CRC32C = ("files.hfile.checksum:crc32c", 1024)
     #: Rows of a Parquet base file.
-    PARQUET_ROWS = ("files.base.parquet:read_rows", 1000)
+    PARQUET_ROWS = ("files.base.parquet:_rows", 1000)
 
     def __init__(self, function: str, least: int) -> None:
         self.function = function

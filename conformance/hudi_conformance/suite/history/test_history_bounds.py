@@ -38,7 +38,9 @@ WRITES = 8
 #: Cleaning that retains file versions and no commits does not move the limits.
 BY_VERSIONS = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS"}
 SYNC_MARKER = bytes(range(16))
-NO_STATS: Json = {"partitionToWriteStats": {}, "compacted": False, "extraMetadata": {}, "version": None}
+#: Metadata of a write without files. As in deployed tables, it has the schema at least.
+SCHEMA = {"schema": '{"type": "record", "name": "r", "fields": [{"name": "id", "type": "string"}]}'}
+NO_STATS: Json = {"partitionToWriteStats": {}, "compacted": False, "extraMetadata": SCHEMA, "version": None}
 
 
 #: A compaction of no file.
