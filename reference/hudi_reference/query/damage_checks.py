@@ -12,7 +12,8 @@ from hudi_reference.errors import MalformedMetadata, MalformedTable
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
-from hudi_reference.timeline.active import Timeline
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.contents.avro_container import Record
 from hudi_reference.timeline.contents.metadata import CommitMetadata
 from hudi_reference.timeline.instants.instant import Instant
@@ -24,15 +25,17 @@ _REMEDY = "restore the file from another copy of the table"
 
 
 @implements("LAY-017", "TL-036")
-def check_timeline_exists(timeline: Timeline, listed: Iterable[str], properties: TableProperties) -> None:
+def check_timeline_exists(timeline: Timeline, listed: Iterable[str], storage: Storage, properties: TableProperties) -> None:
     """Refuse a table that has data files and no instant: no writer stores a file before the first state of its action.
+
+    The data files were listed after the timeline, so that the first write of a table may have begun in between.
 
     Raises MalformedTable.
     """
     if timeline.instants:
         return
     stray = next((path for path in sorted(listed) if parse_data_file_name(split_path(path)[1]) is not None), None)
-    if stray is not None:
+    if stray is not None and not load_timeline(storage, properties).instants:
         raise MalformedTable(
             "the timeline has no instant, and the table has data files", rule="LAY-017", path=properties.timeline_folder,
             expected="the instants of the actions that wrote the files", found=stray,

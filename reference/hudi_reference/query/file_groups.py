@@ -178,7 +178,7 @@ def load_file_groups(
         commits = _drop_commits_before_creation(commits)
     listed, holds = Listed(list_all(storage)) if listing is None else listing(commits)
     if is_checked and timeline.read_time == END_OF_TIME:
-        check_timeline_exists(timeline, listed, properties)
+        check_timeline_exists(timeline, listed, storage, properties)
     files = _collect_data_files(listed, commits, holds)
     compactions = _pending_compactions(storage, properties, timeline)
     replaced = _replaced_groups(commits)

@@ -30,9 +30,11 @@ from hudi_reference.errors import (
     MalformedInstantName,
     MalformedLogFile,
     MalformedMetadata,
+    MalformedTable,
     MissingDataFile,
     PathOutsideTable,
 )
+from hudi_reference.query.file_groups import load_file_groups
 from hudi_reference.timeline.contents.avro_container import write_record
 
 
@@ -257,3 +259,15 @@ def test_a_pending_compaction_without_plan_is_an_error(suffix: str) -> None:
     table.storage.put(f"{TIMELINE}/20260201000000000.compaction.{suffix}", b"")
     with refused(table, MalformedMetadata, path=f"{TIMELINE}/20260201000000000.compaction.requested"):
         table.snapshot()
+
+
+def test_the_first_write_may_begin_between_the_listings_of_timeline_and_files() -> None:
+    """LAY-017: files without any instant are an error only if the timeline is still empty when the files have been listed."""
+    table = new_table()
+    empty = table.timeline
+    table.insert(trips(trip("1", "a")))
+    assert not load_file_groups(table.storage, table.properties, empty).commits
+    for info in table.storage.list(TIMELINE):
+        table.storage.delete(info.path)
+    with pytest.raises(MalformedTable, match="the timeline has no instant"):
+        load_file_groups(table.storage, table.properties, empty)
