@@ -168,12 +168,12 @@ def build_timeline(names: Iterable[str]) -> tuple[Instant, ...]:
     return tuple(Instant(*highest[identity]) for identity in sorted(highest))
 
 
-@implements("LAY-017", "LSM-001", "TL-055")
 def is_still_pending(storage: Storage, properties: TableProperties, instant: Instant) -> bool:
     """Whether an action is pending now: another process may have withdrawn it since a timeline was loaded."""
     return any(pending.identity == instant.identity for pending in load_timeline(storage, properties).pending)
 
 
+@implements("LAY-017", "LSM-001", "TL-055")
 def load_timeline(storage: Storage, properties: TableProperties, known: Timeline | None = None) -> Timeline:
     """The active timeline from one listing of its folder.
 
