@@ -63,8 +63,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Apply a drawn mutant, or record lines, before anything imports the reference."""
     given = early_config.known_args_namespace
     if (given.mutant or "").startswith("drawn:"):
-        from hudi_conformance.mutants.drawn.draw import install_mutant
+        from hudi_conformance.mutants.drawn.draw import install_mutant, limit_memory
 
+        limit_memory()
         install_mutant(given.mutant)
     if given.record_lines is not None:
         from hudi_conformance.runner.mutation.lines import LineRecorder

@@ -4,6 +4,7 @@ import ast
 import random
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -15,6 +16,8 @@ from hudi_conformance.mutants.drawn.operators import Site, find_sites
 
 #: What the name of a drawn mutant begins with.
 PREFIX = "drawn:"
+#: Bytes of memory of a process with a drawn mutant.
+MEMORY = 8 << 30
 #: Modules whose code is not observable from outside: the texts of errors, and packages that only import.
 LEFT_OUT = ("errors.py", "requirement.py", "__init__.py")
 
@@ -75,6 +78,14 @@ def draw_mutants(count: int, seed: int, root: Path | None = None) -> tuple[Drawn
 def _draw_one(chosen: random.Random, mutants: Sequence[DrawnMutant]) -> DrawnMutant:
     operator = chosen.choice(sorted({m.site.operator for m in mutants}))
     return chosen.choice([m for m in mutants if m.site.operator == operator])
+
+
+def limit_memory() -> None:
+    """Limit the memory of this process: a mutant may make the reference allocate without limit."""
+    with suppress(ImportError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def install_mutant(name: str) -> None:

@@ -3,9 +3,7 @@
 import hashlib
 import json
 import os
-import resource
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,16 +18,12 @@ from hudi_conformance.mutants.drawn.draw import DrawnMutant, reference_folder
 from hudi_conformance.report.evidence.evidence import ROOT
 from hudi_conformance.report.saved_run import read_report
 from hudi_conformance.runner.mutation.lines import RecordedLines, read_recorded_lines
-from hudi_conformance.runner.mutation.named import PLUGINS, SuiteError
+from hudi_conformance.runner.mutation.named import PLAIN, PLUGINS, SuiteError, run_pytest
 
 #: Tests of the first, second and further runs of a mutant: most mutants are killed by one of the first.
 BATCHES = (24, 240, 2400)
 #: Seconds of a run beyond twelve times the CPU time that its tests need without a mutant: a mutant may make them hang.
 EXTRA_SECONDS = 120
-#: Memory of a run: a mutant may make the reference allocate without limit.
-MEMORY = 8 << 30
-#: The arguments of every run.
-PLAIN = ("-q", "-p", "no:cacheprovider", "--tb=no", "-m", "", "--engine=reference", "--seed=0")
 
 
 @dataclass(frozen=True)
@@ -92,33 +86,21 @@ def _batches(tests: Sequence[str]) -> Iterator[Sequence[str]]:
 def _first_failure(mutant: str, tests: Sequence[str], seconds: float) -> str:
     """The first case that fails with the mutant, or how the run ended; empty if all pass."""
     with tempfile.TemporaryDirectory(prefix="hudi-conformance-mutant-") as scratch:
-        command = [sys.executable, "-m", "pytest", *PLUGINS, *PLAIN, "--maxfail=1", f"--mutant={mutant}"]
-        environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-        with subprocess.Popen(
-            [*command, f"--report={scratch}", *map(_target, tests)],
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        ) as running:
-            if hasattr(resource, "prlimit"):
-                resource.prlimit(running.pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
-            try:
-                printed, _ = running.communicate(timeout=12 * seconds + EXTRA_SECONDS)
-            except subprocess.TimeoutExpired:
-                running.kill()
-                return "time limit"
-        if running.returncode == 0:
+        arguments = [*PLUGINS, *PLAIN, "--maxfail=1", f"--mutant={mutant}", f"--report={scratch}", *map(_target, tests)]
+        try:
+            done = run_pytest(arguments, timeout=12 * seconds + EXTRA_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "time limit"
+        if done.returncode == 0:
             return ""
-        if running.returncode == pytest.ExitCode.USAGE_ERROR:
-            raise SuiteError(f"pytest did not run with {mutant}:\n{printed[-3000:]}")
+        if done.returncode == pytest.ExitCode.USAGE_ERROR:
+            raise SuiteError(f"pytest did not run with {mutant}:\n{done.stdout[-3000:]}")
         try:
             _, results = read_report(Path(scratch))
         except FileNotFoundError:
-            return f"the run ended early, exit {running.returncode}"
+            return f"the run ended early, exit {done.returncode}"
     failed = [r.case for r in results if r.outcome.is_failure or r.outcome is Outcome.REFUSED]
-    return failed[0] if failed else f"exit {running.returncode}"
+    return failed[0] if failed else f"exit {done.returncode}"
 
 
 def _target(node: str) -> str:
@@ -142,9 +124,8 @@ def load_lines(folder: Path) -> RecordedLines:
         SuiteError: the run that records them failed.
     """
     if not folder.is_dir():
-        command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-n", str(os.cpu_count() or 1), *PLAIN]
         suite = [f"--record-lines={folder}", "fixtures", "conformance/hudi_conformance/suite"]
-        done = subprocess.run([*command, *suite], cwd=ROOT, capture_output=True, text=True, check=False)
+        done = run_pytest(["-p", "no:randomly", "-n", str(os.cpu_count() or 1), *PLAIN, *suite])
         if done.returncode != 0:
             raise SuiteError(f"the run that records lines failed:\n{done.stdout[-3000:]}")
     return read_recorded_lines(folder)

@@ -24,6 +24,9 @@ TIME_LIMIT = 900
 #: Plugins of a run. Looking for all plugins of the environment takes longer than most cases.
 PLUGINS = ("--disable-plugin-autoload", "-p", "hudi_conformance", "-p", "hypothesispytest")
 
+#: The arguments of every run: long cases are included.
+PLAIN = ("-q", "-p", "no:cacheprovider", "--tb=no", "-m", "", "--engine=reference", "--seed=0")
+
 
 class SuiteError(RuntimeError):
     """The run with this mutant timed out, or wrote no report."""
@@ -113,16 +116,23 @@ def find_failing_cases(mutant: str | None, cases: Sequence[CitedCase], *, stop_e
 
 def _pytest(options: Iterable[str], cases: Iterable[CitedCase]) -> str:
     """Run pytest on these cases, long ones included, and return its output."""
-    plain = ["-q", "-p", "no:cacheprovider", "--tb=no", "-m", "", "--engine=reference", "--seed=0"]
-    command = [sys.executable, "-m", "pytest", *PLUGINS, *plain, *options, *map(_target, cases)]
-    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     try:
-        done = run_supervised(
-            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIME_LIMIT
-        )
+        done = run_pytest([*PLUGINS, *PLAIN, *options, *map(_target, cases)], timeout=TIME_LIMIT)
     except subprocess.TimeoutExpired as error:
         raise SuiteError(f"not finished after {TIME_LIMIT} s: {' '.join(options)}") from error
-    return str(done.stdout + done.stderr)
+    return str(done.stdout)
+
+
+def run_pytest(arguments: Sequence[str], *, timeout: float | None = None) -> "subprocess.CompletedProcess[str]":
+    """Run pytest in the checkout, in a supervised process; both outputs are in `stdout`.
+
+    Raises subprocess.TimeoutExpired after `timeout` seconds.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    command = [sys.executable, "-m", "pytest", *arguments]
+    done: subprocess.CompletedProcess[str] = run_supervised(command, cwd=ROOT, env=environment, timeout=timeout, **outputs)
+    return done
 
 
 def _target(case: CitedCase) -> str:
