@@ -1,12 +1,12 @@
 """Indexes: the plan of a filter over many files, and what each index adds to the cost of a write.
 
 `python -m tools.bench.indexes [plan] [writes] [--files N] [--rows N] [--engine NAME] [--only TEXT]`. The table of `plan` has N
-file groups, whose base files are links to a few hundred files; the reference writes the metadata table for them.
+file groups, whose base files are copies of a few hundred files with names of their own; the reference writes the metadata table
+for them.
 With `--engine apache-hudi@1.0.2`, Apache Hudi makes the same upserts on copies of the same tables, and the rows are compared.
 """
 
 import argparse
-import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -22,12 +22,13 @@ from tools.bench.indexes.skipping import SCHEMA, STATISTICS, make_table, median_
 from tools.bench.workers import Worker
 
 from hudi_reference import create_index, open_table
+from hudi_reference.files.base.parquet import CODEC_KEY
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.tables import WritableTable
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.write.commit import begin
 
-#: Files with rows of their own; the others are links to them.
+#: Files with rows of their own; the others are copies of them.
 SOURCES = 250
 #: The settings that each index needs, beside those of the rows above it.
 LISTED = {"hoodie.metadata.enable": "true"}
@@ -48,16 +49,18 @@ SHARE = 0.02
 
 def many_files(folder: Path, files: int) -> WritableTable:
     """A table with this many file groups of one row, and statistics of one column."""
-    table = make_table(folder, SOURCES // 2, {"hoodie.metadata.enable": "false"})
+    table = make_table(folder, SOURCES // 2, {"hoodie.metadata.enable": "false", CODEC_KEY: "uncompressed"})
     sources = [one for one in table.file_groups().latest_slices if one.base_file]
+    contents = [(folder / one.path(one.base_file or "")).read_bytes() for one in sources]
     commit = begin(table, "INSERT")
     for number in range(files - len(sources)):
-        source = sources[number % len(sources)]
-        name = str(BaseFileName(table.ids.file_id(), f"{number}-0-0", commit.requested, "parquet"))
+        source, content = sources[number % len(sources)], contents[number % len(sources)]
+        own = source.base_file or ""
+        name = str(BaseFileName(table.ids.file_id(), own.split("_")[1], commit.requested, "parquet"))
         path = join_path(source.partition, name)
-        os.link(folder / source.path(source.base_file or ""), folder / path)
-        size = (folder / path).stat().st_size
-        commit.stats.append(WriteStat(name.partition("_")[0], source.partition, path, writes=1, inserts=1, size=size))
+        (folder / path).write_bytes(content.replace(own.encode(), name.encode()))  # both have the same length
+        stat = WriteStat(name.partition("_")[0], source.partition, path, writes=1, inserts=1, size=len(content))
+        commit.stats.append(stat)
     commit.complete(SCHEMA)
     chosen = {**STATISTICS, "hoodie.metadata.index.column.stats.column.list": "n"}
     indexed = open_table(table.uri, options=chosen)
