@@ -4,9 +4,14 @@ A limit is far above what deployed writers store. It is raised by an environment
 """
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from hudi_reference.errors import UnsupportedFeature
+
+#: The first part of the names of all variables.
+PREFIX = "HUDI_REFERENCE_LIMIT_"
+_MIB = 1 << 20
 
 
 class LimitExceeded(UnsupportedFeature):
@@ -17,11 +22,17 @@ class LimitExceeded(UnsupportedFeature):
 
 @dataclass(frozen=True)
 class Limit:
-    """One limit: what it counts, its default, and the environment variable that replaces the default."""
+    """One limit: the last part of its variable, what it counts, its default, and the rule of what it counts."""
 
+    name: str
     counts: str
     default: int
-    variable: str
+    rule: str | None = None
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that replaces the default."""
+        return PREFIX + self.name
 
     @property
     def value(self) -> int:
@@ -29,15 +40,53 @@ class Limit:
         text = os.environ.get(self.variable, "")
         return int(text) if text.isascii() and text.isdigit() else self.default
 
-    def check(self, found: int, rule: str, path: str | None = None) -> None:
-        """Raises LimitExceeded if `found` is more than the limit; `path` is the object that was read."""
+    @property
+    def remedy(self) -> str:
+        """How the limit is raised."""
+        return f"if the object is intact, set {self.variable} to a greater number"
+
+    def check(self, found: int, path: str | None = None, offset: int | None = None, rule: str | None = None) -> None:
+        """Raises LimitExceeded if `found` is more than the limit.
+
+        Args:
+            found: the number that was found or declared.
+            path: the object that is read.
+            offset: the place in it, in bytes.
+            rule: the rule of the object, if it is another one than that of the limit.
+        """
         if found > self.value:
             raise LimitExceeded(
-                f"too many {self.counts}", rule=rule, path=path, expected=f"at most {self.value}",
+                f"too many {self.counts}", rule=rule or self.rule, path=path, offset=offset, expected=f"at most {self.value}",
                 found=str(found) if found < 10**18 else "more than 10^18",
-                remedy=f"if the object is intact, set {self.variable} to a greater number",
+                remedy=self.remedy,
             )  # fmt: skip
 
 
 #: Types of a schema after every reference to a named type is replaced by the type.
-SCHEMA_NODES = Limit("types in a schema", 200_000, "HUDI_LIMIT_SCHEMA_NODES")
+SCHEMA_NODES = Limit("SCHEMA_NODES", "types in a schema, with each named type counted at every reference", 200_000, "LF-038")
+COLUMNS = Limit("COLUMNS", "columns of a table or fields of a record", 50_000, "LF-038")
+NESTING = Limit("NESTING", "levels of types in a schema", 100, "LF-038")
+OBJECT_BYTES = Limit("OBJECT_BYTES", "bytes in an object, or part of one, that is read at once", 2048 * _MIB - 1, "S3-004")
+PART_BYTES = Limit("PART_BYTES", "bytes in a part of a file after decompression: a file of an action, a block of an HFile",
+                   256 * _MIB, "BF-002")  # fmt: skip
+RATIO = Limit("RATIO", "bytes after decompression for each stored byte, in a part of more than 1 MiB", 200, "BF-002")
+ACTION_VALUES = Limit("ACTION_VALUES", "values in the file of an action", 50_000_000, "TL-002")
+STATS = Limit("STATS", "data files in the metadata of a write", 1_000_000, "TL-007")
+INSTANTS = Limit("INSTANTS", "files in the timeline folder, or actions in the timeline history", 5_000_000, "TL-055")
+LEVEL_FILES = Limit("LEVEL_FILES", "files of the timeline history in a manifest", 100_000, "LSM-010")
+BLOCKS = Limit("BLOCKS", "blocks of a log file", 100_000, "LF-009")
+FILE_VALUES = Limit("FILE_VALUES", "values in the columns that are read from a base file", 500_000_000, "BF-002")
+PROPERTY_LINE = Limit("PROPERTY_LINE", "characters in a line of properties", 16 * _MIB, "PROP-011")
+
+#: All limits of what a table may hold.
+LIMITS: Collection[Limit] = (
+    SCHEMA_NODES, COLUMNS, NESTING, OBJECT_BYTES, PART_BYTES, RATIO, ACTION_VALUES, STATS, INSTANTS, LEVEL_FILES, BLOCKS,
+    FILE_VALUES, PROPERTY_LINE,
+)  # fmt: skip
+
+
+def check_decompressed(decompressed: int, stored: int, path: str, offset: int, rule: str) -> None:
+    """Check the sizes in bytes of a compressed part of a file before it is decompressed. Raises LimitExceeded."""
+    PART_BYTES.check(decompressed, path, offset, rule)
+    if decompressed > _MIB:
+        RATIO.check(decompressed // max(1, stored), path, offset, rule)

@@ -12,6 +12,7 @@ from tools.pages.architecture import architecture_page
 from tools.pages.concurrency import concurrency_page
 from tools.pages.contract import contract_page
 from tools.pages.engines_today import engines_page
+from tools.pages.limits import limits_page
 from tools.pages.locks import locks_page
 from tools.pages.merging import merging_page
 from tools.pages.properties import properties_page
@@ -22,6 +23,7 @@ PAGES = {
     "architecture.md": architecture_page,
     "concurrency.md": concurrency_page,
     "contract.md": contract_page,
+    "limits.md": limits_page,
     "locks.md": locks_page,
     "merging.md": merging_page,
     "properties.md": properties_page,

@@ -11,7 +11,7 @@ from tools.pages.contract_types import type_table
 
 from hudi_conformance.contract.features import features, functions
 from hudi_conformance.contract.messages import PROTOCOL
-from hudi_conformance.contract.process import GRACE, LINE_LIMIT
+from hudi_conformance.contract.process import GRACE, JSON_LINE
 from hudi_conformance.contract.validation import ANSWERS, schemas
 from hudi_conformance.engines.support.info import EngineInfo
 from hudi_conformance.report.evidence.evidence import CitedCase, golden_cases, suite_cases
@@ -40,7 +40,7 @@ def contract_page() -> str:
     return environment.get_template("contract.md.j2").render(
         protocol=PROTOCOL,
         grace=f"{GRACE:g}",
-        megabytes=LINE_LIMIT // 2**20,
+        megabytes=JSON_LINE.value // 2**20,
         start=f"{info.start_timeout:g}",
         message=f"{info.message_timeout:g}",
         operations="\n".join(_operations()),

@@ -9,10 +9,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from hudi_conformance.contract.arrow_sizes import measure_file
+from hudi_reference.limits import Limit
 
-#: The most rows of an answer, and its most bytes, before and after decompression.
-ROWS, DECODED = 50_000_000, 1 << 30
-_TOO_LARGE = "answer with the rows of the query"
+ANSWER_ROWS = Limit("ANSWER_ROWS", "rows in an answer of an adapter", 50_000_000)
+#: Before and after decompression.
+ANSWER_BYTES = Limit("ANSWER_BYTES", "bytes of the rows in an answer of an adapter", 1 << 30)
+_TOO_LARGE = f"answer with the rows of the query, or raise {ANSWER_ROWS.variable} and {ANSWER_BYTES.variable}"
 
 
 def write_rows(rows: pa.Table, path: Path | str) -> None:
@@ -59,16 +61,17 @@ def read_answer(path: Path, folder: Path) -> pa.Table:
         found = measure_file(data)
     except (struct.error, IndexError, UnicodeDecodeError, OverflowError) as error:
         raise NotAnArrowFile(path, f"its headers cannot be read: {error}", "write the file with a library of Arrow") from None
-    if found.rows > ROWS or found.decoded > DECODED:
+    if found.rows > ANSWER_ROWS.value or found.decoded > ANSWER_BYTES.value:
         size = f"{found.rows:,} rows, {found.decoded:,} bytes decompressed"
-        raise NotAnArrowFile(path, f"it has {size}; the limits are {ROWS:,} and {DECODED:,}", _TOO_LARGE)
+        limits = f"{ANSWER_ROWS.value:,} and {ANSWER_BYTES.value:,}"
+        raise NotAnArrowFile(path, f"it has {size}; the limits are {limits}", _TOO_LARGE)
     rows = pa.ipc.open_file(pa.BufferReader(data)).read_all()
     rows.validate(full=True)
     return rows
 
 
 def _read_inside(path: Path, folder: Path) -> bytes:
-    """The bytes of a regular file below `folder`, of at most `DECODED` bytes; each step down refuses a link."""
+    """The bytes of a regular file below `folder`, of at most `ANSWER_BYTES` bytes; each step down refuses a link."""
     if not path.is_absolute():
         raise NotAnArrowFile(path, "the path is relative", "answer with an absolute path, such as `into` of the message")
     if not path.is_relative_to(folder) or path == folder or ".." in path.parts:
@@ -97,8 +100,8 @@ def _read_regular(path: Path, fd: int) -> bytes:
     if not stat.S_ISREG(found.st_mode):
         why = "it is a directory" if stat.S_ISDIR(found.st_mode) else "it is no regular file"
         raise NotAnArrowFile(path, why, "write the rows to a file")
-    if found.st_size > DECODED:
-        raise NotAnArrowFile(path, f"it has {found.st_size:,} bytes; the limit is {DECODED:,}", _TOO_LARGE)
+    if found.st_size > ANSWER_BYTES.value:
+        raise NotAnArrowFile(path, f"it has {found.st_size:,} bytes; the limit is {ANSWER_BYTES.value:,}", _TOO_LARGE)
     with os.fdopen(os.dup(fd), "rb") as file:
         return file.read(found.st_size)
 

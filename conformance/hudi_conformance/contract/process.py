@@ -16,13 +16,14 @@ from typing import Any
 from hudi_conformance.contract.errors import FLUSH, BufferedAnswer, EngineCrash, EngineTimeout, ProtocolFault
 from hudi_conformance.contract.text import escape_controls
 from hudi_conformance.processes.supervised import Supervised
+from hudi_reference.limits import Limit
 
 #: Seconds that a process has to exit by itself after `bye`.
 GRACE = 10.0
-#: The longest accepted answer, in bytes. Rows are in files, so that answers are short.
-LINE_LIMIT = 64 * 1024 * 1024
-#: The disk space in bytes that standard error may take.
-STDERR_LIMIT = 64 * 1024 * 1024
+#: The longest accepted answer. Rows are in files, so that answers are short.
+JSON_LINE = Limit("JSON_LINE", "bytes in an answer of an adapter", 64 << 20)
+#: The disk space that standard error may take.
+STDERR_BYTES = Limit("STDERR_BYTES", "bytes of standard error of an adapter that are kept", 64 << 20)
 #: Seconds that an adapter has to flush its output when its input ends, after a time-out.
 _FLUSHING = 1.0
 #: Interval in seconds of the check for the exit of the process. Its pipes may stay open in child processes.
@@ -125,8 +126,11 @@ class ProcessTransport:
     def _line(self, op: str, deadline: float) -> bytes:
         searched = 0
         while (end := self._buffer.find(b"\n", searched)) < 0:
-            if len(self._buffer) > LINE_LIMIT:
-                raise ProtocolFault(f"a line longer than {LINE_LIMIT} bytes: {_quote(self._buffer)}", "send rows in files")
+            if len(self._buffer) > JSON_LINE.value:
+                raise ProtocolFault(
+                    f"a line longer than {JSON_LINE.value} bytes: {_quote(self._buffer)}",
+                    f"send rows in files, or set {JSON_LINE.variable} to a greater number",
+                )
             searched = len(self._buffer)
             self._wait(self._out.fileno(), selectors.EVENT_READ, op, deadline)
             chunk = os.read(self._out.fileno(), 1 << 20)
@@ -154,8 +158,8 @@ class ProcessTransport:
         """
         self._in.close()
         with suppress(_TooLate, EngineCrash, OSError):
-            deadline, searched = time.monotonic() + _FLUSHING, 0
-            while self._buffer.find(b"\n", searched) < 0 and len(self._buffer) < LINE_LIMIT and time.monotonic() < deadline:
+            deadline, searched, most = time.monotonic() + _FLUSHING, 0, JSON_LINE.value
+            while self._buffer.find(b"\n", searched) < 0 and len(self._buffer) < most and time.monotonic() < deadline:
                 searched = len(self._buffer)
                 self._wait(self._out.fileno(), selectors.EVENT_READ, op, deadline)
                 if not (chunk := os.read(self._out.fileno(), 1 << 20)):
@@ -207,7 +211,7 @@ class ProcessTransport:
     def _limit_stderr(self) -> None:
         """Give back the blocks of a long standard error. The process writes on behind the hole, so that the end is kept."""
         fd = self._stderr.fileno()
-        if os.fstat(fd).st_blocks * 512 > STDERR_LIMIT:
+        if os.fstat(fd).st_blocks * 512 > STDERR_BYTES.value:
             os.ftruncate(fd, 0)
 
     def _said(self) -> str:

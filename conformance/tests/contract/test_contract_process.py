@@ -23,7 +23,7 @@ from hudi_conformance.contract import (
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import BufferedAnswer, ContractError, SlowStart, WrongId
 from hudi_conformance.contract.in_process import InProcessTransport
-from hudi_conformance.contract.process import LINE_LIMIT, ProcessTransport
+from hudi_conformance.contract.process import JSON_LINE, ProcessTransport
 from hudi_conformance.engines.registry import connect
 
 #: A process in plain Python that says hello and then does what the body says with each message.
@@ -298,7 +298,7 @@ def test_nested_brackets_are_the_adapters_fault(script):
 
 def test_endless_output_ends_at_the_time_limit(script, monkeypatch):
     """The limit holds while data arrives, and no more than the longest line is kept."""
-    monkeypatch.setattr("hudi_conformance.contract.process.LINE_LIMIT", 1 << 40)
+    monkeypatch.setenv(JSON_LINE.variable, str(1 << 40))
     started = time.monotonic()
     with pytest.raises(EngineTimeout):
         script('while True: sys.stdout.write("x" * 1000); time.sleep(0.001)', limit=1.0).inspect(TABLE)
@@ -313,7 +313,7 @@ def test_endless_output_ends_at_the_longest_line(script):
     with pytest.raises(ProtocolFault, match="a line longer than 67108864 bytes"):
         client.inspect(TABLE)
     assert time.monotonic() - started < 20
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - resident < 4 * LINE_LIMIT // 1024
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - resident < 4 * JSON_LINE.default // 1024
 
 
 def test_escape_sequences_of_an_engine_do_not_reach_the_terminal(script):

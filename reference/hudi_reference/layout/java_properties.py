@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from hudi_reference.errors import MalformedProperties
+from hudi_reference.limits import PROPERTY_LINE
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPE_OF = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f"}
@@ -24,6 +25,7 @@ def load(data: bytes, path: str = "hoodie.properties") -> dict[str, str]:
     entries: dict[str, str] = {}
     unescaped = partial(_unescape_character, path=path)
     for line in _logical_lines(data.decode("latin-1")):
+        PROPERTY_LINE.check(len(line), path)
         match = _ENTRY.fullmatch(line)
         if match is not None:
             # A character above U+FFFF is written as the escapes of its two UTF-16 code units.

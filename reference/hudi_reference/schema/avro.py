@@ -17,7 +17,7 @@ import fastavro
 import pyarrow as pa
 
 from hudi_reference.errors import MalformedSchema, UnsupportedSchema
-from hudi_reference.limits import SCHEMA_NODES, LimitExceeded
+from hudi_reference.limits import COLUMNS, NESTING, SCHEMA_NODES, LimitExceeded
 from hudi_reference.requirement import implements
 
 AvroSchema = Mapping[str, Any]
@@ -77,6 +77,7 @@ def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema
 
 def _check_record(schema: Any) -> Any:
     """The schema, if it is valid and of a record."""
+    COLUMNS.check(len(schema["fields"]))
     parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
     if schema["type"] != "record" or not isinstance(schema["fields"], list):
         raise MalformedSchema("the schema is not a record", rule="LF-038", found=str(schema["type"]))
@@ -97,33 +98,40 @@ def check_schema(schema: Any, path: str) -> None:
     """
     try:
         _least_bytes(schema, {})
-        SCHEMA_NODES.check(_count_types(schema, {}), "LF-038")
+        types, levels = _measure(schema, {})
+        SCHEMA_NODES.check(types)
+        NESTING.check(levels)
     except (UnsupportedSchema, LimitExceeded) as error:
         error.path = path
         raise
 
 
-def _count_types(avro: Any, known: dict[str, int]) -> int:
-    """The types in a checked schema, those of named types at each reference; each type is visited once.
+def _measure(avro: Any, known: dict[str, tuple[int, int]]) -> tuple[int, int]:
+    """The types in a checked schema and their levels, those of named types at each reference; each type is visited once.
 
     Types that name each other double with each level, so that a few kilobytes may declare any number of columns.
     """
     match avro:
         case str():
-            return known.get(avro, 1)
+            return known.get(avro, (1, 1))
         case list():
-            return 1 + sum(_count_types(branch, known) for branch in avro)
+            return _around([_measure(branch, known) for branch in avro])
         case {"fields": fields}:
-            found = 1 + sum(_count_types(field["type"], known) for field in fields)
+            found = _around([_measure(field["type"], known) for field in fields])
         case {"items": inner} | {"values": inner}:
-            found = 1 + _count_types(inner, known)
+            found = _around([_measure(inner, known)])
         case {"type": str() | list() | dict() as inner} if not isinstance(inner, str) or inner in known:
-            found = _count_types(inner, known)
+            found = _measure(inner, known)
         case _:
-            found = 1
+            found = (1, 1)
     if "name" in avro:
         known[avro["name"]] = found
     return found
+
+
+def _around(inner: list[tuple[int, int]]) -> tuple[int, int]:
+    """Types and levels of a type that is made of others."""
+    return 1 + sum(types for types, _ in inner), 1 + max((levels for _, levels in inner), default=0)
 
 
 def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:
@@ -157,6 +165,7 @@ def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:
 
 def _record(name: str, fields: list[Any], known: dict[str, int | None]) -> int:
     known[name] = None
+    COLUMNS.check(len(fields))
     names = [_text(field["name"]) for field in fields]
     if len(set(names)) < len(names):
         raise ValueError(f"record {name} has two fields of one name")

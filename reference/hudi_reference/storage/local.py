@@ -13,6 +13,7 @@ from typing import Literal
 
 import pyarrow as pa
 
+from hudi_reference.limits import OBJECT_BYTES
 from hudi_reference.requirement import implements
 from hudi_reference.storage.local_faults import link_in_table, outcome_unknown, translated, translated_change
 from hudi_reference.storage.opened_folders import TRIES, OpenedFolders
@@ -83,7 +84,9 @@ class LocalStorage:
     def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
         """Read a range."""
         with translated("read the file", path), self._opened(path) as (file, found):
-            return self._read(file, start, max(0, found.st_size - start) if length is None else length)
+            length = max(0, found.st_size - start) if length is None else length
+            OBJECT_BYTES.check(min(length, found.st_size), path)
+            return self._read(file, start, length)
 
     def open(self, path: str) -> pa.NativeFile:
         """Open the file. It is not mapped into memory: a process that reads beyond the end of a mapped file is ended."""

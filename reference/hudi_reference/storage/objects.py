@@ -22,6 +22,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from hudi_reference.errors import AccessDenied, Misuse, OutcomeUnknown, StorageFault, StorageUnavailable, UnfitStorage
+from hudi_reference.limits import OBJECT_BYTES
 from hudi_reference.requirement import implements
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, is_below, require_inside_table
 
@@ -165,7 +166,12 @@ class ObjectStorage:
     def _whole(self, path: str) -> bytes:
         import obstore
 
-        return self._send_idempotent("GET", path, lambda: bytes(obstore.get(self._store, require_inside_table(path)).bytes()))
+        def fetch() -> bytes:
+            found = obstore.get(self._store, require_inside_table(path))
+            OBJECT_BYTES.check(found.meta["size"], path)
+            return bytes(found.bytes())
+
+        return self._send_idempotent("GET", path, fetch)
 
     def range(self, path: str, start: int, end: int) -> bytes:
         """The bytes from `start` to `end`, exclusive, which must be within the object."""
@@ -173,6 +179,7 @@ class ObjectStorage:
 
         if start >= end:
             return b""
+        OBJECT_BYTES.check(end - start, path, start)
         return self._send_idempotent(
             "GET", path, lambda: bytes(obstore.get_range(self._store, require_inside_table(path), start=start, end=end))
         )

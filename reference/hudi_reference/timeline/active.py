@@ -12,6 +12,7 @@ from typing import Literal
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedInstantName, MalformedTable
 from hudi_reference.layout.properties import TableProperties
+from hudi_reference.limits import INSTANTS
 from hudi_reference.requirement import implements
 from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.timeline.history.history import END_OF_TIME, START_OF_TIME, History
@@ -181,6 +182,7 @@ def load_timeline(storage: Storage, properties: TableProperties, known: Timeline
     MalformedTable.
     """
     names = storage.names(properties.timeline_folder)
+    INSTANTS.check(len(names), properties.timeline_folder)
     _check_folders(storage, properties.timeline_folder, names)
     instants = build_timeline(names)
     _check_names(names, instants, properties.timeline_folder)

@@ -14,6 +14,7 @@ from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, ke
 from hudi_reference.files.base.orc_footer import BLOCK_SIZE, with_entries
 from hudi_reference.files.base.orc_zones import UTC, has_clock_times, zones_of
 from hudi_reference.files.base.written_file import WrittenFile
+from hudi_reference.limits import COLUMNS, FILE_VALUES
 from hudi_reference.requirement import implements
 from hudi_reference.schema.evolution import conform
 from hudi_reference.storage import Storage
@@ -31,6 +32,8 @@ def read_orc(storage: Storage, path: str, columns: Sequence[str] | None, *, thre
         wanted = present if columns is None else [name for name in columns if name in present]
         if any(has_clock_times(file.schema.field(name).type) for name in wanted):
             _check_zone(source, path)
+        COLUMNS.check(len(present), path)
+        FILE_VALUES.check(file.nrows * len(wanted), path)
         return file.read(columns=wanted).select(wanted)
 
 

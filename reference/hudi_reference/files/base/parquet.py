@@ -14,6 +14,7 @@ from hudi_reference.fast_paths import FastPath, use_fast
 from hudi_reference.files.base.fast.dictionary_columns import DECODING, read_by_dictionary
 from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, key_values
 from hudi_reference.files.base.written_file import COMMIT_TIME, OF_FILE, WrittenFile
+from hudi_reference.limits import COLUMNS, FILE_VALUES
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.storage.local_faults import check_fault
@@ -38,6 +39,7 @@ def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, 
     with _reading(storage, path) as source:
         file = parquet_file(source)
         known.check_size(path, source.size())
+        check_parquet_size(file.metadata, columns, path)
         rows = _rows(source, file, columns, threads=threads)
         _check_rows(path, file, rows, known)
         return rows
@@ -56,6 +58,17 @@ def parquet_file(source: pa.NativeFile) -> pq.ParquetFile:
     """
     is_local = isinstance(source, pa.MemoryMappedFile | pa.BufferReader)
     return pq.ParquetFile(source, pre_buffer=not is_local, **DECODING)
+
+
+def check_parquet_size(footer: pq.FileMetaData, columns: Sequence[str] | None, path: str, offset: int | None = None) -> None:
+    """Check how many values a file has in these columns (None: in all), before they are decoded. Raises LimitExceeded.
+
+    Any number of equal values is stored in a few bytes.
+    """
+    COLUMNS.check(footer.num_columns, path, offset)
+    if footer.num_rows * footer.num_columns > FILE_VALUES.value:
+        names = (footer.schema.column(number).path.partition(".")[0] for number in range(footer.num_columns))
+        FILE_VALUES.check(footer.num_rows * sum(columns is None or name in columns for name in names), path, offset)
 
 
 @contextmanager

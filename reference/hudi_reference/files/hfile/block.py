@@ -22,6 +22,7 @@ from enum import Enum, IntEnum
 
 from hudi_reference.files.hfile.checksum import ChecksumType, checksums
 from hudi_reference.files.hfile.varint import Data, Place
+from hudi_reference.limits import check_decompressed
 from hudi_reference.requirement import implements
 
 _HEADER = struct.Struct(">8siiqBii")
@@ -150,6 +151,7 @@ def _inflate(stored: Data, size: int, compression: Compression, at: int, place: 
         raise place.malformed(
             "an impossible compression ratio", at, f"{size} bytes in {len(stored)}", f"at most {_BEST_RATIO} bytes in one"
         )
+    check_decompressed(size, len(stored), place.path, place.start + at, "BF-002")
     try:
         return _gunzip(stored, size)
     except (zlib.error, ValueError) as error:

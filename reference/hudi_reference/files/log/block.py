@@ -26,6 +26,7 @@ from enum import IntEnum
 import pyarrow as pa
 
 from hudi_reference.errors import HudiError, MalformedLogFile, Misuse, missing_data_file
+from hudi_reference.limits import OBJECT_BYTES
 from hudi_reference.requirement import implements
 
 MAGIC = b"#HUDI#"
@@ -51,6 +52,7 @@ class Ranges:
         """`length` bytes from byte `start` on, or fewer at the end of the file; a view of the fetched window."""
         length = max(0, min(length, self.size - start))
         if length > WINDOW:
+            OBJECT_BYTES.check(length, self._path, start)
             return self.fetch(start, length)
         for first, window in self._windows:
             if first <= start and start + length <= first + len(window):

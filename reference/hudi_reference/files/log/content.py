@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from hudi_reference.errors import MalformedBaseFile, MalformedLogBlock, Misuse, UnsupportedFileFormat
 from hudi_reference.fast_paths import FastPath, use_fast
+from hudi_reference.files.base.parquet import check_parquet_size
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import HFile, hfile_of
 from hudi_reference.files.hfile.records import decode_records, encode_records
@@ -140,6 +141,7 @@ def _decode_parquet(block: Block, columns: Sequence[str] | None) -> pa.Table:
     try:
         # ER-041: a bare Parquet file, without version and count.
         file = pq.ParquetFile(block.open_content(), coerce_int96_timestamp_unit="us")
+        check_parquet_size(file.metadata, columns, block.path, block.offset)
         chosen = None if columns is None else [name for name in columns if file.schema_arrow.get_field_index(name) >= 0]
         return file.read(columns=chosen, use_threads=False)
     except (pa.ArrowException, OSError) as error:

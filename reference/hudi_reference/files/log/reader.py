@@ -28,6 +28,7 @@ from hudi_reference.files.log.block import (
     Extent,
     Ranges,
 )
+from hudi_reference.limits import BLOCKS
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
@@ -62,8 +63,11 @@ def read_blocks(data: memoryview, path: str, *, for_inspection: bool = False) ->
 
 
 def _walk(file: Ranges, path: str, *, for_inspection: bool) -> Iterator[Block]:
-    offset = 0
+    offset = found = 0
+    most = BLOCKS.value
     while offset < file.size:
+        if (found := found + 1) > most:
+            BLOCKS.check(found, path, offset)
         block = _read_block(file, offset, path)
         if not for_inspection and isinstance(block, CorruptBlock) and block.error is not None:
             raise block.error

@@ -7,17 +7,18 @@ the schema and no codec, which means that the file is not compressed.
 import io
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 import fastavro
 
 from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedSchema
-from hudi_reference.limits import LimitExceeded
+from hudi_reference.limits import ACTION_VALUES, PART_BYTES, LimitExceeded, check_decompressed
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, check_schema
 from hudi_reference.schema.avro_codec import DAMAGE
+from hudi_reference.schema.avro_validation import check_values, read_long
 
 MAGIC = b"Obj\x01"
 #: The codecs that are read: none, as in deployed writers, and deflate, which expands a byte to at most 1032 bytes. Other codecs
@@ -50,11 +51,12 @@ def read_record(data: bytes, path: str) -> Record:
     if not data.startswith(MAGIC):
         raise _malformed(path, f"the file starts with {data[:4].hex()}", 0)
     try:
-        reader = fastavro.block_reader(io.BytesIO(data))
+        file = io.BytesIO(data)
+        reader = fastavro.block_reader(file)
         schema = _parsed(reader.metadata["avro.schema"])
         if reader.codec not in _CODECS:
             raise _malformed(path, f"compression {reader.codec}", None)
-        records = [record for block in reader for record in _records(block, path)]
+        records = list(_records(data, file.tell(), reader, path))
     except (UnsupportedSchema, LimitExceeded) as error:
         error.path = path
         raise
@@ -65,14 +67,35 @@ def read_record(data: bytes, path: str) -> Record:
     return Record(records[0], schema)
 
 
-def _records(block: Any, path: str) -> list[Any]:
-    """The records of a block: at most one, and no bytes after it."""
-    if block.num_records not in (0, 1):
-        raise _malformed(path, f"a block of {block.num_records} records", block.offset)
-    records = list(block)
-    if rest := len(block.bytes_.read()):
-        raise _malformed(path, f"{rest} bytes after the record", block.offset)
-    return records
+def _records(data: bytes, place: int, reader: Any, path: str) -> Iterator[Any]:
+    """The records of the blocks from `place` on, after the header: at most one in each, and no bytes after it.
+
+    The library would decompress a block whatever its size. Raises what decoding raises, LimitExceeded and MalformedMetadata.
+    """
+    sync_marker, schema = data[place - 16 : place], _compiled(reader.metadata["avro.schema"])
+    while place < len(data):
+        start = place
+        count, place = read_long(data, place)
+        size, place = read_long(data, place)
+        end = place + size
+        if size < 0 or data[end : end + 16] != sync_marker:
+            raise _malformed(path, f"a block of {size} bytes without its end", start)
+        if count not in (0, 1):
+            raise _malformed(path, f"a block of {count} records", start)
+        datum = data[place:end] if reader.codec == "null" else _inflate(data[place:end], path, start)
+        check_values(datum, schema, ACTION_VALUES, path)
+        body, place = io.BytesIO(datum), end + 16
+        if count:
+            yield fastavro.schemaless_reader(body, schema)
+        if rest := len(datum) - body.tell():
+            raise _malformed(path, f"{rest} bytes after the record", start)
+
+
+def _inflate(stored: bytes, path: str, offset: int) -> bytes:
+    """The bytes of a deflate block; not more than the limit are made."""
+    found = zlib.decompressobj(wbits=-15).decompress(stored, PART_BYTES.value + 1)
+    check_decompressed(len(found), len(stored), path, offset, "TL-002")
+    return found
 
 
 @implements("TL-002")

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, PathOutsideTable
+from hudi_reference.limits import STATS
 from hudi_reference.requirement import implements
 from hudi_reference.storage import require_inside_table
 from hudi_reference.timeline.contents.avro_container import read_record, write_record
@@ -133,6 +134,7 @@ def commit_metadata_of(record: Mapping[str, Any], path: str) -> CommitMetadata:
         )  # fmt: skip
     try:
         partitions = record["partitionToWriteStats"] or {}
+        STATS.check(sum(len(stats or ()) for stats in partitions.values()), path)
         stats = tuple(_stat(partition, stat) for partition, stats in partitions.items() for stat in stats or ())
         replaced = record.get("partitionToReplaceFileIds") or {}
         return CommitMetadata(

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedHistory
+from hudi_reference.limits import INSTANTS
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.history.manifest import LevelFile, Manifest, load_manifest
@@ -209,7 +210,9 @@ def opened_level_file(storage: Storage, folder: str, file: LevelFile) -> Iterato
                     expected=f"{file.length} bytes", found=f"{source.size()} bytes",
                     remedy="restore file and manifest from the same copy of the table",
                 )  # fmt: skip
-            yield pq.ParquetFile(source)
+            parquet = pq.ParquetFile(source)
+            INSTANTS.check(parquet.metadata.num_rows, path)
+            yield parquet
     except FileNotFoundError as error:
         raise FileNotFoundError(file.name) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError, KeyError) as error:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hudi_reference.errors import MalformedHistory, PathOutsideTable
+from hudi_reference.limits import LEVEL_FILES
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage, require_inside_table
 
@@ -133,6 +134,7 @@ def read_manifest(storage: Storage, folder: str, number: int) -> Manifest:
     text = storage.get(path)
     try:
         listed = json.loads(text)["files"] if text.strip() else []
+        LEVEL_FILES.check(len(listed), path)
         return Manifest(number, tuple(_level_file(entry, path) for entry in listed))
     except PathOutsideTable as error:
         error.path = path
