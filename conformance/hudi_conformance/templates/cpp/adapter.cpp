@@ -10,13 +10,11 @@
 #include <parquet/arrow/reader.h>
 #include <zlib.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <regex>
 #include <set>
 
@@ -46,14 +44,13 @@ const vector<std::array<string, 3>> SUPPORTED = {
     {"hoodie.bootstrap.base.path", "", "bootstrap"},
 };
 
-// The other operations of the contract.
-const std::set<string> REFUSED = {"inspect", "compute", "create", "write", "service", "begin", "resume"};
+// The operations of the contract that are refused.
+const std::set<string> OPERATIONS = {"inspect", "compute", "create", "write", "service", "begin", "resume"};
 
 const std::set<string> META = {
     "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name",
 };
-const std::regex COMPLETED(R"(\d+_\d+\.(commit|replacecommit|deltacommit))");
-const std::regex BASE_FILE(R"(([^_/]+)_[^_/]+_(\d+)\.parquet)");
+const std::regex COMPLETED(R"((\d+)_\d+\.(commit|replacecommit|deltacommit))");
 
 // The engine does not offer `feature`.
 struct Refused : std::runtime_error {
@@ -71,15 +68,8 @@ T must(arrow::Result<T> result) {
   return std::move(result).ValueUnsafe();
 }
 
-string content(const fs::path& path) {
-  if (!fs::is_regular_file(path)) throw std::runtime_error("no file " + path.string());
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // The metadata of a completed write: one record in an Avro container, as JSON in which {"map": …} is the value of a union.
 json commit_metadata(const fs::path& path) {
-  content(path);  // throws if it cannot be read
   avro_file_reader_t reader;
   if (avro_file_reader(path.c_str(), &reader)) throw std::runtime_error(path.string() + ": " + avro_strerror());
   avro_value_iface_t* iface = avro_generic_class_from_schema(avro_file_reader_get_writer_schema(reader));
@@ -98,12 +88,13 @@ json commit_metadata(const fs::path& path) {
 
 // The entries of hoodie.properties. Tables that are damaged or not supported throw.
 std::map<string, string> properties(const fs::path& table) {
-  std::map<string, string> known;
-  std::istringstream lines(content(table / ".hoodie" / "hoodie.properties"));
-  const auto trim = [](const string& s) { return std::regex_replace(s, std::regex(R"(^\s+|\s+$)"), ""); };
+  const std::regex entry(R"(\s*([^#=\s][^=]*?)\s*=\s*(.*?)\s*)");
+  std::map<string, string> known = {{"hoodie.timeline.path", "timeline"}, {"hoodie.timeline.history.path", "history"}};
+  std::ifstream lines(table / ".hoodie" / "hoodie.properties");
+  if (!lines) throw std::runtime_error("no table at " + table.string());
+  std::smatch found;
   for (string line; std::getline(lines, line);)
-    if (const auto at = line.find('='); at != string::npos && line[0] != '#')
-      known[trim(line.substr(0, at))] = trim(line.substr(at + 1));
+    if (std::regex_match(line, found, entry)) known[found[1]] = found[2];
   for (const auto& [key, values, feature] : SUPPORTED)
     if (const string found = known[key]; !std::regex_match(found, std::regex(values)))
       throw Refused(feature, key + " is " + found);
@@ -113,71 +104,56 @@ std::map<string, string> properties(const fs::path& table) {
   const string sum = std::to_string(crc32(0, reinterpret_cast<const Bytef*>(name.data()), name.size()));
   if (known.emplace("hoodie.table.checksum", sum).first->second != sum)
     throw std::runtime_error("the checksum in hoodie.properties is not that of " + name);
-  known.emplace("hoodie.timeline.path", "timeline");
-  known.emplace("hoodie.timeline.history.path", "history");
   return known;
 }
 
-struct Latest {
-  vector<fs::path> files;                   // the newest base file of each file group that was not replaced
-  std::optional<std::set<string>> columns;  // the names of the data columns in the latest commit's schema
-};
-
-// The metadata of the completed writes names all base files, as long as no instant was archived.
-Latest latest_files(const fs::path& table) {
+// The newest base file of each file group that was not replaced.
+//
+// The metadata of the completed writes names all of them, as long as no instant was archived.
+vector<fs::path> latest_files(const fs::path& table) {
   auto known = properties(table);
   const fs::path timeline = table / ".hoodie" / known["hoodie.timeline.path"];
   if (fs::exists(timeline / known["hoodie.timeline.history.path"] / "_version_"))
     throw Refused("timeline.history", "the history of the timeline is not read");
-  std::set<fs::path> completed;
-  for (const auto& file : fs::directory_iterator(timeline))
-    if (std::regex_match(file.path().filename().string(), COMPLETED)) completed.insert(file.path());
-  Latest latest;
-  std::map<std::pair<string, string>, std::pair<string, fs::path>> newest;  // by partition and file id
-  std::set<std::pair<string, string>> replaced;
-  for (const auto& path : completed) {
-    const json commit = commit_metadata(path);
-    const json replacements = commit.value("/partitionToReplaceFileIds/map"_json_pointer, json::object());
-    for (const auto& [partition, ids] : replacements.items())
-      for (const string id : ids) replaced.insert({partition, id});
+  const fs::directory_iterator entries(timeline);
+  std::map<fs::path, fs::path> newest;  // by partition/file id
+  std::set<fs::path> replaced, names(begin(entries), end(entries));
+  std::set<string> schemas;
+  for (const auto& name : names) {
+    std::smatch instant;
+    const string file = name.filename();
+    if (!std::regex_match(file, instant, COMPLETED)) continue;
+    const json commit = commit_metadata(name);
     const json written = commit.value("/partitionToWriteStats/map"_json_pointer, json::object());
     for (const auto& [partition, stats] : written.items())
       for (const json& stat : stats) {
-        const string name = fs::path(stat.at("/path/string"_json_pointer).get<string>()).filename();
-        std::smatch parts;
-        if (!std::regex_match(name, parts, BASE_FILE)) throw Refused("merge-on-read", name + " is not a Parquet base file");
-        auto& file = newest[{partition, parts[1]}];
-        file = std::max(file, {parts[2], table / partition / name});
+        const string path = stat.at("/path/string"_json_pointer), id = stat.at("/fileId/string"_json_pointer);
+        if (!path.ends_with("_" + instant.str(1) + ".parquet"))
+          throw Refused("merge-on-read", path + " is not a base file of " + instant.str(1));
+        newest[fs::path(partition) / id] = table / path;
       }
-    const string text = commit.value("/extraMetadata/map/schema"_json_pointer, "");
-    if (text.empty()) continue;
-    latest.columns.emplace();
-    const json schema = json::parse(text);
-    for (const auto& column : schema.at("fields"))
-      if (!META.contains(column.at("name"))) latest.columns->insert(column.at("name").get<string>());
+    const json replacements = commit.value("/partitionToReplaceFileIds/map"_json_pointer, json::object());
+    for (const auto& [partition, ids] : replacements.items())
+      for (const string id : ids) replaced.insert(fs::path(partition) / id);
+    schemas.insert(commit.value("/extraMetadata/map/schema"_json_pointer, ""));
   }
-  for (const auto& [group, file] : newest)
-    if (!replaced.contains(group)) latest.files.push_back(file.second);
+  schemas.erase("");
+  if (schemas.size() > 1) throw Refused("schema.evolution", "the commits differ in their schemas");
+  vector<fs::path> latest;
+  for (const auto& [group, path] : newest)
+    if (!replaced.contains(group)) latest.push_back(path);
   return latest;
 }
 
 // The latest committed rows of the table. Call your engine here.
 Table snapshot(const fs::path& table) {
-  const auto latest = latest_files(table);
   vector<Table> rows;
-  for (const auto& path : latest.files) {
+  for (const auto& path : latest_files(table)) {
     const auto file = must(arrow::io::ReadableFile::Open(path.string()));
     rows.push_back(must(must(parquet::arrow::OpenFile(file, arrow::default_memory_pool()))->ReadTable()));
-    if (!rows.back()->schema()->Equals(*rows[0]->schema(), false))
-      throw Refused("schema.evolution", "the base files differ in their schemas");
   }
   if (rows.empty()) throw Refused("read.snapshot", "the schema of a table without base files is not read");
-  std::set<string> names;
-  for (const auto& name : rows[0]->ColumnNames())
-    if (!META.contains(name)) names.insert(name);
-  if (latest.columns && latest.columns != names)
-    throw Refused("schema.evolution", "the schema of the latest commit differs from that of the base files");
-  return must(arrow::ConcatenateTables(rows));
+  return must(arrow::ConcatenateTables(rows));  // fails if the files differ in their schemas
 }
 
 // Write the rows of a query to an Arrow IPC file (not a stream).
@@ -205,21 +181,16 @@ json read(const json& message) {
   return {{"rows", message.at("into")}};
 }
 
-// The answer without its id. Operations that are not implemented yet are refused.
-json work(const json& message) {
-  const string op = message.at("op");
-  if (op == "read") return read(message);
-  if (REFUSED.contains(op)) throw Refused(op, "not offered");
-  throw std::runtime_error("unknown operation " + op);
-}
-
-// The answer to one message; every failure becomes an error answer.
+// The answer to one message; every failure becomes an error answer. Operations that are not implemented yet are refused.
 json answer(const json& message) {
-  if (message.at("op") == "hello")
+  const string op = message.at("op");
+  if (op == "hello")
     return {{"protocol", 1}, {"engine", ENGINE}, {"version", VERSION}, {"language", "cpp"}, {"features", FEATURES}};
   json found;
   try {
-    found = work(message);
+    if (op == "read") found = read(message);
+    else if (OPERATIONS.contains(op)) throw Refused(op, "not offered");
+    else throw std::runtime_error("unknown operation " + op);
   } catch (const Refused& e) {
     found = {{"refused", {{"feature", e.feature}, {"message", e.what()}}}};
   } catch (const std::exception& e) {

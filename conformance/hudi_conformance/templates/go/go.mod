@@ -5,6 +5,7 @@ go 1.25.0
 require (
 	github.com/apache/arrow-go/v18 v18.8.0
 	github.com/hamba/avro/v2 v2.31.0
+	github.com/magiconair/properties v1.18.12
 )
 
 require (

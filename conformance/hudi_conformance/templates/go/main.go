@@ -5,16 +5,14 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -26,6 +24,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/hamba/avro/v2/ocf"
+	javaproperties "github.com/magiconair/properties"
 )
 
 const engine, version = "my-engine", "0.1.0"
@@ -49,12 +48,10 @@ var supported = [][3]string{
 	{"hoodie.bootstrap.base.path", "", "bootstrap"},
 }
 
-// The other operations of the contract.
-var operations = []string{"inspect", "compute", "create", "write", "service", "begin", "resume"}
-
 var meta = regexp.MustCompile(`^_hoodie_(commit_time|commit_seqno|record_key|partition_path|file_name)$`)
 var completed = regexp.MustCompile(`^\d+_\d+\.(commit|replacecommit|deltacommit)$`)
-var baseFile = regexp.MustCompile(`^([^_/]+)_[^_/]+_(\d+)\.parquet$`)
+
+type object = map[string]any
 
 // message has the members that this adapter needs.
 type message struct {
@@ -68,10 +65,11 @@ type message struct {
 	}
 }
 
-// commitMetadata is what a reader needs of HoodieCommitMetadata and HoodieReplaceCommitMetadata.
+// commitMetadata has what a reader needs of HoodieCommitMetadata and HoodieReplaceCommitMetadata; pointers may be null there.
 type commitMetadata struct {
 	Stats *map[string][]struct {
-		Path *string `avro:"path"`
+		Path   *string `avro:"path"`
+		FileID *string `avro:"fileId"`
 	} `avro:"partitionToWriteStats"`
 	Replaced *map[string][]string `avro:"partitionToReplaceFileIds"`
 	Extra    *map[string]string   `avro:"extraMetadata"`
@@ -82,193 +80,135 @@ type refused struct{ feature, message string }
 
 // read writes the rows of a query to an Arrow IPC file (not a stream).
 func read(m message) {
-	if m.Query.Kind != "snapshot" || m.Query.ByID || len(m.Query.Where) > 0 {
-		panic(refused{"read." + m.Query.Kind, "only snapshot queries without a filter are offered"})
-	}
 	uri := must(url.Parse(m.Table))
-	if uri.Scheme != "file" {
-		panic(refused{"storage." + uri.Scheme, "only local tables are read"})
-	}
-	rows := snapshot(uri.Path)
-	columns := m.Query.Columns
-	if columns == nil {
-		columns = dataColumns(rows[0].Schema())
-	}
-	chosen, fields := []int{}, []arrow.Field{}
-	for _, name := range columns {
-		found := rows[0].Schema().FieldIndices(name)
-		if found == nil {
-			panic("no column " + name)
-		}
-		chosen = append(chosen, found[0])
-		fields = append(fields, rows[0].Schema().Field(found[0]))
-	}
-	schema := arrow.NewSchema(fields, nil)
+	plain := m.Query.Kind == "snapshot" && !m.Query.ByID && len(m.Query.Where) == 0
+	require(plain, refused{"read." + m.Query.Kind, "only snapshot queries without a filter are offered"})
+	require(uri.Scheme == "file", refused{"storage." + uri.Scheme, "only local tables are read"})
+	rows := snapshot(uri.Path, m.Query.Columns)
 	file := must(os.Create(m.Into))
 	defer file.Close()
-	writer := must(ipc.NewFileWriter(file, ipc.WithSchema(schema)))
+	writer := must(ipc.NewFileWriter(file, ipc.WithSchema(rows[0].Schema())))
 	for _, table := range rows {
 		for batches := array.NewTableReader(table, -1); batches.Next(); {
-			arrays := []arrow.Array{}
-			for _, i := range chosen {
-				arrays = append(arrays, batches.RecordBatch().Column(i))
-			}
-			check(writer.Write(array.NewRecordBatch(schema, arrays, batches.RecordBatch().NumRows())))
+			check(writer.Write(batches.RecordBatch())) // fails if the files differ in their schemas
 		}
 	}
 	check(writer.Close())
 }
 
-// snapshot returns the latest committed rows of the table. Call your engine here.
-func snapshot(table string) (rows []arrow.Table) {
-	paths, columns := latestFiles(table)
-	for _, name := range paths {
-		content := bytes.NewReader(must(os.ReadFile(name)))
-		properties := pqarrow.ArrowReadProperties{}
-		rows = append(rows, must(pqarrow.ReadTable(context.Background(), content, nil, properties, memory.DefaultAllocator)))
-		if !rows[0].Schema().Equal(rows[len(rows)-1].Schema()) {
-			panic(refused{"schema.evolution", "the base files differ in their schemas"})
-		}
+// snapshot returns the latest committed rows of the table, one Arrow table for each file. Call your engine here.
+func snapshot(table string, columns []string) (rows []arrow.Table) {
+	for _, path := range latestFiles(table) {
+		content := bytes.NewReader(must(os.ReadFile(path)))
+		options := pqarrow.ArrowReadProperties{}
+		file := must(pqarrow.ReadTable(context.Background(), content, nil, options, memory.DefaultAllocator))
+		rows = append(rows, choose(file, columns))
 	}
-	if len(rows) == 0 {
-		panic(refused{"read.snapshot", "the schema of a table without base files is not read"})
-	}
-	if columns != nil && !slices.Equal(slices.Sorted(slices.Values(dataColumns(rows[0].Schema()))), columns) {
-		panic(refused{"schema.evolution", "the schema of the latest commit differs from that of the base files"})
-	}
+	require(rows != nil, refused{"read.snapshot", "the schema of a table without base files is not read"})
 	return rows
 }
 
-func dataColumns(schema *arrow.Schema) (names []string) {
-	for _, field := range schema.Fields() {
-		if !meta.MatchString(field.Name) {
+// choose returns the columns with these names, or the data columns if names is nil.
+func choose(rows arrow.Table, names []string) arrow.Table {
+	if names == nil {
+		for _, field := range rows.Schema().Fields() {
 			names = append(names, field.Name)
 		}
+		names = slices.DeleteFunc(names, meta.MatchString)
 	}
-	return names
+	fields, columns := []arrow.Field{}, []arrow.Column{}
+	for _, name := range names {
+		at := rows.Schema().FieldIndices(name)
+		require(at != nil, "no column "+name)
+		fields = append(fields, rows.Schema().Field(at[0]))
+		columns = append(columns, *rows.Column(at[0]))
+	}
+	return array.NewTable(arrow.NewSchema(fields, nil), columns, rows.NumRows())
 }
 
-// latestFiles returns the newest base file of each file group that was not replaced, and the columns in the latest commit's
-// schema. The metadata of the completed writes names all of them, as long as no instant was archived.
-func latestFiles(table string) (paths, columns []string) {
+// latestFiles returns the newest base file of each file group that was not replaced.
+//
+// The metadata of the completed writes names all of them, as long as no instant was archived.
+func latestFiles(table string) []string {
 	known := properties(table)
-	timeline := filepath.Join(table, ".hoodie", cmp.Or(known["hoodie.timeline.path"], "timeline"))
-	history := filepath.Join(timeline, cmp.Or(known["hoodie.timeline.history.path"], "history"))
-	if _, err := os.Stat(filepath.Join(history, "_version_")); err == nil {
-		panic(refused{"timeline.history", "the history of the timeline is not read"})
-	}
-	type group struct{ partition, id string }
-	type file struct{ instant, path string }
-	newest, replaced := map[group]file{}, map[group]bool{}
-	for _, entry := range must(os.ReadDir(timeline)) { // sorted by name
+	timeline := filepath.Join(table, ".hoodie", known.GetString("hoodie.timeline.path", "timeline"))
+	history := filepath.Join(timeline, known.GetString("hoodie.timeline.history.path", "history"), "_version_")
+	_, absent := os.Stat(history)
+	require(absent != nil, refused{"timeline.history", "the history of the timeline is not read"})
+	newest, replaced, schemas := map[string]string{}, map[string]bool{}, map[string]bool{} // groups are partition/file id
+	for _, entry := range must(os.ReadDir(timeline)) {                                     // sorted by name
 		if !completed.MatchString(entry.Name()) {
 			continue
 		}
-		commit := readCommit(filepath.Join(timeline, entry.Name()))
-		for partition, ids := range deref(commit.Replaced) {
-			for _, id := range ids {
-				replaced[group{partition, id}] = true
-			}
-		}
+		requested, _, _ := strings.Cut(entry.Name(), "_")
+		decoder := must(ocf.NewDecoder(bytes.NewReader(must(os.ReadFile(filepath.Join(timeline, entry.Name()))))))
+		require(decoder.HasNext(), entry.Name()+" has no whole record")
+		var commit commitMetadata
+		check(decoder.Decode(&commit))
 		for partition, stats := range deref(commit.Stats) {
 			for _, stat := range stats {
-				name := path.Base(deref(stat.Path))
-				parts := baseFile.FindStringSubmatch(name)
-				if parts == nil {
-					panic(refused{"merge-on-read", name + " is not a Parquet base file"})
-				}
-				if id := (group{partition, parts[1]}); parts[2] > newest[id].instant {
-					newest[id] = file{parts[2], filepath.Join(table, partition, name)}
-				}
+				isBase := strings.HasSuffix(*stat.Path, "_"+requested+".parquet")
+				require(isBase, refused{"merge-on-read", *stat.Path + " is not a base file of " + requested})
+				newest[filepath.Join(partition, *stat.FileID)] = filepath.Join(table, *stat.Path)
 			}
 		}
-		if text := deref(commit.Extra)["schema"]; text != "" {
-			var schema struct{ Fields []struct{ Name string } }
-			check(json.Unmarshal([]byte(text), &schema))
-			columns = []string{}
-			for _, field := range schema.Fields {
-				columns = append(columns, field.Name)
+		for partition, ids := range deref(commit.Replaced) {
+			for _, id := range ids {
+				replaced[filepath.Join(partition, id)] = true
 			}
 		}
-	}
-	for id, file := range newest {
-		if !replaced[id] {
-			paths = append(paths, file.path)
+		if schema := deref(commit.Extra)["schema"]; schema != "" {
+			schemas[schema] = true
 		}
 	}
-	slices.Sort(columns)
-	return paths, slices.DeleteFunc(columns, meta.MatchString)
-}
-
-// readCommit reads the metadata of a completed write: one record in an Avro container.
-func readCommit(name string) (commit commitMetadata) {
-	decoder := must(ocf.NewDecoder(bytes.NewReader(must(os.ReadFile(name)))))
-	if !decoder.HasNext() {
-		panic(fmt.Sprintf("%s has no whole record: %v", name, decoder.Error()))
-	}
-	check(decoder.Decode(&commit))
-	return commit
+	require(len(schemas) < 2, refused{"schema.evolution", "the commits differ in their schemas"})
+	maps.DeleteFunc(newest, func(group, _ string) bool { return replaced[group] })
+	return slices.Collect(maps.Values(newest))
 }
 
 // properties returns the entries of hoodie.properties. Tables that are damaged or not supported panic.
-func properties(table string) map[string]string {
-	known := map[string]string{}
-	for line := range strings.Lines(string(must(os.ReadFile(filepath.Join(table, ".hoodie", "hoodie.properties"))))) {
-		if key, value, ok := strings.Cut(line, "="); ok && !strings.HasPrefix(line, "#") {
-			known[strings.TrimSpace(key)] = strings.TrimSpace(value)
-		}
-	}
+func properties(table string) *javaproperties.Properties {
+	loader := javaproperties.Loader{Encoding: javaproperties.ISO_8859_1, DisableExpansion: true}
+	known := must(loader.LoadFile(filepath.Join(table, ".hoodie", "hoodie.properties")))
 	for _, row := range supported {
-		if !slices.Contains(strings.Split(row[1], "|"), known[row[0]]) {
-			panic(refused{row[2], row[0] + " is " + known[row[0]]})
-		}
+		value := known.GetString(row[0], "")
+		require(slices.Contains(strings.Split(row[1], "|"), value), refused{row[2], row[0] + " is " + value})
 	}
-	if known["hoodie.table.name"] == "" {
-		panic("hoodie.table.name is missing")
-	}
-	name := known["hoodie.database.name"] + "." + known["hoodie.table.name"]
-	if strings.Contains(name, `\`) {
-		panic(refused{"properties", "the escapes in " + name + " are not decoded"})
-	}
-	if sum := fmt.Sprint(crc32.ChecksumIEEE([]byte(name))); cmp.Or(known["hoodie.table.checksum"], sum) != sum {
-		panic("the checksum in hoodie.properties is not that of " + name)
-	}
+	name := known.GetString("hoodie.table.name", "")
+	require(name != "", "hoodie.table.name is missing")
+	name = known.GetString("hoodie.database.name", "") + "." + name
+	sum := fmt.Sprint(crc32.ChecksumIEEE([]byte(name)))
+	require(known.GetString("hoodie.table.checksum", sum) == sum, "the checksum in hoodie.properties is not that of "+name)
 	return known
 }
 
 // answer answers one message. A panic becomes a refusal or an error.
-func answer(m message) (found map[string]any) {
+func answer(m message) (found object) {
 	defer func() {
 		switch failure := recover().(type) {
 		case nil:
 		case refused:
-			found = map[string]any{"id": m.ID, "refused": map[string]any{"feature": failure.feature, "message": failure.message}}
+			found = object{"id": m.ID, "refused": object{"feature": failure.feature, "message": failure.message}}
 		default:
-			found = map[string]any{"id": m.ID, "error": map[string]any{"message": fmt.Sprint(failure)}}
+			found = object{"id": m.ID, "error": object{"message": fmt.Sprint(failure)}}
 		}
 	}()
-	switch {
-	case m.Op == "hello":
-		return map[string]any{"protocol": 1, "engine": engine, "version": version, "language": "go", "features": features}
-	case m.Op == "read":
+	switch m.Op {
+	case "hello":
+		return object{"protocol": 1, "engine": engine, "version": version, "language": "go", "features": features}
+	case "read":
 		read(m)
-		return map[string]any{"id": m.ID, "rows": m.Into}
-	case slices.Contains(operations, m.Op):
+		return object{"id": m.ID, "rows": m.Into}
+	case "inspect", "compute", "create", "write", "service", "begin", "resume":
 		panic(refused{m.Op, "not offered"})
 	}
 	panic("unknown operation " + m.Op)
 }
 
 func main() {
-	answers := json.NewEncoder(os.Stdout)
+	messages, answers := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	os.Stdout = os.Stderr // output of libraries must not mix with the protocol
-	lines := bufio.NewReader(os.Stdin)
-	for {
-		line, err := lines.ReadBytes('\n')
-		var m message
-		if err != nil || json.Unmarshal(line, &m) != nil || m.Op == "bye" {
-			return
-		}
+	for m := (message{}); messages.Decode(&m) == nil && m.Op != "bye"; m = (message{}) {
 		check(answers.Encode(answer(m)))
 	}
 }
@@ -278,9 +218,11 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-func check(err error) {
-	if err != nil {
-		panic(err)
+func check(err error) { require(err == nil, err) }
+
+func require(ok bool, otherwise any) {
+	if !ok {
+		panic(otherwise)
 	}
 }
 

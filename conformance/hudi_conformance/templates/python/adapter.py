@@ -43,7 +43,6 @@ REFUSED = ("inspect", "compute", "create", "write", "service", "begin", "resume"
 
 META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
 COMPLETED = re.compile(r"\d+_\d+\.(commit|replacecommit|deltacommit)")
-BASE_FILE = re.compile(r"([^_/]+)_[^_/]+_(\d+)\.parquet")
 
 
 class Refused(Exception):
@@ -66,19 +65,14 @@ def read(message: dict[str, Any]) -> dict[str, Any]:
 
 def snapshot(table: Path) -> pa.Table:
     """The latest committed rows of the table. Call your engine here."""
-    paths, columns = latest_files(table)
-    files = [pq.ParquetFile(path).read() for path in paths]
+    files = [pq.ParquetFile(path).read() for path in latest_files(table)]
     if not files:
         raise Refused("read.snapshot", "the schema of a table without base files is not read")
-    if any(not file.schema.equals(files[0].schema) for file in files):
-        raise Refused("schema.evolution", "the base files differ in their schemas")
-    if columns and columns != {*files[0].column_names} - {*META}:
-        raise Refused("schema.evolution", "the schema of the latest commit differs from that of the base files")
     return pa.concat_tables(files)
 
 
-def latest_files(table: Path) -> tuple[list[Path], set[str]]:
-    """The newest base file of each file group that was not replaced, and the column names in the latest commit's schema.
+def latest_files(table: Path) -> list[Path]:
+    """The newest base file of each file group that was not replaced.
 
     The metadata of the completed writes names all of them, as long as no instant was archived.
     """
@@ -86,23 +80,24 @@ def latest_files(table: Path) -> tuple[list[Path], set[str]]:
     timeline = table / ".hoodie" / known.get("hoodie.timeline.path", "timeline")
     if (timeline / known.get("hoodie.timeline.history.path", "history") / "_version_").exists():
         raise Refused("timeline.history", "the history of the timeline is not read")
-    newest: dict[tuple[str, str], tuple[str, str]] = {}  # partition and file id: instant and name of the base file
+    newest: dict[tuple[str, str], Path] = {}  # by partition and file id
     replaced: set[tuple[str, str]] = set()
-    columns: set[str] = set()
+    schemas: set[str] = set()
     for path in sorted(path for path in timeline.iterdir() if COMPLETED.fullmatch(path.name)):
+        requested = path.name.split("_")[0]
         with path.open("rb") as file:
             (commit,) = fastavro.reader(file)  # one record in an Avro container
         for partition, ids in (commit.get("partitionToReplaceFileIds") or {}).items():
             replaced.update((partition, file_id) for file_id in ids)
         for partition, stats in commit["partitionToWriteStats"].items():
-            for name in (stat["path"].rpartition("/")[2] for stat in stats):
-                found = BASE_FILE.fullmatch(name)
-                if found is None:
-                    raise Refused("merge-on-read", f"{name} is not a Parquet base file")
-                newest[partition, found[1]] = max(newest.get((partition, found[1]), ("", "")), (found[2], name))
-        if schema := (commit.get("extraMetadata") or {}).get("schema"):
-            columns = {field["name"] for field in json.loads(schema)["fields"]} - {*META}
-    return [table / group[0] / name for group, (_, name) in newest.items() if group not in replaced], columns
+            for stat in stats:
+                if not stat["path"].endswith(f"_{requested}.parquet"):
+                    raise Refused("merge-on-read", f"{stat['path']} is not a base file of {requested}")
+                newest[partition, stat["fileId"]] = table / stat["path"]
+        schemas.add((commit.get("extraMetadata") or {}).get("schema"))
+    if len(schemas - {"", None}) > 1:
+        raise Refused("schema.evolution", "the commits differ in their schemas")
+    return [path for group, path in newest.items() if group not in replaced]
 
 
 def properties(table: Path) -> dict[str, str]:

@@ -39,7 +39,6 @@ const REFUSED = ["inspect", "compute", "create", "write", "service", "begin", "r
 
 const META = /^_hoodie_(commit_time|commit_seqno|record_key|partition_path|file_name)$/;
 const COMPLETED = /^\d+_\d+\.(commit|replacecommit|deltacommit)$/;
-const BASE_FILE = /^([^_/]+)_[^_/]+_(\d+)\.parquet$/;
 
 type Message = Record<string, any>;
 
@@ -57,7 +56,7 @@ async function read({ table, query, into }: Message): Promise<Message> {
   const { protocol } = new URL(table);
   if (protocol !== "file:") throw new Refused(`storage.${protocol.slice(0, -1)}`, "only local tables are read");
   const rows = await snapshot(fileURLToPath(table));
-  const columns: string[] = query.columns ?? dataColumns(rows);
+  const columns: string[] = query.columns ?? rows.schema.names.map(String).filter((name) => !META.test(name));
   const absent = columns.filter((name) => !rows.schema.names.includes(name));
   if (absent.length) throw new Error(`no column ${absent}`);
   writeFileSync(into, tableToIPC(rows.select(columns), "file"));
@@ -66,48 +65,42 @@ async function read({ table, query, into }: Message): Promise<Message> {
 
 /** The latest committed rows of the table. Call your engine here. */
 async function snapshot(table: string): Promise<Table> {
-  const { paths, columns } = await latestFiles(table);
+  const paths = await latestFiles(table);
   const files = paths.map((path) => tableFromIPC(readParquet(readFileSync(path)).intoIPCStream()));
   if (!files.length) throw new Refused("read.snapshot", "the schema of a table without base files is not read");
   if (new Set(files.map((file) => String(file.schema))).size > 1)
-    throw new Refused("schema.evolution", "the base files differ in their schemas");
-  if (columns && String(columns.sort()) !== String(dataColumns(files[0]).sort()))
-    throw new Refused("schema.evolution", "the schema of the latest commit differs from that of the base files");
+    throw new Error("the base files differ in their schemas");
   return files[0].concat(...files.slice(1));
 }
 
-function dataColumns(rows: Table): string[] {
-  return rows.schema.names.map(String).filter((name) => !META.test(name));
-}
-
 /**
- * The newest base file of each file group that was not replaced, and the column names in the latest commit's schema.
+ * The newest base file of each file group that was not replaced.
  *
  * The metadata of the completed writes names all of them, as long as no instant was archived.
  */
-async function latestFiles(table: string): Promise<{ paths: string[]; columns?: string[] }> {
+async function latestFiles(table: string): Promise<string[]> {
   const known = properties(table);
   const timeline = join(table, ".hoodie", known.get("hoodie.timeline.path") ?? "timeline");
   if (existsSync(join(timeline, known.get("hoodie.timeline.history.path") ?? "history", "_version_")))
     throw new Refused("timeline.history", "the history of the timeline is not read");
-  const newest = new Map<string, { instant: string; path: string }>(); // by partition/file id
+  const newest = new Map<string, string>(); // by partition/file id
   const replaced = new Set<string>();
-  let columns: string[] | undefined;
+  const schemas = new Set<string>();
   for (const name of readdirSync(timeline).filter((name) => COMPLETED.test(name)).sort()) {
+    const requested = name.split("_")[0];
     const commit = await commitMetadata(readFileSync(join(timeline, name)));
     for (const [partition, ids] of Object.entries<string[]>(commit.partitionToReplaceFileIds ?? {}))
       for (const id of ids) replaced.add(join(partition, id));
     for (const [partition, stats] of Object.entries<Message[]>(commit.partitionToWriteStats))
-      for (const name of stats.map((stat) => stat.path.split("/").at(-1))) {
-        const [, id, instant] = BASE_FILE.exec(name) ?? [];
-        if (!id) throw new Refused("merge-on-read", `${name} is not a Parquet base file`);
-        const group = join(partition, id);
-        if (instant > (newest.get(group)?.instant ?? "")) newest.set(group, { instant, path: join(table, partition, name) });
+      for (const { path, fileId } of stats) {
+        if (!path.endsWith(`_${requested}.parquet`))
+          throw new Refused("merge-on-read", `${path} is not a base file of ${requested}`);
+        newest.set(join(partition, fileId), join(table, path));
       }
-    const schema = commit.extraMetadata?.schema;
-    if (schema) columns = JSON.parse(schema).fields.map(({ name }: Message) => name).filter((name: string) => !META.test(name));
+    if (commit.extraMetadata?.schema) schemas.add(commit.extraMetadata.schema);
   }
-  return { paths: [...newest].filter(([group]) => !replaced.has(group)).map(([, file]) => file.path), columns };
+  if (schemas.size > 1) throw new Refused("schema.evolution", "the commits differ in their schemas");
+  return [...newest].filter(([group]) => !replaced.has(group)).map(([, path]) => path);
 }
 
 /** The metadata of a completed write: one record in an Avro container. */

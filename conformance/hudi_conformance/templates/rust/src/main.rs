@@ -5,17 +5,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::SchemaRef;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use regex_lite::Regex;
-use serde::Deserialize;
+use regex::Regex;
 use serde_json::{Value, json};
 
 const ENGINE: &str = "my-engine";
@@ -40,59 +39,27 @@ const SUPPORTED: [(&str, &str, &str); 7] = [
     ("hoodie.bootstrap.base.path", "", "bootstrap"),
 ];
 
-/// The other operations of the contract.
-const REFUSED: [&str; 7] = ["inspect", "compute", "create", "write", "service", "begin", "resume"];
+const META: [&str; 5] =
+    ["_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name"];
+const COMPLETED: &str = r"^([0-9]+)_[0-9]+\.(commit|replacecommit|deltacommit)$";
 
-const META: [&str; 5] = [
-    "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name",
-];
-static COMPLETED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^[0-9]+_[0-9]+\.(commit|replacecommit|deltacommit)$").unwrap());
-static BASE_FILE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^([^_/]+)_[^_/]+_([0-9]+)\.parquet$").unwrap());
+/// A feature that the engine does not offer, and why it is needed.
+#[derive(Debug, thiserror::Error)]
+#[error("{1}")]
+struct Refused(String, String);
 
-/// What a reader needs of HoodieCommitMetadata and HoodieReplaceCommitMetadata.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CommitMetadata {
-    partition_to_write_stats: Option<HashMap<String, Vec<WriteStat>>>,
-    #[serde(default)]
-    partition_to_replace_file_ids: Option<HashMap<String, Vec<String>>>,
-    extra_metadata: Option<HashMap<String, String>>,
-}
-
-#[derive(Deserialize)]
-struct WriteStat {
-    path: Option<String>,
-}
-
-/// Why there are no rows. Any error becomes `Error` by the operator `?`.
-enum Failure {
-    Refused(String, String),
-    Error(String),
-}
-
-impl<E: std::error::Error> From<E> for Failure {
-    fn from(error: E) -> Self {
-        Failure::Error(error.to_string())
-    }
-}
-
-fn refused<T>(feature: &str, message: impl Into<String>) -> Result<T, Failure> {
-    Err(Failure::Refused(feature.to_string(), message.into()))
+fn refused(feature: &str, message: impl Into<String>) -> Refused {
+    Refused(feature.to_string(), message.into())
 }
 
 /// Write the rows of a query to an Arrow IPC file (not a stream).
-fn read(message: &Value) -> Result<Value, Failure> {
+fn read(message: &Value) -> Result<Value> {
     let query = &message["query"];
     let kind = text(&query["kind"]);
-    let filtered = query["where"].as_array().is_some_and(|tests| !tests.is_empty());
-    if kind != "snapshot" || query["by_id"] == true || filtered {
-        return refused(&format!("read.{kind}"), "only snapshot queries without a filter are offered");
-    }
+    let plain = kind == "snapshot" && query["by_id"] != true && query["where"].as_array().is_none_or(Vec::is_empty);
+    ensure!(plain, refused(&format!("read.{kind}"), "only snapshot queries without a filter are offered"));
     let (scheme, path) = text(&message["table"]).split_once("://").unwrap_or_default();
-    if scheme != "file" {
-        return refused(&format!("storage.{scheme}"), "only local tables are read");
-    }
+    ensure!(scheme == "file", refused(&format!("storage.{scheme}"), "only local tables are read"));
     let (schema, rows) = snapshot(Path::new(&*percent_encoding::percent_decode_str(path).decode_utf8()?))?;
     let columns = match query["columns"].as_array() {
         Some(names) => names.iter().map(|name| schema.index_of(text(name))).collect::<Result<Vec<_>, _>>()?,
@@ -107,98 +74,71 @@ fn read(message: &Value) -> Result<Value, Failure> {
 }
 
 /// The latest committed rows of the table. Call your engine here.
-fn snapshot(table: &Path) -> Result<(SchemaRef, Vec<RecordBatch>), Failure> {
-    let (paths, columns) = latest_files(table)?;
+fn snapshot(table: &Path) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let mut found: Option<SchemaRef> = None;
     let mut rows = Vec::new();
-    for path in paths {
+    for path in latest_files(table)? {
         let file = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
-        if found.get_or_insert(file.schema().clone()).fields() != file.schema().fields() {
-            return refused("schema.evolution", "the base files differ in their schemas");
-        }
+        let schema = found.get_or_insert(file.schema().clone());
+        ensure!(schema.fields() == file.schema().fields(), "the base files differ in their schemas");
         rows.extend(file.build()?.collect::<Result<Vec<_>, _>>()?);
     }
-    let Some(schema) = found else {
-        return refused("read.snapshot", "the schema of a table without base files is not read");
-    };
-    let names = schema.fields().iter().map(|field| field.name().clone()).filter(|name| !META.contains(&name.as_str()));
-    if columns.is_some_and(|columns| columns != names.collect()) {
-        return refused("schema.evolution", "the schema of the latest commit differs from that of the base files");
-    }
-    Ok((schema, rows))
+    Ok((found.ok_or(refused("read.snapshot", "the schema of a table without base files is not read"))?, rows))
 }
 
-/// The newest base file of each file group that was not replaced, and the column names in the latest commit's schema.
+/// The newest base file of each file group that was not replaced.
 ///
 /// The metadata of the completed writes names all of them, as long as no instant was archived.
-fn latest_files(table: &Path) -> Result<(Vec<PathBuf>, Option<HashSet<String>>), Failure> {
+fn latest_files(table: &Path) -> Result<Vec<PathBuf>> {
     let known = properties(table)?;
-    let or = |key: &str, absent: &str| known.get(key).cloned().unwrap_or(absent.to_string());
-    let timeline = table.join(".hoodie").join(or("hoodie.timeline.path", "timeline"));
-    if timeline.join(or("hoodie.timeline.history.path", "history")).join("_version_").exists() {
-        return refused("timeline.history", "the history of the timeline is not read");
-    }
-    let mut newest: HashMap<(String, String), (String, PathBuf)> = HashMap::new(); // by partition and file id
-    let mut replaced = HashSet::new();
-    let mut columns = None;
+    let folder = |key: &str, absent: &str| known.get(key).cloned().unwrap_or(absent.to_string());
+    let timeline = table.join(".hoodie").join(folder("hoodie.timeline.path", "timeline"));
+    let history = timeline.join(folder("hoodie.timeline.history.path", "history"));
+    ensure!(!history.join("_version_").exists(), refused("timeline.history", "the history of the timeline is not read"));
     let mut names = fs::read_dir(&timeline)?.map(|entry| entry.map(|e| e.file_name())).collect::<Result<Vec<_>, _>>()?;
     names.sort();
-    for name in names.iter().filter_map(|name| name.to_str()).filter(|name| COMPLETED.is_match(name)) {
-        let commit = commit_metadata(&timeline.join(name))?;
-        for (partition, ids) in commit.partition_to_replace_file_ids.unwrap_or_default() {
-            replaced.extend(ids.into_iter().map(|id| (partition.clone(), id)));
-        }
-        for (partition, stats) in commit.partition_to_write_stats.unwrap_or_default() {
-            for path in stats.into_iter().map(|stat| stat.path.unwrap_or_default()) {
-                let name = path.rsplit('/').next().unwrap_or_default();
-                let Some(parts) = BASE_FILE.captures(name) else {
-                    return refused("merge-on-read", format!("{name} is not a Parquet base file"));
-                };
-                let file = (parts[2].to_string(), table.join(&partition).join(name));
-                let slot = newest.entry((partition.clone(), parts[1].to_string())).or_default();
-                *slot = file.max(std::mem::take(slot));
+    let completed = Regex::new(COMPLETED)?;
+    let mut newest = HashMap::new(); // by partition and file id
+    let (mut replaced, mut schemas) = (HashSet::new(), HashSet::new());
+    for instant in names.iter().filter_map(|name| completed.captures(name.to_str()?)) {
+        let commit = commit_metadata(&timeline.join(&instant[0]))?;
+        for (partition, stats) in entries(&commit["partitionToWriteStats"]) {
+            for stat in stats.as_array().into_iter().flatten() {
+                let path = text(&stat["path"]);
+                let is_base = path.ends_with(&format!("_{}.parquet", &instant[1]));
+                ensure!(is_base, refused("merge-on-read", format!("{path} is not a base file of {}", &instant[1])));
+                newest.insert((partition.clone(), text(&stat["fileId"]).to_string()), table.join(path));
             }
         }
-        if let Some(schema) = commit.extra_metadata.unwrap_or_default().get("schema").filter(|schema| !schema.is_empty()) {
-            let schema: Value = serde_json::from_str(schema)?;
-            let fields = schema["fields"].as_array().into_iter().flatten().map(|field| text(&field["name"]));
-            columns = Some(fields.filter(|name| !META.contains(name)).map(String::from).collect());
+        for (partition, ids) in entries(&commit["partitionToReplaceFileIds"]) {
+            replaced.extend(ids.as_array().into_iter().flatten().map(|id| (partition.clone(), text(id).to_string())));
         }
+        schemas.insert(text(&commit["extraMetadata"]["schema"]).to_string());
     }
-    newest.retain(|group, _| !replaced.contains(group));
-    Ok((newest.into_values().map(|(_, path)| path).collect(), columns))
+    schemas.remove("");
+    ensure!(schemas.len() < 2, refused("schema.evolution", "the commits differ in their schemas"));
+    Ok(newest.into_iter().filter(|(group, _)| !replaced.contains(group)).map(|(_, path)| path).collect())
 }
 
 /// The metadata of a completed write: one record in an Avro container.
-fn commit_metadata(path: &Path) -> Result<CommitMetadata, Failure> {
+fn commit_metadata(path: &Path) -> Result<Value> {
     let content = fs::read(path)?;
-    match apache_avro::Reader::new(&content[..])?.next() {
-        Some(record) => Ok(apache_avro::from_value(&record?)?),
-        None => Err(Failure::Error(format!("{} has no record", path.display()))),
-    }
+    let record = apache_avro::Reader::new(&content[..])?.next().context("commit metadata without a record")?;
+    Ok(apache_avro::from_value(&record?)?)
 }
 
-/// The entries of hoodie.properties. Tables that are damaged or not supported are failures.
-fn properties(table: &Path) -> Result<HashMap<String, String>, Failure> {
-    let content = fs::read_to_string(table.join(".hoodie").join("hoodie.properties"))?;
-    let lines = content.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('='));
-    let known: HashMap<_, _> = lines.map(|(key, value)| (key.trim().to_string(), value.trim().to_string())).collect();
+/// The entries of hoodie.properties. Tables that are damaged or not supported are errors.
+fn properties(table: &Path) -> Result<HashMap<String, String>> {
+    let known = java_properties::read(File::open(table.join(".hoodie").join("hoodie.properties"))?)?;
+    let value = |key: &str| known.get(key).map_or("", String::as_str);
     for (key, values, feature) in SUPPORTED {
-        let found = known.get(key).map_or("", String::as_str);
-        if !values.split('|').any(|value| value == found) {
-            return refused(feature, format!("{key} is {found}"));
-        }
+        let supported = values.split('|').any(|each| each == value(key));
+        ensure!(supported, refused(feature, format!("{key} is {}", value(key))));
     }
-    let Some(table_name) = known.get("hoodie.table.name") else {
-        return Err(Failure::Error("hoodie.table.name is missing".into()));
-    };
-    let name = format!("{}.{table_name}", known.get("hoodie.database.name").map_or("", String::as_str));
-    if name.contains('\\') {
-        return refused("properties", format!("the escapes in {name} are not decoded"));
-    }
-    if known.get("hoodie.table.checksum").is_some_and(|sum| *sum != crc32fast::hash(name.as_bytes()).to_string()) {
-        return Err(Failure::Error(format!("the checksum in hoodie.properties is not that of {name}")));
-    }
+    ensure!(!value("hoodie.table.name").is_empty(), "hoodie.table.name is missing");
+    let name = format!("{}.{}", value("hoodie.database.name"), value("hoodie.table.name"));
+    let sum = crc32fast::hash(name.as_bytes()).to_string();
+    ensure!(["", &sum].contains(&value("hoodie.table.checksum")), "the checksum in hoodie.properties is not that of {name}");
     Ok(known)
 }
 
@@ -206,12 +146,17 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
+/// The entries of a JSON object; none if it is null.
+fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
 /// The answer to a message with an id. Operations that are not implemented yet are refused.
-fn work(message: &Value) -> Result<Value, Failure> {
+fn work(message: &Value) -> Result<Value> {
     match text(&message["op"]) {
         "read" => read(message),
-        op if REFUSED.contains(&op) => refused(op, "not offered"),
-        op => Err(Failure::Error(format!("unknown operation {op}"))),
+        op @ ("inspect" | "compute" | "create" | "write" | "service" | "begin" | "resume") => bail!(refused(op, "not offered")),
+        op => bail!("unknown operation {op}"),
     }
 }
 
@@ -220,22 +165,20 @@ fn answer(message: &Value) -> Value {
     if message["op"] == "hello" {
         return json!({"protocol": 1, "engine": ENGINE, "version": VERSION, "language": "rust", "features": FEATURES});
     }
-    let panicked = |_| Err(Failure::Error("a panic; standard error has its message".into()));
-    match catch_unwind(AssertUnwindSafe(|| work(message))).unwrap_or_else(panicked) {
-        Ok(found) => found,
-        Err(Failure::Refused(feature, why)) => json!({"id": message["id"], "refused": {"feature": feature, "message": why}}),
-        Err(Failure::Error(why)) => json!({"id": message["id"], "error": {"message": why}}),
-    }
+    let panicked = |_| Err(anyhow!("a panic; standard error has its message"));
+    catch_unwind(AssertUnwindSafe(|| work(message))).unwrap_or_else(panicked).unwrap_or_else(|e| match e.downcast_ref() {
+        Some(Refused(feature, why)) => json!({"id": message["id"], "refused": {"feature": feature, "message": why}}),
+        None => json!({"id": message["id"], "error": {"message": format!("{e:#}")}}),
+    })
 }
 
-fn main() -> io::Result<()> {
+fn main() -> Result<()> {
     for line in io::stdin().lock().lines() {
         let message: Value = serde_json::from_str(&line?)?;
         if message["op"] == "bye" {
             break;
         }
-        writeln!(io::stdout(), "{}", answer(&message))?;
-        io::stdout().flush()?;
+        println!("{}", answer(&message)); // standard output is flushed after each line
     }
     Ok(())
 }

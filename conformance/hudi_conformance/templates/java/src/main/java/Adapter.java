@@ -3,14 +3,14 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.*;
 import java.net.URI;
 import java.nio.channels.FileChannel;
-import java.nio.file.*;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.*;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.zip.CRC32;
 import org.apache.arrow.dataset.file.*;
 import org.apache.arrow.dataset.jni.NativeMemoryPool;
 import org.apache.arrow.dataset.scanner.ScanOptions;
+import org.apache.arrow.dataset.scanner.Scanner;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.ipc.ArrowFileWriter;
 import org.apache.arrow.vector.types.pojo.Field;
@@ -51,14 +51,13 @@ public final class Adapter {
     {"hoodie.bootstrap.base.path", "", "bootstrap"},
   };
 
-  /** The other operations of the contract. */
+  /** The operations of the contract that are refused. */
   static final Set<String> REFUSED = Set.of("inspect", "compute", "create", "write", "service", "begin", "resume");
 
   static final Set<String> META = Set.of(
       "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name");
-  static final Pattern COMPLETED = Pattern.compile("\\d+_\\d+\\.(commit|replacecommit|deltacommit)");
-  static final Pattern BASE_FILE = Pattern.compile("([^_/]+)_[^_/]+_(\\d+)\\.parquet");
   static final ObjectMapper JSON = new ObjectMapper();
+  static final RootAllocator MEMORY = new RootAllocator();
 
   /** The engine does not offer `feature`. */
   static final class Refused extends RuntimeException {
@@ -70,141 +69,94 @@ public final class Adapter {
     }
   }
 
-  record Group(String partition, String fileId) {}
-
-  record BaseFile(String instant, Path path) {}
-
-  /** The newest base files, and the column names in the schema of the latest commit; null if no commit has one. */
-  record Latest(List<Path> files, Set<String> columns) {}
+  static void require(boolean offered, String feature, String message) {
+    if (!offered) {
+      throw new Refused(feature, message);
+    }
+  }
 
   /** Write the rows of a query to an Arrow IPC file (not a stream). */
   static Map<String, Object> read(JsonNode message) throws Exception {
     JsonNode query = message.get("query");
     String kind = query.get("kind").asText();
-    if (!kind.equals("snapshot") || query.path("by_id").asBoolean() || !query.path("where").isEmpty()) {
-      throw new Refused("read." + kind, "only snapshot queries without a filter are offered");
-    }
+    boolean plain = kind.equals("snapshot") && !query.path("by_id").asBoolean() && query.path("where").isEmpty();
+    require(plain, "read." + kind, "only snapshot queries without a filter are offered");
     URI table = URI.create(message.get("table").asText());
-    if (!table.getScheme().equals("file")) {
-      throw new Refused("storage." + table.getScheme(), "only local tables are read");
-    }
-    try (var files = snapshot(Path.of(table))) {
-      String[] columns = query.has("columns")
-          ? JSON.convertValue(query.get("columns"), String[].class)
-          : dataColumns(files.inspect().getFields()).toArray(String[]::new);
-      try (var dataset = files.finish();
-          var scanner = dataset.newScan(new ScanOptions(1 << 15, Optional.of(columns)));
-          var reader = scanner.scanBatches();
-          var channel = FileChannel.open(Path.of(message.get("into").asText()), CREATE, WRITE);
-          var writer = new ArrowFileWriter(reader.getVectorSchemaRoot(), reader, channel)) {
-        writer.start();
-        while (reader.loadNextBatch()) {
-          writer.writeBatch();
-        }
-        writer.end();
+    require(table.getScheme().equals("file"), "storage." + table.getScheme(), "only local tables are read");
+    String[] columns = query.has("columns") ? JSON.convertValue(query.get("columns"), String[].class) : null;
+    try (var scanner = snapshot(Path.of(table), columns);
+        var reader = scanner.scanBatches();
+        var channel = FileChannel.open(Path.of(message.get("into").asText()), CREATE, WRITE);
+        var writer = new ArrowFileWriter(reader.getVectorSchemaRoot(), reader, channel)) {
+      writer.start();
+      while (reader.loadNextBatch()) {
+        writer.writeBatch();
       }
     }
     return Map.of("rows", message.get("into").asText());
   }
 
-  /** The latest committed rows of the table, as a data set of Parquet files. Call your engine here. */
-  static FileSystemDatasetFactory snapshot(Path table) throws Exception {
-    Latest latest = latestFiles(table);
-    List<Field> first = null;
-    for (Path path : latest.files()) {
-      try (var file = files(List.of(path))) {
-        List<Field> found = file.inspect().getFields();
-        first = first == null ? found : first;
-        if (!types(found).equals(types(first))) {
-          throw new Refused("schema.evolution", "the base files differ in their schemas");
-        }
-      }
+  /** The latest committed rows of the table, with these columns or all data columns. Call your engine here. */
+  static Scanner snapshot(Path table, String[] columns) throws IOException {
+    String[] uris = latestFiles(table).stream().map(path -> path.toUri().toString()).toArray(String[]::new);
+    require(uris.length > 0, "read.snapshot", "the schema of a table without base files is not read");
+    var types = Arrays.stream(uris).map(uri -> parquet(uri).inspect().getFields().toString().replace(" not null", ""));
+    require(types.distinct().count() == 1, "schema.evolution", "the base files differ in their schemas");
+    if (columns == null) {
+      var names = parquet(uris).inspect().getFields().stream().map(Field::getName);
+      columns = names.filter(name -> !META.contains(name)).toArray(String[]::new);
     }
-    if (first == null) {
-      throw new Refused("read.snapshot", "the schema of a table without base files is not read");
-    }
-    if (latest.columns() != null && !latest.columns().equals(Set.copyOf(dataColumns(first)))) {
-      throw new Refused("schema.evolution", "the schema of the latest commit differs from that of the base files");
-    }
-    return files(latest.files());
+    return parquet(uris).finish().newScan(new ScanOptions(1 << 15, Optional.of(columns)));
   }
 
-  static FileSystemDatasetFactory files(List<Path> paths) {
-    String[] uris = paths.stream().map(path -> path.toUri().toString()).toArray(String[]::new);
-    return new FileSystemDatasetFactory(new RootAllocator(), NativeMemoryPool.getDefault(), FileFormat.PARQUET, uris);
-  }
-
-  static List<String> dataColumns(List<Field> fields) {
-    return fields.stream().map(Field::getName).filter(name -> !META.contains(name)).toList();
-  }
-
-  static String types(List<Field> fields) {
-    var each = fields.stream().map(field -> field.getName() + field.getType() + types(field.getChildren()));
-    return each.collect(Collectors.joining(",", "(", ")"));
+  static FileSystemDatasetFactory parquet(String... uris) {
+    return new FileSystemDatasetFactory(MEMORY, NativeMemoryPool.getDefault(), FileFormat.PARQUET, uris);
   }
 
   /**
-   * The newest base file of each file group that was not replaced, and the column names in the latest commit's schema. The
-   * metadata of the completed writes names all of them, as long as no instant was archived.
+   * The newest base file of each file group that was not replaced.
+   *
+   * <p>The metadata of the completed writes names all of them, as long as no instant was archived.
    */
-  static Latest latestFiles(Path table) throws IOException {
+  static Collection<Path> latestFiles(Path table) throws IOException {
     Properties known = properties(table);
     Path timeline = table.resolve(".hoodie").resolve(known.getProperty("hoodie.timeline.path", "timeline"));
     Path history = timeline.resolve(known.getProperty("hoodie.timeline.history.path", "history"));
-    if (Files.exists(history.resolve("_version_"))) {
-      throw new Refused("timeline.history", "the history of the timeline is not read");
-    }
-    Map<Group, BaseFile> newest = new HashMap<>();
-    Set<Group> replaced = new HashSet<>();
-    Set<String> columns = null;
-    for (Path file : completedWrites(timeline)) {
-      GenericRecord commit = commitMetadata(file);
-      map(commit, "partitionToReplaceFileIds").forEach((partition, ids) ->
-          ((List<?>) ids).forEach(id -> replaced.add(new Group(partition.toString(), id.toString()))));
-      map(commit, "partitionToWriteStats").forEach((partition, stats) -> {
-        for (Object stat : (List<?>) stats) {
-          String name = ((GenericRecord) stat).get("path").toString().replaceAll(".*/", "");
-          var found = BASE_FILE.matcher(name);
-          if (!found.matches()) {
-            throw new Refused("merge-on-read", name + " is not a Parquet base file");
-          }
-          var written = new BaseFile(found.group(2), table.resolve(partition.toString()).resolve(name));
-          newest.merge(new Group(partition.toString(), found.group(1)), written,
-              (a, b) -> a.instant().compareTo(b.instant()) > 0 ? a : b);
-        }
-      });
-      for (var entry : map(commit, "extraMetadata").entrySet()) {
-        if (entry.getKey().toString().equals("schema") && !entry.getValue().toString().isEmpty()) {
-          columns = new HashSet<>();
-          for (JsonNode field : JSON.readTree(entry.getValue().toString()).get("fields")) {
-            columns.add(field.get("name").asText());
-          }
-          columns.removeAll(META);
+    require(Files.notExists(history.resolve("_version_")), "timeline.history", "the history of the timeline is not read");
+    Map<Path, Path> newest = new HashMap<>(); // by partition/file id
+    Set<Path> replaced = new HashSet<>();
+    Set<String> schemas = new HashSet<>();
+    for (String name : new TreeSet<>(List.of(timeline.toFile().list()))) {
+      if (!name.matches("\\d+_\\d+\\.(commit|replacecommit|deltacommit)")) {
+        continue;
+      }
+      String requested = name.split("_")[0];
+      JsonNode commit = commitMetadata(timeline.resolve(name));
+      for (var partition : commit.path("partitionToWriteStats").properties()) {
+        for (JsonNode stat : partition.getValue()) {
+          String path = stat.get("path").asText();
+          boolean isBase = path.endsWith("_" + requested + ".parquet");
+          require(isBase, "merge-on-read", path + " is not a base file of " + requested);
+          newest.put(Path.of(partition.getKey(), stat.get("fileId").asText()), table.resolve(path));
         }
       }
+      for (var partition : commit.path("partitionToReplaceFileIds").properties()) {
+        partition.getValue().forEach(id -> replaced.add(Path.of(partition.getKey(), id.asText())));
+      }
+      schemas.add(commit.path("extraMetadata").path("schema").asText());
     }
+    schemas.remove("");
+    require(schemas.size() < 2, "schema.evolution", "the commits differ in their schemas");
     newest.keySet().removeAll(replaced);
-    return new Latest(newest.values().stream().map(BaseFile::path).toList(), columns);
+    return newest.values();
   }
 
-  static List<Path> completedWrites(Path timeline) throws IOException {
-    try (var files = Files.list(timeline)) {
-      return files.filter(path -> COMPLETED.matcher(path.getFileName().toString()).matches()).sorted().toList();
-    }
-  }
-
-  /** The metadata of a completed write: one record in an Avro container. */
-  static GenericRecord commitMetadata(Path path) throws IOException {
+  /** The metadata of a completed write: one record in an Avro container, as JSON. */
+  static JsonNode commitMetadata(Path path) throws IOException {
     var content = new SeekableByteArrayInput(Files.readAllBytes(path));
     try (var reader = new DataFileReader<GenericRecord>(content, new GenericDatumReader<>())) {
-      return reader.next();
+      return JSON.readTree(reader.next().toString());
     }
-  }
-
-  /** A field of commit metadata; empty if the record does not have it. */
-  static Map<?, ?> map(GenericRecord commit, String field) {
-    Object found = commit.hasField(field) ? commit.get(field) : null;
-    return found == null ? Map.of() : (Map<?, ?>) found;
   }
 
   /** The entries of hoodie.properties. Tables that are damaged or not supported raise. */
@@ -214,9 +166,8 @@ public final class Adapter {
       known.load(content);
     }
     for (String[] row : SUPPORTED) {
-      if (!List.of(row[1].split("\\|", -1)).contains(known.getProperty(row[0], ""))) {
-        throw new Refused(row[2], row[0] + " is " + known.getProperty(row[0]));
-      }
+      String value = known.getProperty(row[0], "");
+      require(List.of(row[1].split("\\|", -1)).contains(value), row[2], row[0] + " is " + value);
     }
     if (!known.containsKey("hoodie.table.name")) {
       throw new IOException("hoodie.table.name is missing");
@@ -230,26 +181,19 @@ public final class Adapter {
     return known;
   }
 
-  /** The answer without its id. Operations that are not implemented yet are refused. */
-  static Map<String, Object> work(JsonNode message) throws Exception {
-    String op = message.path("op").asText();
-    if (REFUSED.contains(op)) {
-      throw new Refused(op, "not offered");
-    }
-    if (!op.equals("read")) {
-      throw new IllegalArgumentException("unknown operation " + op);
-    }
-    return read(message);
-  }
-
-  /** The answer to one message; every failure becomes an error answer. */
+  /** The answer to one message; every failure becomes an error answer. Operations that are not implemented yet are refused. */
   static Map<String, Object> answer(JsonNode message) {
-    if (message.path("op").asText().equals("hello")) {
+    String op = message.path("op").asText();
+    if (op.equals("hello")) {
       return Map.of("protocol", 1, "engine", ENGINE, "version", VERSION, "language", "java", "features", FEATURES);
     }
     Map<String, Object> found = new HashMap<>(Map.of("id", message.get("id")));
     try {
-      found.putAll(work(message));
+      require(!REFUSED.contains(op), op, "not offered");
+      if (!op.equals("read")) {
+        throw new IllegalArgumentException("unknown operation " + op);
+      }
+      found.putAll(read(message));
     } catch (Refused e) {
       found.put("refused", Map.of("feature", e.feature, "message", e.getMessage()));
     } catch (Exception e) {
