@@ -94,8 +94,8 @@ def latest_files(table: Path) -> list[Path]:
                 if not stat["path"].endswith(f"_{requested}.parquet"):
                     raise Refused("merge-on-read", f"{stat['path']} is not a base file of {requested}")
                 newest[partition, stat["fileId"]] = table / stat["path"]
-        schemas.add((commit.get("extraMetadata") or {}).get("schema"))
-    if len(schemas - {"", None}) > 1:
+        schemas.add((commit.get("extraMetadata") or {}).get("schema") or "")
+    if len(schemas - {""}) > 1:
         raise Refused("schema.evolution", "the commits differ in their schemas")
     return [path for group, path in newest.items() if group not in replaced]
 
