@@ -1,29 +1,65 @@
 """Merging of versions of one record of the metadata table, by the type of the record, spec "Metadata"."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from functools import reduce
 from typing import Any, TypeVar
 
 from hudi_reference.errors import MalformedMetadata
-from hudi_reference.metadata.records import Bound, ColumnStats, FileInfo, FileList, PartitionList, PartitionStats, Payload
+from hudi_reference.metadata.records import (
+    Bound,
+    ColumnStats,
+    FileInfo,
+    FileList,
+    MetadataRecord,
+    PartitionList,
+    PartitionStats,
+    Payload,
+)
 from hudi_reference.metadata.value_types import NO_VALUES
 from hudi_reference.requirement import implements
 
 Stats = TypeVar("Stats", ColumnStats, PartitionStats)
 
 
+class MergedRecords:
+    """Records by key with all their versions, which are merged at the end, so that each entry of a list is visited once."""
+
+    def __init__(self, records: Iterable[MetadataRecord] = ()) -> None:
+        self._versions = {record.key: [record.payload] for record in records}
+
+    def add(self, record: MetadataRecord) -> None:
+        """A later version of its key."""
+        self._versions.setdefault(record.key, []).append(record.payload)
+
+    def remove(self, key: str) -> None:
+        """The key is deleted; versions that are added later do not merge with the earlier ones."""
+        self._versions.pop(key, None)
+
+    def merged(self) -> dict[str, MetadataRecord]:
+        """One record of each key, in the order of their first versions."""
+        return {key: MetadataRecord(key, merge_payloads(*versions)) for key, versions in self._versions.items()}
+
+
 @implements("MDT-006", "MDT-007", "MDT-014")
-def merge_payloads(old: Payload, new: Payload) -> Payload:
-    """The result of merging a record with a later version: lists are united, statistics widened unless they are tight, other
-    records replaced.
+def merge_payloads(*versions: Payload) -> Payload:
+    """The result of merging the versions of a record, the latest last: lists are united, statistics widened unless they are
+    tight, other records replaced. A version of another type replaces those before it.
     """
+    kind = type(versions[-1])
+    start = next((place for place in range(len(versions), 0, -1) if type(versions[place - 1]) is not kind), 0)
+    same = versions[start:]
+    if kind is FileList:
+        return FileList(_unite_listings(version.files for version in same if isinstance(version, FileList)))
+    if kind is PartitionList:
+        return PartitionList(_unite_listings(version.partitions for version in same if isinstance(version, PartitionList)))
+    return reduce(_merge_two, same)
+
+
+def _merge_two(old: Payload, new: Payload) -> Payload:
     match old, new:
-        case FileList(), FileList():
-            return FileList(_unite_listings(old.files, new.files))
-        case PartitionList(), PartitionList():
-            return PartitionList(_unite_listings(old.partitions, new.partitions))
         case ColumnStats(), ColumnStats():
             return widen_statistics(old, new)
         case PartitionStats(), PartitionStats():
@@ -31,15 +67,16 @@ def merge_payloads(old: Payload, new: Payload) -> Payload:
     return new
 
 
-def _unite_listings(old: Mapping[str, FileInfo], new: Mapping[str, FileInfo]) -> dict[str, FileInfo]:
-    """The union of both lists, without files that the new one deletes. Of two sizes of a file the greater one counts."""
-    found = dict(old)
-    for name, info in new.items():
-        known = found.get(name)
-        if info.is_deleted and known is not None and not known.is_deleted:
-            del found[name]
-        else:
-            found[name] = info if info.is_deleted or known is None else FileInfo(max(known.size, info.size))
+def _unite_listings(listings: Iterable[Mapping[str, FileInfo]]) -> dict[str, FileInfo]:
+    """The union of all lists, without files that a later one deletes. Of two sizes of a file the greater one counts."""
+    found: dict[str, FileInfo] = {}
+    for number, listing in enumerate(listings):
+        for name, info in listing.items():
+            known = found.get(name) if number else None
+            if info.is_deleted and known is not None and not known.is_deleted:
+                del found[name]
+            else:
+                found[name] = info if info.is_deleted or known is None else FileInfo(max(known.size, info.size))
     return found
 
 

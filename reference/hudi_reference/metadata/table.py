@@ -23,7 +23,7 @@ from hudi_reference.locks import InProcessLock
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.codec import decode_entries
 from hudi_reference.metadata.partitions import key_in_part, part_of
-from hudi_reference.metadata.record_merge import merge_payloads
+from hudi_reference.metadata.record_merge import MergedRecords
 from hudi_reference.metadata.records import MetadataRecord
 from hudi_reference.metadata.schema import schema_of
 from hudi_reference.query.file_groups import FileSlice, load_file_groups
@@ -120,29 +120,28 @@ class MetadataTable:
     @implements("MDT-002", "MRG-008")
     def records_of_slice(self, file_slice: FileSlice) -> dict[str, MetadataRecord]:
         """The records of a slice by key: those of its base file, merged with each log file."""
-        records: dict[str, MetadataRecord] = {}
+        records = MergedRecords()
         if file_slice.base_file is not None:
             hfile = open_hfile(self.storage, path := file_slice.path(file_slice.base_file))
-            records = {one.key: one for one in decode_entries(hfile, parse_schema(hfile.info["schema"], path), path)}
+            records = MergedRecords(decode_entries(hfile, parse_schema(hfile.info["schema"], path), path))
         for name in file_slice.log_files:
             for block in read_log_file(self.storage, file_slice.path(name)):
                 _apply_block(block, records)
-        return records
+        return records.merged()
 
     def path(self, instant: Instant) -> str:
         """The path of the file of one of its instants."""
         return f"{self.properties.timeline_folder}/{instant.file_name}"
 
 
-def _apply_block(block: Block, records: dict[str, MetadataRecord]) -> None:
+def _apply_block(block: Block, records: MergedRecords) -> None:
     if isinstance(block, CorruptBlock):  # log files of writes that did not complete are not in a slice
         raise damaged_committed_block(block.path, block.offset, block.reason)
     if block.kind is BlockType.DELETE:
         for delete in decode_deletes(block):
-            records.pop(delete.key, None)
+            records.remove(delete.key)
     for new in _records_in(block) if block.kind is BlockType.HFILE_DATA else ():
-        old = records.get(new.key)
-        records[new.key] = new if old is None else MetadataRecord(new.key, merge_payloads(old.payload, new.payload))
+        records.add(new)
 
 
 def _records_in(block: Block) -> Iterator[MetadataRecord]:

@@ -4,6 +4,7 @@ Files of writes that are not completed are ignored. Each base file, and each pen
 time. A log file belongs to the newest slice that started no later than the log file's write completed.
 """
 
+from bisect import bisect_right, insort
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -301,15 +302,15 @@ def _replaced_groups(commits: Mapping[Instant, CommitMetadata]) -> dict[GroupId,
 @implements("CMP-003", "TL-047")
 def _pending_compactions(storage: Storage, properties: TableProperties, timeline: Timeline) -> dict[GroupId, tuple[str, ...]]:
     """Requested times of the pending compactions of each file group."""
-    found: dict[GroupId, tuple[str, ...]] = {}
+    found: dict[GroupId, list[str]] = {}
     for instant in timeline.pending:
         if instant.action != "compaction":
             continue
         requested = Instant(instant.requested, "compaction", State.REQUESTED)
         path = f"{properties.timeline_folder}/{requested.file_name}"
         for group in read_compaction_plan(_content(storage, path, "TL-015"), path):
-            found[group] = (*found.get(group, ()), instant.requested)
-    return found
+            found.setdefault(group, []).append(instant.requested)
+    return {group: tuple(times) for group, times in found.items()}
 
 
 @implements("RDR-008", "RDR-012", "RDR-013", "RDR-015", "MRG-009", "NBC-002", "LAY-023", "TL-033", "COMPAT-003")
@@ -349,11 +350,16 @@ def _make_slices(
                 logs.append((parsed.merge_order, name, parsed, time))
         elif completion is not None:
             slices[parsed.instant] = FileSlice(*identity, parsed.instant, base_file=name)
+    starts, logs_of = sorted(slices), dict[str, list[str]]()
     for _, name, parsed, time in sorted(logs, key=lambda log: log[0]):
         # ER-035: the slice with the greatest base instant up to the completion time of the log file.
-        start = max((start for start in slices if start <= time), default=parsed.instant)
-        known = slices.get(start, FileSlice(*identity, start))
-        slices[start] = replace(known, log_files=(*known.log_files, name))
+        place = bisect_right(starts, time)
+        start = starts[place - 1] if place else parsed.instant
+        if start not in slices:
+            slices[start] = FileSlice(*identity, start)
+            insort(starts, start)
+        logs_of.setdefault(start, []).append(name)
+    slices |= {start: replace(slices[start], log_files=tuple(names)) for start, names in logs_of.items()}
     return tuple(_mark_missing_files(slices[start], listed) for start in sorted(slices, reverse=True))
 
 

@@ -54,15 +54,18 @@ class LogScanner:
             MalformedLogBlock: a block names no instant.
         """
         queue: list[Block] = []
+        places: dict[str, list[int]] = {}
+        removed: set[int] = set()
         for name in file_slice.log_files:
             for block in self._file_blocks(file_slice.path(name)):
                 if block.kind is BlockType.COMMAND:
                     # ER-044: writers of version 8 write no command blocks; those of version 6 are followed.
-                    target = rollback_target(block)
-                    queue = [queued for queued in queue if queued.instant != target]
+                    removed.update(places.pop(rollback_target(block), ()))
                 elif self._is_applied(block):
+                    places.setdefault(block.instant, []).append(len(queue))
                     queue.append(block)
-        return apply_log_compactions(drop_failed_attempts(queue))
+        kept = [block for place, block in enumerate(queue) if place not in removed]
+        return apply_log_compactions(drop_failed_attempts(kept))
 
     @implements("LF-036", "TYP-008")
     def _is_applied(self, block: Block) -> bool:
@@ -153,26 +156,24 @@ def attempt_of(block: Block) -> int | None:
 
 @implements("LF-040", "LCP-003", "LCP-005")
 def apply_log_compactions(queue: Sequence[Block]) -> list[Block]:
-    """The queue with the compacted blocks of each log compaction in place of its inputs."""
-    inputs_of: dict[str, set[str]] = {}
-    for block in queue:
-        if (times := block.header.get(HeaderKey.COMPACTED_BLOCK_TIMES)) is not None:
-            inputs_of.setdefault(block.instant, set()).update(times.split(","))
-    merged = list(queue)
-    for instant, inputs in inputs_of.items():
-        compacted = [block for block in queue if block.instant == instant]
-        merged = list(_replace_inputs(merged, inputs, instant, compacted))
-    return merged
-
-
-def _replace_inputs(queue: Sequence[Block], inputs: set[str], instant: str, compacted: Sequence[Block]) -> Iterator[Block]:
-    """The queue without the input blocks; the compacted blocks are where the newest input was.
+    """The queue with the compacted blocks of each log compaction in place of its newest input.
 
     If the slice has no input any more, a compaction has merged all inputs into the base file: the compacted blocks are dropped.
     """
-    newest = max((number for number, block in enumerate(queue) if block.instant in inputs), default=None)
-    for number, block in enumerate(queue):
-        if block.instant not in inputs | {instant}:
-            yield block
-        if number == newest:
-            yield from compacted
+    inputs_of: dict[str, set[str]] = {}
+    blocks_of: dict[str, list[Block]] = {}
+    places_of: dict[str, list[int]] = {}
+    for place, block in enumerate(queue):
+        blocks_of.setdefault(block.instant, []).append(block)
+        places_of.setdefault(block.instant, []).append(place)
+        if (times := block.header.get(HeaderKey.COMPACTED_BLOCK_TIMES)) is not None:
+            inputs_of.setdefault(block.instant, set()).update(times.split(","))
+    merged = [[block] for block in queue]  # the blocks that are at each place now
+    for instant, inputs in inputs_of.items():
+        found = [place for time in inputs for place in places_of.pop(time, ())]
+        for place in (*found, *places_of.pop(instant, ())):
+            merged[place] = []
+        if found:
+            merged[max(found)] = blocks_of[instant]
+            places_of[instant] = [max(found)]
+    return [block for blocks in merged for block in blocks]

@@ -34,9 +34,9 @@ def log_compaction_completes_after_compaction(patch: Patch) -> None:
     """A log compaction completes although a later compaction has merged its inputs, and a reader applies it again."""
     patch.set(log_compaction, "find_later_compaction", lambda *_: None)
     patch.edit(
-        log_scanner._replace_inputs,
-        "default=None)",
-        "default=None)\n    if newest is None:\n        yield from compacted",
+        log_scanner.apply_log_compactions,
+        "*places_of.pop(instant, ())",
+        "*(places_of.pop(instant, ()) if found else ())",
     )
 
 

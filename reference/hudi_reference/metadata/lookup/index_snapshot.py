@@ -18,7 +18,7 @@ from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.metadata.availability import usable_partitions
 from hudi_reference.metadata.codec import decode_entries
 from hudi_reference.metadata.partitions import IndexGroups
-from hudi_reference.metadata.record_merge import merge_payloads
+from hudi_reference.metadata.record_merge import MergedRecords
 from hudi_reference.metadata.records import MetadataRecord
 from hudi_reference.metadata.table import FIRST, MetadataTable
 from hudi_reference.query.file_groups import FileSlice, load_file_groups
@@ -137,10 +137,10 @@ class IndexSnapshot:
         self, found: FileSlice, select: Select, wanted: Callable[[str], bool]
     ) -> Iterator[tuple[str, MetadataRecord]]:
         """The selected records of a slice: those of its base file, merged with each log file."""
-        records: dict[str, MetadataRecord] = {}
+        records = MergedRecords()
         if found.base_file is not None:
             hfile = open_hfile(self.metadata.storage, path := found.path(found.base_file))
-            records = {one.key: one for one in decode_entries(select(hfile), parse_schema(hfile.info["schema"], path), path)}
+            records = MergedRecords(decode_entries(select(hfile), parse_schema(hfile.info["schema"], path), path))
         for name in found.log_files:
             for block in read_log_file(self.metadata.storage, found.path(name)):
                 if isinstance(block, CorruptBlock):
@@ -148,16 +148,13 @@ class IndexSnapshot:
                 if block.kind is BlockType.DELETE:
                     for delete in decode_deletes(block):
                         if wanted(delete.key):
-                            records.pop(delete.key, None)
+                            records.remove(delete.key)
                 elif block.kind is BlockType.HFILE_DATA:
                     file = hfile_of(block.content, block.path, block.content_offset)
                     schema = parse_schema(block.header[HeaderKey.SCHEMA], block.path)
                     for new in decode_entries(select(file), schema, block.path):
-                        old = records.get(new.key)
-                        records[new.key] = (
-                            new if old is None else MetadataRecord(new.key, merge_payloads(old.payload, new.payload))
-                        )
-        yield from records.items()
+                        records.add(new)
+        yield from records.merged().items()
 
 
 def _select_keys(keys: Collection[str]) -> Select:

@@ -115,9 +115,10 @@ class History:
         """
 
         def look(manifest: Manifest) -> str | None:
-            likely = [file for file in manifest.files if file.may_hold(requested, requested)]
-            others = [file for file in manifest.files if file not in likely] if everywhere else []
-            found = (self._level(file).completions.get(requested) for file in (*likely, *others))
+            likely, others = list[LevelFile](), list[LevelFile]()
+            for file in manifest.files:
+                (likely if file.may_hold(requested, requested) else others).append(file)
+            found = (self._level(file).completions.get(requested) for file in (*likely, *(others if everywhere else ())))
             return next((completion for completion in found if completion is not None), None)
 
         return self._read_with_manifest(look)
