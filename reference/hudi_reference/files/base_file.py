@@ -14,7 +14,7 @@ from hudi_reference.files.base.footer import BaseFileFooter, footer_of
 from hudi_reference.files.base.hfile import encode_hfile_base, read_hfile_base, read_hfile_footer
 from hudi_reference.files.base.orc import encode_orc, read_orc, read_orc_footer
 from hudi_reference.files.base.parquet import encode_parquet, read_parquet, read_parquet_footer
-from hudi_reference.files.base.written_file import WrittenFile
+from hudi_reference.files.base.written_file import UNKNOWN, WrittenFile
 from hudi_reference.files.bloom.bloom import FilterType
 from hudi_reference.files.magic import END, HEAD, format_of
 from hudi_reference.layout.names import BASE_EXTENSIONS, split_path
@@ -27,8 +27,6 @@ _READ = {"parquet": read_parquet, "orc": read_orc, "hfile": read_hfile_base}
 _READ_FOOTER = {"parquet": read_parquet_footer, "orc": read_orc_footer, "hfile": read_hfile_footer}
 _ENCODE = {"parquet": encode_parquet, "orc": encode_orc, "hfile": encode_hfile_base}
 Read = TypeVar("Read")
-#: A base file of which nothing is known.
-UNKNOWN = WrittenFile()
 
 
 def can_write(extension: str) -> bool:

@@ -26,6 +26,7 @@ from hudi_reference.metadata.partitions import key_in_part, part_of
 from hudi_reference.metadata.record_merge import MergedRecords
 from hudi_reference.metadata.records import MetadataRecord
 from hudi_reference.metadata.schema import schema_of
+from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
 from hudi_reference.query.file_groups import FileSlice, load_file_groups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -50,6 +51,8 @@ class MetadataTable:
     clock: Clock
     ids: Ids
     uri: str = ""
+    #: The checks of its readers, as of those of the data table.
+    checks: ReadChecks = DAMAGE_CHECKS
 
     @classmethod
     def for_table(cls, table: Table) -> "MetadataTable | None":
@@ -57,7 +60,7 @@ class MetadataTable:
         storage = FolderStorage(table.storage, METADATA_FOLDER)
         if storage.head(f"{META_FOLDER}/hoodie.properties") is None:
             return None
-        return cls(storage, read_properties(storage), table.clock, table.ids, f"{table.uri}/{METADATA_FOLDER}")
+        return cls(storage, read_properties(storage), table.clock, table.ids, f"{table.uri}/{METADATA_FOLDER}", table.checks)
 
     @classmethod
     @implements("MDT-002", "LAY-014")
@@ -108,7 +111,8 @@ class MetadataTable:
         instants = (
             replace(instant, state=State.INFLIGHT) if instant.requested in pending else instant for instant in timeline.instants
         )
-        groups = load_file_groups(self.storage, self.properties, replace(timeline, instants=tuple(instants)))
+        shown = replace(timeline, instants=tuple(instants))
+        groups = load_file_groups(self.storage, self.properties, shown, checks=self.checks)
         stored = (
             (key_in_part(part_of(found.file_id), key), record)
             for found in groups.latest_slices

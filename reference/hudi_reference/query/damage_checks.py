@@ -3,12 +3,16 @@
 The timeline describes every file that counts: a table with data files has a timeline, metadata describes the action in whose
 file it is, and no completed action is based on an incomplete one. The checks take what a reader has read anyway. docs/damage.md
 lists them, and the damages that no check can find.
+
+A table passes its `ReadChecks` to what reads its files. A reader with `NO_CHECKS` reads damaged tables too: a validator, which
+examines them, or an engine that has no such checks.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, MalformedTable
+from hudi_reference.files.base.written_file import UNKNOWN, WrittenFile
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
@@ -24,76 +28,103 @@ _COMPACTIONS = ("compaction", "logcompaction")
 _REMEDY = "restore the file from another copy of the table"
 
 
-@implements("LAY-017", "TL-036")
-def check_timeline_exists(timeline: Timeline, listed: Iterable[str], storage: Storage, properties: TableProperties) -> None:
-    """Refuse a table that has data files and no instant: no writer stores a file before the first state of its action.
+class ReadChecks:
+    """The checks of a reader. Each raises an error of a malformed table."""
 
-    The data files were listed after the timeline, so that the first write of a table may have begun in between.
+    @implements("LAY-017", "TL-036")
+    def check_no_files(self, listed: Iterable[str], storage: Storage, properties: TableProperties) -> None:
+        """Refuse a table without instants that has data files: no writer stores a file before the first state of its action.
 
-    Raises MalformedTable.
-    """
-    if timeline.instants:
-        return
-    stray = next((path for path in sorted(listed) if parse_data_file_name(split_path(path)[1]) is not None), None)
-    if stray is not None and not load_timeline(storage, properties).instants:
-        raise MalformedTable(
-            "the timeline has no instant, and the table has data files", rule="LAY-017", path=properties.timeline_folder,
-            expected="the instants of the actions that wrote the files", found=stray,
-            remedy="restore the timeline folder, or hoodie.timeline.path in hoodie.properties",
-        )  # fmt: skip
+        The data files were listed after the timeline, so that the first write of a table may have begun in between.
 
+        Raises MalformedTable.
+        """
+        stray = next((path for path in sorted(listed) if parse_data_file_name(split_path(path)[1]) is not None), None)
+        if stray is not None and not load_timeline(storage, properties).instants:
+            raise MalformedTable(
+                "the timeline has no instant, and the table has data files", rule="LAY-017", path=properties.timeline_folder,
+                expected="the instants of the actions that wrote the files", found=stray,
+                remedy="restore the timeline folder, or hoodie.timeline.path in hoodie.properties",
+            )  # fmt: skip
 
-@implements("TL-002", "TL-007", "BF-009")
-def check_commit(commit: CommitMetadata, instant: Instant, path: str, *, is_legacy: bool) -> None:
-    """Check that the metadata in the completed file of an instant is its own. Raises MalformedMetadata."""
-    content = ACTIONS[instant.action].contents[instant.state]
-    if isinstance(commit.record, Record) and not is_legacy and commit.record.name not in content.records:
-        raise _foreign(path, "TL-002", " or ".join(content.records), commit.record.name)
-    if not (commit.stats or commit.replaced or commit.record.get("extraMetadata")):
-        raise _foreign(path, "TL-007", "files, or at least the schema of the table", "no information, as in an inflight file")
-    for stat in commit.stats:
-        if not stat.path and (stat.writes or stat.inserts or stat.updates):
+    @implements("TL-002", "TL-007", "BF-009")
+    def check_commit(self, commit: CommitMetadata, instant: Instant, path: str, *, is_legacy: bool) -> None:
+        """Check that the metadata in the completed file of an instant is its own. Raises MalformedMetadata."""
+        content = ACTIONS[instant.action].contents[instant.state]
+        if isinstance(commit.record, Record) and not is_legacy and commit.record.name not in content.records:
+            raise _foreign(path, "TL-002", " or ".join(content.records), commit.record.name)
+        if not (commit.stats or commit.replaced or commit.record.get("extraMetadata")):
             raise _foreign(
-                path, "TL-007", "the path of each file that was written", "rows without a file, as in an inflight file"
+                path, "TL-007", "files, or at least the schema of the table", "no information, as in an inflight file"
             )
-        name = parse_data_file_name(split_path(stat.path)[1])
-        # Log files of version 6 have the instant of their slice, which is not later than the write.
-        is_foreign = name is not None and (
-            name.instant != instant.requested
-            if isinstance(name, BaseFileName)
-            else not is_legacy and name.instant > instant.requested
-        )
-        if is_foreign:
-            raise _foreign(path, "BF-009", f"files of instant {instant.requested}", stat.path)
-
-
-@implements("TL-036", "TL-005")
-def check_commits(commits: Mapping[Instant, CommitMetadata], timeline: Timeline, properties: TableProperties) -> None:
-    """Check the metadata of the completed writes together.
-
-    Each span of a file was written by one action. A base file is made of files of completed actions: an action whose files its
-    metadata names as earlier ones has completed, although its completed file is missing. What the metadata of a log file names
-    as earlier says nothing: with change capture it is the whole slice, with the files of pending and failed writes. No action
-    writes into the log file that another action has begun before that one has completed; names of version 6 have the instant of
-    the slice instead. Compactions may be pending, because writes begin a slice at the time of a pending one.
-
-    Raises MalformedMetadata.
-    """
-    folder = properties.timeline_folder
-    pending = {i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action not in _COMPACTIONS}
-    written: dict[tuple[str, int], Instant] = {}
-    for instant, commit in commits.items():
         for stat in commit.stats:
-            if stat.path and written.setdefault((stat.path, stat.log_offset), instant) is not instant:
-                raise _foreign(f"{folder}/{instant.file_name}", "TL-005", "files that no other action wrote", stat.path)
-            if stat.previous_instant in pending and not stat.is_log:
-                raise _incomplete(folder, instant, stat.previous_instant, stat.path)
-            name = parse_data_file_name(split_path(stat.path)[1]) if pending else None
-            if name is not None and name.instant in pending and not properties.is_legacy:
-                raise _incomplete(folder, instant, name.instant, stat.path)
-        for log in _earlier_logs(commit) if pending else ():
-            if log.instant in pending:
-                raise _incomplete(folder, instant, log.instant, str(log))
+            if not stat.path and (stat.writes or stat.inserts or stat.updates):
+                raise _foreign(
+                    path, "TL-007", "the path of each file that was written", "rows without a file, as in an inflight file"
+                )
+            name = parse_data_file_name(split_path(stat.path)[1])
+            # Log files of version 6 have the instant of their slice, which is not later than the write.
+            is_foreign = name is not None and (
+                name.instant != instant.requested
+                if isinstance(name, BaseFileName)
+                else not is_legacy and name.instant > instant.requested
+            )
+            if is_foreign:
+                raise _foreign(path, "BF-009", f"files of instant {instant.requested}", stat.path)
+
+    @implements("TL-036", "TL-005")
+    def check_commits(self, commits: Mapping[Instant, CommitMetadata], timeline: Timeline, properties: TableProperties) -> None:
+        """Check the metadata of the completed writes together.
+
+        Each span of a file was written by one action. A base file is made of files of completed actions: an action whose
+        files its metadata names as earlier ones has completed, although its completed file is missing. What the metadata of a
+        log file names as earlier says nothing: with change capture it is the whole slice, with the files of pending and
+        failed writes. No action writes into the log file that another action has begun before that one has completed; names
+        of version 6 have the instant of the slice instead. Compactions may be pending, because writes begin a slice at the
+        time of a pending one.
+
+        Raises MalformedMetadata.
+        """
+        folder = properties.timeline_folder
+        pending = {i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action not in _COMPACTIONS}
+        written: dict[tuple[str, int], Instant] = {}
+        for instant, commit in commits.items():
+            for stat in commit.stats:
+                if stat.path and written.setdefault((stat.path, stat.log_offset), instant) is not instant:
+                    raise _foreign(f"{folder}/{instant.file_name}", "TL-005", "files that no other action wrote", stat.path)
+                if stat.previous_instant in pending and not stat.is_log:
+                    raise _incomplete(folder, instant, stat.previous_instant, stat.path)
+                name = parse_data_file_name(split_path(stat.path)[1]) if pending else None
+                if name is not None and name.instant in pending and not properties.is_legacy:
+                    raise _incomplete(folder, instant, name.instant, stat.path)
+            for log in _earlier_logs(commit) if pending else ():
+                if log.instant in pending:
+                    raise _incomplete(folder, instant, log.instant, str(log))
+
+    def base_file(self, spans: Iterable[tuple[int, int]], timeline: Timeline) -> WrittenFile:
+        """What the timeline says about a base file, of which completed writes made these spans of bytes."""
+        pending = {instant.requested for instant in timeline.pending if ACTIONS[instant.action].writes}
+        return WrittenFile(True, max((end for _, end in spans), default=0), pending)
+
+
+class _NoChecks(ReadChecks):
+    def check_no_files(self, listed: Iterable[str], storage: Storage, properties: TableProperties) -> None:
+        """Nothing."""
+
+    def check_commit(self, commit: CommitMetadata, instant: Instant, path: str, *, is_legacy: bool) -> None:
+        """Nothing."""
+
+    def check_commits(self, commits: Mapping[Instant, CommitMetadata], timeline: Timeline, properties: TableProperties) -> None:
+        """Nothing."""
+
+    def base_file(self, spans: Iterable[tuple[int, int]], timeline: Timeline) -> WrittenFile:
+        """Nothing."""
+        return UNKNOWN
+
+
+#: The checks of readers.
+DAMAGE_CHECKS = ReadChecks()
+NO_CHECKS: ReadChecks = _NoChecks()
 
 
 def _earlier_logs(commit: CommitMetadata) -> Iterator[LogFileName]:

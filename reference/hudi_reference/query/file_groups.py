@@ -12,7 +12,7 @@ from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedFileName, MalformedMetadata
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.query.damage_checks import check_commit, check_commits, check_timeline_exists
+from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
 from hudi_reference.query.pruning.folder_listing import Listed, list_all
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
@@ -162,24 +162,21 @@ def load_file_groups(
     timeline: Timeline,
     known: FileGroups | None = None,
     listing: Listing | None = None,
-    *,
-    is_checked: bool = True,
+    checks: ReadChecks = DAMAGE_CHECKS,
 ) -> FileGroups:
     """The file groups at the time of the last instant of `timeline`, from one listing and the timeline's metadata.
 
     `known` are the groups at an earlier time: metadata of writes that had completed then is not read again. `listing` returns
-    the paths of some partitions, from another source than a listing of the whole table. Unless `is_checked`, a damaged timeline
-    is not refused, so that a validator can examine its groups.
+    the paths of some partitions, from another source than a listing of the whole table.
     """
     before = {} if known is None else known.commits
-    commits = {instant: before.get(instant) or load_commit(storage, properties, instant) for instant in timeline.commits}
-    if is_checked:
-        check_commits(commits, timeline, properties)
+    commits = {one: before.get(one) or load_commit(storage, properties, one, checks) for one in timeline.commits}
+    checks.check_commits(commits, timeline, properties)
     if properties.is_metadata_table:
         commits = _drop_commits_before_creation(commits)
     listed, holds = Listed(list_all(storage)) if listing is None else listing(commits)
-    if is_checked and timeline.read_time == END_OF_TIME:
-        check_timeline_exists(timeline, listed, storage, properties)
+    if not timeline.instants and timeline.read_time == END_OF_TIME:
+        checks.check_no_files(listed, storage, properties)
     files = _collect_data_files(listed, commits, holds)
     compactions = _pending_compactions(storage, properties, timeline)
     replaced = _replaced_groups(commits)
@@ -272,11 +269,13 @@ def _files_of_failed_attempts(
 
 
 @implements("TL-005", "BF-009")
-def load_commit(storage: Storage, properties: TableProperties, instant: Instant) -> CommitMetadata:
+def load_commit(
+    storage: Storage, properties: TableProperties, instant: Instant, checks: ReadChecks = DAMAGE_CHECKS
+) -> CommitMetadata:
     """The metadata of one completed write. Raises MalformedMetadata, also if it is the metadata of another write."""
     path = f"{properties.timeline_folder}/{instant.file_name}"
     commit = read_commit_metadata(_content(storage, path, "TL-007"), path, legacy=properties.is_legacy)
-    check_commit(commit, instant, path, is_legacy=properties.is_legacy)
+    checks.check_commit(commit, instant, path, is_legacy=properties.is_legacy)
     return commit
 
 

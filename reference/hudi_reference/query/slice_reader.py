@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_reference.errors import MalformedLogBlock, missing_data_file
-from hudi_reference.files.base.written_file import WrittenFile
-from hudi_reference.files.base_file import UNKNOWN, read_base_file
+from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
 from hudi_reference.files.log.positions import names_base_file, positions_of_all, usable_positions
 from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.pruning.partition_columns import DroppedColumns
@@ -26,7 +26,6 @@ from hudi_reference.schema.avro import META_COLUMNS, field_names, parse_schema
 from hudi_reference.schema.evolution import conform
 from hudi_reference.schema.field_ids import FieldIdMapping
 from hudi_reference.storage import Storage
-from hudi_reference.timeline.instants.states import ACTIONS
 
 #: The meta column with the name of the file, in log files the id of the file group.
 FILE_NAME = META_COLUMNS[4]
@@ -57,8 +56,8 @@ class SliceReader:
     file_ids: frozenset[str] = frozenset()
     #: Whether Arrow may use its own threads; off if several slices are read in parallel.
     threads: bool = False
-    #: Whether base files are compared with what the timeline says about them; not by a validator, which examines them.
-    checks_base_files: bool = True
+    #: The checks of its base files.
+    checks: ReadChecks = DAMAGE_CHECKS
 
     @implements("RDR-012", "RDR-015", "RDR-016", "RDR-017", "TYP-006", "TYP-017", "MRG-015")
     def read(self, file_slice: FileSlice, columns: Sequence[str], *, logs: bool = True) -> pa.Table:
@@ -140,15 +139,9 @@ class SliceReader:
         if file_slice.base_file is None:
             return fields.empty_table()
         path, instant = file_slice.path(file_slice.base_file), file_slice.base_file_instant
-        read = partial(read_base_file, self.storage, path, threads=self.threads, known=self._written_file(path))
+        known = self.checks.base_file(self.scanner.committed.get(path, ()), self.scanner.timeline)
+        read = partial(read_base_file, self.storage, path, threads=self.threads, known=known)
         return self.conformed(read, fields, instant, path)
-
-    def _written_file(self, path: str) -> WrittenFile:
-        """What the timeline says about a base file."""
-        if not self.checks_base_files:
-            return UNKNOWN
-        size = max((end for _, end in self.scanner.committed.get(path, ())), default=0)
-        return WrittenFile(True, size, {i.requested for i in self.scanner.timeline.pending if ACTIONS[i.action].writes})
 
     def conformed(self, read: Callable[[Sequence[str]], pa.Table], fields: pa.Schema, instant: str, path: str) -> pa.Table:
         """These columns of a file that the instant wrote, as the table has them.

@@ -16,6 +16,7 @@ from hudi_reference.layout.properties import TableProperties
 from hudi_reference.legacy.versions import timeline_of
 from hudi_reference.locks import Lock
 from hudi_reference.query.cdc import ChangePlan, ChangeQuery
+from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
 from hudi_reference.query.file_groups import FileGroups, load_file_groups
 from hudi_reference.query.incremental import IncrementalPlan, Window, plan_incremental
 from hudi_reference.query.inspect import inspect_table
@@ -75,6 +76,7 @@ class View:
             by_id=field_id_mapping(self.saved, self.groups) if table.schema_on_read else None,
             allows_partial_blocks=not properties.is_legacy,
             file_ids=frozenset(file_id for _, file_id in self.groups.groups),
+            checks=table.checks,
         )
 
 
@@ -104,6 +106,8 @@ class Table:
     hooks: "WriteHooks[Table]" = NO_HOOKS
     #: Opens the indexes that its queries use.
     open_indexes: "OpenIndexes[Table]" = no_indexes
+    #: The checks that its files fit together.
+    checks: ReadChecks = DAMAGE_CHECKS
 
     @property
     @implements("LAY-017")
@@ -129,7 +133,8 @@ class Table:
         # ER-033: a read time is a requested time, not a completion time.
         whole, timeline = timeline, timeline if as_of is None else _as_of(timeline, as_of)
         listing = None if where is None else self._listing(whole, () if as_of else where)
-        groups = load_file_groups(self.storage, self.properties, timeline, None if known is None else known.groups, listing)
+        before = None if known is None else known.groups
+        groups = load_file_groups(self.storage, self.properties, timeline, before, listing, self.checks)
         if as_of is not None:
             check_whole(self.storage, self.properties, whole, groups, as_of)
         schema = self._schema(groups)

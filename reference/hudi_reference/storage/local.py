@@ -15,10 +15,9 @@ import pyarrow as pa
 
 from hudi_reference.limits import OBJECT_BYTES
 from hudi_reference.requirement import implements
-from hudi_reference.storage.local_faults import link_in_table, outcome_unknown, translated, translated_change
 from hudi_reference.storage.opened_folders import TRIES, OpenedFolders
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, require_inside_table
-from hudi_reference.storage.system_calls import SystemCalls
+from hudi_reference.storage.system_calls import SystemCalls, link_in_table, outcome_unknown, translated, translated_change
 
 #: The environment variable that turns syncing off with `0`, for tables that need not survive a power loss, as those of tests.
 SYNC_VARIABLE = "HUDI_REFERENCE_SYNC"
@@ -48,7 +47,11 @@ class Entry:
     @property
     def info(self) -> ObjectInfo | None:
         """The file as an object."""
-        return None if self.status is None else _local_info(self.path, self.status)
+        if (found := self.status) is None:
+            return None
+        seen = f"{found.st_ino} {found.st_mtime_ns} {found.st_size}".encode()
+        version = hashlib.md5(seen, usedforsecurity=False).hexdigest()
+        return ObjectInfo(self.path, found.st_size, found.st_mtime_ns // 1_000_000, version)
 
 
 @implements("S3-001", "S3-002", "S3-006")
@@ -103,7 +106,7 @@ class LocalStorage:
                 found = self._folders.status(steps, folder) if steps else None
         except FileNotFoundError:
             return None
-        return _local_info(path, found) if found is not None and stat.S_ISREG(found.st_mode) else None
+        return Entry(path, "file", found).info if found is not None and stat.S_ISREG(found.st_mode) else None
 
     def existing(self, path: str) -> tuple[Path, os.stat_result]:
         """The absolute path of an object, for readers in other processes, and its status. Raises FileNotFoundError."""
@@ -116,8 +119,8 @@ class LocalStorage:
         for entry in self.entries(prefix, skip=skip):
             if entry.kind == "link":
                 raise link_in_table(entry.path)
-            if entry.info is not None and not entry.name.startswith(STAGING):
-                found.append(entry.info)
+            if (info := entry.info) is not None and not entry.name.startswith(STAGING):
+                found.append(info)
         return sorted(found, key=lambda info: info.path)
 
     def names(self, folder: str) -> tuple[str, ...]:
@@ -347,8 +350,3 @@ def _kind_of(entry: "os.DirEntry[str]") -> Kind:
     if entry.is_dir(follow_symlinks=False):
         return "folder"
     return "file" if entry.is_file(follow_symlinks=False) else "other"
-
-
-def _local_info(path: str, found: os.stat_result) -> ObjectInfo:
-    version = hashlib.md5(f"{found.st_ino} {found.st_mtime_ns} {found.st_size}".encode(), usedforsecurity=False).hexdigest()
-    return ObjectInfo(path, found.st_size, found.st_mtime_ns // 1_000_000, version)

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hudi_reference.storage.local_faults import link_in_table
-from hudi_reference.storage.system_calls import SystemCalls
+from hudi_reference.storage.system_calls import SystemCalls, link_in_table
 
 #: How often a step is tried while other processes remove and make the folder.
 TRIES = 100

@@ -3,16 +3,44 @@
 Each takes a name inside an opened folder, so that no other process can change the meaning of a path between a check and its
 use, and none follows a symbolic link at that name. Tests and the explorer replace this class: they record the calls, make one
 of them fail, or lose what was not synced.
+
+The functions below the class translate the errors of the calls into those of the reference, with path and operation.
 """
 
+import errno
 import fcntl
 import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from hudi_reference.errors import (
+    AccessDenied,
+    NameNotStorable,
+    OutcomeUnknown,
+    StorageFault,
+    StorageFull,
+    StorageUnavailable,
+    SymbolicLinkInTable,
+)
 
 _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class SystemCalls:
     """The calls of this process. Each raises OSError; `at` and `folder` are descriptors of opened folders."""
+
+    #: Closes a file or folder.
+    close: Callable[[int], None] = staticmethod(os.close)
+    #: Reads from a file at most so many bytes from an offset on; none at the end.
+    read: Callable[[int, int, int], bytes] = staticmethod(os.pread)
+    #: Appends bytes to a file; the number of them that were written.
+    write: Callable[[int, memoryview], int] = staticmethod(os.write)
+    #: The status of an opened file or folder.
+    status_of: Callable[[int], os.stat_result] = staticmethod(os.fstat)
+    #: Waits until the bytes of a file, or the entries of a folder, are on the disk.
+    sync: Callable[[int], None] = staticmethod(os.fsync)
 
     def open_root(self, path: str) -> int:
         """Open the folder at an absolute path, also through symbolic links: they lie above the table."""
@@ -30,25 +58,9 @@ class SystemCalls:
         """Create a file that does not exist, for writing."""
         return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o644, dir_fd=at)
 
-    def close(self, descriptor: int) -> None:
-        """Close a file or folder."""
-        os.close(descriptor)
-
-    def read(self, file: int, size: int, offset: int) -> bytes:
-        """At most `size` bytes from there on; none at the end."""
-        return os.pread(file, size, offset)
-
-    def write(self, file: int, data: memoryview) -> int:
-        """Append bytes; the number of them that were written."""
-        return os.write(file, data)
-
     def lock(self, descriptor: int, *, wait: bool) -> None:
         """Lock a file or folder until it is closed. Raises BlockingIOError if another process has locked it."""
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-
-    def status_of(self, descriptor: int) -> os.stat_result:
-        """The status of an opened file or folder."""
-        return os.fstat(descriptor)
 
     def status(self, name: str, at: int) -> os.stat_result:
         """The status of an entry, of the link itself if it is one."""
@@ -83,6 +95,93 @@ class SystemCalls:
         """Remove the name of a file, or a link."""
         os.unlink(name, dir_fd=at)
 
-    def sync(self, descriptor: int) -> None:
-        """Wait until the bytes of a file, or the entries of a folder, are on the disk."""
-        os.fsync(descriptor)
+
+class _Fault(NamedTuple):
+    """The class of an error, and what the user can do."""
+
+    kind: type[StorageFault]
+    remedy: str
+
+
+_RETRY = "nothing was changed; try again"
+_FAULTS = {
+    **dict.fromkeys(
+        (errno.EACCES, errno.EPERM, errno.EROFS),
+        _Fault(AccessDenied, "nothing was changed; check owner and permissions of the folders, and how the disk is mounted"),
+    ),
+    **dict.fromkeys(
+        (errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _Fault(StorageFull, "nothing was changed; free some space, then try again")
+    ),
+    **dict.fromkeys(
+        (errno.EMFILE, errno.ENFILE),
+        _Fault(StorageUnavailable, "nothing was changed; raise the limit of open files (ulimit -n)"),
+    ),
+    **dict.fromkeys(
+        (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR),
+        _Fault(NameNotStorable, "nothing was changed; use another name for the partition or the file"),
+    ),
+}
+#: Errors of the system that libraries report for a file that may be undamaged.
+_READ_FAULTS = (errno.EIO, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ESTALE, errno.ENOMEM)
+_OTHER = _Fault(StorageUnavailable, _RETRY)
+
+
+def reason_of(error: OSError | UnicodeEncodeError) -> str:
+    """The text of the operating system, as `No space left on device (ENOSPC)`."""
+    if isinstance(error, UnicodeEncodeError):
+        return str(error)
+    number = error.errno or 0
+    return f"{os.strerror(number)} ({errno.errorcode.get(number, number)})" if number else str(error)
+
+
+@contextmanager
+def translated(operation: str, path: str) -> Iterator[None]:
+    """Translate the errors of a block. A missing object stays FileNotFoundError, as the protocol of storage has it."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (OSError, UnicodeEncodeError) as error:
+        raise fault_of(operation, path, error) from error
+
+
+@contextmanager
+def translated_change(operation: str, path: str) -> Iterator[None]:
+    """The same for a change, in which a missing file is a fault like others: another process removed it meanwhile."""
+    try:
+        yield
+    except (OSError, UnicodeEncodeError) as error:
+        raise fault_of(operation, path, error) from error
+
+
+def fault_of(operation: str, path: str, error: OSError | UnicodeEncodeError) -> StorageFault:
+    """The error of the reference for an operation that had no effect."""
+    number = errno.EILSEQ if isinstance(error, UnicodeEncodeError) else error.errno
+    kind, remedy = _FAULTS.get(number or 0, _OTHER)
+    return kind(f"the file system did not {operation}", path=path, found=reason_of(error), remedy=remedy)
+
+
+def check_fault(path: str, error: Exception) -> None:
+    """Raise the error of the reference if a library could not read an opened file: then its content need not be damaged."""
+    if isinstance(error, OSError):
+        said = re.search(r"\[errno (\d+)\]", str(error), re.IGNORECASE)  # Arrow's ORC reader has the number in the text alone
+        number = error.errno or (int(said[1]) if said else 0)
+        if number in _READ_FAULTS:
+            raise fault_of("read the file", path, OSError(number, os.strerror(number))) from error
+
+
+def outcome_unknown(path: str, what: str, error: OSError) -> OutcomeUnknown:
+    """The error for a change whose effect, or whose place on the disk, is not known."""
+    return OutcomeUnknown(
+        f"it is unknown whether {what}", rule="S3-006", path=path, expected="an answer", found=reason_of(error),
+        remedy="check the timeline before you repeat the write; it may be complete",
+    )  # fmt: skip
+
+
+def link_in_table(path: str) -> SymbolicLinkInTable:
+    """The error for the symbolic link at `path`, relative to the base path."""
+    return SymbolicLinkInTable(
+        "symbolic links inside the table are not followed", rule="LAY-005", path=path,
+        expected="folders and ordinary files below the base path", found="a symbolic link",
+        remedy="remove the link, or replace it by its target",
+    )  # fmt: skip

@@ -1,10 +1,8 @@
 """Engines in this process that give wrong answers: each is the reference with one fault."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,21 +13,8 @@ from hudi_conformance.contract.messages import Operation
 from hudi_conformance.engines.faulty.answer_faults import AnswerFault
 from hudi_conformance.engines.faulty.table_faults import TableFault, changed_copy
 from hudi_conformance.engines.reference.engine import BYTES, OFFERED, Reference
-
-#: The checks of the reference that notice that the files of a changed table do not fit together.
-_CHECKS = (
-    *(f"hudi_reference.query.file_groups.{name}" for name in ("check_commit", "check_commits", "check_timeline_exists")),
-    *(f"hudi_reference.files.base.written_file.WrittenFile.{name}" for name in ("check_size", "check_row", "check_times")),
-)
-
-
-@contextmanager
-def unchecked_files() -> Iterator[None]:
-    """Read tables without these checks in this process, as an engine does that has none."""
-    with ExitStack() as changes:
-        for name in _CHECKS:
-            changes.enter_context(patch(name, lambda *_, **__: None))
-        yield
+from hudi_reference import WritableTable
+from hudi_reference.query.damage_checks import NO_CHECKS
 
 
 class FaultyEngine(Reference):
@@ -44,7 +29,7 @@ class FaultyEngine(Reference):
 
 
 class ReadsChangedTable(FaultyEngine):
-    """Reads a changed copy of the table. Writes are correct."""
+    """Reads a changed copy of the table, and does not check that its files fit together. Writes are correct."""
 
     def __init__(self, name: str, change: TableFault) -> None:
         super().__init__(name)
@@ -52,13 +37,16 @@ class ReadsChangedTable(FaultyEngine):
 
     def read(self, table: str, query: Query) -> pa.Table:
         """The reference's rows of the copy."""
-        with unchecked_files(), changed_copy(table, self._change) as copy:
+        with changed_copy(table, self._change) as copy:
             return super().read(copy, query)
 
     def inspect_table(self, uri: str) -> dict[str, Any]:
         """The reference's inspection of the copy."""
-        with unchecked_files(), changed_copy(uri, self._change) as copy:
+        with changed_copy(uri, self._change) as copy:
             return super().inspect_table(copy)
+
+    def _opened(self, table: str, options: Mapping[str, str] | None = None) -> WritableTable:
+        return replace(super()._opened(table, options), checks=NO_CHECKS)
 
 
 class AnswersOtherQuery(FaultyEngine):

@@ -78,7 +78,7 @@ class Reference(Engine):
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of a query."""
         with contract_errors():
-            opened = replace(_opened(table), schema_on_read=query.by_id)
+            opened = replace(self._opened(table), schema_on_read=query.by_id)
             chosen: dict[str, Any] = {"columns": query.columns, "where": query.where}
             match query.kind:
                 case "snapshot":
@@ -108,7 +108,7 @@ class Reference(Engine):
         from hudi_reference.metadata.availability import inspect_metadata_table
 
         with contract_errors():
-            opened = _opened(uri)
+            opened = self._opened(uri)
             return {**opened.inspect(), "metadata_table": inspect_metadata_table(opened)}
 
     def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
@@ -143,7 +143,7 @@ class Reference(Engine):
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit of rows or keys."""
         with contract_errors():
-            return _write(_opened(table, options), operation, rows)
+            return _write(self._opened(table, options), operation, rows)
 
     def service(
         self,
@@ -158,14 +158,14 @@ class Reference(Engine):
         from hudi_conformance.engines.reference.services import Order, run
 
         with contract_errors():
-            return run(_opened(table), service, Order(phase, instant, options or {}))
+            return run(self._opened(table), service, Order(phase, instant, options or {}))
 
     def begin(self, writer: str, work: Work, until: Point) -> str | None:
         """Start a pausable write or service."""
         if until in ("drawn", "planned"):
             raise Refused(f"pause.{until}", "begin times and plans are published under the lock under which they are made")
         with contract_errors():
-            return self._paused.begin(writer, _pausable(work), until)
+            return self._paused.begin(writer, self._pausable(work), until)
 
     def resume(self, writer: str, until: Point | None = None) -> str | None:
         """Resume paused work."""
@@ -176,6 +176,22 @@ class Reference(Engine):
     def _paused(self) -> PausedWork:
         return PausedWork()
 
+    def _pausable(self, work: Work) -> "PausableGreenlet":
+        from hudi_conformance.engines.reference.pausing import PausableGreenlet
+        from hudi_conformance.engines.reference.services import Order, run
+
+        if isinstance(work, Write):
+            opened = self._opened(work.table, work.options)
+            return PausableGreenlet(opened, lambda table: _write(table, work.operation, work.rows))
+        order = Order(work.phase, work.instant, work.options)
+        return PausableGreenlet(self._opened(work.table), lambda table: run(table, work.service, order), instant=work.instant)
+
+    def _opened(self, table: str, options: Mapping[str, str] | None = None) -> "WritableTable":
+        from hudi_reference import open_table
+        from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
+
+        return open_table(table, options=options, mergers=SAMPLE_MERGERS)
+
 
 def _write(table: "WritableTable", operation: Operation, rows: pa.Table) -> str:
     from hudi_reference.write.insert_overwrite import partitions_of
@@ -184,23 +200,6 @@ def _write(table: "WritableTable", operation: Operation, rows: pa.Table) -> str:
         return table.delete_partitions(partitions_of(table, rows))
     instant: str = getattr(table, operation)(rows)
     return instant
-
-
-def _pausable(work: Work) -> "PausableGreenlet":
-    from hudi_conformance.engines.reference.pausing import PausableGreenlet
-    from hudi_conformance.engines.reference.services import Order, run
-
-    if isinstance(work, Write):
-        return PausableGreenlet(_opened(work.table, work.options), lambda table: _write(table, work.operation, work.rows))
-    order = Order(work.phase, work.instant, work.options)
-    return PausableGreenlet(_opened(work.table), lambda table: run(table, work.service, order), instant=work.instant)
-
-
-def _opened(table: str, options: Mapping[str, str] | None = None) -> "WritableTable":
-    from hudi_reference import open_table
-    from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
-
-    return open_table(table, options=options, mergers=SAMPLE_MERGERS)
 
 
 def _data_columns(rows: pa.Table) -> pa.Table:

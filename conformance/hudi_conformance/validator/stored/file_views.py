@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from hudi_conformance.validator.stored.history import KnownHistory
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
 from hudi_reference.layout.properties import TableProperties
+from hudi_reference.query.damage_checks import NO_CHECKS
 from hudi_reference.query.file_groups import FileGroups, load_file_groups
 from hudi_reference.query.pruning.folder_listing import Listed
 from hudi_reference.storage import Storage
@@ -78,7 +79,7 @@ class Views:
         readable = replace(timeline, instants=tuple(filter(self._can_be_read, timeline.instants)))
         listed = Listed(set(self.files))
         before = FileGroups({}, known)
-        return load_file_groups(self.storage, self.properties, readable, before, lambda given: listed, is_checked=False)
+        return load_file_groups(self.storage, self.properties, readable, before, lambda given: listed, NO_CHECKS)
 
     def _can_be_read(self, instant: Instant) -> bool:
         is_pending_compaction = instant.action == "compaction" and instant.state is not State.COMPLETED

@@ -12,6 +12,7 @@ from hudi_reference.metadata.availability import read_definitions, usable_partit
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
 from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.query.damage_checks import NO_CHECKS
 from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.query.plan import schema_of
 from hudi_reference.query.slice_reader import SliceReader
@@ -66,15 +67,12 @@ class Opened:
 
         If the reference cannot merge, only base files and blocks may be read; see `can_merge`.
         """
-        return replace(self._reader, checks_base_files=False)
-
-    @property
-    def _reader(self) -> SliceReader:
+        table = replace(self.table, checks=NO_CHECKS)
         if self.can_merge:
-            return self.view.reader(self.table)
+            return self.view.reader(table)
         kept = {key: value for key, value in self.properties.entries.items() if not any(part in key for part in _MERGING)}
         properties = TableProperties({**kept, "hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"})
-        return self.view.reader(Table(self.table.storage, self.table.clock, self.table.ids, properties))
+        return self.view.reader(replace(table, properties=properties))
 
     @cached_property
     def can_merge(self) -> bool:

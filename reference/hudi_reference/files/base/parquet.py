@@ -17,7 +17,7 @@ from hudi_reference.files.base.written_file import COMMIT_TIME, OF_FILE, Written
 from hudi_reference.limits import COLUMNS, FILE_VALUES
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
-from hudi_reference.storage.local_faults import check_fault
+from hudi_reference.storage.system_calls import check_fault
 
 #: The setting for the compression of base files, and the default, which takes a tenth of the time of gzip.
 CODEC_KEY, DEFAULT_CODEC = "hoodie.parquet.compression.codec", "zstd"
@@ -96,14 +96,11 @@ def _check_rows(path: str, file: pq.ParquetFile, rows: pa.Table, known: WrittenF
     """
     stored = set(file.schema_arrow.names)
     if known.is_described and file.metadata.num_rows and stored.issuperset(OF_FILE):
-        found = rows if rows.num_rows and set(OF_FILE) <= set(rows.column_names) else _first_row(file)
+        has_row = rows.num_rows and set(OF_FILE) <= set(rows.column_names)
+        found = rows if has_row else next(file.iter_batches(1, columns=list(OF_FILE), use_threads=False))
         known.check_row(path, *(found.column(name)[0].as_py() for name in OF_FILE))
     if known.pending and COMMIT_TIME in stored:
         known.check_times(path, pc.unique(file.read([COMMIT_TIME]).column(0)).to_pylist())
-
-
-def _first_row(file: pq.ParquetFile) -> pa.RecordBatch:
-    return next(file.iter_batches(1, columns=list(OF_FILE), use_threads=False))
 
 
 def _rows(source: pa.NativeFile, file: pq.ParquetFile, columns: Sequence[str] | None, *, threads: bool) -> pa.Table:

@@ -45,8 +45,10 @@ class WrittenFile:
         The values of one row decide, because they are equal in all rows of a file. Raises MalformedBaseFile.
         """
         folder, own = split_path(path)
-        if name and parse_data_file_name(name) is not None and _group_and_instant(name) != _group_and_instant(own):
-            raise _foreign(path, "META-010", own, name)
+        stored, expected = parse_data_file_name(name or ""), parse_data_file_name(own)
+        identities = [(file.file_id, file.instant) if isinstance(file, BaseFileName) else None for file in (stored, expected)]
+        if stored is not None and identities[0] != identities[1]:
+            raise _foreign(path, "META-010", own, str(name))
         if partition and partition != folder:
             raise _foreign(path, "META-009", f"rows of partition {folder!r}", f"rows of {partition!r}")
 
@@ -62,9 +64,8 @@ class WrittenFile:
             )  # fmt: skip
 
 
-def _group_and_instant(name: str) -> tuple[str, str] | None:
-    parsed = parse_data_file_name(name)
-    return (parsed.file_id, parsed.instant) if isinstance(parsed, BaseFileName) else None
+#: A base file of which nothing is known.
+UNKNOWN = WrittenFile()
 
 
 def _foreign(path: str, rule: str, expected: str, found: str) -> MalformedBaseFile:

@@ -10,7 +10,7 @@ from hudi_reference.errors import missing_data_file
 from hudi_reference.files.base.footer import FILTER_TYPE, MAX_KEY, MIN_KEY
 from hudi_reference.files.base.orc import opened_orc, read_orc
 from hudi_reference.files.base.parquet import opened_parquet, read_parquet
-from hudi_reference.files.base.written_file import WrittenFile
+from hudi_reference.files.base.written_file import UNKNOWN
 from hudi_reference.files.inspection.file_type import KnownFile
 
 #: The entries of a footer that Apache Hudi writes, without the filter itself.
@@ -45,7 +45,7 @@ class InspectedBase:
         """All rows in stored order, independent of the file's name. Raises MissingDataFile, MalformedBaseFile."""
         read = read_parquet if self.file.format == "parquet" else read_orc
         try:
-            return read(self.file.storage, self.file.path, None, threads=False, known=WrittenFile())
+            return read(self.file.storage, self.file.path, None, threads=False, known=UNKNOWN)
         except FileNotFoundError as error:
             raise missing_data_file(self.file.path) from error
 

@@ -119,8 +119,9 @@ class IndexSnapshot:
 
     def _load(self, partition: str) -> list[FileSlice]:
         listed = Listed({info.path for info in self.metadata.storage.list(partition)}, partition.__eq__)
+        metadata, timeline = self.metadata, self._timeline_since_compaction()
         groups = load_file_groups(
-            self.metadata.storage, self.metadata.properties, self._timeline_since_compaction(), listing=lambda commits: listed
+            metadata.storage, metadata.properties, timeline, listing=lambda commits: listed, checks=metadata.checks
         )
         return sorted(groups.latest_slices, key=lambda found: found.file_id)
 
