@@ -31,7 +31,6 @@ from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
-from hudi_reference.write.generated_keys import generates_keys
 from hudi_reference.write.placement.bucket_layout import check_placement
 from hudi_reference.write.placement.global_index import is_global
 from hudi_reference.write.placement.rows import PARTITION, Intake
@@ -222,7 +221,7 @@ def check_placing(table: Table) -> None:
     """Raises UnsupportedTableFeature for settings that place records by other means than a lookup of their keys, and for
     tables that generate the keys.
     """
-    if generates_keys(table.properties):
+    if not table.properties.record_key:
         raise UnsupportedTableFeature(
             "tables without record key fields are not written on Spark", rule="PROP-007", found="no record key fields",
             remedy="write with the reference itself",

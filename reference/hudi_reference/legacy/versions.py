@@ -1,21 +1,19 @@
-"""The timeline by the rules of the table's version."""
+"""The timeline of a table of version 6."""
 
 from hudi_reference.errors import UnfinishedMigration
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.legacy.archived_log import ArchivedLog
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
-from hudi_reference.timeline.active import Timeline, load_timeline, oldest_write
+from hudi_reference.timeline.active import Timeline, oldest_write
 from hudi_reference.timeline.instants.instant import parse_instant_name
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.version_6 import legacy_instants, list_legacy_files
 
 
 @implements("COMPAT-001", "COMPAT-003")
-def timeline_of(storage: Storage, properties: TableProperties, known: Timeline | None = None) -> Timeline:
-    """The timeline as storage has it now, by the rules of the table's version; `known` is the timeline as loaded earlier."""
-    if not properties.is_legacy:
-        return load_timeline(storage, properties, known)
+def load_legacy_timeline(storage: Storage, properties: TableProperties) -> Timeline:
+    """The timeline as storage has it now. Raises UnfinishedMigration."""
     instants = legacy_instants(list_legacy_files(storage), properties)
     archived = ArchivedLog(storage, properties.history_folder)
     _check_not_half_upgraded(storage, properties, Timeline(instants, archived))

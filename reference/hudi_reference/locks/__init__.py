@@ -7,8 +7,7 @@ A new provider is a `Lease` (see `lease`), an entry of `providers.PROVIDERS` and
 docs/locks.md is generated. Imports storage, clock and errors; no table.
 """
 
-from hudi_reference.locks.in_process import InProcessLock, lock_of
-from hudi_reference.locks.lock import Lock, hold_lock, new_owner
+from hudi_reference.locks.lock import InProcessLock, Lock, hold_lock, lock_of, new_owner
 from hudi_reference.locks.providers import PROVIDER_KEY, lock_for
 
 __all__ = ["PROVIDER_KEY", "InProcessLock", "Lock", "hold_lock", "lock_for", "lock_of", "new_owner"]

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from hudi_reference.clock import Clock
 from hudi_reference.errors import LockNotObtained, StorageFault
-from hudi_reference.locks.in_process import InProcessLock
 from hudi_reference.locks.lease_renewal import Renewal
+from hudi_reference.locks.lock import InProcessLock
 from hudi_reference.locks.timeout import LockTimeout
 from hudi_reference.requirement import implements
 

@@ -9,9 +9,8 @@ from hudi_reference.errors import Misuse
 from hudi_reference.locks.dynamodb import DynamoLease, LockTable
 from hudi_reference.locks.file_system import FILE_NAME, ExpiringFileLease, FileLease
 from hudi_reference.locks.hive import HiveLease
-from hudi_reference.locks.in_process import lock_of
 from hudi_reference.locks.lease import LeasedLock
-from hudi_reference.locks.lock import Lock
+from hudi_reference.locks.lock import Lock, lock_of
 from hudi_reference.locks.settings import number_of, text_of
 from hudi_reference.locks.storage_based import StoredLease
 from hudi_reference.locks.timeout import LockTimeout

@@ -13,7 +13,7 @@ from hudi_reference.query.incremental import COMMIT_TIME, Window, rows_written_i
 from hudi_reference.query.pruning.folder_listing import Listed, list_all, list_partitions
 from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
 from hudi_reference.query.pruning.partition_pruning import ChosenPartitions, PartitionFilter, partition_filter
-from hudi_reference.query.pruning.predicates import Comparison, compare, matching_rows
+from hudi_reference.query.pruning.predicates import Comparison, matching_rows
 from hudi_reference.query.pruning.table_indexes import Commits, Filter, TableIndexes
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.mergers.merger import RecordMerger
@@ -67,12 +67,6 @@ def check_columns(names: Iterable[str], schema: pa.Schema) -> None:
         if name not in stored:
             known = [n for n in schema.names if n not in META_COLUMNS]
             raise InvalidQuery("no such column", rule="TYP-007", expected=f"one of {', '.join(known)}", found=name)
-
-
-def check_comparisons(where: Iterable[Comparison], schema: pa.Schema) -> None:
-    """Raises InvalidQuery as comparing rows does, whichever slices are skipped."""
-    for column, operator, value in where:
-        compare(pa.chunked_array([], schema.field(column).type), operator, value)
 
 
 @implements("LF-038")

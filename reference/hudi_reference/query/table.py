@@ -12,8 +12,9 @@ from hudi_reference.clock import Clock
 from hudi_reference.errors import InvalidQuery, UnsupportedTableFeature
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.ids import Ids
+from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.legacy.versions import timeline_of
+from hudi_reference.legacy.versions import load_legacy_timeline
 from hudi_reference.locks import Lock
 from hudi_reference.query.cdc import ChangePlan, ChangeQuery
 from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
@@ -21,10 +22,10 @@ from hudi_reference.query.file_groups import FileGroups, load_file_groups
 from hudi_reference.query.incremental import IncrementalPlan, Window, plan_incremental
 from hudi_reference.query.inspect import inspect_table
 from hudi_reference.query.log_scanner import LogScanner
-from hudi_reference.query.plan import Plan, QueryListing, SliceQuery, check_columns, check_comparisons, schema_of
+from hudi_reference.query.plan import Plan, QueryListing, SliceQuery, check_columns, schema_of
 from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
 from hudi_reference.query.pruning.partition_pruning import prune_partitions
-from hudi_reference.query.pruning.predicates import Comparison, matching_rows
+from hudi_reference.query.pruning.predicates import Comparison, compare, matching_rows
 from hudi_reference.query.pruning.table_indexes import Filter, OpenIndexes, TableIndexes, no_indexes
 from hudi_reference.query.retention import check_begun, check_retained, check_whole
 from hudi_reference.query.schema_history import field_id_mapping, read_schema_versions
@@ -42,7 +43,7 @@ from hudi_reference.schema.avro import (
     without_meta_columns,
 )
 from hudi_reference.storage import Storage
-from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.instants.time_parsing import instant_of
 
 #: The schema of a table without a schema and without rows.
@@ -132,7 +133,9 @@ class Table:
             check_begun(timeline, as_of)
         # ER-033: a read time is a requested time, not a completion time.
         whole, timeline = timeline, timeline if as_of is None else _as_of(timeline, as_of)
-        listing = None if where is None else self._listing(whole, () if as_of else where)
+        # Without a filter and without a metadata table, one listing of storage has all that is needed.
+        is_needed = where or self.properties.get(USABLE)
+        listing = None if where is None or not is_needed else self._listing(whole, () if as_of else where)
         before = None if known is None else known.groups
         groups = load_file_groups(self.storage, self.properties, timeline, before, listing, self.checks)
         if as_of is not None:
@@ -291,7 +294,8 @@ class Table:
         # A table without columns would have no number of rows.
         needed = list(dict.fromkeys([*names, *(column for column, _, _ in comparisons)])) or [META_COLUMNS[0]]
         check_columns(needed, reader.schema)
-        check_comparisons(comparisons, reader.schema)
+        for column, operator, value in comparisons:  # refused as comparing rows is, whichever slices are skipped
+            compare(pa.chunked_array([], reader.schema.field(column).type), operator, value)
         found = view.groups.latest_slices if changed is None else changed.slices
         slices = [s for s in found if logs or s.base_file is not None]
         computes = reader.merging.merger is not None
@@ -315,6 +319,12 @@ class Table:
             if found.base_file and (text := read_footer(self.storage, found.path(found.base_file)).schema):
                 return without_meta_columns(parse_schema(text, found.base_file))
         return None
+
+
+@implements("COMPAT-001", "COMPAT-003")
+def timeline_of(storage: Storage, properties: TableProperties, known: Timeline | None = None) -> Timeline:
+    """The timeline as storage has it now, by the rules of the table's version; `known` is the timeline as loaded earlier."""
+    return load_legacy_timeline(storage, properties) if properties.is_legacy else load_timeline(storage, properties, known)
 
 
 @implements("COMPAT-004", "LAY-007")

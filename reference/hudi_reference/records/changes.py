@@ -6,6 +6,7 @@ Such a delete has the ordering value of the row. Each of the three marks is suff
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -48,24 +49,17 @@ def delete_columns(marker: DeleteMarker | None) -> tuple[str, ...]:
 @implements("MRG-001", "MRG-014")
 def delete_flags(rows: pa.Table, marker: DeleteMarker | None = None) -> pa.ChunkedArray | None:
     """For each row whether it is a delete, never null; None if the table has no column that marks deletes."""
-    found: pa.ChunkedArray | None = None
-    for flags in _flags(rows, marker):
-        known = pc.fill_null(flags, False)
-        found = known if found is None else pc.or_(found, known)
-    return found
-
-
-def _flags(rows: pa.Table, marker: DeleteMarker | None) -> Iterator[pa.ChunkedArray]:
-    names = rows.column_names
+    names, flags = rows.column_names, []
     if IS_DELETED in names and pt.is_boolean(rows.schema.field(IS_DELETED).type):
-        yield rows.column(IS_DELETED)
+        flags.append(pc.fill_null(rows.column(IS_DELETED), False))
     if OPERATION in names:
         # ER-127: D and -U are deletes, as from release 1.1 on.
-        yield pc.is_in(rows.column(OPERATION), value_set=pa.array(REMOVING))
+        flags.append(pc.is_in(rows.column(OPERATION), value_set=pa.array(REMOVING)))
     if marker is not None and marker.column in names:
         column = rows.column(marker.column)
         marked = [value for value in pc.unique(column).to_pylist() if value is not None and _is_marker(value, marker)]
-        yield pc.is_in(column, value_set=pa.array(marked, column.type))
+        flags.append(pc.is_in(column, value_set=pa.array(marked, column.type)))
+    return reduce(pc.or_, flags) if flags else None
 
 
 def _is_marker(value: Any, marker: DeleteMarker) -> bool:

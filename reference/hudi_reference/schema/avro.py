@@ -145,7 +145,12 @@ def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:
         case list():
             least = 1 + min([_least_bytes(branch, known) for branch in avro], default=0)
         case {"type": "record" | "error", "name": name, "fields": fields}:
-            least = _record(_new_name(name, known), fields, known)
+            known[_new_name(name, known)] = None
+            COLUMNS.check(len(fields))
+            names = [_text(field["name"]) for field in fields]
+            if len(set(names)) < len(names):
+                raise ValueError(f"record {name} has two fields of one name")
+            least = known[name] = sum([_least_bytes(field["type"], known) for field in fields])
         case {"type": "array", "items": items}:
             least = 1
             if _least_bytes(items, known) == 0:
@@ -160,16 +165,6 @@ def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:
             least = _least_bytes(name, known)
         case _:
             raise ValueError(f"not a type:  {str(avro)[:200]}")
-    return least
-
-
-def _record(name: str, fields: list[Any], known: dict[str, int | None]) -> int:
-    known[name] = None
-    COLUMNS.check(len(fields))
-    names = [_text(field["name"]) for field in fields]
-    if len(set(names)) < len(names):
-        raise ValueError(f"record {name} has two fields of one name")
-    least = known[name] = sum([_least_bytes(field["type"], known) for field in fields])
     return least
 
 
@@ -235,7 +230,12 @@ def _arrow_type(avro: Any, known: dict[str, Any], namespace: str | None) -> pa.D
             raise UnsupportedSchema("an unknown or recursive type", rule="LF-038", found=avro)
         return found
     if isinstance(avro, Sequence):
-        return _union_type(avro, known, namespace)
+        branches = [branch for branch in avro if branch not in ("null", {"type": "null"})]
+        if len(branches) > 1:
+            raise UnsupportedSchema(
+                "a union of several types", rule="LF-038", expected="a type and null", found=json.dumps(avro)
+            )
+        return _arrow_type(branches[0], known, namespace) if branches else pa.null()
     kind = avro["type"]
     if not isinstance(kind, str):
         return _arrow_type(kind, known, namespace)
@@ -267,13 +267,6 @@ def _record_type(avro: Mapping[str, Any], known: dict[str, Any], namespace: str 
     _register_named_type(avro, None, known, namespace)  # a recursive record has no Arrow type
     fields = [pa.field(f["name"], _arrow_type(f["type"], known, inner)) for f in avro.get("fields", ())]
     return _register_named_type(avro, pa.struct(fields), known, namespace)
-
-
-def _union_type(avro: Sequence[Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:
-    branches = [branch for branch in avro if branch not in ("null", {"type": "null"})]
-    if len(branches) > 1:
-        raise UnsupportedSchema("a union of several types", rule="LF-038", expected="a type and null", found=json.dumps(avro))
-    return _arrow_type(branches[0], known, namespace) if branches else pa.null()
 
 
 def _register_named_type(avro: Mapping[str, Any], kind: Any, known: dict[str, Any], namespace: str | None) -> Any:

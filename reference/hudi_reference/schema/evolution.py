@@ -1,10 +1,12 @@
 """Converting stored rows to the schema of a query, spec "Schema Evolution" as deployed: columns are matched by name.
 
-A column that the stored rows do not have is null; a type may be widened (`promotion`).
+A column that the stored rows do not have is null; a type may be widened (`promotion`). Rows of a write must fit without
+conversion (`fits`), so the text "12" is not written as a number.
 """
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pt
 
 from hudi_reference.errors import UnsupportedSchema
 from hudi_reference.requirement import implements
@@ -37,11 +39,11 @@ def _convert(array: pa.Array, wanted: pa.DataType, where: str) -> pa.Array:
     found = array.type
     if found == wanted:
         return array
-    if pa.types.is_struct(wanted) and pa.types.is_struct(found):
+    if pt.is_struct(wanted) and pt.is_struct(found):
         return _convert_struct(array, wanted, where)
-    if pa.types.is_map(wanted) and pa.types.is_map(found):
+    if pt.is_map(wanted) and pt.is_map(found):
         return _convert_map(array, wanted, where)
-    if pa.types.is_list(wanted) and (pa.types.is_list(found) or pa.types.is_large_list(found)):
+    if pt.is_list(wanted) and (pt.is_list(found) or pt.is_large_list(found)):
         return _convert_list(array, wanted, where)
     convert = conversion(found, wanted)
     try:
@@ -70,7 +72,7 @@ def _convert_struct(array: pa.StructArray, wanted: pa.StructType, where: str) ->
 
 
 def _convert_list(array: pa.Array, wanted: pa.ListType, where: str) -> pa.Array:
-    plain = pc.cast(array, pa.list_(array.type.value_type)) if pa.types.is_large_list(array.type) else array
+    plain = pc.cast(array, pa.list_(array.type.value_type)) if pt.is_large_list(array.type) else array
     compact = pa.concat_arrays([plain])
     values = _convert(compact.flatten(), wanted.value_type, where)
     offsets = _offsets(compact)
@@ -90,3 +92,49 @@ def _offsets(array: pa.ListArray) -> pa.Array:
     """Offsets into `array.flatten()`, which omits the values of null lists."""
     lengths = pc.fill_null(pc.list_value_length(array), 0)
     return pa.concat_arrays([pa.array([0], pa.int32()), pc.cast(pc.cumulative_sum(lengths), pa.int32())])
+
+
+@implements("LF-038")
+def fits(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether a column of type `found` can be written into one of type `wanted`; values of timestamps are checked later."""
+    if found == wanted or pt.is_null(found):
+        return True
+    if pt.is_dictionary(found):
+        return fits(found.value_type, wanted)
+    if pt.is_nested(wanted):
+        return _nested_fits(found, wanted)
+    return _number_fits(found, wanted) or any(
+        is_kind(found) and is_kind(wanted) for is_kind in (_is_text, _is_bytes, pt.is_timestamp, pt.is_date, pt.is_time)
+    )
+
+
+def _number_fits(found: pa.DataType, wanted: pa.DataType) -> bool:
+    if pt.is_integer(found) and pt.is_integer(wanted):
+        return bool(found.bit_width + pt.is_unsigned_integer(found) <= wanted.bit_width)
+    if pt.is_floating(found) and pt.is_floating(wanted):
+        return bool(found.bit_width <= wanted.bit_width)
+    if pt.is_decimal(found) and pt.is_decimal(wanted):
+        before_point = found.precision - found.scale <= wanted.precision - wanted.scale
+        return bool(before_point and found.scale <= wanted.scale)
+    return False
+
+
+def _nested_fits(found: pa.DataType, wanted: pa.DataType) -> bool:
+    if pt.is_struct(found) and pt.is_struct(wanted):
+        known = {field.name: field.type for field in wanted}
+        return all(field.name in known and fits(field.type, known[field.name]) for field in found)
+    if pt.is_map(found) and pt.is_map(wanted):
+        return fits(found.key_type, wanted.key_type) and fits(found.item_type, wanted.item_type)
+    return _is_list(found) and _is_list(wanted) and fits(found.value_type, wanted.value_type)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind))
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pt.is_binary(kind) or pt.is_large_binary(kind) or pt.is_binary_view(kind) or pt.is_fixed_size_binary(kind))
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pt.is_list(kind) or pt.is_large_list(kind) or pt.is_fixed_size_list(kind))

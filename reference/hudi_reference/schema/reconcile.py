@@ -13,7 +13,7 @@ import pyarrow.types as pt
 from hudi_reference.errors import InvalidRows
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, AvroSchema, arrow_schema, parse_schema
-from hudi_reference.schema.compatibility import fits
+from hudi_reference.schema.evolution import fits
 from hudi_reference.schema.from_arrow import avro_field
 from hudi_reference.schema.promotion import BY_NAME, can_promote, kind_of
 

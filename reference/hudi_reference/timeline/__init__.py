@@ -3,7 +3,7 @@
 * `instants`: names, states and times of instants; `states` is the table of actions that all other modules read;
 * `contents`: the records in the files of instants;
 * `history`: the archived timeline;
-* `active`, `transitions`, `pending_rollbacks`: the active timeline, the steps of an action, and checks before a completion;
+* `active`, `transitions`: the active timeline, the steps of an action, and checks before a completion;
 * `instant_generator`, `shared_counter`: sources of new instant times.
 
 Imports layout, schema, locks, storage, clock and errors; nothing of tables, queries or writes.

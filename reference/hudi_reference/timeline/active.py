@@ -183,33 +183,30 @@ def load_timeline(storage: Storage, properties: TableProperties, known: Timeline
     """
     names = storage.names(properties.timeline_folder)
     INSTANTS.check(len(names), properties.timeline_folder)
-    _check_folders(storage, properties.timeline_folder, names)
+    if not names and storage.head(properties.timeline_folder) is not None:
+        raise MalformedTable("a file is in the place of the timeline folder", rule="LAY-017", path=properties.timeline_folder)
     instants = build_timeline(names)
     _check_names(names, instants, properties.timeline_folder)
-    history = History(storage, properties.history_folder, None if known is None else known.archived)
+    history = History(storage, properties.history_folder, {} if known is None else dict(known.archived.levels))
     return Timeline(instants, history, oldest_write(instants))
-
-
-def _check_folders(storage: Storage, folder: str, names: Iterable[str]) -> None:
-    """Refuse a file in the place of the timeline folder, and a folder in the place of an instant: either would hide actions."""
-    if not names and storage.head(folder) is not None:
-        raise MalformedTable("a file is in the place of the timeline folder", rule="LAY-017", path=folder)
-    for name in [name for name in names if name[-1] == "/"]:
-        if parse_instant_name(name[:-1]) is not None:
-            raise MalformedInstantName(
-                "a folder is in the place of the file of an instant", rule="TL-046", path=f"{folder}/{name}",
-                remedy="restore the file or remove the folder; the action may have completed",
-            )  # fmt: skip
 
 
 @implements("TL-046")
 def _check_names(names: Iterable[str], instants: Iterable[Instant], folder: str) -> None:
-    """Refuse the completed file of an unknown action that has the requested time of a pending action.
+    """Refuse names that hide actions: that of a folder in the place of an instant, and that of a damaged completed file.
 
-    Its name was damaged: the pending files of an action that is not known here have another name too.
+    The completed file of an unknown action that has the requested time of a pending action was damaged: the pending files of an
+    action that is not known here have another name too.
     """
     times = {instant.requested for instant in instants if instant.state is not _COMPLETED}
-    for name in names if times else ():
+    for name in names:
+        if name[-1] == "/" and parse_instant_name(name[:-1]) is not None:
+            raise MalformedInstantName(
+                "a folder is in the place of the file of an instant", rule="TL-046", path=f"{folder}/{name}",
+                remedy="restore the file or remove the folder; the action may have completed",
+            )  # fmt: skip
+        if not times:
+            continue
         requested, divider, rest = name.partition("_")
         completion, _, action = rest.partition(".")
         if requested in times and divider and completion.isdigit() and action not in EXTENSIONS:

@@ -21,8 +21,7 @@ from hudi_reference.timeline.contents.metadata import REPLACING, Replaced, Write
 from hudi_reference.timeline.instant_generator import Times, times_of
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
-from hudi_reference.timeline.pending_rollbacks import check_base_commits_exist, check_no_restore, check_not_rolled_back
-from hudi_reference.timeline.transitions import Transitions
+from hudi_reference.timeline.transitions import Transitions, check_base_commits_exist, check_no_restore, check_not_rolled_back
 from hudi_reference.write.concurrency.config import Concurrency, Mode, Policy
 from hudi_reference.write.concurrency.conflict_resolution import (
     ConflictChecker,

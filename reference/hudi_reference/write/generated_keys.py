@@ -20,11 +20,6 @@ from hudi_reference.write.preconditions import check_populated
 _ADDING = ("INSERT", "BULK_INSERT", "INSERT_OVERWRITE")
 
 
-def generates_keys(properties: TableProperties) -> bool:
-    """Whether writers generate the keys of the table's records."""
-    return not properties.record_key
-
-
 @implements("META-007", "PROP-007")
 def with_generated_keys(properties: TableProperties, operation: str, incoming: Incoming) -> Incoming:
     """The rows of an operation on a table without key fields: without keys if they are added, with keys if they are changes.

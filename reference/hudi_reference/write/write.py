@@ -23,7 +23,7 @@ from hudi_reference.write.cdc_writer import logging_mode
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Policy
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
-from hudi_reference.write.generated_keys import check_known, generates_keys, with_generated_keys
+from hudi_reference.write.generated_keys import check_known, with_generated_keys
 from hudi_reference.write.placement.bucket_layout import check_placement
 from hudi_reference.write.placement.consistent_buckets import ConsistentLookup
 from hudi_reference.write.placement.global_index import GlobalLookup
@@ -82,7 +82,7 @@ def _prepare_rows(table: Table, operation: str, rows: pa.Table) -> tuple[WriteCo
     if operation not in ("DELETE", PARTIAL_UPDATE):  # these create no file groups
         check_placement(table, context.view.groups)
     incoming = context.intake(columns).prepare(rows)
-    if generates_keys(table.properties):
+    if not table.properties.record_key:
         incoming = with_generated_keys(table.properties, operation, incoming)
     return context, columns, incoming
 
@@ -94,7 +94,7 @@ def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: 
     replaced = context.view.groups.slices_in(incoming.partitions) if operation == INSERT_OVERWRITE else None
     ranges = ranges_of(table)
     located = _locate(table, operation, context, incoming, replaced, ranges)
-    if generates_keys(table.properties) and operation == "UPSERT":
+    if not table.properties.record_key and operation == "UPSERT":
         check_known(located)
     located = _divide_changes(located, operation, moves=operation == "UPSERT" and moves_updates(table))
     named = "UPSERT" if operation == PARTIAL_UPDATE else operation

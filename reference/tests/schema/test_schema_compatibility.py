@@ -10,7 +10,7 @@ from hudi_reference.clock import ManualClock
 from hudi_reference.errors import ClockBehindTimeline, InvalidRows, MalformedLogBlock
 from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.content import encode_deletes
-from hudi_reference.schema.compatibility import fits
+from hudi_reference.schema.evolution import fits
 from hudi_reference.storage import MemoryStorage
 
 SCHEMA = {

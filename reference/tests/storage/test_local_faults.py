@@ -19,7 +19,7 @@ from hudi_reference.clock import ManualClock
 from hudi_reference.errors import HudiError, NameNotStorable, OutcomeUnknown, StorageFault, StorageFull, StorageUnavailable
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.ids import SeededIds
-from hudi_reference.locks.in_process import lock_of
+from hudi_reference.locks.lock import lock_of
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.rollback.failed_writes import roll_back_failed
 from hudi_reference.storage import LocalStorage, MemoryStorage, ObjectExists, Storage, SystemCalls

@@ -3,7 +3,7 @@
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.layout import properties
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.legacy import versions
+from hudi_reference.query import table
 from hudi_reference.services.migration import version_6_timeline, version_9, version_9_properties
 
 
@@ -11,7 +11,7 @@ from hudi_reference.services.migration import version_6_timeline, version_9, ver
 def version_6_timeline_read_from_new_folder(patch: Patch) -> None:
     """Reads the timeline of a table of version 6 from .hoodie/timeline, finds nothing and reports an empty table."""
     patch.edit(TableProperties.__post_init__, "META_FOLDER if is_legacy else", "META_FOLDER if False else")
-    patch.edit(versions.timeline_of, "not properties.is_legacy", "True")
+    patch.edit(table.timeline_of, "if properties.is_legacy", "if False")
 
 
 class AnyVersion(dict[int, int]):

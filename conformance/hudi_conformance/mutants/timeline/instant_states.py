@@ -6,7 +6,6 @@ from typing import Any
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_conformance.mutants.timeline.actions import stands_for
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.legacy import versions
 from hudi_reference.query import table
 from hudi_reference.query.table import Table
 from hudi_reference.services.clean import clean
@@ -138,7 +137,7 @@ def lowest_state_read(patch: Patch) -> None:
 def timeline_cached_per_process(patch: Patch) -> None:
     """Reads the active timeline of a table once in the life of a process."""
     kept: dict[str, Timeline] = {}
-    look = versions.timeline_of
+    look = table.timeline_of
 
     def remembered(storage: Storage, properties: TableProperties, known: Timeline | None = None) -> Timeline:
         timeline = look(storage, properties, known)

@@ -50,7 +50,7 @@ from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat, commit_record, ids_by_partition
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
-from hudi_reference.timeline.pending_rollbacks import check_not_rolled_back
+from hudi_reference.timeline.transitions import check_not_rolled_back
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker, WriteKind, check_schema, concurrent_actions
 from hudi_reference.write.concurrency.markers import mark_file, remove_markers

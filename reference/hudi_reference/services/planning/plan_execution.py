@@ -25,7 +25,7 @@ from hudi_reference.timeline.contents.metadata import groups_of_clustering
 from hudi_reference.timeline.instant_generator import latest_time
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
-from hudi_reference.timeline.pending_rollbacks import check_not_rolled_back
+from hudi_reference.timeline.transitions import check_not_rolled_back
 from hudi_reference.write.commit import before_completion, transitions_of
 from hudi_reference.write.preconditions import check_indexes_maintained
 

@@ -6,7 +6,7 @@ plan. Only the files and columns that an answer needs are read; the times of eac
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from threading import RLock
 from typing import Any, TypeVar
@@ -46,7 +46,7 @@ class ArchivedAction:
 
 
 @dataclass(frozen=True)
-class _Level:
+class Level:
     """The part of a level file that was read."""
 
     instants: tuple[Instant, ...]
@@ -57,20 +57,22 @@ class _Level:
         return {i.requested: i.completion or i.requested for i in reversed(self.instants) if i.action in COMMITS}
 
 
+@dataclass(eq=False, repr=False)
 class History:
     """The history of a table as of one manifest, read lazily.
 
     A reader keeps the manifest with which it began, also when a newer one is published. If a file of this manifest was
     removed meanwhile, the reader continues with the newest manifest, which has the same actions and more. Threads may share
     an instance.
+
+    `levels` are the files that were read already, also by an earlier instance of the same history.
     """
 
-    def __init__(self, storage: Storage, folder: str, known: "History | None" = None) -> None:
-        """`known` is an earlier instance of the same history; the files that it has read are not read again."""
-        self._storage, self._folder = storage, folder
-        self._manifest: Manifest | None = None
-        self._read: dict[LevelFile, _Level] = {} if known is None else dict(known._read)
-        self._lock = RLock()
+    _storage: Storage
+    _folder: str
+    levels: dict[LevelFile, Level] = field(default_factory=dict)
+    _manifest: Manifest | None = field(default=None, init=False)
+    _lock: RLock = field(default_factory=RLock, init=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without the lock, for pickling."""
@@ -87,7 +89,7 @@ class History:
             if self._manifest is None:
                 self._manifest = load_manifest(self._storage, self._folder)
                 live = set(self._manifest.files)
-                self._read = {file: level for file, level in self._read.items() if file in live}
+                self.levels = {file: level for file, level in self.levels.items() if file in live}
             return self._manifest
 
     @implements("LSM-006", "LSM-025")
@@ -155,15 +157,15 @@ class History:
 
         return tuple(sorted(self._read_with_manifest(read).values(), key=attrgetter("requested")))
 
-    def _level(self, file: LevelFile) -> _Level:
-        known = self._read.get(file)
+    def _level(self, file: LevelFile) -> Level:
+        known = self.levels.get(file)
         if known is None:
-            known = self._read[file] = _Level(_read_instants(self._storage, self._folder, file))
+            known = self.levels[file] = Level(_read_instants(self._storage, self._folder, file))
         return known
 
     def _completed_since(self, file: LevelFile, begin: str) -> bool:
         """Whether an action in the file may have completed at `begin` or later."""
-        if file in self._read or file.maximum >= begin or file.minimum > file.maximum:
+        if file in self.levels or file.maximum >= begin or file.minimum > file.maximum:
             return True
         with opened_level_file(self._storage, self._folder, file) as parquet:
             latest = _latest(parquet.metadata, "completionTime")

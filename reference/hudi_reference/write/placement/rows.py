@@ -17,8 +17,7 @@ from hudi_reference.records.merging.custom_merge import combine_by_merger
 from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
-from hudi_reference.schema.compatibility import fits
-from hudi_reference.schema.evolution import conform
+from hudi_reference.schema.evolution import conform, fits
 
 PARTITION, FILE_NAME = "_hoodie_partition_path", "_hoodie_file_name"
 #: The setting that allows a write to add columns to the table's schema, to widen types, and to omit columns.
