@@ -14,7 +14,7 @@ import pyarrow as pa
 
 import hudi_reference
 from hudi_reference import archive, compact, create_table, open_table
-from hudi_reference.timeline.history.history import read_history
+from hudi_reference.timeline.history.history import History
 
 ROOT = str(Path(hudi_reference.__file__).parent)
 
@@ -67,7 +67,7 @@ def trace_operations(uri: str) -> dict[str, set[tuple[str, str]]]:
         open_table(uri), {"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2", "hoodie.clean.commits.retained": "1"}
     )
     storage = open_table(uri).storage
-    history = trace_functions(lambda: read_history(storage, ".hoodie/timeline/history"))
+    history = trace_functions(lambda: History(storage, ".hoodie/timeline/history").instants())
     return {
         "snapshot of a merge-on-read table": snapshot,
         "  of that, log blocks": {f for f in snapshot if f[0].startswith("files/log")},

@@ -20,7 +20,7 @@ from hudi_reference.files.magic import END, HEAD, format_of
 from hudi_reference.layout.names import BASE_EXTENSIONS, split_path
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
-from hudi_reference.schema.required import with_required_columns
+from hudi_reference.schema.evolution import with_required_columns
 from hudi_reference.storage import Storage
 
 _READ = {"parquet": read_parquet, "orc": read_orc, "hfile": read_hfile_base}

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedFileName, MalformedMetadata
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
-from hudi_reference.layout.properties import TableProperties
+from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
-from hudi_reference.query.pruning.folder_listing import Listed, list_all
+from hudi_reference.query.pruning.folder_listing import Listed
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
@@ -174,7 +174,10 @@ def load_file_groups(
     checks.check_commits(commits, timeline, properties)
     if properties.is_metadata_table:
         commits = _drop_commits_before_creation(commits)
-    listed, holds = Listed(list_all(storage)) if listing is None else listing(commits)
+    if listing is None:
+        listed, holds = Listed({info.path for info in storage.list(skip=META_FOLDER)})
+    else:
+        listed, holds = listing(commits)
     if not timeline.instants and timeline.read_time == END_OF_TIME:
         checks.check_no_files(listed, storage, properties)
     files = _collect_data_files(listed, commits, holds)

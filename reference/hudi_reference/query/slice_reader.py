@@ -65,17 +65,21 @@ class SliceReader:
 
         The merge also reads key and ordering columns that are not in `columns`.
         """
-        self._check_present(file_slice, logs=logs)
+        if file_slice.missing:
+            self._check_present(file_slice, logs=logs)
         if logs and file_slice.log_files:
             rows = self._merge_slice(file_slice, self.scanner.blocks(file_slice), columns)
         else:
             rows = self._base_rows(file_slice, self._fields(columns))
         return rows if self.dropped is None else self.dropped.filled(rows, file_slice.partition)
 
+    @implements("LF-043")
     def _merge_slice(self, file_slice: FileSlice, blocks: Sequence[Block], columns: Sequence[str]) -> pa.Table:
         """The rows of the base file with the changes of the blocks; without reading keys if positions replace them."""
         names = self.merging.columns({*columns, KEY, *self.key_fields}, set(self.schema.names))
-        if self._can_skip_keys(file_slice, blocks):
+        needs_keys = not self.by_position or self.key_fields or self.merging.merger is not None
+        # Positions probably identify the base row of every change, and nothing else needs the keys.
+        if not needs_keys and all(names_base_file(b, file_slice.base_file_instant) and not partial_columns(b) for b in blocks):
             fields = self._fields(names - ({KEY} - set(columns)))
             base = self._base_rows(file_slice, fields)
             changes = self._read_changes(file_slice, blocks, fields, base.num_rows)
@@ -86,20 +90,14 @@ class SliceReader:
         changes = self._read_changes(file_slice, blocks, fields, base.num_rows)
         return self._without_virtual_keys(merge_changes(base, changes, self.merging)).select(list(columns))
 
-    @implements("LF-043")
-    def _can_skip_keys(self, file_slice: FileSlice, blocks: Sequence[Block]) -> bool:
-        """Whether positions probably identify the base row of every change, and nothing else needs the keys."""
-        if not self.by_position or self.key_fields or self.merging.merger is not None:
-            return False
-        return all(names_base_file(block, file_slice.base_file_instant) and not partial_columns(block) for block in blocks)
-
     @implements("OCC-008", "LAY-021")
     def all_keys(self, file_slice: FileSlice) -> pa.ChunkedArray:
         """The record keys of the slice, including those of deleted records, as an index stores them; with duplicates.
 
         A block with record positions changes rows of the base file only, so it adds no keys.
         """
-        self._check_present(file_slice, logs=True)
+        if file_slice.missing:
+            self._check_present(file_slice, logs=True)
         stored, instant = self.base_keys(file_slice), file_slice.base_file_instant
         blocks = self.scanner.blocks(file_slice)
         if self.by_position:
@@ -114,7 +112,8 @@ class SliceReader:
 
     def base_keys(self, file_slice: FileSlice) -> pa.ChunkedArray:
         """The record keys of the slice's base file, in the order of its rows."""
-        self._check_present(file_slice, logs=False)
+        if file_slice.missing:
+            self._check_present(file_slice, logs=False)
         return self.keyed(self._base_rows(file_slice, self._fields({KEY, *self.key_fields}))).column(KEY)
 
     def _without_virtual_keys(self, rows: pa.Table) -> pa.Table:
@@ -163,7 +162,8 @@ class SliceReader:
     @implements("LCP-001", "MRG-008")
     def changes_by_key(self, file_slice: FileSlice) -> tuple[list[Block], Changes]:
         """The applied blocks of a slice and their changes, with all columns and matched by key: input of a log compaction."""
-        self._check_present(file_slice, logs=True)
+        if file_slice.missing:
+            self._check_present(file_slice, logs=True)
         blocks = self.scanner.blocks(file_slice)
         return blocks, replace(self, by_position=False)._read_changes(file_slice, blocks, self.schema, 0)
 

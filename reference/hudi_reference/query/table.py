@@ -116,7 +116,7 @@ class Table:
         """The timeline as storage has it now."""
         return timeline_of(self.storage, self.properties)
 
-    @implements("LAY-001", "RDR-002", "RDR-003", "RDR-005")
+    @implements("LF-038", "LAY-001", "RDR-002", "RDR-003", "RDR-005")
     def view(self, as_of: str | None = None, known: View | None = None, *, where: Sequence[Comparison] | None = None) -> View:
         """The table now, or as of a requested time. Raises InvalidQuery, and the errors of malformed tables.
 
@@ -140,7 +140,7 @@ class Table:
         groups = load_file_groups(self.storage, self.properties, timeline, before, listing, self.checks)
         if as_of is not None:
             check_whole(self.storage, self.properties, whole, groups, as_of)
-        schema = self._schema(groups)
+        schema = schema_of(groups.commits, self.properties) or self._schema_of_a_base_file(groups)
         if schema is None:  # no write had completed then: the columns are the present ones
             schema = EMPTY_SCHEMA if as_of is None else self.view().schema
         saved = read_schema_versions(self.storage, whole) if self.schema_on_read else ()
@@ -307,12 +307,6 @@ class Table:
         read = SliceQuery(reader, needed, comparisons, logs, None if changed is None else changed.window)
         no_rows = pa.schema([reader.schema.field(name) for name in needed]).empty_table()
         return Plan(read, slices, names, no_rows.select(names))
-
-    @implements("LF-038", "LAY-001")
-    def _schema(self, groups: FileGroups) -> AvroSchema | None:
-        """The table's schema: that of the last commit with a schema, else that of its creation, else that of a base file."""
-        found = schema_of(groups.commits, self.properties)
-        return self._schema_of_a_base_file(groups) if found is None else found
 
     def _schema_of_a_base_file(self, groups: FileGroups) -> AvroSchema | None:
         for found in groups.latest_slices:

@@ -117,8 +117,10 @@ class Changes:
         height = 0
         for batch in self.batches:
             if isinstance(batch, pa.Table):
-                positions = range(height, height + batch.num_rows)
-                yield map(Version, kinds_of(batch, marker), orderings_of(batch, ordering), positions)
+                flags, positions = delete_flags(batch, marker), range(height, height + batch.num_rows)
+                deletes = [False] * batch.num_rows if flags is None else flags.to_pylist()
+                kinds = [Kind.DELETE if is_delete else Kind.ROW for is_delete in deletes]
+                yield map(Version, kinds, orderings_of(batch, ordering), positions)
                 height += batch.num_rows
             else:
                 yield map(version_of, batch)
@@ -144,11 +146,3 @@ def keys_of(batch: pa.Table | Sequence[Delete]) -> pa.Array:
 def version_of(delete: Delete) -> Version:
     """A delete entry as a version of its record."""
     return Version(Kind.KEY_DELETE if delete.ordering is None else Kind.DELETE, delete.ordering, -1)
-
-
-def kinds_of(rows: pa.Table, marker: DeleteMarker | None = None) -> list[Kind]:
-    """For each row whether it is a row, or a delete with the ordering value of the row."""
-    flags = delete_flags(rows, marker)
-    if flags is None:
-        return [Kind.ROW] * rows.num_rows
-    return [Kind.DELETE if flag else Kind.ROW for flag in flags.to_pylist()]

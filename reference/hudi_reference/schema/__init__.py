@@ -1,6 +1,6 @@
 """Table schemas: Avro in storage, Arrow in memory, spec "Schema Evolution".
 
-`avro` has the two forms of a schema, `avro_codec` converts values; `promotion` and `compatibility` are tables of
-types, `reconcile`, `evolution` and `field_ids` apply them. `avro_validation` refuses damaged input. No storage
+`avro` has the two forms of a schema, `avro_codec` converts values; `promotion` is a table of types, `reconcile`,
+`evolution` and `field_ids` apply it. `avro_validation` refuses damaged input. No storage
 is accessed here. Imports only `errors`, `java_text` and `requirement`.
 """

@@ -11,7 +11,7 @@ into memory. No writer of Hudi tables stores such types.
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import fastavro
 import pyarrow as pa
@@ -97,78 +97,68 @@ def check_schema(schema: Any, path: str) -> None:
     Raises ValueError for invalid names and sizes, UnsupportedSchema for types with values without limit.
     """
     try:
-        _least_bytes(schema, {})
-        types, levels = _measure(schema, {})
-        SCHEMA_NODES.check(types)
-        NESTING.check(levels)
+        size = _size_of(schema, {})
+        SCHEMA_NODES.check(size.types)
+        NESTING.check(size.levels)
     except (UnsupportedSchema, LimitExceeded) as error:
         error.path = path
         raise
 
 
-def _measure(avro: Any, known: dict[str, tuple[int, int]]) -> tuple[int, int]:
-    """The types in a checked schema and their levels, those of named types at each reference; each type is visited once.
+class _Size(NamedTuple):
+    """The least bytes of a value of a type, and the number of types and of levels in it, with named types at each reference."""
+
+    least: int
+    types: int = 1
+    levels: int = 1
+
+
+def _around(least: int, inner: Sequence[_Size]) -> _Size:
+    """The size of a type that is made of others."""
+    return _Size(least, 1 + sum(size.types for size in inner), 1 + max((size.levels for size in inner), default=0))
+
+
+def _size_of(avro: Any, known: dict[str, _Size | None]) -> _Size:
+    """The size of a type; each type is visited once. `known` has the named types; None for a type that is being checked.
 
     Types that name each other double with each level, so that a few kilobytes may declare any number of columns.
     """
+    size: _Size | None
     match avro:
         case str():
-            return known.get(avro, (1, 1))
-        case list():
-            return _around([_measure(branch, known) for branch in avro])
-        case {"fields": fields}:
-            found = _around([_measure(field["type"], known) for field in fields])
-        case {"items": inner} | {"values": inner}:
-            found = _around([_measure(inner, known)])
-        case {"type": str() | list() | dict() as inner} if not isinstance(inner, str) or inner in known:
-            found = _measure(inner, known)
-        case _:
-            found = (1, 1)
-    if "name" in avro:
-        known[avro["name"]] = found
-    return found
-
-
-def _around(inner: list[tuple[int, int]]) -> tuple[int, int]:
-    """Types and levels of a type that is made of others."""
-    return 1 + sum(types for types, _ in inner), 1 + max((levels for _, levels in inner), default=0)
-
-
-def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:
-    """The least number of bytes of a value of the type. `known` has the named types; None for a type that is being checked."""
-    least: int | None
-    match avro:
-        case str():
-            least = _LEAST[avro] if avro in _LEAST else known.get(avro)
-            if least is None:
+            size = _Size(_LEAST[avro]) if avro in _LEAST else known.get(avro)
+            if size is None:
                 raise _infinite_type("a type that contains itself", avro)
         case list():
-            least = 1 + min([_least_bytes(branch, known) for branch in avro], default=0)
+            sizes = [_size_of(branch, known) for branch in avro]
+            size = _around(1 + min([branch.least for branch in sizes], default=0), sizes)
         case {"type": "record" | "error", "name": name, "fields": fields}:
             known[_new_name(name, known)] = None
             COLUMNS.check(len(fields))
             names = [_text(field["name"]) for field in fields]
             if len(set(names)) < len(names):
                 raise ValueError(f"record {name} has two fields of one name")
-            least = known[name] = sum([_least_bytes(field["type"], known) for field in fields])
+            sizes = [_size_of(field["type"], known) for field in fields]
+            size = known[name] = _around(sum(field.least for field in sizes), sizes)
         case {"type": "array", "items": items}:
-            least = 1
-            if _least_bytes(items, known) == 0:
+            inner = _size_of(items, known)
+            if inner.least == 0:
                 raise _infinite_type("an array of elements without bytes", items)
+            size = _around(1, [inner])
         case {"type": "map", "values": values}:
-            least = 1 + 0 * _least_bytes(values, known)
-        case {"type": "fixed", "name": name, "size": int(size)} if size >= 0:
-            least = known[_new_name(name, known)] = size
+            size = _around(1, [_size_of(values, known)])
+        case {"type": "fixed", "name": name, "size": int(width)} if width >= 0:
+            size = known[_new_name(name, known)] = _Size(width)
         case {"type": "enum", "name": name, "symbols": [_, *_]}:
-            least = known[_new_name(name, known)] = 1
+            size = known[_new_name(name, known)] = _Size(1)
         case {"type": str(name)} if name in _LEAST or name in known:
-            least = _least_bytes(name, known)
+            size = _size_of(name, known)
         case _:
             raise ValueError(f"not a type:  {str(avro)[:200]}")
-    return least
+    return size
 
 
-def _new_name(name: Any, known: dict[str, int | None]) -> str:
+def _new_name(name: Any, known: dict[str, _Size | None]) -> str:
     """A name that no other type has. Raises ValueError."""
     if _text(name) in known or name in _LEAST:
         raise ValueError(f"the name {name!r} of a type has another meaning already")

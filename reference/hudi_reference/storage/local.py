@@ -15,9 +15,16 @@ import pyarrow as pa
 
 from hudi_reference.limits import OBJECT_BYTES
 from hudi_reference.requirement import implements
-from hudi_reference.storage.opened_folders import TRIES, OpenedFolders
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, require_inside_table
-from hudi_reference.storage.system_calls import SystemCalls, link_in_table, outcome_unknown, translated, translated_change
+from hudi_reference.storage.system_calls import (
+    TRIES,
+    OpenedFolders,
+    SystemCalls,
+    link_in_table,
+    outcome_unknown,
+    translated,
+    translated_change,
+)
 
 #: The environment variable that turns syncing off with `0`, for tables that need not survive a power loss, as those of tests.
 SYNC_VARIABLE = "HUDI_REFERENCE_SYNC"
@@ -33,16 +40,12 @@ Kind = Literal["file", "folder", "link", "other"]
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a folder, with the status of a file. `path` is relative to the base path."""
+    """An entry of a folder, with the status of a file. `path` is relative to the base path, `name` its last step."""
 
     path: str
+    name: str
     kind: Kind
     status: os.stat_result | None = None
-
-    @property
-    def name(self) -> str:
-        """The last step of the path."""
-        return self.path.rpartition("/")[2]
 
     @property
     def info(self) -> ObjectInfo | None:
@@ -63,7 +66,7 @@ class LocalStorage:
     survives a power loss. Folders are made and removed with their contents.
 
     The root and the folders above it may be symbolic links. Below the root none is followed, because its target may lie outside
-    the table: every operation raises SymbolicLinkInTable for a path that leads through a link, or to one (`opened_folders`).
+    the table: every operation raises SymbolicLinkInTable for a path that leads through a link, or to one (`OpenedFolders`).
 
     All methods raise a StorageFault for an error of the file system, and those that change something OutcomeUnknown if the
     change may have happened all the same.
@@ -78,7 +81,7 @@ class LocalStorage:
         self.root = Path(os.path.realpath(root))
         self.syncs = os.environ.get(SYNC_VARIABLE, "1") != "0" if sync is None else sync
         self._calls = calls or SystemCalls()
-        self._folders = OpenedFolders(self.root, self._calls, syncs=self.syncs)
+        self._folders = OpenedFolders(str(self.root), self._calls, self.syncs)
         #: The folders in which hidden files of crashed writers were looked for.
         self._swept: set[str] = set()
 
@@ -106,7 +109,7 @@ class LocalStorage:
                 found = self._folders.status(steps, folder) if steps else None
         except FileNotFoundError:
             return None
-        return Entry(path, "file", found).info if found is not None and stat.S_ISREG(found.st_mode) else None
+        return Entry(path, steps[-1], "file", found).info if found is not None and stat.S_ISREG(found.st_mode) else None
 
     def existing(self, path: str) -> tuple[Path, os.stat_result]:
         """The absolute path of an object, for readers in other processes, and its status. Raises FileNotFoundError."""
@@ -225,10 +228,14 @@ class LocalStorage:
             with translated("list the folder", folder), self._folders.opened(_steps(folder)) as opened:
                 for entry in self._calls.entries(opened):
                     path = f"{folder}/{entry.name}" if folder else entry.name
-                    kind = _kind_of(entry)
+                    kind: Kind = "file" if entry.is_file(follow_symlinks=False) else "other"
+                    if entry.is_symlink():
+                        kind = "link"
+                    elif entry.is_dir(follow_symlinks=False):
+                        kind = "folder"
                     with suppress(FileNotFoundError):
                         status = entry.stat(follow_symlinks=False) if with_status and kind == "file" else None
-                        found.append(Entry(path, kind, status))
+                        found.append(Entry(path, entry.name, kind, status))
         except FileNotFoundError:
             return []
         return found
@@ -342,11 +349,3 @@ class LocalStorage:
 def _steps(path: str) -> list[str]:
     """The steps of a path inside the table. Raises PathOutsideTable."""
     return [step for step in require_inside_table(path).split("/") if step]
-
-
-def _kind_of(entry: "os.DirEntry[str]") -> Kind:
-    if entry.is_symlink():
-        return "link"
-    if entry.is_dir(follow_symlinks=False):
-        return "folder"
-    return "file" if entry.is_file(follow_symlinks=False) else "other"

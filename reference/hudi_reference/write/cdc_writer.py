@@ -8,24 +8,16 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from hudi_reference.files.log.cdc import Change, Mode, Operation
+from hudi_reference.files.log.cdc import Change, Operation
 from hudi_reference.files.log.writer import BlockWriter
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
-from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import KEY
 from hudi_reference.records.row_diff import AFTER, BEFORE, OPERATION, RowDiff, State
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.write.commit import Commit
-
-_ENABLED, _MODE = "hoodie.table.cdc.enabled", "hoodie.table.cdc.supplemental.logging.mode"
-
-
-@implements("TYP-004")
-def logging_mode(properties: TableProperties) -> Mode | None:
-    """What writers of the table log for each change; None without change data capture. Raises InvalidProperty."""
-    return Mode(properties.require(_MODE)) if properties.is_set(_ENABLED) else None
+from hudi_reference.write.write_context import logging_mode
 
 
 @implements("TYP-004", "BLK-033", "BLK-034", "BLK-035", "BLK-036")

@@ -4,7 +4,7 @@ Writes, services and their previews call these checks before they write or delet
 its completion has changed files by then: a rollback or a clean has deleted them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from hudi_reference.errors import UnsupportedTableFeature
@@ -26,23 +26,18 @@ def check_writable(table: Table) -> None:
     """
     properties = table.properties
     check_indexes_maintained(table)
-    for key in _unsupported(properties):
+    unsupported = {
+        "hoodie.datasource.write.drop.partition.columns": properties.is_set("hoodie.datasource.write.drop.partition.columns"),
+        "hoodie.bootstrap.base.path": properties.get("hoodie.bootstrap.base.path") is not None,
+        "hoodie.table.base.file.format": not can_write(properties.base_file_extension),
+    }
+    for key in (key for key, is_unsupported in unsupported.items() if is_unsupported):
         raise UnsupportedTableFeature(
             "the table requires more of its writers than this one supports", rule="PROP-001", path=PROPERTIES_PATH,
             found=f"{key}={properties.get(key)}", remedy="write with an engine that maintains it; reading is possible",
         )  # fmt: skip
     if properties.base_file_extension == "hfile":
         check_populated(properties, "rows in HFiles are sorted by their record keys")
-
-
-def _unsupported(properties: TableProperties) -> Iterator[str]:
-    """The properties that require more of a writer than data files, an instant, and the indexes that are maintained."""
-    if properties.is_set("hoodie.datasource.write.drop.partition.columns"):
-        yield "hoodie.datasource.write.drop.partition.columns"
-    if properties.get("hoodie.bootstrap.base.path") is not None:
-        yield "hoodie.bootstrap.base.path"
-    if not can_write(properties.base_file_extension):
-        yield "hoodie.table.base.file.format"
 
 
 @implements("OCC-020", "PROP-001")

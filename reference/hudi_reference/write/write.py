@@ -19,7 +19,6 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, ids_by_partition
-from hudi_reference.write.cdc_writer import logging_mode
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Policy
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
@@ -37,6 +36,7 @@ from hudi_reference.write.write_context import (
     WriteContext,
     columns_of_update,
     log_options,
+    logging_mode,
 )
 from hudi_reference.write.writer import Writer, rows_per_file
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.files.base.parquet import codec_of
+from hudi_reference.files.log.cdc import Mode
 from hudi_reference.files.log.writer import BlockFormat
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query.slice_reader import SliceReader
@@ -23,6 +24,7 @@ from hudi_reference.write.preconditions import check_format, check_populated
 
 #: The operation that changes some columns of known records; on the timeline it is an upsert.
 PARTIAL_UPDATE = "PARTIAL_UPDATE"
+_ENABLED, _MODE = "hoodie.table.cdc.enabled", "hoodie.table.cdc.supplemental.logging.mode"
 
 
 @dataclass(frozen=True)
@@ -123,3 +125,9 @@ def log_options(table: Table, given: LogOptions = DEFAULTS) -> LogOptions:
     check_format(options.block_format, table.properties)
     codec_of(table.options)
     return options
+
+
+@implements("TYP-004")
+def logging_mode(properties: TableProperties) -> Mode | None:
+    """What writers of the table log for each change; None without change data capture. Raises InvalidProperty."""
+    return Mode(properties.require(_MODE)) if properties.is_set(_ENABLED) else None

@@ -25,10 +25,10 @@ from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, select_fields
 from hudi_reference.timeline.contents.metadata import WriteStat
-from hudi_reference.write.cdc_writer import logging_mode, write_change_log
+from hudi_reference.write.cdc_writer import write_change_log
 from hudi_reference.write.commit import Commit
 from hudi_reference.write.placement.rows import FILE_NAME, PARTITION, fill_meta_columns, stored_rows, with_file_name
-from hudi_reference.write.write_context import DEFAULTS, LogOptions
+from hudi_reference.write.write_context import DEFAULTS, LogOptions, logging_mode
 
 #: Rows in one new base file at most.
 ROWS_PER_FILE = 1_000_000

@@ -5,7 +5,7 @@ import pytest
 
 from hudi_reference.errors import InvalidProperty
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.changes import DeleteMarker, delete_flags, kinds_of, without_deletes
+from hudi_reference.records.changes import Changes, DeleteMarker, delete_flags, without_deletes
 from hudi_reference.records.merge import Kind
 
 
@@ -35,8 +35,8 @@ def test_each_kind_of_delete_row():
             "_hoodie_operation": [None, "I", "D", "-U", "U"],
         }
     )
-    kinds = kinds_of(rows, DeleteMarker("op", "gone"))
-    assert kinds == [Kind.DELETE] * 4 + [Kind.ROW]
+    ((*versions,),) = Changes([rows], rows.schema).by_batch((), DeleteMarker("op", "gone"))
+    assert [version.kind for version in versions] == [Kind.DELETE] * 4 + [Kind.ROW]
     assert without_deletes(rows, DeleteMarker("op", "gone")).num_rows == 1
 
 

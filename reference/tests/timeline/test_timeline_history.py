@@ -9,7 +9,7 @@ from reference_samples import new_table, trip, trips
 
 from hudi_reference.errors import HudiError, InvalidQuery, MalformedHistory, PathOutsideTable
 from hudi_reference.storage import LocalStorage, MemoryStorage
-from hudi_reference.timeline.history.history import History, read_history
+from hudi_reference.timeline.history.history import History
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
@@ -28,7 +28,7 @@ def history_of(**files: bytes) -> MemoryStorage:
 
 def requested(storage: MemoryStorage) -> list[str]:
     """Requested times in the history."""
-    return [instant.requested for instant in read_history(storage, FOLDER)]
+    return [instant.requested for instant in History(storage, FOLDER).instants()]
 
 
 def test_the_files_of_the_current_manifest_are_the_history() -> None:
@@ -41,7 +41,7 @@ def test_the_files_of_the_current_manifest_are_the_history() -> None:
         manifest_3=manifest({"3_3_0.parquet": 1}),
         **{LATER: second, EARLIER: first, f"{A}_{A}_1.parquet": b"garbage"},
     )
-    assert read_history(storage, FOLDER) == (
+    assert History(storage, FOLDER).instants() == (
         Instant(A, "commit", State.COMPLETED, C),
         Instant(B, "deltacommit", State.COMPLETED, C),
         Instant(D, "clean", State.COMPLETED, "20250101000000009"),
@@ -76,7 +76,7 @@ def test_an_instant_in_two_files_counts_once() -> None:
     """LSM-018: while levels are compacted an instant may be listed twice; the first one met counts."""
     storage = MemoryStorage()
     put_history(storage, {EARLIER: level_file((A, C, "commit")), f"{A}_{A}_1.parquet": level_file((A, D, "commit"))})
-    assert [instant.completion for instant in read_history(storage, FOLDER)] == [C]
+    assert [instant.completion for instant in History(storage, FOLDER).instants()] == [C]
 
 
 def test_actions_of_other_releases_are_ignored() -> None:

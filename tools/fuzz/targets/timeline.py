@@ -24,7 +24,7 @@ from hudi_reference.timeline.contents.metadata import (
     read_compaction_plan,
     write_commit_metadata,
 )
-from hudi_reference.timeline.history.history import read_history
+from hudi_reference.timeline.history.history import History
 from hudi_reference.timeline.instants.instant import parse_instant_name
 
 PATH = ".hoodie/timeline/20260101000000000_20260101000000001.commit"
@@ -98,7 +98,7 @@ def history(data: bytes) -> None:
     storage.put("h/manifest_1", manifest)
     storage.put("h/manifest_2", manifest)
     storage.put("h/1_2_0.parquet", level)
-    read_history(storage, "h")
+    History(storage, "h").instants()
 
 
 def history_seeds() -> list[bytes]:

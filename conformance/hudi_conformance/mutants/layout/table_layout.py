@@ -2,7 +2,7 @@
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference import tables
-from hudi_reference.storage import local
+from hudi_reference.storage.local import LocalStorage
 from hudi_reference.storage.system_calls import SystemCalls
 
 
@@ -29,7 +29,7 @@ def symbolic_links_followed(patch: Patch) -> None:
     patch.edit(SystemCalls.open_file, "| _FLAGS", "| os.O_CLOEXEC")
     patch.edit(SystemCalls.status, "follow_symlinks=False", "follow_symlinks=True")
     patch.edit(
-        local._kind_of,
-        'if entry.is_symlink():\n        return "link"\n    if entry.is_dir(follow_symlinks=False):',
-        "if entry.is_dir():",
+        LocalStorage._entries,
+        'if entry.is_symlink():\n                    kind = "link"\n                elif entry.is_dir(',
+        "if entry.is_dir(follow_symlinks=True) or entry.is_dir(",
     )

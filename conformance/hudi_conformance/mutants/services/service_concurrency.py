@@ -6,6 +6,7 @@ from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.metadata.writer import Deltacommit
 from hudi_reference.query.table import Table
+from hudi_reference.services import default_hooks
 from hudi_reference.services.clustering import clustering
 from hudi_reference.services.compaction import compaction
 from hudi_reference.services.indexing.indexing import IndexingExecution
@@ -83,7 +84,7 @@ def inline_compaction_without_plan(patch: Patch) -> None:
     """An inline compaction stores no plan on the timeline."""
 
     patch.edit(
-        compaction.inline_compaction,
+        default_hooks.inline_compaction,
         "            compact(table,",
         f"            __import__({__name__!r}, fromlist=['here']).compact_without_plan(table,",
     )

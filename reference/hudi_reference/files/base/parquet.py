@@ -144,23 +144,20 @@ def codec_of(settings: Mapping[str, str]) -> str:
 
 
 def parquet_of(rows: pa.Table, entries: Mapping[str, str], codec: str = DEFAULT_CODEC) -> bytes:
-    """The bytes of a Parquet file with these entries in its footer, without an Arrow schema: readers use Parquet's types."""
+    """The bytes of a Parquet file with these entries in its footer, without an Arrow schema: readers use Parquet's types.
+
+    In a large file only columns with few distinct values get a dictionary, because one that becomes too large is dropped again.
+    """
     out, (compression, level) = io.BytesIO(), _CODECS[codec]
+    head, repeated = rows.slice(0, _FEW_ROWS), list[str]()
+    for field in rows.schema if rows.num_rows >= _FEW_ROWS else ():
+        if not pt.is_nested(field.type) and pc.count_distinct(head.column(field.name)).as_py() < _FEW_ROWS // 2:
+            repeated.append(field.name)
     with pq.ParquetWriter(
-        out, rows.schema, compression=compression, compression_level=level, use_dictionary=_with_dictionary(rows),
+        out, rows.schema, compression=compression, compression_level=level,
+        use_dictionary=rows.num_rows < _FEW_ROWS or repeated,
         store_schema=False, version="1.0",
     ) as writer:  # fmt: skip
         writer.write_table(rows)
         writer.add_key_value_metadata(entries)
     return out.getvalue()
-
-
-def _with_dictionary(rows: pa.Table) -> bool | list[str]:
-    """The columns that get a dictionary: in large files only those with few distinct values, because a dictionary that becomes
-    too large is dropped again.
-    """
-    if rows.num_rows < _FEW_ROWS:
-        return True
-    head = rows.slice(0, _FEW_ROWS)
-    flat = [field.name for field in rows.schema if not pt.is_nested(field.type)]
-    return [name for name in flat if pc.count_distinct(head.column(name)).as_py() < _FEW_ROWS // 2]

@@ -36,7 +36,8 @@ def murmur(key: bytes, seed: int) -> int:
         h = h * _FACTOR & _ALL_BITS ^ _mix_word(int.from_bytes(key[at : at + 4], "little"))
     if whole < len(key):
         for distance in range(len(key) - whole, 0, -1):
-            h ^= _signed_byte(key[-distance]) << 8 * (distance - 1)
+            byte = key[-distance]
+            h ^= (byte - 256 if byte > 127 else byte) << 8 * (distance - 1)
         h = (h & _ALL_BITS) * _FACTOR & _ALL_BITS
     h ^= h >> 13
     h = h * _FACTOR & _ALL_BITS
@@ -46,10 +47,6 @@ def murmur(key: bytes, seed: int) -> int:
 def _mix_word(word: int) -> int:
     word = word * _FACTOR & _ALL_BITS
     return (word ^ word >> 24) * _FACTOR & _ALL_BITS
-
-
-def _signed_byte(byte: int) -> int:
-    return byte - 256 if byte > 127 else byte
 
 
 def jenkins(key: bytes, seed: int) -> int:

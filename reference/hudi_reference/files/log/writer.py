@@ -20,7 +20,7 @@ from hudi_reference.files.log.positions import position_headers
 from hudi_reference.layout.names import LogFileName
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
-from hudi_reference.schema.required import with_required_columns
+from hudi_reference.schema.evolution import with_required_columns
 
 Header = dict[HeaderKey, str]
 #: The formats in which the rows of a data block can be stored.

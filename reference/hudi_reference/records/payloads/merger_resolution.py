@@ -28,12 +28,12 @@ def merging_of(properties: TableProperties, mergers: Sequence[RecordMerger] = ()
     found = properties.merging
     ordering, marker = properties.ordering_fields, properties.delete_marker
     given = None if marker is None else DeleteMarker(*marker)
-    defaults = {} if schema is None else defaults_of(schema)
     partial_mode = properties.partial_update_mode
+    if found.mode != "CUSTOM" and partial_mode is None:
+        return Merging(found.mode, ordering, given)
+    defaults = {} if schema is None else defaults_of(schema)
     if found.mode != "CUSTOM":
-        merger = (
-            None if partial_mode is None else PartialUpdateMerger.from_modes(found.mode, partial_mode, _unavailable(properties))
-        )
+        merger = PartialUpdateMerger.from_modes(found.mode, partial_mode or "", _unavailable(properties))
         return Merging(found.mode, ordering, given, merger, defaults)
     if found.strategy != PAYLOAD_STRATEGY:
         return Merging("CUSTOM", ordering, given, custom_merger(found, mergers), defaults)

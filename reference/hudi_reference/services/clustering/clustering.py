@@ -21,17 +21,16 @@ from uuid import NAMESPACE_OID, uuid5
 
 import pyarrow as pa
 
-from hudi_reference.errors import ConcurrentChange, MalformedTable, UnsupportedFeature, UnsupportedTableFeature, WriteConflict
+from hudi_reference.errors import ConcurrentChange, WriteConflict
 from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.layout.partitions import mark_partition
-from hudi_reference.layout.properties import TableProperties
 from hudi_reference.number_settings import number_setting
 from hudi_reference.query.file_groups import FileSlice, GroupId, load_commit
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, with_meta_columns
-from hudi_reference.services.clustering.order import check_layout, sort_rows
+from hudi_reference.services.clustering.order import sort_rows
 from hudi_reference.services.clustering.plan import schedule_clustering
 from hudi_reference.services.clustering.plan_record import (
     LAYOUT_KEY,
@@ -40,7 +39,6 @@ from hudi_reference.services.clustering.plan_record import (
     InputGroup,
     parse_clustering_plan,
 )
-from hudi_reference.services.clustering.settings import NAMES, ClusteringSettings
 from hudi_reference.services.compaction.compaction import check_stored
 from hudi_reference.services.planning.compaction_plan import remove_strays, store_planned_file
 from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, pending_of, read_plan
@@ -51,7 +49,6 @@ from hudi_reference.timeline.contents.metadata import WriteStat, commit_record, 
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.transitions import check_not_rolled_back
-from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker, WriteKind, check_schema, concurrent_actions
 from hudi_reference.write.concurrency.markers import mark_file, remove_markers
 from hudi_reference.write.placement.rows import with_file_name
@@ -290,33 +287,3 @@ def completed_record(stats: Sequence[WriteStat], groups: Sequence[InputGroup], s
     """The metadata of a completed clustering: HoodieReplaceCommitMetadata."""
     replaced = ids_by_partition(identity for group in groups for identity in group.members)
     return commit_record("CLUSTER", stats, schema, replaced)
-
-
-@implements("SVC-013", "SVC-014")
-def check_inline_clustering(properties: TableProperties, options: Options) -> None:
-    """Raises Misuse and UnsupportedTableFeature for invalid settings of inline clustering."""
-    if NAMES.isdisjoint(options):
-        return
-    settings = ClusteringSettings.from_options(options)
-    if settings.inline or settings.planned_inline:
-        check_layout(settings.layout)
-        if Concurrency.from_options(options).index is not None:
-            raise UnsupportedTableFeature(
-                "file groups of a bucket index are not clustered here", rule="LAY-021", found="inline clustering",
-                remedy="leave the setting out",
-            )  # fmt: skip
-
-
-@implements("SVC-007", "SVC-013", "SVC-014")
-def inline_clustering(table: Table, _: Timeline) -> None:
-    """After a write, if `hoodie.clustering.inline` is true: execute pending plans, and one more if it is due.
-
-    With `hoodie.clustering.schedule.inline` a plan is published only. Errors are suppressed, because the write has completed;
-    `cluster` reports them.
-    """
-    if NAMES.isdisjoint(table.options):
-        return
-    settings = ClusteringSettings.from_options(table.options)
-    if settings.inline or settings.planned_inline:
-        with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
-            (cluster if settings.inline else schedule_clustering)(table)

@@ -10,7 +10,6 @@ the same rows, and the next service executes the plan again, with the same file 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Any, ClassVar
@@ -18,11 +17,10 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_reference.errors import MalformedTable, Misuse, UnsupportedFeature, UnsupportedTableFeature, WriteConflict
+from hudi_reference.errors import Misuse, UnsupportedTableFeature, WriteConflict
 from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.layout.partitions import mark_partition
-from hudi_reference.layout.properties import TableProperties
 from hudi_reference.number_settings import number_setting
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import Table, View
@@ -233,27 +231,3 @@ def _counts(before: pa.ChunkedArray, merged: pa.Table, base_file: str | None) ->
     updates = len(changed.filter(pc.is_in(changed, value_set=before)))
     stays = merged.num_rows - len(changed)
     return {"updates": updates, "inserts": len(changed) - updates, "deletes": len(before) - stays - updates}
-
-
-#: Whether writers run compactions inline. The default is false, as for deployed writers.
-INLINE_KEY = "hoodie.compact.inline"
-_INLINE_DEFAULTS = {COMMITS_KEY: "5"}
-
-
-@implements("SVC-013", "SVC-014")
-def check_inline_compaction(properties: TableProperties, options: Options) -> None:
-    """Raises Misuse and UnsupportedTableFeature for invalid settings of inline compaction."""
-    if options.get(INLINE_KEY) == "true":
-        check_trigger(options)
-        choose_operations((), options)
-
-
-@implements("OCC-024", "SVC-007", "SVC-013", "SVC-014")
-def inline_compaction(table: Table, _: Timeline) -> None:
-    """After a write, if `hoodie.compact.inline` is true: execute pending plans, and one more if it is due.
-
-    Errors are suppressed, because the write has completed; `compact` reports them.
-    """
-    if table.options.get(INLINE_KEY) == "true" and table.properties.is_merge_on_read:
-        with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
-            compact(table, {**_INLINE_DEFAULTS, **table.options})

@@ -30,11 +30,6 @@ from hudi_reference.write.concurrency.config import Concurrency, Policy
 _WRITES = ("commit", "deltacommit", "replacecommit")
 
 
-def rollback_failed_writes(table: Table) -> tuple[str, ...]:
-    """Before a write, with policy EAGER: roll back failed writes; their requested times."""
-    return roll_back_failed(table) if Concurrency.from_options(table.options).policy is Policy.EAGER else ()
-
-
 def rollback_expired_writes(table: Table, options: Mapping[str, str]) -> tuple[str, ...]:
     """Before a clean, with policy LAZY: roll back writes whose heartbeat has expired; their requested times."""
     settings = {**table.options, **options}

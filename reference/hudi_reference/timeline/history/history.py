@@ -59,7 +59,7 @@ class Level:
 
 @dataclass(eq=False, repr=False)
 class History:
-    """The history of a table as of one manifest, read lazily.
+    """The history of a table as of one manifest, read lazily. All methods raise MalformedHistory.
 
     A reader keeps the manifest with which it began, also when a newer one is published. If a file of this manifest was
     removed meanwhile, the reader continues with the newest manifest, which has the same actions and more. Threads may share
@@ -160,7 +160,9 @@ class History:
     def _level(self, file: LevelFile) -> Level:
         known = self.levels.get(file)
         if known is None:
-            known = self.levels[file] = Level(_read_instants(self._storage, self._folder, file))
+            with opened_level_file(self._storage, self._folder, file) as parquet:
+                rows = parquet.read(columns=_TIMES.names, use_threads=False).select(_TIMES.names).cast(_TIMES)
+            known = self.levels[file] = Level(tuple(instants_of(rows, f"{self._folder}/{file.name}")))
         return known
 
     def _completed_since(self, file: LevelFile, begin: str) -> bool:
@@ -192,14 +194,6 @@ class History:
             ) from missing  # fmt: skip
 
 
-def read_history(storage: Storage, folder: str) -> tuple[Instant, ...]:
-    """Every completed instant in the history, by requested time; () if nothing was archived yet.
-
-    Raises MalformedHistory if the manifest or a listed file is missing or cannot be read.
-    """
-    return History(storage, folder).instants()
-
-
 @contextmanager
 @implements("LSM-011")
 def opened_level_file(storage: Storage, folder: str, file: LevelFile) -> Iterator[pq.ParquetFile]:
@@ -225,29 +219,19 @@ def opened_level_file(storage: Storage, folder: str, file: LevelFile) -> Iterato
 
 
 @implements("LSM-003", "LSM-017", "LSM-018", "LSM-019")
-def _read_instants(storage: Storage, folder: str, file: LevelFile) -> tuple[Instant, ...]:
-    """The actions in a level file; unknown actions are ignored."""
-    with opened_level_file(storage, folder, file) as parquet:
-        rows = _columns(parquet, _TIMES)
-    return tuple(instants_of(rows, f"{folder}/{file.name}"))
-
-
 def instants_of(rows: pa.Table, path: str) -> Iterator[Instant]:
     """The instants of rows of a level file; unknown actions are ignored. Raises MalformedHistory."""
     requested, completion, action = (rows.column(name).to_pylist() for name in _TIMES.names)
-    _check_digits(requested, "LSM-017", path)
-    _check_digits([c if c is not None else r for c, r in zip(completion, requested, strict=True)], "LSM-018", path)
+    completed = [c if c is not None else r for c, r in zip(completion, requested, strict=True)]
+    for rule, times in (("LSM-017", requested), ("LSM-018", completed)):
+        joined = "".join(time or "" for time in times)
+        if not all(times) or (joined and not (joined.isascii() and joined.isdigit())):
+            raise _no_instant(rule, path, next(repr(t) for t in times if not (t and t.isascii() and t.isdigit())))
     if None in action:
         raise _no_instant("LSM-019", path, "no action")
     for r, c, a in zip(requested, completion, action, strict=True):
         if a in ACTIONS:
             yield Instant(r, a, _COMPLETED, c)
-
-
-def _check_digits(times: list[str | None], rule: str, path: str) -> None:
-    joined = "".join(time or "" for time in times)
-    if not all(times) or (joined and not (joined.isascii() and joined.isdigit())):
-        raise _no_instant(rule, path, next(repr(t) for t in times if not (t and t.isascii() and t.isdigit())))
 
 
 def _no_instant(rule: str, path: str, found: str) -> MalformedHistory:
@@ -264,16 +248,11 @@ def read_level_file(storage: Storage, folder: str, file: LevelFile, wanted: Iter
     """
     contents = pa.schema([_CONTENT.field(name) for name in wanted])
     with opened_level_file(storage, folder, file) as parquet:
-        rows = _columns(parquet, pa.unify_schemas([_TIMES, contents]))
+        wanted_columns = pa.unify_schemas([_TIMES, contents])
+        rows = parquet.read(columns=wanted_columns.names, use_threads=False).select(wanted_columns.names).cast(wanted_columns)
     known = rows.filter(pa.array([action in ACTIONS for action in rows.column("action").to_pylist()], pa.bool_()))
     columns = [known.column(name).to_pylist() if name in contents.names else [None] * len(known) for name in _CONTENT.names]
     return [ArchivedAction(*parts) for parts in zip(instants_of(known, f"{folder}/{file.name}"), *columns, strict=True)]
-
-
-def _columns(parquet: pq.ParquetFile, wanted: pa.Schema) -> pa.Table:
-    found = parquet.read(columns=wanted.names, use_threads=False)
-    as_wanted = found.schema.names == wanted.names and found.schema.types == wanted.types
-    return found if as_wanted else found.select(wanted.names).cast(wanted)
 
 
 def _latest(metadata: pq.FileMetaData, column: str) -> str | None:

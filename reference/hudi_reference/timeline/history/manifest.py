@@ -65,32 +65,31 @@ def parse_level_file_name(name: str) -> tuple[str, str, int] | None:
 def load_manifest(storage: Storage, folder: str) -> Manifest:
     """The valid manifest of the history in `folder`.
 
-    Raises MalformedHistory if the version file is not a number, or the manifest is missing or malformed.
+    Raises MalformedHistory if the version file is not a number, or the manifest is missing, malformed or without bytes: then it
+    lost the names of the files.
     """
     number = current_version(storage, folder)
-    while True:
+    while number:
+        path = f"{folder}/manifest_{number}"
         try:
-            return _valid_manifest(storage, folder, number) if number else Manifest()
+            found = read_manifest(storage, folder, number)
+            if found.files or storage.get(path).strip():
+                return found
         except FileNotFoundError as error:
             newer = current_version(storage, folder)
             if newer <= number:  # otherwise it was superseded and removed after the version file was read
                 raise MalformedHistory(
-                    "the manifest is missing", rule="LSM-009", path=f"{folder}/manifest_{number}",
+                    "the manifest is missing", rule="LSM-009", path=path,
                     remedy="restore the manifest; it lists the live files of the history",
                 ) from error  # fmt: skip
             number = newer
-
-
-@implements("LSM-009")
-def _valid_manifest(storage: Storage, folder: str, number: int) -> Manifest:
-    """The manifest that counts. Without bytes it lost the names of the files. Raises FileNotFoundError, MalformedHistory."""
-    found, path = read_manifest(storage, folder, number), f"{folder}/manifest_{number}"
-    if not found.files and not storage.get(path).strip():
-        raise MalformedHistory(
-            "the valid manifest is empty", rule="LSM-009", path=path, expected="the names of the live files of the history",
-            found="no byte", remedy="restore the manifest, or name the one before it in _version_",
-        )  # fmt: skip
-    return found
+        else:
+            raise MalformedHistory(
+                "the valid manifest is empty", rule="LSM-009", path=path, found="no byte",
+                expected="the names of the live files of the history",
+                remedy="restore the manifest, or name the one before it in _version_",
+            )  # fmt: skip
+    return Manifest()
 
 
 @implements("LSM-005", "LSM-007")
