@@ -17,6 +17,7 @@ from tools.pages.locks import locks_page
 from tools.pages.merging import merging_page
 from tools.pages.properties import properties_page
 from tools.pages.timeline import timeline_page
+from tools.pages.track_record import track_record_page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = {
@@ -28,6 +29,7 @@ PAGES = {
     "merging.md": merging_page,
     "properties.md": properties_page,
     "timeline.md": timeline_page,
+    "track-record.md": track_record_page,
     "what-engines-do-today.md": engines_page,
 }
 
