@@ -6,6 +6,7 @@ plain lists and dictionaries, so that they can be kept in a cache. Marks may nam
 """
 
 import ast
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -28,13 +29,29 @@ def read_suite_module(text: str) -> dict[str, Any]:
     names = dict(find_assignments(tree))
     constants = {name: _items(value) for name, value in names.items()}
     tests = [_test(node, names) for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
+    marks = {name: facts for name, value in names.items() if any((facts := _read_marks([value], names)).values())}
     imports = {
         alias.asname or alias.name: f"{node.module}.{alias.name}"
         for node in tree.body
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
     }
-    return {"tests": tests, "constants": {k: v for k, v in constants.items() if v}, "imports": imports}
+    constants = {k: v for k, v in constants.items() if v}
+    return {"tests": tests, "constants": constants, "imports": imports, "marks": marks}
+
+
+def fingerprint(text: str) -> str:
+    """Eight hexadecimal digits that tell two texts apart."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def fingerprint_of(node: ast.AST) -> str:
+    """The fingerprint of code: it does not depend on comments, docstrings, marks and the place in the file."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        code = node.body[1:] if ast.get_docstring(node) is not None else node.body
+        arguments = [node.args] if isinstance(node, ast.FunctionDef) else node.bases
+        return fingerprint("\n".join(map(ast.dump, [*arguments, *code])))
+    return fingerprint(ast.dump(node))
 
 
 def read_guarantee(docstring: str) -> str:
@@ -69,13 +86,32 @@ def _test(node: ast.FunctionDef, names: Mapping[str, ast.expr]) -> dict[str, Any
     it is about.
     """
     marked = [*reversed(node.decorator_list), *(value for name, value in names.items() if name == "pytestmark")]
+    return {
+        "name": node.name,
+        "line": node.lineno,
+        "fingerprint": fingerprint_of(node),
+        "description": read_guarantee(ast.get_docstring(node) or ""),
+        "imported": [ast.unparse(mark) for mark in marked if _is_imported(mark, names)],
+        **_read_marks(marked, names),
+    }
+
+
+def _is_imported(mark: ast.expr, names: Mapping[str, ast.expr]) -> bool:
+    """Whether a decorator is a mark that another module defines."""
+    match mark:
+        case ast.Name(id=name):
+            return name not in names
+        case ast.Attribute(value=ast.Name(id=name)):
+            return name != "pytest"
+    return False
+
+
+def _read_marks(marked: Iterable[ast.expr], names: Mapping[str, ast.expr]) -> dict[str, Any]:
+    """What the marks in these expressions say."""
     marks = [found for decorator in marked for found in _marks(decorator, names)]
     citing = [mark.call for mark in marks if mark.name == "requirements"]
     needing = [mark.call for mark in marks if mark.name == "needs" and not mark.of_parameter]
     return {
-        "name": node.name,
-        "line": node.lineno,
-        "description": read_guarantee(ast.get_docstring(node) or ""),
         "requirements": _items_of(arg for call in citing for arg in call.args),
         "computed": any(not _items(arg) for call in citing for arg in call.args),
         "needs": _items_of(arg for call in needing for arg in call.args),
@@ -134,6 +170,20 @@ class Modules:
     def mark_texts(self, module: str, items: list[Item]) -> tuple[str, ...]:
         """The texts of marks in a module, each once, references replaced by what they name."""
         return tuple(dict.fromkeys(text for item in items for text in self._text(module, item)))
+
+    def texts_of_test(self, module: str, test: Mapping[str, Any], key: str) -> tuple[str, ...]:
+        """The texts of `key` (requirements, needs, writer) of a test, also those of marks that it imports."""
+        found = [*self.mark_texts(module, test[key])]
+        for name in test["imported"]:
+            owner, mark = self._defining_module(module, name)
+            found += self.mark_texts(owner, self._modules.get(owner, {}).get("marks", {}).get(mark, {}).get(key, []))
+        return tuple(dict.fromkeys(found))
+
+    def _defining_module(self, module: str, name: str) -> tuple[str, str]:
+        """The module that defines an imported name, and the name in it."""
+        owner, _, last = name.rpartition(".")
+        imports = self._modules.get(module, {"imports": {}})["imports"]
+        return (imports.get(owner, ""), last) if owner else _split(imports.get(name, ""))
 
     def lacks_definition(self, module: str, items: list[Item]) -> bool:
         """Whether one of the references is to something that these modules do not define."""

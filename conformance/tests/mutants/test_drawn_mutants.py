@@ -1,17 +1,27 @@
 """Mutants that are drawn at random: which changes are drawn, how one is applied, and what judges it."""
 
 import ast
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import hudi_reference.errors  # noqa: F401 - a test needs a module that is imported
-from hudi_conformance.mutants.drawn.draw import DrawnMutant, draw_mutants, install_mutant, mutants_of_source, reference_folder
+from hudi_conformance.mutants.drawn.draw import (
+    Change,
+    DrawnMutant,
+    draw_mutants,
+    install_mutant,
+    mutants_of_source,
+    reference_folder,
+)
 from hudi_conformance.mutants.drawn.operators import find_sites
-from hudi_conformance.runner.mutation.drawn import judge_mutant
+from hudi_conformance.runner.mutation.drawn import Judgement, judge_mutant, load_judgements, save_judgements
 from hudi_conformance.runner.mutation.lines import RecordedLines
+from hudi_conformance.runner.mutation.worker import Answer, Worker
 
 SOURCE = '''"""Docstring."""
 LIMIT = 3
@@ -102,13 +112,77 @@ def test_a_mutant_that_does_not_exist_is_refused():
         install_mutant("drawn:errors.py:0")
 
 
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    started = Worker()
+    yield started
+    started.close()
+
+
 @pytest.mark.slow
-def test_a_mutant_is_judged_by_the_cases_that_execute_its_line():
+def test_a_mutant_is_judged_by_the_cases_that_execute_its_line(worker: Worker):
     """A reader that ignores base files, and the same change where no case executes the line."""
     case, path = "fixtures/merge/event-time.late-record.mor/case.json", "layout/names.py"
     killed = first_mutant(path, "condition-false")  # names of base files are not recognized
     lines = RecordedLines({(path, killed.site.line): frozenset({f"{case}::reference"})}, {})
-    judged = judge_mutant(killed, lines)
+    judged = judge_mutant(killed, lines, worker)
     assert (judged.outcome, judged.asked) == ("killed", 1)
     assert judged.killed_by.startswith("merge.event-time.late-record.mor")
-    assert judge_mutant(killed, RecordedLines({}, {})).outcome == "not executed"
+    assert judge_mutant(killed, RecordedLines({}, {}), worker).outcome == "not executed"
+
+
+ENDINGS = """
+import pytest, time
+
+def test_passes():
+    pass
+
+def test_fails():
+    assert False
+
+def test_loops():
+    while True:
+        pass
+
+def test_waits():
+    time.sleep(1000)
+
+def test_ends():
+    import os
+    os._exit(7)
+"""
+
+
+@pytest.mark.slow
+def test_a_worker_says_how_a_run_ended(worker: Worker, tmp_path: Path):
+    """A worker runs pytest again after a run that failed, was too long, waited, or ended its process."""
+    (tmp_path / "test_endings.py").write_text(ENDINGS)
+
+    def run(test: str) -> Answer:
+        arguments = ["-q", "-p", "no:cacheprovider", f"--rootdir={tmp_path}", f"{tmp_path}/test_endings.py::{test}"]
+        return worker.run(arguments, cpu_seconds=1, seconds=20 if test == "test_loops" else 5)
+
+    assert run("test_passes") == Answer(0)
+    assert run("test_fails") == Answer(1, ("test_endings.py::test_fails",))
+    assert run("test_loops").exit == -signal.SIGXCPU
+    assert run("test_waits").exit is None
+    assert run("test_ends").exit == 7
+    assert run("test_passes") == Answer(0)
+
+
+def test_tests_that_execute_the_same_lines_are_run_last():
+    """Of tests with the same lines the shortest runs early; a test with other lines runs before the second of them."""
+    lines = RecordedLines(
+        {("a.py", 1): frozenset({"short", "long", "longer", "other"}), ("a.py", 2): frozenset({"other"})},
+        {"short": 0.1, "long": 0.2, "longer": 0.21, "other": 0.3},
+    )
+    assert lines.tests_of("a.py", 1) == ("short", "other", "long", "longer")
+    assert lines.tests_of("a.py", 2) == ("other",)
+
+
+def test_an_interrupted_run_is_continued(tmp_path: Path):
+    """Judgements of the same seed and the same sources are read again; others are not."""
+    judged = [Judgement("drawn:a.py:1", Change("a.py", "f", "x = 1", "constant", "1", "2"), "killed", "case", 3, 0.5)]
+    save_judgements(tmp_path / "judged.json", 4, judged)
+    assert load_judgements(tmp_path / "judged.json", 4) == judged
+    assert load_judgements(tmp_path / "judged.json", 5) == load_judgements(tmp_path / "none.json", 4) == []

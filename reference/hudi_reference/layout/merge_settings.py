@@ -55,7 +55,7 @@ def _split_list(text: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in (text or "").split(",") if part.strip())
 
 
-@implements("API-006", "MRG-035", "PAY-001", "PAY-005", "PAY-011")
+@implements("API-006", "MRG-035", "PAY-001", "PAY-005", "PAY-011", "PAY-013")
 def configure_merging(
     mode: str | None, settings: MergeSettings, ordering: Sequence[str], version: int = TABLE_VERSION
 ) -> StoredMerging:

@@ -211,6 +211,7 @@ def _drop_commits_before_creation(commits: Mapping[Instant, CommitMetadata]) -> 
     return kept
 
 
+@implements("TYP-005")
 def _collect_data_files(
     listed: Collection[str], commits: Mapping[Instant, CommitMetadata], holds: Callable[[str], bool] | None = None
 ) -> dict[GroupId, list[NamedFile]]:

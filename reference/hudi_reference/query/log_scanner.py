@@ -67,7 +67,7 @@ class LogScanner:
         kept = [block for place, block in enumerate(queue) if place not in removed]
         return apply_log_compactions(drop_failed_attempts(kept))
 
-    @implements("LF-036", "TYP-008")
+    @implements("LF-036", "LCP-004", "TYP-008")
     def _is_applied(self, block: Block) -> bool:
         """Whether the block is of a completed write, not later than the read time. Change-capture blocks never are."""
         if block.kind is BlockType.CDC_DATA:

@@ -145,7 +145,7 @@ def _combine(active: Iterable[Instant], archived: Iterable[Instant]) -> tuple[In
     return tuple(sorted(by_identity.values(), key=requested_order))
 
 
-@implements("LAY-017", "TL-046", "TL-053")
+@implements("LAY-017", "TL-042", "TL-046", "TL-053")
 def build_timeline(names: Iterable[str]) -> tuple[Instant, ...]:
     """The instants of file names: one for each action, in its highest state, by requested time.
 

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.report.evidence import coverage as report
+from hudi_conformance.report.evidence import gaps
 from hudi_conformance.report.evidence.coverage_page import render_page
 from hudi_conformance.report.evidence.evidence import ROOT, gather_evidence
 from hudi_conformance.report.stored_verdicts import store_verdicts
@@ -33,6 +34,9 @@ def coverage(
         bool, typer.Option("--check", help="Write nothing; exit 1 if the page is stale or evidence is missing.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the coverage as JSON; write nothing.")] = False,
+    accept_gaps: Annotated[
+        bool, typer.Option("--accept-gaps", help="Accept new gaps in the evidence: they are added to gaps.toml.")
+    ] = False,
     record_from: Annotated[
         list[Path] | None, typer.Option("--record", help="Store the verdicts of a report folder (run --report) first.")
     ] = None,
@@ -52,8 +56,11 @@ def coverage(
     if as_json:
         typer.echo(json.dumps(report.entries_as_json(entries), indent=1))
         return
+    if not check:
+        found = gaps.find_gaps(evidence)
+        gaps.save_gaps(found if accept_gaps else gaps.shrink(gaps.load_gaps(), found))
     fresh = render_page(entries, evidence.verdicts, evidence.counts)
-    wrong = list(report.find_problems(evidence))
+    wrong = [*report.find_problems(evidence), *report.find_old_evidence(evidence)]
     if check:
         wrong += filter(None, [report.describe_page_difference(fresh)])
     else:

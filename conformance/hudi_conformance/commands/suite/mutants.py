@@ -1,6 +1,7 @@
 """`hudi-conformance mutants`: the strength of the suite, measured with mutants."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated
@@ -14,10 +15,13 @@ from hudi_conformance.cases.renames import current_mutant
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
 from hudi_conformance.mutants import Mutant, all_mutants
+from hudi_conformance.mutants.harness.mutant import changed_places
 from hudi_conformance.mutants.harness.score import Kill, save_kills
-from hudi_conformance.report.evidence.evidence import ROOT, CitedCase, gather_evidence
+from hudi_conformance.report.evidence.evidence import ROOT, CitedCase, Evidence, gather_evidence
+from hudi_conformance.report.evidence.freshness import Record, find_stale_kills, load_records, make_record, save_records
 from hudi_conformance.requirements.chapters import chapter_of_rule
 from hudi_conformance.runner.mutation.named import SuiteError, run_mutants
+from hudi_conformance.runner.mutation.stale import confirm_kills
 
 #: The outcomes of a mutant, best first, and how each is shown.
 OUTCOMES = {
@@ -33,13 +37,20 @@ def mutants(
         typer.Option("--only", metavar="PATTERN", help="Mutants by name, rule, area or chapter; repeatable."),
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Mutants that run at the same time.")] = 1,
+    stale: Annotated[
+        bool,
+        typer.Option("--stale", help="Only mutants whose record is older than mutant, code or cases; of them, confirm it."),
+    ] = False,
     drawn: Annotated[
         int | None,
         typer.Option("--random", metavar="N", min=1, help="Judge N small changes of the code, drawn at random, instead."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="What decides which changes are drawn.")] = 0,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the judgements of drawn mutants as JSON.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the judgements of drawn mutants as JSON; those that it has are kept."
+        ),
     ] = None,
 ) -> None:
     """Apply one mutant after the other to the reference and record which cases fail. Each outcome is stored at once."""
@@ -57,10 +68,11 @@ def mutants(
     if not chosen:
         typer.echo(f"no mutant matches {', '.join(patterns)}; hudi-conformance explain NAME describes one", err=True)
         raise typer.Exit(2)
-    cases = gather_evidence().cases
+    evidence = gather_evidence()
+    cases = evidence.cases
     share_compiled_modules()
     try:
-        kills = _run(chosen, cases, jobs)
+        kills = _confirm(chosen, evidence) if stale else _run(chosen, evidence, jobs)
     except SuiteError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(3) from None
@@ -75,9 +87,12 @@ def _judge_drawn(count: int, seed: int, jobs: int, output: Path | None) -> None:
     from hudi_conformance.runner.mutation import drawn
 
     share_compiled_modules()
-    judged: list[drawn.Judgement] = []
     console = SafeConsole()
     chosen = draw_mutants(count, seed)
+    names = {mutant.name for mutant in chosen}
+    judged = [j for j in drawn.load_judgements(output, seed) if j.name in names] if output is not None else []
+    known = {j.name for j in judged}
+    chosen = tuple(mutant for mutant in chosen if mutant.name not in known)
     with Progress(transient=True, console=SafeConsole(stderr=True)) as progress:
         task = progress.add_task("which cases execute which lines", total=len(chosen))
 
@@ -85,7 +100,7 @@ def _judge_drawn(count: int, seed: int, jobs: int, output: Path | None) -> None:
             judged.append(found)
             progress.update(task, advance=1, description=found.name)
             colour = "green" if found.outcome == "killed" else "red"
-            console.print(f"[{colour}]{found.outcome}[/]  {escape(found.description)}  [dim]{escape(found.killed_by)}[/]")
+            console.print(f"[{colour}]{found.outcome}[/]  {escape(str(found.change))}  [dim]{escape(found.killed_by)}[/]")
             if output is not None:
                 drawn.save_judgements(output, seed, judged)
 
@@ -101,16 +116,40 @@ def _judge_drawn(count: int, seed: int, jobs: int, output: Path | None) -> None:
     raise typer.Exit(0 if outcomes.count("killed") == len(judged) else 1)
 
 
-def _run(chosen: list[Mutant], cases: tuple[CitedCase, ...], jobs: int) -> list[Kill]:
-    known = all_mutants()
+def _run(chosen: list[Mutant], evidence: Evidence, jobs: int) -> list[Kill]:
+    by_name = {mutant.name: mutant for mutant in chosen}
     with Progress(transient=True, console=SafeConsole(stderr=True)) as progress:
         task = progress.add_task("mutants", total=len(chosen))
 
         def done(kill: Kill) -> None:
-            save_kills({kill.name: list(kill.killed_by or ())}, known)
+            fingerprint = next(known.fingerprint for known in evidence.kills if known.name == kill.name)
+            record = make_record(replace(kill, fingerprint=fingerprint), changed_places(by_name[kill.name]), evidence)
+            _store(kill, record)
             progress.update(task, advance=1, description=kill.name)
 
-        return run_mutants(chosen, cases, jobs=jobs, done=done)
+        return run_mutants(chosen, evidence.cases, jobs=jobs, done=done)
+
+
+def _confirm(chosen: list[Mutant], evidence: Evidence) -> list[Kill]:
+    """Confirm the records of those of the mutants that have an old one."""
+    old = dict(find_stale_kills(evidence, load_records()))
+    chosen, kills = [mutant for mutant in chosen if mutant.name in old], list[Kill]()
+    with Progress(transient=True, console=SafeConsole(stderr=True)) as progress:
+        task = progress.add_task("mutants", total=len(chosen))
+
+        def done(kill: Kill, record: Record) -> None:
+            kills.append(kill)
+            _store(kill, record)
+            progress.update(task, advance=1, description=kill.name)
+
+        confirm_kills(chosen, evidence, done)
+    return kills
+
+
+def _store(kill: Kill, record: Record) -> None:
+    known = all_mutants()
+    save_kills({kill.name: list(kill.killed_by or ())}, known)
+    save_records({kill.name: record}, [mutant.name for mutant in known])
 
 
 def _matches(mutant: Mutant, pattern: str) -> bool:

@@ -11,11 +11,14 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, ModuleType
+from zlib import crc32
 
 from hudi_conformance.mutants.drawn.operators import Site, find_sites
 
 #: What the name of a drawn mutant begins with.
 PREFIX = "drawn:"
+#: Characters of the texts of a change.
+LONGEST = 200
 #: Bytes of memory of a process with a drawn mutant.
 MEMORY = 8 << 30
 #: Modules whose code is not observable from outside: the texts of errors, and packages that only import.
@@ -23,15 +26,36 @@ LEFT_OUT = ("errors.py", "requirement.py", "__init__.py")
 
 
 @dataclass(frozen=True)
+class Change:
+    """A change of the reference by its content: it stays the same when code elsewhere in the file changes.
+
+    `path` is relative to the package `hudi_reference`, `function` the qualified name of the function or class around it,
+    `text` the source line, `before` and `after` the node and its replacement. Two changes of one function may be alike.
+    """
+
+    path: str
+    function: str
+    text: str
+    operator: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        """Place, operator, and the text before and after."""
+        return f"{self.path} ({self.function or 'module'}), {self.operator}: {self.before} → {self.after}"
+
+
+@dataclass(frozen=True)
 class DrawnMutant:
     """One change at one place of the reference. `number` is its position among the changes of its file, from 0.
 
-    `path` is relative to the package `hudi_reference`.
+    `path` is relative to the package `hudi_reference`, `text` is the source line.
     """
 
     path: str
     number: int
     site: Site
+    text: str
 
     @property
     def name(self) -> str:
@@ -39,10 +63,15 @@ class DrawnMutant:
         return f"{PREFIX}{self.path}:{self.number}"
 
     @property
-    def description(self) -> str:
-        """Place, operator, and the text before and after."""
+    def change(self) -> Change:
+        """What is changed."""
         s = self.site
-        return f"{self.path}:{s.line} ({s.function or 'module'}), {s.operator}: {s.before} → {s.after}"
+        return Change(self.path, s.function, self.text, s.operator, shorten(s.before), shorten(s.after))
+
+
+def shorten(text: str) -> str:
+    """A text of at most 200 characters: the rest is replaced by its checksum."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 12]} … {crc32(text.encode()):08x}"
 
 
 def reference_folder() -> Path:
@@ -54,7 +83,9 @@ def reference_folder() -> Path:
 
 def mutants_of_source(path: str, text: str) -> Iterator[DrawnMutant]:
     """Every first-order mutant of one file of the reference."""
-    return (DrawnMutant(path, number, site) for number, site in enumerate(find_sites(ast.parse(text))))
+    lines = text.splitlines()
+    found = enumerate(find_sites(ast.parse(text)))
+    return (DrawnMutant(path, number, site, lines[site.line - 1].strip()) for number, site in found)
 
 
 def draw_mutants(count: int, seed: int, root: Path | None = None) -> tuple[DrawnMutant, ...]:

@@ -34,10 +34,14 @@ class StaleMutant(LookupError):
 
 
 class Patch:
-    """Changes of the running reference that are reverted together."""
+    """Changes of the running reference that are reverted together.
+
+    `places` are what was changed, as `module:qualified name`.
+    """
 
     def __init__(self) -> None:
         self._undo = ExitStack()
+        self.places: set[str] = set()
 
     def edit(self, function: Any, old: str, new: str) -> None:
         """Replace `old` in the source of a function, method or property by `new`.
@@ -58,18 +62,38 @@ class Patch:
     def set(self, owner: object, name: str, value: object) -> None:
         """Set an existing attribute of a module, class or function to another value."""
         before = getattr(owner, name)
+        self.places.add(_place_of(owner, name, before))
         setattr(owner, name, value)
         self._undo.callback(setattr, owner, name, before)
 
     def item(self, table: dict[Any, Any], key: object, value: object) -> None:
         """Set an existing entry of a normative table to another value."""
         before = table[key]
+        self.places.add(_place_of_table(table))
         table[key] = value
         self._undo.callback(table.__setitem__, key, before)
 
     def undo(self) -> None:
         """Revert every change, latest first."""
         self._undo.close()
+
+
+def _place_of(owner: object, name: str, before: object) -> str:
+    """Where an attribute is defined whose value was `before`."""
+    if isinstance(owner, ModuleType):
+        defining = before if isinstance(before, FunctionType | type) else None
+        return f"{owner.__name__}:{name}" if defining is None else f"{defining.__module__}:{defining.__qualname__}"
+    if isinstance(owner, FunctionType):
+        return f"{owner.__module__}:{owner.__qualname__}"
+    kind = owner if isinstance(owner, type) else type(owner)
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _place_of_table(table: object) -> str:
+    """The constant of the reference that is this table; empty if there is none."""
+    ours = [module for name, module in sys.modules.items() if name.startswith("hudi_reference")]
+    found = (f"{m.__name__}:{name}" for m in ours for name, value in vars(m).items() if value is table)
+    return min(found, default="")
 
 
 def _plain(function: Any) -> FunctionType:
@@ -179,6 +203,20 @@ def collect(mutants: Iterable[Mutant]) -> tuple[Mutant, ...]:
         if found.setdefault(known.name, known) is not known:
             raise ValueError(f"two mutants are named {known.name!r}")
     return tuple(found[name] for name in sorted(found))
+
+
+def changed_places(known: Mutant) -> tuple[str, ...]:
+    """The code that a mutant changes, as `module:qualified name`.
+
+    Raises:
+        StaleMutant: the mutant no longer applies.
+    """
+    patch = Patch()
+    try:
+        known.apply(patch)
+        return tuple(sorted(patch.places - {""}))
+    finally:
+        patch.undo()
 
 
 @contextmanager

@@ -14,13 +14,17 @@ FILE = Path(__file__).parents[1] / "results.json"
 
 @dataclass(frozen=True)
 class Kill:
-    """A mutant and the cases that kill it; `killed_by` is None when the mutant was never run. `place` is file and line."""
+    """A mutant and the cases that kill it; `killed_by` is None when the mutant was never run.
+
+    `place` is file and line of the mutant, `fingerprint` changes when it does.
+    """
 
     name: str
     breaks: tuple[str, ...]
     description: str
     killed_by: tuple[str, ...] | None
     place: str = ""
+    fingerprint: str = ""
 
 
 def load_kills(mutants: Iterable[Mutant]) -> tuple[Kill, ...]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from hudi_conformance.mutants.harness.score import Kill
+from hudi_conformance.report.evidence import gaps
 from hudi_conformance.report.evidence import levels as evidence_levels
 from hudi_conformance.report.evidence.evidence import ROOT, CitedCase, Evidence, SourcePlace
 from hudi_conformance.report.evidence.levels import Basis, Level
@@ -176,6 +177,12 @@ def find_problems(evidence: Evidence) -> Iterator[str]:
     yield from _cases_without_rules(evidence)
     yield from _weak_cases(evidence)
     yield from _unmarked_errata(evidence)
+
+
+def find_old_evidence(evidence: Evidence) -> Iterator[str]:
+    """What of the recorded evidence of this checkout is missing or faulty."""
+    yield from gaps.find_faults(evidence)
+    yield from gaps.describe_gaps(gaps.load_gaps(), gaps.find_gaps(evidence))
 
 
 def _unknown_citations(evidence: Evidence) -> Iterator[str]:

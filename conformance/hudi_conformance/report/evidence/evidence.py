@@ -60,6 +60,7 @@ class CitedCase:
     needs: tuple[str, ...] = ()
     writer_needs: tuple[str, ...] = ()
     versions: tuple[int, ...] = VERSIONS
+    fingerprint: str = ""
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -89,6 +90,8 @@ class Evidence:
     features: Mapping[str, FeatureText] = field(default_factory=dict)
     #: Where the code of the reference names an erratum.
     deviations: Mapping[str, list[SourcePlace]] = field(default_factory=dict)
+    #: A fingerprint of each function, class and constant of the reference, by `module:qualified name`.
+    definitions: Mapping[str, str] = field(default_factory=dict)
 
     def cases_citing(self, requirement: str) -> tuple[CitedCase, ...]:
         """The cases that cite a rule."""
@@ -106,7 +109,14 @@ def gather_evidence() -> Evidence:
     known = (*golden_cases(files), *suite_cases(files))
     counts = recorded_counts({case.id for case in known})
     found = Evidence(
-        find_implementations(files), known, mutants(files), recorded_verdicts(), counts, features(files), find_deviations(files)
+        find_implementations(files),
+        known,
+        mutants(files),
+        recorded_verdicts(),
+        counts,
+        features(files),
+        find_deviations(files),
+        find_definitions(files),
     )
     files.save()
     return found
@@ -132,6 +142,15 @@ def find_deviations(files: FileCache | None = None) -> dict[str, list[SourcePlac
         for erratum, line in facts["errata"]:
             found.setdefault(erratum, []).append(SourcePlace(module, path, line))
     return found
+
+
+def find_definitions(files: FileCache | None = None) -> dict[str, str]:
+    """A fingerprint of each function, class and constant of the reference, by `module:qualified name`."""
+    return {
+        f"{module}:{name}": found
+        for module, _, facts in _reference_modules(files or _uncached())
+        for name, found in facts["definitions"].items()
+    }
 
 
 def _reference_modules(files: FileCache) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -201,14 +220,15 @@ def suite_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
     return tuple(
         CitedCase(
             f"{module.rpartition('.')[2]}::{test['name']}",
-            modules.mark_texts(module, test["requirements"]),
+            modules.texts_of_test(module, test, "requirements"),
             (),
             paths[module][0],
             test["description"],
             line=test["line"],
-            needs=modules.mark_texts(module, test["needs"]),
-            writer_needs=modules.mark_texts(module, test["writer"]),
+            needs=modules.texts_of_test(module, test, "needs"),
+            writer_needs=modules.texts_of_test(module, test, "writer"),
             versions=tuple(test["versions"]) or VERSIONS[:1],
+            fingerprint=test["fingerprint"],
         )
         for module, facts in read.items()
         if module.rpartition(".")[2].startswith("test_")
@@ -226,7 +246,8 @@ def mutants(files: FileCache | None = None) -> tuple[Kill, ...]:
         for mutant in files.read(path, read):
             killers = tuple(recorded[mutant["name"]]) if mutant["name"] in recorded else None
             place = f"{shown}:{mutant['line']}"
-            found.append(Kill(mutant["name"], tuple(mutant["breaks"]), mutant["description"], killers, place))
+            breaks = tuple(mutant["breaks"])
+            found.append(Kill(mutant["name"], breaks, mutant["description"], killers, place, mutant["fingerprint"]))
     return tuple(sorted(found, key=lambda kill: kill.name))
 
 

@@ -11,17 +11,33 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from hudi_conformance.cases.suite_marks import find_keyword
+from hudi_conformance.cases.suite_marks import find_keyword, fingerprint, fingerprint_of
 
 _ERRATUM = re.compile(r"\bER-\d{3}\b")
 
 
-def read_reference_module(text: str) -> dict[str, list[list[Any]]]:
-    """`implements`: [rule, qualified name, line] of what is marked; `errata`: [id, line] where the text names an erratum."""
-    marked = _implementations(ast.parse(text), "") if "implements(" in text else ()
+def read_reference_module(text: str) -> dict[str, Any]:
+    """`implements`: [rule, qualified name, line] of what is marked; `errata`: [id, line] where the text names an erratum;
+    `definitions`: a fingerprint of each function, class and constant by its qualified name.
+    """
+    tree = ast.parse(text)
+    marked = _implementations(tree, "") if "implements(" in text else ()
     lines = enumerate(text.splitlines(), 1)
     errata = [[id_, number] for number, line in lines for id_ in dict.fromkeys(_ERRATUM.findall(line))]
-    return {"implements": [list(found) for found in marked], "errata": errata}
+    return {"implements": [list(found) for found in marked], "errata": errata, "definitions": dict(_definitions(tree, ""))}
+
+
+def _definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.FunctionDef(name=name):
+                yield prefix + name, fingerprint_of(child)
+                yield from _definitions(child, f"{prefix}{name}.<locals>.")
+            case ast.ClassDef(name=name):
+                yield prefix + name, fingerprint_of(child)
+                yield from _definitions(child, f"{prefix}{name}.")
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield prefix + name, fingerprint_of(child)
 
 
 def _implementations(node: ast.AST, prefix: str) -> Iterator[tuple[str, str, int]]:
@@ -49,6 +65,7 @@ def read_mutants(text: str) -> list[dict[str, Any]]:
                     "breaks": [rules] if isinstance(rules, str) else list(rules),
                     "description": ast.get_docstring(node) or "",
                     "line": node.lineno,
+                    "fingerprint": fingerprint_of(node),
                 })  # fmt: skip
     return found
 
@@ -57,7 +74,13 @@ def read_mutants_of_file(text: str) -> list[dict[str, Any]]:
     """The mutants that a TOML file defines."""
     lines = {line.strip("[]"): number for number, line in enumerate(text.splitlines(), 1) if line.startswith("[")}
     return [
-        {"name": name, "breaks": given["breaks"], "description": given["description"], "line": lines[name]}
+        {
+            "name": name,
+            "breaks": given["breaks"],
+            "description": given["description"],
+            "line": lines[name],
+            "fingerprint": fingerprint(json.dumps([given["function"], given["old"], given["new"]])),
+        }
         for name, given in tomllib.loads(text).items()
     ]
 

@@ -1,29 +1,33 @@
-"""Judging drawn mutants: the cases that execute the changed line, the shortest first, up to the first that fails."""
+"""Judging drawn mutants: the cases that execute the changed line, up to the first that fails."""
 
 import hashlib
 import json
 import os
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
+from threading import Lock
 
 import pytest
 
-from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.engines.support.environments import cache_folder
-from hudi_conformance.mutants.drawn.draw import DrawnMutant, reference_folder
+from hudi_conformance.mutants.drawn.draw import Change, DrawnMutant, reference_folder
 from hudi_conformance.report.evidence.evidence import ROOT
-from hudi_conformance.report.saved_run import read_report
-from hudi_conformance.runner.mutation.lines import RecordedLines, read_recorded_lines
-from hudi_conformance.runner.mutation.named import PLAIN, PLUGINS, SuiteError, run_pytest
+from hudi_conformance.runner.mutation.lines import START_OF_TEST, RecordedLines, read_recorded_lines
+from hudi_conformance.runner.mutation.named import PLAIN, PLUGINS, TIME_LIMIT, SuiteError, run_pytest
+from hudi_conformance.runner.mutation.worker import Worker
 
-#: Tests of the first, second and further runs of a mutant: most mutants are killed by one of the first.
-BATCHES = (24, 240, 2400)
-#: Seconds of a run beyond twelve times the CPU time that its tests need without a mutant: a mutant may make them hang.
-EXTRA_SECONDS = 120
+#: Seconds of the tests in the first batch, and how much longer each further batch is: most mutants are killed soon.
+FIRST_BATCH, GROWTH = 2.0, 4.0
+#: Tests that each process runs without a mutant first.
+CONTROLS = 50
+#: Limits of a run, because a mutant may make it hang: its processor time, in seconds and as a multiple of what the tests need
+#: without a mutant, and its duration as a multiple of that.
+EXTRA_SECONDS, CPU_FACTOR, WAITING_FACTOR = 10.0, 4.0, 4.0
 
 
 @dataclass(frozen=True)
@@ -31,76 +35,128 @@ class Judgement:
     """What the suite says of a drawn mutant.
 
     `outcome` is `killed`, `survived` or `not executed` (no case executes the line); `killed_by` is the case, or how the run
-    ended. `asked` counts the tests that were run.
+    ended. `asked` counts the tests that were run, and `seconds` is how long that took.
     """
 
     name: str
-    description: str
+    change: Change
     outcome: str
     killed_by: str
     asked: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """A mutant that no case has killed yet, with the batches of tests that are still to be run, and what was done."""
+
+    mutant: DrawnMutant
+    batches: tuple[Sequence[str], ...]
+    asked: int = 0
+    seconds: float = 0.0
 
 
 def judge_mutants(
     mutants: Sequence[DrawnMutant], lines: RecordedLines, *, jobs: int, done: Callable[[Judgement], None]
 ) -> list[Judgement]:
-    """Judge each mutant; `done` is called for each."""
+    """Judge each mutant; `done` is called for each, in the order in which they are finished.
 
-    def judge(mutant: DrawnMutant) -> Judgement:
-        found = judge_mutant(mutant, lines)
-        done(found)
-        return found
+    Every mutant is run on its first batch of tests before the next batches are run on those that survived it, so that an
+    interrupted run has judged the mutants that are killed soon.
+
+    Raises:
+        SuiteError: pytest did not run.
+    """
+    judged, lock = list[Judgement](), Lock()
+    waiting = deque(_Waiting(mutant, _batches(lines, mutant)) for mutant in mutants)
+
+    def judge_waiting() -> None:
+        worker = Worker()
+        try:
+            _check_control(lines, worker)
+            while True:
+                with lock:
+                    if not waiting:
+                        return
+                    chosen = waiting.popleft()
+                found = _run_batch(chosen, lines, worker)
+                with lock:
+                    if isinstance(found, _Waiting):
+                        waiting.append(found)
+                    else:
+                        judged.append(found)
+                        done(found)
+        finally:
+            worker.close()
 
     with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(judge, mutants))
+        for finished in [pool.submit(judge_waiting) for _ in range(jobs)]:
+            finished.result()
+    return judged
 
 
-def judge_mutant(mutant: DrawnMutant, lines: RecordedLines) -> Judgement:
-    """Run the tests that execute the line of the mutant, until one fails.
+def _check_control(lines: RecordedLines, worker: Worker) -> None:
+    """Without a mutant no case fails: otherwise every mutant would count as killed."""
+    shortest = sorted(lines.seconds, key=lambda t: lines.seconds[t])[:CONTROLS]
+    found = worker.run([*PLUGINS, *PLAIN, *map(_target, shortest)], cpu_seconds=TIME_LIMIT, seconds=TIME_LIMIT)
+    if found.exit != 0:
+        raise SuiteError(f"cases fail without a mutant: {found.failed}\n{found.output}")
+
+
+def judge_mutant(mutant: DrawnMutant, lines: RecordedLines, worker: Worker) -> Judgement:
+    """Run the tests that execute the line of the mutant, until one fails."""
+    found: Judgement | _Waiting = _Waiting(mutant, _batches(lines, mutant))
+    while isinstance(found, _Waiting):
+        found = _run_batch(found, lines, worker)
+    return found
+
+
+def _run_batch(chosen: _Waiting, lines: RecordedLines, worker: Worker) -> Judgement | _Waiting:
+    """Run the next batch of tests; the mutant waits on if all pass and there are more."""
+    start, mutant, killer = time.monotonic(), chosen.mutant, ""
+    if not chosen.batches:
+        return Judgement(mutant.name, mutant.change, "not executed", "", 0, 0.0)
+    batch, *rest = chosen.batches
+    killer = _first_failure(mutant.name, batch, sum(lines.seconds.get(t, 1.0) for t in batch), worker)
+    asked, seconds = chosen.asked + len(batch), round(chosen.seconds + time.monotonic() - start, 1)
+    if not killer and rest:
+        return _Waiting(mutant, tuple(rest), asked, seconds)
+    return Judgement(mutant.name, mutant.change, "killed" if killer else "survived", killer, asked, seconds)
+
+
+def _batches(lines: RecordedLines, mutant: DrawnMutant) -> tuple[Sequence[str], ...]:
+    """The tests that execute the line of the mutant, in batches that take longer and longer.
 
     A line outside of functions is executed when its module is imported: it is judged by the tests that execute any line of
     the file.
     """
-    tests = lines.tests_of(mutant.path, mutant.site.line) or lines.tests_of_file(mutant.path)
-    if not tests:
-        return Judgement(mutant.name, mutant.description, "not executed", "", 0)
-    asked = 0
-    for batch in _batches(tests):
-        asked += len(batch)
-        if killer := _first_failure(mutant.name, batch, sum(lines.seconds.get(t, 1.0) for t in batch)):
-            return Judgement(mutant.name, mutant.description, "killed", killer, asked)
-    return Judgement(mutant.name, mutant.description, "survived", "", asked)
+    batches: list[list[str]] = []
+    limit = left = FIRST_BATCH
+    for test in lines.tests_of(mutant.path, mutant.site.line) or lines.tests_of_file(mutant.path):
+        needed = lines.seconds.get(test, 1.0) + START_OF_TEST
+        if not batches or needed > left:
+            limit = left = FIRST_BATCH if not batches else limit * GROWTH
+            batches.append([])
+        batches[-1].append(test)
+        left -= needed
+    return tuple(batches)
 
 
-def _batches(tests: Sequence[str]) -> Iterator[Sequence[str]]:
-    start = 0
-    for size in BATCHES:
-        if start < len(tests):
-            yield tests[start : start + size]
-        start += size
-    while start < len(tests):
-        yield tests[start : start + BATCHES[-1]]
-        start += BATCHES[-1]
-
-
-def _first_failure(mutant: str, tests: Sequence[str], seconds: float) -> str:
-    """The first case that fails with the mutant, or how the run ended; empty if all pass."""
-    with tempfile.TemporaryDirectory(prefix="hudi-conformance-mutant-") as scratch:
-        arguments = [*PLUGINS, *PLAIN, "--maxfail=1", f"--mutant={mutant}", f"--report={scratch}", *map(_target, tests)]
-        try:
-            done = run_pytest(arguments, timeout=12 * seconds + EXTRA_SECONDS)
-        except subprocess.TimeoutExpired:
-            return "time limit"
-        if done.returncode == 0:
-            return ""
-        if done.returncode == pytest.ExitCode.USAGE_ERROR:
-            raise SuiteError(f"pytest did not run with {mutant}:\n{done.stdout[-3000:]}")
-        try:
-            _, results = read_report(Path(scratch))
-        except FileNotFoundError:
-            return f"the run ended early, exit {done.returncode}"
-    failed = [r.case for r in results if r.outcome.is_failure or r.outcome is Outcome.REFUSED]
-    return failed[0] if failed else f"exit {done.returncode}"
+def _first_failure(mutant: str, tests: Sequence[str], seconds: float, worker: Worker) -> str:
+    """The first case that fails with the mutant, or how the run ended; empty if all pass. `seconds` is what they need."""
+    cpu = EXTRA_SECONDS + CPU_FACTOR * seconds
+    found = worker.run(
+        [*PLUGINS, *PLAIN, "--maxfail=1", f"--mutant={mutant}", *map(_target, tests)],
+        cpu_seconds=cpu,
+        seconds=WAITING_FACTOR * cpu,
+    )
+    if found.failed:
+        return found.failed[0]
+    if found.ended_by_limit:
+        return "time limit"
+    if found.exit == pytest.ExitCode.USAGE_ERROR and "LookupError" in found.output:
+        raise SuiteError(f"pytest did not run with {mutant}:\n{found.output}")
+    return "" if found.exit == 0 else f"the run ended early, exit {found.exit}"
 
 
 def _target(node: str) -> str:
@@ -108,6 +164,7 @@ def _target(node: str) -> str:
     return node.partition("::")[0] if "case.json::" in node else node
 
 
+@cache
 def folder_of_lines() -> Path:
     """Where the lines of the reference and the suite as they are now are recorded, or will be."""
     digest = hashlib.sha256()
@@ -132,6 +189,17 @@ def load_lines(folder: Path) -> RecordedLines:
 
 
 def save_judgements(path: Path, seed: int, judged: Sequence[Judgement]) -> None:
-    """Write a run of drawn mutants as JSON."""
-    mutants = [vars(j) for j in judged]
-    path.write_text(json.dumps({"seed": seed, "mutants": mutants}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Write a run of drawn mutants as JSON, with the state of the sources that it judged."""
+    mutants = [asdict(j) for j in sorted(judged, key=lambda j: (j.change.path, j.name))]
+    found = {"seed": seed, "state": folder_of_lines().name, "mutants": mutants}
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def load_judgements(path: Path, seed: int) -> list[Judgement]:
+    """The judgements of an interrupted run with the same seed and the same sources; none if there are none."""
+    if not path.is_file():
+        return []
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if (found["seed"], found["state"]) != (seed, folder_of_lines().name):
+        return []
+    return [Judgement(**(one | {"change": Change(**one["change"])})) for one in found["mutants"]]

@@ -14,6 +14,8 @@ from hudi_conformance.mutants.drawn.draw import reference_folder
 
 #: Suffix of the files with the seconds that each case took; one file for each process.
 SECONDS = ".seconds.json"
+#: Seconds that a test costs beside its run.
+START_OF_TEST = 0.02
 
 
 class LineRecorder:
@@ -60,15 +62,33 @@ class RecordedLines:
     seconds: dict[str, float]
 
     def tests_of(self, path: str, line: int) -> tuple[str, ...]:
-        """The tests that execute a line, the shortest first."""
-        return self._shortest_first(self.tests.get((path, line), frozenset()))
+        """The tests that execute a line, in the order of `_in_order`."""
+        return self._in_order(path, self.tests.get((path, line), frozenset()))
 
     def tests_of_file(self, path: str) -> tuple[str, ...]:
-        """The tests that execute any line of a file, the shortest first."""
-        return self._shortest_first(frozenset[str]().union(*(t for (file, _), t in self.tests.items() if file == path)))
+        """The tests that execute any line of a file, in the order of `_in_order`."""
+        return self._in_order(path, frozenset(self._lines_by_test(path)))
 
-    def _shortest_first(self, tests: frozenset[str]) -> tuple[str, ...]:
-        return tuple(sorted(tests, key=lambda t: (self.seconds.get(t, 0.0), t)))
+    def _in_order(self, path: str, tests: frozenset[str]) -> tuple[str, ...]:
+        """Short tests first, and first one of each set that execute the same lines of the file: the others add little."""
+        same: dict[frozenset[int], list[str]] = {}
+        lines = self._lines_by_test(path)
+        for test in sorted(tests, key=lambda t: (self.seconds.get(t, 0.0), t)):
+            same.setdefault(frozenset(lines[test]), []).append(test)
+        costs = {
+            test: (self.seconds.get(test, 0.0) + START_OF_TEST) * earlier
+            for alike in same.values()
+            for earlier, test in enumerate(alike, 1)
+        }
+        return tuple(sorted(costs, key=lambda t: (costs[t], t)))
+
+    def _lines_by_test(self, path: str) -> dict[str, set[int]]:
+        """The lines of a file that each test executes."""
+        found: dict[str, set[int]] = {}
+        for (file, line), tests in self.tests.items():
+            for test in tests if file == path else ():
+                found.setdefault(test, set()).add(line)
+        return found
 
 
 def read_recorded_lines(folder: Path) -> RecordedLines:
@@ -77,7 +97,7 @@ def read_recorded_lines(folder: Path) -> RecordedLines:
     Raises:
         FileNotFoundError: nothing was recorded there.
     """
-    root, tests, seconds = reference_folder(), dict[tuple[str, int], set[str]](), dict[str, float]()
+    tests, seconds = dict[tuple[str, int], set[str]](), dict[str, float]()
     files = sorted(folder.glob("lines.*"))
     if not files:
         raise FileNotFoundError(f"no recorded lines in {folder}")
@@ -85,7 +105,7 @@ def read_recorded_lines(folder: Path) -> RecordedLines:
         data = CoverageData(str(file))
         data.read()
         for name in data.measured_files():
-            path = Path(name).relative_to(root).as_posix()
+            path = Path(name).as_posix().rpartition(f"/{reference_folder().name}/")[2]  # of whichever checkout
             for line, contexts in data.contexts_by_lineno(name).items():
                 tests.setdefault((path, line), set()).update(filter(None, contexts))
     for file in folder.glob(f"*{SECONDS}"):

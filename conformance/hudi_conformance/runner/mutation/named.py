@@ -117,7 +117,7 @@ def find_failing_cases(mutant: str | None, cases: Sequence[CitedCase], *, stop_e
 def _pytest(options: Iterable[str], cases: Iterable[CitedCase]) -> str:
     """Run pytest on these cases, long ones included, and return its output."""
     try:
-        done = run_pytest([*PLUGINS, *PLAIN, *options, *map(_target, cases)], timeout=TIME_LIMIT)
+        done = run_pytest([*PLUGINS, *PLAIN, *options, *map(target_of, cases)], timeout=TIME_LIMIT)
     except subprocess.TimeoutExpired as error:
         raise SuiteError(f"not finished after {TIME_LIMIT} s: {' '.join(options)}") from error
     return str(done.stdout)
@@ -135,6 +135,6 @@ def run_pytest(arguments: Sequence[str], *, timeout: float | None = None) -> "su
     return done
 
 
-def _target(case: CitedCase) -> str:
+def target_of(case: CitedCase) -> str:
     """The argument for pytest: the case file, or one test of a module."""
     return case.path if case.golden is not None else f"{case.path}::{case.id.partition('::')[2]}"

@@ -75,7 +75,7 @@ def _in_files(paths: list[Path]) -> list[dict[str, object]]:
 
 
 @CLUSTERS
-@pytest.mark.requirements("CLU-039", "CLU-040", "CLU-001", "TL-009", "TL-010", "TL-012")
+@pytest.mark.requirements("CLU-039", "CLU-040", "CLU-001", "TL-009", "TL-010", "TL-012", "TL-043", "TL-046")
 def test_the_completed_clustering_lists_new_and_replaced_files(engine: Client, new_uri: NewUri) -> None:
     """CLU-001: a completed clustering is a replacecommit of operation CLUSTER, with the new files, their sizes and rows, and
     the planned groups as replaced.

@@ -32,6 +32,7 @@ def log_position(ordering: Ordering | None) -> Ordering | None:
     return int(file), int(position)
 
 
+@implements("PAY-007", "PAY-008", "PAY-009", "PAY-010", "PAY-012", "PAY-023")
 def _payload(name: str) -> Payload:
     found = PAYLOAD_TABLES[name]
     full = PACKAGE + name

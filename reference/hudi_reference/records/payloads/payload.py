@@ -44,6 +44,7 @@ class Payload:
     def _batch_decisions(self) -> Decisions:
         return decisions_of(self.table.stored if self.table.batch is None else self.table.batch)
 
+    @implements("PAY-014")
     def pre_combine(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
         """The merged record of two records of one write."""
         return self._merge_by_table(self._batch_decisions, older, newer, context)

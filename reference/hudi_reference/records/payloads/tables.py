@@ -17,6 +17,7 @@ from hudi_reference.records.merge_tables import (
     Result,
     cells_by_ordering,
 )
+from hudi_reference.requirement import implements
 
 PACKAGE = "org.apache.hudi.common.model."
 _ROW, _DELETE, _KEY_DELETE = Kind.ROW, Kind.DELETE, Kind.KEY_DELETE
@@ -70,6 +71,7 @@ def _require_position(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
     )
 
 
+@implements("PAY-017")
 def _cells_of_partial_update() -> tuple[Cell, ...]:
     """PartialUpdateAvroPayload: nulls of the winner are filled; a delete removes the row, also a late one."""
     orders = (Order.EQUAL, Order.GREATER, Order.OLDER_NULL, Order.NEWER_NULL, Order.BOTH_NULL)

@@ -141,7 +141,7 @@ def _are_first_blocks(older: Sequence[Block], found: Sequence[Block]) -> bool:
     return every[: len(first)] == first
 
 
-@implements("LCP-001", "LCP-002", "LCP-004", "SVC-005", "TL-016", "TL-017")
+@implements("LCP-001", "LCP-002", "SVC-005", "TL-016", "TL-017")
 def execute_log_compaction(table: Table, requested: str) -> str:
     """Execute the plan with that requested time, from the beginning or after an execution that did not complete.
 

@@ -114,6 +114,7 @@ def change_files_of(storage: Storage, slices: Collection[FileSlice]) -> tuple[st
     )
 
 
+@implements("CLN-007")
 def _old_slices(policy: CleanPolicy, group: FileGroup, earliest: Instant | None) -> tuple[FileSlice, ...]:
     """The slices of one group that the policy deletes."""
     if policy.name == "KEEP_LATEST_FILE_VERSIONS":

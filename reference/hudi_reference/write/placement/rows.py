@@ -159,7 +159,7 @@ class Intake:
         return [name for name, kind in kinds.items() if kind != "null" and not (isinstance(kind, list) and "null" in kind)]
 
 
-@implements("MRG-011", "MRG-026")
+@implements("MRG-011", "MRG-026", "PAY-020")
 def merge_duplicates(incoming: Incoming, merging: Merging, *, whole_table: bool = False) -> Incoming:
     """One row for each key and partition: the rows of the batch are merged by the merge mode, deletes included.
 

@@ -1,0 +1,129 @@
+"""Gaps in the evidence that are known, and may only shrink: `gaps.toml` beside this module.
+
+Each is a number with a ceiling, or a list of names. `hudi-conformance coverage` lowers ceilings and removes names that are no
+longer needed; `--accept-gaps` also raises and adds them, so that a new gap is a visible change of the file.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hudi_conformance.mutants.harness.score import Kill
+from hudi_conformance.report.evidence.evidence import RESULTS, Evidence
+
+FILE = Path(__file__).with_name("gaps.toml")
+LISTS = RESULTS.with_name("expected-failures")
+
+HEADER = """\
+# Known gaps in the evidence, which may only shrink: hudi-conformance coverage lowers the numbers and removes names.
+"""
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """The gaps by kind.
+
+    Attributes:
+        unasked: cases without a result, by engine.
+        unexplained: entries of the list of an engine that have neither erratum nor recipe.
+        killers: cases that kill a mutant, but whose needs the reference does not offer where it was run.
+        pairs: a mutant of several rules, and one of them that no case cites that kills the mutant.
+    """
+
+    unasked: Mapping[str, int] = field(default_factory=dict)
+    unexplained: Mapping[str, int] = field(default_factory=dict)
+    killers: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+
+
+def load_gaps(path: Path = FILE) -> Gaps:
+    """The gaps that are accepted."""
+    raw = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()}
+    return Gaps(**values)
+
+
+def save_gaps(gaps: Gaps, path: Path = FILE) -> None:
+    """Store the gaps that are accepted from now on."""
+    lines = [HEADER]
+    for name in ("killers", "pairs"):
+        lines.append(f"{name} = [\n" + "".join(f'    "{one}",\n' for one in getattr(gaps, name)) + "]")
+    for name in ("unasked", "unexplained"):
+        lines.append(f"\n[{name}]\n" + "\n".join(f'"{engine}" = {n}' for engine, n in getattr(gaps, name).items()))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def find_gaps(evidence: Evidence, lists: Path = LISTS) -> Gaps:
+    """The gaps that there are."""
+    known = {case.id for case in evidence.cases}
+    unasked = {engine: len(known - found.keys()) for engine, found in evidence.verdicts.items() if engine != "reference"}
+    entries = {path.stem: _entries(path) for path in sorted(lists.glob("*.toml"))}
+    unexplained = {
+        engine: sum(not e.keys() & {"erratum", "recipe"} for e in found) for engine, found in entries.items() if found
+    }
+    return Gaps(unasked, unexplained, tuple(sorted(_unoffered_killers(evidence))), tuple(sorted(_uncited_pairs(evidence))))
+
+
+def _entries(path: Path) -> list[dict[str, str]]:
+    return list(tomllib.loads(path.read_text(encoding="utf-8")).get("failure", ()))
+
+
+def _unoffered_killers(evidence: Evidence) -> Iterator[str]:
+    answers = evidence.verdicts.get("reference", {})
+    yield from {id_ for kill in evidence.kills for id_ in kill.killed_by or () if answers.get(id_) == "unsupported"}
+
+
+def _uncited_pairs(evidence: Evidence) -> Iterator[str]:
+    rules = {case.id: frozenset(case.requirements) for case in evidence.cases}
+    for kill in evidence.kills:
+        cited = frozenset[str]().union(*(rules.get(id_, frozenset()) for id_ in kill.killed_by or ()))
+        yield from (f"{kill.name} {rule}" for rule in kill.breaks if rule not in cited)
+
+
+def shrink(accepted: Gaps, found: Gaps) -> Gaps:
+    """The accepted gaps without those that there are no longer."""
+    return Gaps(
+        {engine: min(n, accepted.unasked.get(engine, 0)) for engine, n in found.unasked.items()},
+        {engine: min(n, accepted.unexplained.get(engine, 0)) for engine, n in found.unexplained.items()},
+        tuple(one for one in accepted.killers if one in found.killers),
+        tuple(one for one in accepted.pairs if one in found.pairs),
+    )
+
+
+def describe_gaps(accepted: Gaps, found: Gaps) -> Iterator[str]:
+    """What is wrong: gaps that are not accepted, and accepted ones that there are no longer."""
+    accept = "or hudi-conformance coverage --accept-gaps"
+    for engine, n in found.unasked.items():
+        if n > (most := accepted.unasked.get(engine, 0)):
+            yield f"{engine} was not asked {n} cases, at most {most} are accepted: run it and coverage --record, {accept}"
+    for engine, n in found.unexplained.items():
+        if n > (most := accepted.unexplained.get(engine, 0)):
+            yield f"{n} entries of {engine}.toml have neither erratum nor recipe, {most} are accepted: add one, {accept}"
+    for case in set(found.killers) - set(accepted.killers):
+        yield f"case {case} kills a mutant and is not offered by the reference: run it where it is, {accept}"
+    for pair in sorted(set(found.pairs) - set(accepted.pairs)):
+        name, rule = pair.split()
+        yield f"mutant {name} breaks {rule}, but is killed by no case that cites {rule}: make one stronger, {accept}"
+    if shrink(accepted, found) != accepted:
+        yield f"{FILE.name} has gaps that there are no longer: run hudi-conformance coverage"
+
+
+def find_faults(evidence: Evidence, lists: Path = LISTS) -> Iterator[str]:
+    """What is never accepted: killers that fail, results of cases that do not exist, entries that match every message."""
+    answers, known = evidence.verdicts.get("reference", {}), {case.id for case in evidence.cases}
+    for kill in evidence.kills:
+        yield from _failing_killers(kill, answers)
+    for engine, found in evidence.verdicts.items():
+        yield from (f"results of {engine} have {case}, which is no case: remove it" for case in found if case not in known)
+    for path in sorted(lists.glob("*.toml")):
+        for entry in _entries(path):
+            if not entry["message"].strip("* "):
+                yield f"{path.name}: {entry['case']} accepts every message: name what is wrong"
+
+
+def _failing_killers(kill: Kill, answers: Mapping[str, str]) -> Iterator[str]:
+    for id_ in kill.killed_by or ():
+        if answers.get(id_, "pass") not in ("pass", "unsupported"):
+            yield f"mutant {kill.name} is killed by {id_}, which is {answers[id_]} on the reference: run the mutant again"
