@@ -2,11 +2,12 @@
 
 A version is a row. A row whose `_hoodie_is_deleted` is true is a delete with an ordering value ("flagged"); a delete by key
 has no ordering value. The two standard merge modes differ only in whether a version may replace the stored row
-(`Rules.replaces`). Payload classes differ in further ways (`Habits`).
+(`Rules.replaces`). Payload classes differ in further ways (`PayloadBehaviour`): those of database sources name the columns of
+the ordering value and of the flag themselves.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -49,6 +50,16 @@ def _rank(number: float) -> tuple[bool, float, float]:
     return nan, 0.0 if nan else number, math.copysign(1.0, number)
 
 
+#: A value that the source of a change did not send.
+UNAVAILABLE = "__debezium_unavailable_value"
+
+
+def log_position(text: Any) -> Any:
+    """A position in a binary log, `FILE.OFFSET`, as two numbers."""
+    file, offset = text.split(".")
+    return int(file), int(offset)
+
+
 @dataclass(frozen=True)
 class PayloadBehaviour:
     """How a payload class differs from a merge by ordering values."""
@@ -59,23 +70,40 @@ class PayloadBehaviour:
     first_of_equals: bool = False
     #: Values of the kept row that are filled from the other one: null, or the placeholder of an unavailable value.
     fills: tuple[str | None, ...] = ()
+    #: Whether a row that is kept against a later version is filled too.
+    fills_from_late_rows: bool = True
     #: A flagged delete also removes rows with greater ordering values.
     late_deletes_remove: bool = False
+    #: The column that flags deletes and its value; texts are compared without regard to case.
+    flag: tuple[str, Any] = (DELETED, True)
+    #: The ordering field that the class itself names; empty if the table names it.
+    ordering: str = ""
+    #: Makes the ordering value comparable.
+    position: Callable[[Any], Any] = lambda value: value
 
 
 #: The payload classes by name without package. The default of every column is null.
 PAYLOADS: Mapping[str, PayloadBehaviour] = {
+    "AWSDmsAvroPayload": PayloadBehaviour(overwrites=True, flag=("Op", "D")),
+    "DefaultHoodieRecordPayload": PayloadBehaviour(),
     "EventTimeAvroPayload": PayloadBehaviour(),
     "FirstValueAvroPayload": PayloadBehaviour(first_of_equals=True),
     "HoodieAvroPayload": PayloadBehaviour(overwrites=True),
     "OverwriteNonDefaultsWithLatestAvroPayload": PayloadBehaviour(overwrites=True, fills=(None,)),
+    "OverwriteWithLatestAvroPayload": PayloadBehaviour(overwrites=True),
     "PartialUpdateAvroPayload": PayloadBehaviour(fills=(None,), late_deletes_remove=True),
+    "debezium.MySqlDebeziumAvroPayload": PayloadBehaviour(
+        first_of_equals=True, flag=("_change_operation_type", "d"), ordering="_event_seq", position=log_position
+    ),
+    "debezium.PostgresDebeziumAvroPayload": PayloadBehaviour(
+        fills=(UNAVAILABLE,), fills_from_late_rows=False, flag=("_change_operation_type", "d"), ordering="_event_lsn"
+    ),
 }
 
 #: The partial update modes of version 9: the values that each fills.
 PARTIAL_UPDATE_MODES: Mapping[str, tuple[str | None, ...]] = {
     "IGNORE_DEFAULTS": (None,),
-    "FILL_UNAVAILABLE": ("__debezium_unavailable_value",),
+    "FILL_UNAVAILABLE": (UNAVAILABLE,),
 }
 
 
@@ -89,11 +117,17 @@ class Rules:
 
     ordering: tuple[str, ...]
     keeps_tombstones: bool
-    habits: PayloadBehaviour = PayloadBehaviour()
+    behaviour: PayloadBehaviour = PayloadBehaviour()
 
     def ordering_of(self, row: Row) -> Ordering:
         """The ordering values of `row`; () in commit-time mode, where all rows are equal."""
-        return tuple(row.get(name) for name in self.ordering)
+        return tuple(self.behaviour.position(row.get(name)) for name in self.ordering)
+
+    def is_delete(self, row: Row) -> bool:
+        """Whether the row is flagged as deleted."""
+        column, value = self.behaviour.flag
+        found = row.get(column)
+        return bool(found.lower() == value.lower() if isinstance(found, str) else found == value)
 
     def replaces(self, newer: Row, older: Row) -> bool:
         """Whether `newer`, which arrived later, replaces `older`: by ordering value; at a tie, the later one is kept."""
@@ -101,17 +135,19 @@ class Rules:
 
     def wins_by_ordering(self, newer: Ordering, older: Ordering) -> bool:
         """Whether the later of two versions is kept by its ordering value."""
-        return not at_least(older, newer) if self.habits.first_of_equals and newer else at_least(newer, older)
+        return not at_least(older, newer) if self.behaviour.first_of_equals and newer else at_least(newer, older)
 
     def merge_rows(self, newer: Row, older: Row) -> Row:
         """The result of merging two rows."""
         stays, other = (newer, older) if self.replaces(newer, older) else (older, newer)
-        filled = {name: other.get(name) if value in self.habits.fills else value for name, value in stays.items()}
+        if stays is older and not self.behaviour.fills_from_late_rows:
+            return older
+        filled = {name: other.get(name) if value in self.behaviour.fills else value for name, value in stays.items()}
         return stays if filled == stays else filled  # an unchanged row is no new version
 
     def removes(self, delete: Row, row: Row) -> bool:
         """Whether a flagged delete that arrived later removes the row."""
-        return self.habits.late_deletes_remove or self.replaces(delete, row)
+        return self.behaviour.late_deletes_remove or self.replaces(delete, row)
 
     def deduplicate(self, versions: Iterable[Row]) -> Row:
         """The one of several versions of a record in one batch that counts."""
@@ -136,9 +172,9 @@ class Record:
     base: list[Row] = field(default_factory=list)
     tombstone: Ordering | None = None
 
-    def insert(self, row: Row) -> None:
+    def insert(self, row: Row, rules: Rules) -> None:
         """Add a row, also if the key exists. A row that is flagged as deleted is not written."""
-        if not row.get(DELETED):
+        if not rules.is_delete(row):
             self.rows.append(row)
             self.base.append(row)
 
@@ -146,8 +182,8 @@ class Record:
         """Merge `version`: it replaces the stored row, is ignored, or removes it."""
         known = bool(self.rows or self.base or self.tombstone is not None)
         if not known:
-            self.insert(version)
-        elif version.get(DELETED):
+            self.insert(version, rules)
+        elif rules.is_delete(version):
             self._delete_flagged(version, rules)
         else:
             self._replace(version, rules)

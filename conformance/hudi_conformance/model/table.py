@@ -46,13 +46,13 @@ class Model:
         mode = merge_mode or ("EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING")
         filled = PARTIAL_UPDATE_MODES[partial_update_mode] if partial_update_mode else ()
         standard = PayloadBehaviour(mode == "COMMIT_TIME_ORDERING", fills=filled)
-        habits = PAYLOADS[payload] if payload is not None and mode == "CUSTOM" else standard
+        behaviour = PAYLOADS[payload] if payload is not None and mode == "CUSTOM" else standard
         self._record_key = tuple(record_key)
         self._partition = tuple(partition)
         self._rules = Rules(
-            ordering=() if habits.overwrites else tuple(ordering),
+            ordering=() if behaviour.overwrites else ((behaviour.ordering,) if behaviour.ordering else tuple(ordering)),
             keeps_tombstones=table_type == "MERGE_ON_READ",
-            habits=habits,
+            behaviour=behaviour,
         )
         self._merge_on_read = table_type == "MERGE_ON_READ"
         self._changes: list[Change] = []
@@ -141,7 +141,7 @@ class Model:
 
     def _insert(self, records: Records, rows: tuple[Row, ...]) -> None:
         for row in rows:
-            records.setdefault(self._key(row), Record()).insert(row)
+            records.setdefault(self._key(row), Record()).insert(row, self._rules)
 
     def _upsert(self, records: Records, rows: tuple[Row, ...]) -> None:
         batch: dict[Key, list[Row]] = {}

@@ -8,6 +8,7 @@ end, and copy-on-write tables, where writers merge. The expected rows come from 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from itertools import product
 from typing import Any
 
@@ -36,10 +37,29 @@ from tools.recipes.recipe import Check as Asked
 from tools.recipes.table_edits import set_property
 
 from hudi_conformance.model import Model
-from hudi_reference.records.merge_tables import COMPARED, Kind, Order
+
+
+class Kind(Enum):
+    """The kinds of versions that a log may have of a record."""
+
+    #: There is no version: the key is new.
+    ABSENT = "nothing"
+    ROW = "row"
+    #: A row with `_hoodie_is_deleted`: a delete that has an ordering value.
+    DELETE = "delete"
+    #: A delete by key, which has no ordering value.
+    KEY_DELETE = "keydelete"
+
+
+class Order(Enum):
+    """The ordering value of the newer of two versions, compared with that of the older one."""
+
+    LOWER = "lower"
+    EQUAL = "equal"
+    GREATER = "greater"
+
 
 TABLE = Table(columns=(("id", "string"), ("ts", "int"), ("name", "string"), ("_hoodie_is_deleted", "boolean")))
-WORDS = {Kind.ABSENT: "nothing", Kind.ROW: "row", Kind.DELETE: "delete", Kind.KEY_DELETE: "keydelete"}
 #: Ordering values: of the base row below the logs, of the older version, of the newer one, and of a last row between the two.
 LEAST, OLDER = 1, 20
 NEWER = {Order.LOWER: 10, Order.EQUAL: 20, Order.GREATER: 30}
@@ -75,12 +95,12 @@ def cells() -> Iterator[tuple[Kind, Kind, Order | None]]:
     for older in Kind:
         for newer in (Kind.ROW, Kind.DELETE, Kind.KEY_DELETE):
             ordered = {older, newer} <= {Kind.ROW, Kind.DELETE}
-            yield from ((older, newer, order) for order in (COMPARED if ordered else (None,)))
+            yield from ((older, newer, order) for order in (Order if ordered else (None,)))
 
 
 def name_of(where: str, older: Kind, newer: Kind, order: Order | None) -> str:
     """The key of a cell's record."""
-    return f"{where}.{WORDS[older]}-{WORDS[newer]}" + (f"-{order.value}" if order else "")
+    return f"{where}.{older.value}-{newer.value}" + (f"-{order.value}" if order else "")
 
 
 def steps(mode: MergeMode) -> tuple[Step, ...]:
@@ -177,7 +197,7 @@ def _as_deployed(asked: Asked) -> Iterator[Asked]:
     """The rows with the log compaction of 1.0.2, in which any later row wins over a tombstone (ER-106)."""
     yield replace(asked, only=(REFERENCE,))
     late = {name_of("log", Kind.DELETE, Kind.ROW, Order.LOWER): NEWER[Order.LOWER]}
-    pairs = {order: name_of("log", Kind.DELETE, Kind.DELETE, order) for order in COMPARED}
+    pairs = {order: name_of("log", Kind.DELETE, Kind.DELETE, order) for order in Order}
     late |= {f"{name}-then-row": BETWEEN[order] for order, name in pairs.items()}
     model = Model(record_key=TABLE.record_key, ordering=TABLE.ordering, merge_mode="EVENT_TIME_ORDERING", table_type=MOR)
     for step in steps(EVENT):

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, seed, settings
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.model.merge import PAYLOADS
 from hudi_conformance.suite.support.program_runner import run_program
 from hudi_conformance.suite.support.programs.table_programs import Budget, Family, Program, Vocabulary, draw_programs
 from hudi_conformance.suite.support.saved_programs import save_program
@@ -27,15 +28,24 @@ MANY, FEW = 20, 3
 
 
 def run_drawn_programs(family: Family, most: int, new_uri: Callable[[], str], *engines: Client) -> None:
-    """Run drawn programs on engines in turn; the first failure is shrunk, reported and saved."""
+    """Run drawn programs on engines in turn; the first failure is shrunk, reported and saved.
+
+    Twice as many programs of custom merging are shared by the payload classes, at least one for each.
+    """
+    payloads = sorted(PAYLOADS) if family == "custom" else [None]
+    for payload in payloads:
+        _run(family, payload, most if payload is None else max(1, 2 * most // len(payloads)), new_uri, *engines)
+
+
+def _run(family: Family, payload: str | None, most: int, new_uri: Callable[[], str], *engines: Client) -> None:
     vocabulary = Vocabulary(frozenset.intersection(*(engine.hello.features for engine in engines)))
 
-    @seed(zlib.crc32(family.encode()))
+    @seed(zlib.crc32(f"{family}{payload or ''}".encode()))
     @settings(
         max_examples=most, database=None, deadline=None, report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(draw_programs(vocabulary, family))
+    @given(draw_programs(vocabulary, family, payload))
     def check(program: Program) -> None:
         try:
             run_program(program, new_uri(), *engines)
@@ -51,7 +61,7 @@ def run_drawn_programs(family: Family, most: int, new_uri: Callable[[], str], *e
 @FAMILIES
 @pytest.mark.requirements(
     "MRG-001", "MRG-005", "MRG-008", "MRG-012", "MRG-014", "MRG-025", "MRG-028", "MRG-029", "TYP-007", "TYP-008", "TYP-009",
-    "TYP-012", "TYP-013", "CMP-002", "LCP-001", "RDR-016", "RDR-017", "LF-046",
+    "TYP-012", "TYP-013", "CMP-002", "LCP-001", "RDR-016", "RDR-017", "LF-046", "PAY-022", "PAY-023",
 )  # fmt: skip
 @pytest.mark.needs(*WRITES)
 @pytest.mark.versions(8, 9)

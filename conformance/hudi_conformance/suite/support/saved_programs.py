@@ -148,7 +148,7 @@ def _reads(driven: "ProgramRun") -> dict[str, Any]:
     """Return every query that can be asked at the end, with the rows of the model."""
     types = driven.program.shape.types
     found = {json.dumps(q.query.to_json()): q for q in _questions(driven)}
-    images = [{"name": name, "type": _image(name, types)} for name in ("before", "after")]
+    images = [{"name": name, "type": _image(name, driven.program.shape.stored_types)} for name in ("before", "after")]
     changes = [{"name": "op", "type": "string"}, {"name": "ts_ms", "type": "string"}, *images]
     declared = [{"name": n, "type": everything.AVRO_TYPES.get(t, t)} for n, t in types.items()]
     is_asked = any(question.query.kind == "cdc" for question in found.values())
@@ -174,8 +174,7 @@ def _questions(driven: "ProgramRun") -> "Iterator[Question]":
 
 def _image(name: str, types: Mapping[str, str]) -> dict[str, Any]:
     fields = [{"name": n, "type": ["null", everything.AVRO_TYPES.get(t, t)], "default": None} for n, t in types.items()]
-    deleted = {"name": everything.DELETED, "type": ["null", "boolean"], "default": None}
-    return {"type": "record", "name": name, "namespace": "rows", "fields": [*fields, deleted]}
+    return {"type": "record", "name": name, "namespace": "rows", "fields": fields}
 
 
 def _read(number: int, question: "Question", driven: "ProgramRun") -> dict[str, Any]:
@@ -183,9 +182,9 @@ def _read(number: int, question: "Question", driven: "ProgramRun") -> dict[str, 
     shape, query = driven.program.shape, question.query
     if query.kind == "cdc":
         names = ["op", "ts_ms", "before", "after"]
-        record = pa.struct([(n, everything.ARROW_TYPES[t]) for n, t in {**shape.types, everything.DELETED: "boolean"}.items()])
+        record = pa.struct([(n, everything.ARROW_TYPES[t]) for n, t in shape.stored_types.items()])
         schema = pa.schema([("op", pa.string()), ("ts_ms", pa.string()), ("before", record), ("after", record)])
-        types = {"op": "string", "ts_ms": "string", **{name: _image(name, shape.types) for name in ("before", "after")}}
+        types = {"op": "string", "ts_ms": "string", **{name: _image(name, shape.stored_types) for name in ("before", "after")}}
         rows = canonical_rows(pa.Table.from_pylist(list(question.rows), schema=schema), types)
         query = Query("cdc", None, query.begin, query.end, columns=tuple(names))
     else:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hudi_conformance.contract import TableSpec
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.model import Model
-from hudi_conformance.model.merge import PARTIAL_UPDATE_MODES, PAYLOADS
+from hudi_conformance.model.merge import PARTIAL_UPDATE_MODES, PAYLOADS, UNAVAILABLE, PayloadBehaviour, log_position
 from hudi_conformance.suite.support.programs.write_programs import table_versions
 
 Row = dict[str, Any]
@@ -42,6 +42,8 @@ RANKS: Mapping[str, tuple[Any, ...]] = {
     "date": tuple(date(2026, 1, day) for day in (1, 2, 9, 10)),
     "decimal(9,2)": tuple(Decimal(text) for text in ("-1.00", "0.50", "9.00", "10.00")),
 }
+#: Positions in a binary log, file and offset: increasing as numbers, and not as text.
+LOG_POSITIONS = ("1.9", "1.10", "2.1", "10.1")
 #: The features without which a type of ordering field is not drawn.
 FEATURE_OF_TYPE = {"date": "types.temporal", "decimal(9,2)": "types.decimal"}
 AVRO_TYPES: Mapping[str, Any] = {
@@ -53,8 +55,6 @@ ARROW_TYPES: Mapping[str, pa.DataType] = {
     "decimal(9,2)": pa.decimal128(9, 2), "boolean": pa.bool_(),
 }  # fmt: skip
 PACKAGE, PAYLOAD_STRATEGY = "org.apache.hudi.common.model.", "00000000-0000-0000-0000-000000000000"
-DELETED = "_hoodie_is_deleted"
-(UNAVAILABLE,) = PARTIAL_UPDATE_MODES["FILL_UNAVAILABLE"]
 #: Columns that a partial update may leave out.
 OTHERS = ("name", "note", "size")
 
@@ -80,17 +80,37 @@ class Shape:
     @property
     def types(self) -> dict[str, str]:
         """The type of each queried column."""
-        seq = {"seq": "int"} if self.two else {}
-        return {"id": "string", "city": "string", "ts": self.orders, **seq, "name": "string", "note": "string", "size": "int"}
+        ordered = {self.ordered_by: self.orders} | ({"seq": "int"} if self.two else {})
+        return {"id": "string", "city": "string", **ordered, "name": "string", "note": "string", "size": "int"}
+
+    @property
+    def stored_types(self) -> dict[str, str]:
+        """The same with the column that flags deletes."""
+        return {**self.types, self.flag[0]: "boolean" if self.flag[1] is True else "string"}
+
+    @property
+    def behaviour(self) -> PayloadBehaviour:
+        """That of the payload class."""
+        return PAYLOADS[self.payload] if self.payload else PayloadBehaviour()
+
+    @property
+    def flag(self) -> tuple[str, Any]:
+        """The column that flags deletes, and its value."""
+        return self.behaviour.flag
+
+    @property
+    def ordered_by(self) -> str:
+        """The column of the ordering value: payload classes of database sources name it."""
+        return self.behaviour.ordering or "ts"
 
     @property
     def ordering(self) -> tuple[str, ...]:
         """The ordering fields; in commit-time mode there may be none."""
-        return () if self.family == "commit-time" else ("ts", "seq") if self.two else ("ts",)
+        return () if self.family == "commit-time" else ("ts", "seq") if self.two else (self.ordered_by,)
 
     def spec(self) -> TableSpec:
         """Return the table to create."""
-        types = {**self.types, DELETED: "boolean"}
+        types = self.stored_types
         fields = [{"name": n, "type": ["null", AVRO_TYPES.get(t, t)], "default": None} for n, t in types.items()]
         properties = {}
         if self.payload is not None:
@@ -120,16 +140,19 @@ class Shape:
         kept.
         """
         place = drawn["rank"] // 2 if self.two else drawn["rank"]
-        found = {"id": drawn["id"], "city": drawn["city"], "ts": RANKS[self.orders][place]}
+        ranks = LOG_POSITIONS if self.behaviour.position is log_position else RANKS[self.orders]
+        found = {"id": drawn["id"], "city": drawn["city"], self.ordered_by: ranks[place]}
         if self.two:
             found["seq"] = drawn["rank"] % 2 + 1
         found |= {name: drawn[name] for name in OTHERS if name in kept}
-        return found | ({DELETED: drawn["deleted"]} if len(kept) == len(OTHERS) else {})
+        column, value = self.flag
+        flag = drawn["deleted"] if value is True else value if drawn["deleted"] else "u"
+        return found | ({column: flag} if len(kept) == len(OTHERS) else {})
 
     def arrow(self, rows: Collection[Row]) -> pa.Table:
         """Return rows for the contract, with the columns of the first one."""
         names = next(iter(rows)).keys() if rows else self.types
-        types = {**self.types, DELETED: "boolean"}
+        types = self.stored_types
         schema = pa.schema([(name, ARROW_TYPES[types[name]]) for name in names])
         return pa.Table.from_pylist(list(rows), schema=schema)
 
@@ -191,8 +214,8 @@ class Vocabulary:
         asked = [kind for kind in get_args(Kind) if self.has(f"read.{kind}")]
         return [kind for kind in asked if kind != "cdc" or shape.captures is not None]
 
-    def shapes(self, family: Family) -> st.SearchStrategy[Shape]:
-        """Draw tables of one family."""
+    def shapes(self, family: Family, payload: str | None) -> st.SearchStrategy[Shape]:
+        """Draw tables of one family, with this payload class if it is custom."""
         types = [name for name in RANKS if name not in FEATURE_OF_TYPE or self.has(FEATURE_OF_TYPE[name])]
         drawn = st.builds(
             Shape,
@@ -201,7 +224,7 @@ class Vocabulary:
             orders=st.sampled_from(("long", *types)),
             two=st.booleans() if self.has("merge.multiple-ordering-fields") else st.just(False),
             partitioned=st.booleans(),
-            payload=st.sampled_from(sorted(PAYLOADS)) if family == "custom" else st.none(),
+            payload=st.just(payload),
             captures=st.sampled_from((None, "OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"))
             if self.has("read.cdc")
             else st.none(),
@@ -213,16 +236,19 @@ class Vocabulary:
 
 def _simplified(shape: Shape) -> Shape:
     """Drop the second ordering field if the first has other types than long, or if no ordering field is used, and the partial
-    update mode at version 8.
+    update mode at version 8. An ordering field that the payload class names has one type.
     """
     two = shape.two and shape.orders == "long" and bool(shape.ordering) and shape.payload is None
-    return replace(shape, two=two, partial=shape.partial if shape.version > 8 else None)
+    own = {"_event_seq": "string", "_event_lsn": "long"}.get(shape.ordered_by, shape.orders)
+    return replace(shape, two=two, orders=own, partial=shape.partial if shape.version > 8 else None)
 
 
 @st.composite
-def draw_programs(draw: st.DrawFn, vocabulary: Vocabulary, family: Family, most_steps: int = 9) -> Program:
+def draw_programs(
+    draw: st.DrawFn, vocabulary: Vocabulary, family: Family, payload: str | None = None, most_steps: int = 9
+) -> Program:
     """Draw a program over few keys, so that versions are merged often; one row for a key in each input."""
-    shape = draw(vocabulary.shapes(family))
+    shape = draw(vocabulary.shapes(family, payload))
     first = Step("upsert", tuple({**row, "deleted": None} for row in draw(_rows(shape))))
     return Program(shape, (first, *draw(st.lists(_steps(shape, vocabulary), min_size=3, max_size=most_steps))))
 
