@@ -9,6 +9,7 @@ from pathlib import Path
 FILE = Path(__file__).parents[1] / "errata.toml"
 
 _FIXTURE = re.compile(r"fixtures/([\w.-]+/[\w.-]+)")
+_PYTHON_CASE = re.compile(r"\btest_\w+(?:::test_\w+)?")
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Erratum:
 
     `open`: neither side is clearly right, so cases record the answers and no engine fails. `code` says why no line of the
     reference is marked with the erratum; without it, the lines that follow the deployed format against the text are marked.
+    `by_hand` says why no run of the suite shows the difference.
     """
 
     id: str
@@ -27,6 +29,7 @@ class Erratum:
     reference: str
     open: bool = False
     code: str | None = None
+    by_hand: str | None = None
 
     @property
     def deviates(self) -> bool:
@@ -37,6 +40,11 @@ class Erratum:
     def fixtures(self) -> tuple[str, ...]:
         """The golden cases among the evidence, as `<folder>/<case>`."""
         return tuple(found for line in self.evidence for found in _FIXTURE.findall(line))
+
+    @property
+    def python_cases(self) -> tuple[str, ...]:
+        """The Python cases among the evidence, as `<module>::<function>`, or `<module>` for all of a module."""
+        return tuple(found for line in self.evidence for found in _PYTHON_CASE.findall(line))
 
 
 @cache

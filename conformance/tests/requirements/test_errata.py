@@ -1,9 +1,10 @@
 """The errata: complete, with evidence, and marked in the code of the reference."""
 
 from hudi_conformance.cases import case
-from hudi_conformance.report.evidence.evidence import find_deviations
+from hudi_conformance.report.evidence.evidence import find_deviations, gather_evidence
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
+from hudi_conformance.runner import expected_failures
 
 
 def test_ids_are_unique_and_in_order():
@@ -30,6 +31,26 @@ def test_fixtures_named_as_evidence_exist():
     root = case.fixtures_root()
     missing = {f"{e.id}: {name}" for e in errata.errata() for name in e.fixtures if not (root / name / "case.json").is_file()}
     assert not missing
+
+
+def test_every_erratum_is_shown_by_a_run_of_the_suite_or_has_a_reason():
+    """A recorded case shows the difference: named as evidence, citing the erratum, or a known failure; else `by_hand` says why."""
+    cases = gather_evidence().cases
+    known = {case.id for case in cases} | {case.id.split("::")[0] for case in cases if "::" in case.id}
+    cited = {id_ for case in cases for id_ in case.errata}
+    lists = [expected_failures.load_list(path.stem, path) for path in expected_failures.lists_folder().glob("*.toml")]
+    listed = {entry.erratum for known_failures in lists for entry in known_failures.entries.values()}
+    command = "hudi-conformance object-store"
+    for erratum in errata.errata():
+        is_shown = bool(
+            erratum.fixtures
+            or known.intersection(erratum.python_cases)
+            or any(word.strip(",;:()") in known for line in erratum.evidence for word in line.split())
+            or any(command in line for line in erratum.evidence)
+            or erratum.id in cited | listed
+        )
+        assert is_shown is (erratum.by_hand is None), f"{erratum.id}: name the case, or say in `by_hand` why there is none"
+        assert erratum.by_hand is None or len(erratum.by_hand) > 20, erratum.id
 
 
 def test_every_erratum_is_named_in_the_reference_or_has_a_reason():
