@@ -7,6 +7,8 @@ import pyarrow.parquet as pq
 import validated_tables_samples as t
 from damages_samples import Damage
 
+from hudi_reference.files.log.block import HeaderKey, encode_block
+from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import BaseFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.instants.instant import parse_instant_name
@@ -82,7 +84,7 @@ PRESENCE = (
            ("BLK-015",)),
     Damage("lost savepointed file", "presence.savepoints", "TL-021", t.cleaned, _lose_savepointed, ("TL-036",)),
     Damage("savepoint without its write", "presence.savepoints", "TL-041", t.cleaned,
-           lambda s: s.delete(t.completed(s, "commit", 0)), ("TL-030", "OCC-008")),
+           lambda s: s.delete(t.completed(s, "commit", 0)), ("TL-030", "OCC-008", "TL-036")),
     Damage("lost planned file", "presence.planned-files", "CLN-002", lambda: t.with_plan("compaction"),
            lambda s: s.delete(t.log_files(s)[0]), ("TL-036",)),
     Damage("slice without its base file", "presence.base-files", "LAY-023", t.merge_on_read, _lose_first_write,
@@ -244,7 +246,49 @@ def _hfile(storage: Storage) -> str:
     return t.paths(storage, ".hoodie/metadata/files/", ".hfile")[0]
 
 
+def _append_to_earlier(storage: Storage) -> None:
+    """The last write appended its blocks to the log files of the write before; its metadata has lost one of them."""
+    for earlier, last in zip(t.log_files(storage)[:2], t.log_files(storage)[2:], strict=True):
+        storage.put(earlier, storage.get(earlier) + storage.get(last))
+        storage.delete(last)
+    sizes = {split_path(path)[0]: (path, len(storage.get(path))) for path in t.log_files(storage)}
+
+    def change(record):
+        del record["partitionToWriteStats"]["north"]
+        for stat in t.stats_of(record):
+            path, size = sizes[stat["partitionPath"]]
+            stat.update(path=path, fileSizeInBytes=size, logOffset=size // 2)
+
+    t.change_record(storage, t.completed(storage, "deltacommit"), change)
+
+
+def _of_another_write(storage: Storage) -> None:
+    """The block of a file has the instant of another write, which wrote no such file."""
+    path, earlier = t.log_files(storage)[-1], t.log_files(storage)[0]
+    old, new = (split_path(one)[1].split("_")[1].partition(".")[0].encode() for one in (path, earlier))
+    storage.put(path, storage.get(path).replace(old, new))
+
+
+def _mark(storage: Storage) -> None:
+    """The block of a log file has a mark that is neither true nor false."""
+    path = t.log_files(storage)[-1]
+    (block,) = read_log_file(storage, path)
+    whole = encode_block(block.kind, {**block.header, HeaderKey.IS_PARTIAL: "some"}, bytes(block.content))
+    storage.put(path, whole)
+
+    def resize(record):
+        for stat in t.stats_of(record):
+            if stat["path"] == path:
+                stat["fileSizeInBytes"] = len(whole)
+
+    t.change_record(storage, t.completed(storage, "deltacommit"), resize)
+
+
 CONTENTS = (
+    Damage("an unknown mark", "log-files.blocks", "LF-045", t.merge_on_read, _mark),
+    Damage("a block that its write does not name", "log-files.blocks", "TL-007", t.merge_on_read, _append_to_earlier,
+           ("TL-005",)),
+    Damage("a block of another write", "log-files.blocks", "LF-035", t.merge_on_read, _of_another_write),
     Damage("a wrong magic", "log-files.blocks", "LF-012", t.merge_on_read, lambda s: t.flip(s, t.log_files(s)[-1], 2)),
     Damage("a wrong length", "log-files.blocks", "BLK-015", t.merge_on_read, lambda s: t.flip(s, t.log_files(s)[-1], 13)),
     Damage("a wrong trailer", "log-files.blocks", "BLK-015", t.merge_on_read, lambda s: t.flip(s, t.log_files(s)[-1], -1)),

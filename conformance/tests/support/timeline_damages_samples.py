@@ -74,6 +74,8 @@ def _rename(suffix: str, target: str, number: int = -1):
 
 LAYOUT = (
     Damage("instant of the old layout", "layout.one-layout", "COMPAT-006", t.copy_on_write, _to_old_layout, ("RDR-008",)),
+    Damage("completed file in a partition", "layout.moved-actions", "LAY-017", t.copy_on_write,
+           lambda s: t.move(s, t.completed(s, "commit"), f"north/{split_path(t.completed(s, 'commit'))[1]}"), ("TL-030",)),
     Damage("no partition metadata", "layout.partition-metadata", "LAY-003", t.copy_on_write,
            lambda s: s.delete("north/.hoodie_partition_metadata")),
     Damage("wrong depth", "layout.partition-metadata", "LAY-003", t.copy_on_write,
@@ -136,7 +138,7 @@ TIMELINE = (
     Damage("inflight without plan", "timeline.states", "TL-048", lambda: t.with_plan("compaction"), _lose_plan),
     Damage("completed twice", "timeline.completed-once", "TL-052", t.copy_on_write, _complete_again),
     Damage("two actions of one time", "timeline.one-action-for-a-time", "TL-034", t.copy_on_write, _second_action,
-           ("TL-038",)),
+           ("TL-038", "TL-036")),
     Damage("two writes of one completion", "timeline.completion-times", "TT-003", t.copy_on_write, _share_completion),
     Damage("log files on copy-on-write", "timeline.table-type", "TL-038", t.merge_on_read,
            _set("hoodie.table.type", "COPY_ON_WRITE")),
@@ -156,6 +158,33 @@ def _other_partition(storage: Storage) -> None:
         stats["west"] = stats.pop("north")
 
     t.change_record(storage, t.completed(storage, "commit"), change)
+
+
+def _without_information(storage: Storage) -> None:
+    """The last write has a file whose metadata says nothing, and no data files."""
+    path = t.completed(storage, "deltacommit")
+    storage.delete(t.log_files(storage)[-1])
+    storage.delete(t.log_files(storage)[-1])
+    t.change_record(storage, path, lambda record: record.update(partitionToWriteStats={}, extraMetadata={}))
+
+
+def _without_paths(storage: Storage) -> None:
+    def change(record):
+        for stat in t.stats_of(record):
+            stat["path"] = None
+
+    path = t.completed(storage, "commit")
+    for stat_path in t.base_files(storage)[-2:]:
+        storage.delete(stat_path)
+    t.change_record(storage, path, change)
+
+
+def _add_earlier_file(storage: Storage) -> None:
+    """The last write names a file of the first one, too."""
+    earlier = []
+    t.change_record(storage, t.completed(storage, "commit", 0), lambda record: earlier.extend(t.stats_of(record)[:1]))
+    t.change_record(storage, t.completed(storage, "commit"),
+                    lambda record: record["partitionToWriteStats"][earlier[0]["partitionPath"]].append(earlier[0]))  # fmt: skip
 
 
 def _in(action: str, key: str, value: object):
@@ -178,6 +207,11 @@ ACTIONS = (
            lambda s: t.cut(s, t.paths(s, ".compaction.requested")[0], 9)),
     Damage("swapped metadata", "actions.own-files", "BF-009", t.copy_on_write, _swap),
     Damage("another partition", "actions.own-files", "LAY-018", t.copy_on_write, _other_partition),
+    Damage("no information", "actions.fit-together", "TL-007", t.merge_on_read, _without_information),
+    Damage("rows without a path", "actions.fit-together", "TL-007", t.copy_on_write, _without_paths),
+    Damage("one span in two writes", "actions.fit-together", "TL-005", t.copy_on_write, _add_earlier_file, ("BF-009",)),
+    Damage("a base file of a pending write", "actions.fit-together", "TL-036", t.copy_on_write,
+           lambda s: s.delete(t.completed(s, "commit", 1)), ("OCC-008", "TL-030")),
     Damage("an overwrite as commit", "actions.operations", "TL-039", t.copy_on_write,
            _in("commit", "operationType", "INSERT_OVERWRITE")),
     Damage("metadata of another clean", "actions.own-times", "TL-034", t.cleaned, _in("clean", "startCleanTime", "20200101000000000")),
@@ -254,7 +288,7 @@ HISTORY = (
     Damage("rows in no order", "history.order", "LSM-022", t.archived,
            _edit_history(lambda rows: rows.take(list(reversed(range(len(rows))))))),
     Damage("pending though archived", "history.completed-only", "ARC-003", t.archived,
-           lambda s: s.put(f"{t.TIMELINE}/{_archived_time(s)[0]}.inflight", b""), ("TL-048",)),
+           lambda s: s.put(f"{t.TIMELINE}/{_archived_time(s)[0]}.inflight", b""), ("TL-048", "TL-036")),
 )  # fmt: skip
 
 

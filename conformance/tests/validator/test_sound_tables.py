@@ -22,7 +22,7 @@ DAMAGED = {
     "timeline/damaged.completed-file-empty": {"TL-002"},
     "timeline/damaged.completed-file-is-a-folder": {"TL-046"},
     "timeline/damaged.contents-of-two-commits-swapped": {"BF-009"},
-    "timeline/damaged.times-backwards": {"TL-004", "BF-009"},
+    "timeline/damaged.times-backwards": {"TL-004", "TL-005", "BF-009"},
     "timeline/history.damaged.length-of-the-manifest-wrong": {"LSM-011"},
     "timeline/history.damaged.version-file-junk": {"LSM-007"},
     "timeline/history.damaged.version-file-names-no-manifest": {"LSM-009"},

@@ -7,6 +7,7 @@ from timeline_damages_samples import TIMELINE_DAMAGES
 from validated_tables_samples import archived, clustered, rules_of, validated
 
 from hudi_conformance.validator.all_checks import CHEAP
+from hudi_conformance.validator.checks.finding import Check
 
 DAMAGES = (*TIMELINE_DAMAGES, *FILE_DAMAGES)
 BY_NAME = {check.name: check for check in CHEAP}
@@ -27,6 +28,19 @@ def test_a_damage_is_found_with_its_rule_alone(damage: Damage):
 def test_every_check_has_a_damage():
     """No check can be removed without a failing test."""
     assert {damage.check for damage in DAMAGES} | LOCAL == BY_NAME.keys()
+
+
+@pytest.mark.parametrize("name", sorted(BY_NAME.keys() - LOCAL))
+def test_no_check_can_be_dropped(name: str):
+    """Without a check, one of its damages at least is not found with its rule."""
+    others = tuple(check for check in CHEAP if check.name != name)
+    assert not all(_is_found(damage, others) for damage in DAMAGES if damage.check == name)
+
+
+def _is_found(damage: Damage, checks: tuple[Check, ...]) -> bool:
+    storage = damage.make()
+    damage.edit(storage)
+    return damage.rule in rules_of(validated(storage, checks).findings)
 
 
 @pytest.mark.parametrize("make", [archived, clustered])

@@ -50,27 +50,8 @@ class ReadChecks:
     @implements("TL-002", "TL-007", "BF-009")
     def check_commit(self, commit: CommitMetadata, instant: Instant, path: str, *, is_legacy: bool) -> None:
         """Check that the metadata in the completed file of an instant is its own. Raises MalformedMetadata."""
-        content = ACTIONS[instant.action].contents[instant.state]
-        if isinstance(commit.record, Record) and not is_legacy and commit.record.name not in content.records:
-            raise _foreign(path, "TL-002", " or ".join(content.records), commit.record.name)
-        if not (commit.stats or commit.replaced or commit.record.get("extraMetadata")):
-            raise _foreign(
-                path, "TL-007", "files, or at least the schema of the table", "no information, as in an inflight file"
-            )
-        for stat in commit.stats:
-            if not stat.path and (stat.writes or stat.inserts or stat.updates):
-                raise _foreign(
-                    path, "TL-007", "the path of each file that was written", "rows without a file, as in an inflight file"
-                )
-            name = parse_data_file_name(split_path(stat.path)[1])
-            # Log files of version 6 have the instant of their slice, which is not later than the write.
-            is_foreign = name is not None and (
-                name.instant != instant.requested
-                if isinstance(name, BaseFileName)
-                else not is_legacy and name.instant > instant.requested
-            )
-            if is_foreign:
-                raise _foreign(path, "BF-009", f"files of instant {instant.requested}", stat.path)
+        for fault in faults_of_commit(commit, instant, path, is_legacy=is_legacy):
+            raise fault
 
     @implements("TL-036", "TL-005")
     def check_commits(self, commits: Mapping[Instant, CommitMetadata], timeline: Timeline, properties: TableProperties) -> None:
@@ -85,21 +66,8 @@ class ReadChecks:
 
         Raises MalformedMetadata.
         """
-        folder = properties.timeline_folder
-        pending = {i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action not in _COMPACTIONS}
-        written: dict[tuple[str, int], Instant] = {}
-        for instant, commit in commits.items():
-            for stat in commit.stats:
-                if stat.path and written.setdefault((stat.path, stat.log_offset), instant) is not instant:
-                    raise _foreign(f"{folder}/{instant.file_name}", "TL-005", "files that no other action wrote", stat.path)
-                if stat.previous_instant in pending and not stat.is_log:
-                    raise _incomplete(folder, instant, stat.previous_instant, stat.path)
-                name = parse_data_file_name(split_path(stat.path)[1]) if pending else None
-                if name is not None and name.instant in pending and not properties.is_legacy:
-                    raise _incomplete(folder, instant, name.instant, stat.path)
-            for log in _earlier_logs(commit) if pending else ():
-                if log.instant in pending:
-                    raise _incomplete(folder, instant, log.instant, str(log))
+        for fault in faults_between_commits(commits, timeline, properties):
+            raise fault
 
     def base_file(self, spans: Iterable[tuple[int, int]], timeline: Timeline) -> WrittenFile:
         """What the timeline says about a base file, of which completed writes made these spans of bytes."""
@@ -125,6 +93,50 @@ class _NoChecks(ReadChecks):
 #: The checks of readers.
 DAMAGE_CHECKS = ReadChecks()
 NO_CHECKS: ReadChecks = _NoChecks()
+
+
+def faults_of_commit(commit: CommitMetadata, instant: Instant, path: str, *, is_legacy: bool) -> Iterator[MalformedMetadata]:
+    """What shows that the metadata in the completed file of an instant is not its own."""
+    content = ACTIONS[instant.action].contents[instant.state]
+    if isinstance(commit.record, Record) and not is_legacy and commit.record.name not in content.records:
+        yield _foreign(path, "TL-002", " or ".join(content.records), commit.record.name)
+    if not (commit.stats or commit.replaced or commit.record.get("extraMetadata")):
+        yield _foreign(path, "TL-007", "files, or at least the schema of the table", "no information, as in an inflight file")
+    for stat in commit.stats:
+        if not stat.path and (stat.writes or stat.inserts or stat.updates):
+            yield _foreign(
+                path, "TL-007", "the path of each file that was written", "rows without a file, as in an inflight file"
+            )
+        name = parse_data_file_name(split_path(stat.path)[1])
+        # Log files of version 6 have the instant of their slice, which is not later than the write.
+        is_foreign = name is not None and (
+            name.instant != instant.requested
+            if isinstance(name, BaseFileName)
+            else not is_legacy and name.instant > instant.requested
+        )
+        if is_foreign:
+            yield _foreign(path, "BF-009", f"files of instant {instant.requested}", stat.path)
+
+
+def faults_between_commits(
+    commits: Mapping[Instant, CommitMetadata], timeline: Timeline, properties: TableProperties
+) -> Iterator[MalformedMetadata]:
+    """What shows that completed writes do not fit together; see `ReadChecks.check_commits`."""
+    folder = properties.timeline_folder
+    pending = {i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action not in _COMPACTIONS}
+    written: dict[tuple[str, int], Instant] = {}
+    for instant, commit in commits.items():
+        for stat in commit.stats:
+            if stat.path and written.setdefault((stat.path, stat.log_offset), instant) is not instant:
+                yield _foreign(f"{folder}/{instant.file_name}", "TL-005", "files that no other action wrote", stat.path)
+            if stat.previous_instant in pending and not stat.is_log:
+                yield _incomplete(folder, instant, stat.previous_instant, stat.path)
+            name = parse_data_file_name(split_path(stat.path)[1]) if pending else None
+            if name is not None and name.instant in pending and not properties.is_legacy:
+                yield _incomplete(folder, instant, name.instant, stat.path)
+        for log in _earlier_logs(commit) if pending else ():
+            if log.instant in pending:
+                yield _incomplete(folder, instant, log.instant, str(log))
 
 
 def _earlier_logs(commit: CommitMetadata) -> Iterator[LogFileName]:

@@ -1,12 +1,14 @@
 """The contents of the files of actions, compared with their names."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
-from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
+from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
+from hudi_reference.query.damage_checks import faults_between_commits, faults_of_commit
 from hudi_reference.schema.avro import parse_schema
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
@@ -68,9 +70,7 @@ def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
             if parsed is None:
                 yield Finding("BF-003", "wrong-answers", path, "Readers refuse the table.", "the name of a data file",
                               repr(stat.path), RESTORE, key=stat.path)  # fmt: skip
-            elif parsed.instant != instant.requested and (
-                isinstance(parsed, BaseFileName) or not (stat.log_offset or had_version_6)
-            ):
+            elif _is_foreign(parsed, instant, may_be_older=bool(stat.log_offset or had_version_6)):
                 yield Finding(
                     "BF-009", "wrong-answers", path, "The metadata is that of another action: it hides the own files.",
                     f"files of instant {instant.requested}", stat.path, RESTORE, key=stat.path,
@@ -81,6 +81,26 @@ def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
                     f"{stat.path} in partition {folder!r} and group {parsed.file_id}",
                     f"partition {stat.partition!r} and group {stat.file_id}", RESTORE, key=stat.path,
                 )  # fmt: skip
+
+
+def _is_foreign(name: BaseFileName | LogFileName, instant: Instant, *, may_be_older: bool) -> bool:
+    """Whether a write cannot have written to the file. An older file is that of another one, to which it may append."""
+    is_older = name.instant < instant.requested
+    return name.instant != instant.requested and not (isinstance(name, LogFileName) and is_older and may_be_older)
+
+
+def _fit_together(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """What readers refuse: metadata without files, one span of a file in two writes, a write that is based on a pending one."""
+    is_legacy = table.properties.is_legacy
+    alone = (
+        faults_of_commit(commit, instant, table.path_of(instant), is_legacy=is_legacy)
+        for instant, commit in table.commits.items()
+    )
+    together = faults_between_commits(table.commits, table.timeline, table.properties)
+    tally.looked("TL-005", "TL-007", "TL-036", at=len(table.commits))
+    for fault in (*chain.from_iterable(alone), *together):
+        if fault.rule != "BF-009":  # `actions.own-files` reports the files of other actions
+            yield finding_of(fault, "wrong-answers", "Readers refuse the table.", rule="TL-007", path=table.uri)
 
 
 def _operations(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -154,6 +174,7 @@ CHECKS = (
     Check("actions.readable", ("TL-002", "TL-005", "TL-007", "TL-009", "TL-012", "TL-014", "TL-015", "TL-017", "TL-018",
                                "TL-020", "TL-022", "TL-024", "TL-026"), "cheap", _readable),
     Check("actions.own-files", ("BF-003", "BF-009", "LAY-018"), "cheap", _own_files),
+    Check("actions.fit-together", ("TL-002", "TL-005", "TL-007", "TL-036"), "cheap", _fit_together),
     Check("actions.operations", ("TL-039",), "cheap", _operations),
     Check("actions.own-times", ("TL-034",), "cheap", _own_times),
     Check("actions.schemas", ("LF-038",), "cheap", _schemas),

@@ -10,7 +10,7 @@ from hudi_reference.layout.java_properties import load
 from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.names import BASE_EXTENSIONS, PARTITION_METAFILE, join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
-from hudi_reference.metadata.availability import PATH_KEY, definitions_path, read_definitions
+from hudi_reference.metadata.availability import METADATA_FOLDER, PATH_KEY, definitions_path, read_definitions
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.version_6 import parse_legacy_name
@@ -78,6 +78,30 @@ def _other_layout(table: StoredTable, part: object, tally: Tally) -> Iterator[Fi
             is_lost = moved.identity not in known and any(f.name.instant == moved.requested for f in table.data_files.values())
             if is_lost or not table.properties.is_legacy:
                 yield _half_migrated(path, table.properties.timeline_folder, is_lost=is_lost)
+
+
+def _moved_actions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """No completed file of an action is outside of the timeline while its data files are in the table."""
+    completed = {instant.identity for instant in (*table.timeline.completed, *table.history.instants)}
+    written = {file.name.instant for file in table.data_files.values()}
+    known = (table.properties.timeline_folder, META_FOLDER, f"{META_FOLDER}/timeline")
+    tally.looked("LAY-017", at=len(table.listing.files))
+    for path in table.listing.files:
+        folder, name = split_path(path)
+        if folder in known or path.startswith(f"{METADATA_FOLDER}/"):
+            continue
+        moved = parse_legacy_name(name) if table.properties.is_legacy else _completed(name)
+        if (
+            moved is not None
+            and moved.state is State.COMPLETED
+            and moved.identity not in completed
+            and moved.requested in written
+        ):
+            yield Finding(
+                "LAY-017", "data-lost", path, "Queries lack the rows of the action: readers look for it on the timeline alone.",
+                f"the file in {table.properties.timeline_folder}", f"the file in {folder or 'the base path'}",
+                f"move the file to {table.properties.timeline_folder}",
+            )  # fmt: skip
 
 
 def _completed(name: str) -> Instant | None:
@@ -181,6 +205,7 @@ CHECKS = (
     Check("layout.temporary-files", ("LAY-019",), "cheap", _staged),
     Check("layout.timeline-folder", ("LAY-017", "TL-046"), "cheap", _timeline_folder),
     Check("layout.one-layout", ("COMPAT-006",), "cheap", _other_layout),
+    Check("layout.moved-actions", ("LAY-017",), "cheap", _moved_actions),
     Check("layout.partition-metadata", ("LAY-003",), "cheap", _partition_metafiles),
     Check("layout.names", ("BF-003", "LF-002"), "cheap", _names),
     Check("layout.index-definitions", ("LAY-016", "PROP-014"), "cheap", _definitions),

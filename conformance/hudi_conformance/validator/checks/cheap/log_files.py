@@ -7,11 +7,13 @@ from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.files.log.block import ROLLBACK_COMMAND, Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.query.file_groups import GroupId
 from hudi_reference.query.log_scanner import attempt_of
 from hudi_reference.schema.avro import parse_schema
 
 RESTORE = "restore the file from another copy of the table"
 _DATA = (BlockType.AVRO_DATA, BlockType.HFILE_DATA, BlockType.PARQUET_DATA, BlockType.CDC_DATA)
+_OVERWRITES = "Readers take a block of some columns for whole rows, and return nulls in the others."
 _REFUSED = "Readers refuse the file group, because they must not skip the block."
 
 
@@ -31,6 +33,7 @@ def _blocks(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
             yield _corrupt(table, block)
         else:
             yield from _headers(block, tally)
+            yield from _named(table, block, tally)
 
 
 def _corrupt(table: StoredTable, block: CorruptBlock) -> Finding:
@@ -49,6 +52,37 @@ def _corrupt(table: StoredTable, block: CorruptBlock) -> Finding:
     )  # fmt: skip
 
 
+def _named(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding]:
+    """A completed write names each file into which it wrote blocks, also where it appended to the file of another write.
+
+    It does not name the files of its failed attempts; an attempt that succeeded is in the same file group. New file groups of
+    the metadata table begin with an empty block, which no metadata names.
+    """
+    if table.is_metadata_table:
+        return
+    written = table.groups.written_files
+    if block.kind is BlockType.COMMAND or block.path in written.get(block.instant, (block.path,)):
+        return
+    tally.looked("TL-007", "LF-035")
+    file = table.data_files[block.path]
+    if file.group not in table.once("written groups", lambda: _written_groups(table))[block.instant]:
+        yield Finding(
+            "TL-007", "data-lost", block.path, "Queries lack the changes of the block, or refuse the file group.",
+            f"file group {file.name.file_id} in the metadata of the write {block.instant}", "no file of the group",
+            "restore the completed file of the write from another copy of the table", key=file.name.file_id,
+            offset=block.offset,
+        )  # fmt: skip
+    elif file.name.instant != block.instant and block.path in written.get(file.name.instant, ()):
+        yield _header(block, "LF-035", f"blocks of {file.name.instant}", f"a block of {block.instant}, which names other files",
+                      _REFUSED)  # fmt: skip
+
+
+def _written_groups(table: StoredTable) -> dict[str, set[GroupId]]:
+    """The file groups that each completed write names, by requested time."""
+    commits = table.groups.commits
+    return {instant.requested: {(stat.partition, stat.file_id) for stat in commits[instant].stats} for instant in commits}
+
+
 def _headers(block: Block, tally: Tally) -> Iterator[Finding]:
     """The headers that readers need, by the type of the block. Blocks of version 0 have none."""
     if not block.version:
@@ -64,8 +98,11 @@ def _headers(block: Block, tally: Tally) -> Iterator[Finding]:
         elif not block.header.get(HeaderKey.TARGET_INSTANT_TIME):
             yield _header(block, "LF-037", "the header TARGET_INSTANT_TIME", "no target", _REFUSED)
     elif block.kind in _DATA:
-        tally.looked("LF-038")
+        tally.looked("LF-038", "LF-045")
         yield from _schema(block)
+        marked = block.header.get(HeaderKey.IS_PARTIAL, "false")
+        if marked.lower() not in ("true", "false"):
+            yield _header(block, "LF-045", "true or false in the header IS_PARTIAL", repr(marked), _OVERWRITES)
     yield from _identifier(block, tally)
 
 
@@ -97,7 +134,7 @@ CHECKS = (
     Check(
         "log-files.blocks",
         ("LF-010", "LF-012", "LF-015", "LF-017", "LF-018", "LF-024", "LF-025", "LF-027", "LF-035", "LF-037", "LF-038", "LF-039",
-         "LF-044", "BLK-015"),
+         "LF-044", "LF-045", "BLK-015", "TL-007"),
         "cheap", _blocks, _log_files,
     ),
 )  # fmt: skip
