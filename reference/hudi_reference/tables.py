@@ -22,7 +22,7 @@ from hudi_reference.schema.avro import AvroSchema, parse_schema, without_meta_co
 from hudi_reference.services.default_hooks import STANDARD_HOOKS
 from hudi_reference.storage import Storage, storage_of
 from hudi_reference.storage.uris import canonical_uri, no_table
-from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE
+from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, INSERT_OVERWRITE_TABLE
 from hudi_reference.write.create import (
     check_fields,
     further_entries,
@@ -74,6 +74,10 @@ class WritableTable(Table):
     def insert_overwrite(self, rows: pa.Table) -> str:
         """Replace the content of the partitions of these rows by the rows. Keys are not looked up."""
         return write(self, INSERT_OVERWRITE, rows)
+
+    def insert_overwrite_table(self, rows: pa.Table) -> str:
+        """Replace the content of all partitions by the rows. Keys are not looked up."""
+        return write(self, INSERT_OVERWRITE_TABLE, rows)
 
     def delete_partitions(self, paths: Iterable[str]) -> str:
         """Remove all rows of partitions by their paths, as `city=oslo`. Partitions that do not exist are ignored."""

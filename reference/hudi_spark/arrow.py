@@ -7,6 +7,7 @@ converted to the exact schema before it goes to the JVM.
 from collections.abc import Iterator
 
 import pyarrow as pa
+import pyarrow.types as pt
 from pyspark.errors import PySparkTypeError
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
@@ -19,11 +20,33 @@ ROWS_PER_BATCH = 65_536
 
 
 def spark_schema(fields: pa.Schema) -> StructType:
-    """The Spark columns for Arrow columns; raises UnsupportedSchema for a type that Spark lacks (times in milliseconds)."""
+    """The Spark columns for Arrow columns; raises UnsupportedSchema for a type that Spark lacks.
+
+    Times of day in milliseconds become Spark's type of times, which PySpark makes of microseconds only.
+    """
     try:
-        return from_arrow_schema(fields)
+        return from_arrow_schema(with_times_in_microseconds(fields))
     except PySparkTypeError as error:
         raise UnsupportedSchema("Spark has no type for a column", rule="LF-038", found=str(error)) from error
+
+
+def with_times_in_microseconds(fields: pa.Schema) -> pa.Schema:
+    """The columns with times of day in microseconds, which both Spark and tables have."""
+    return pa.schema([_in_microseconds(field) for field in fields])
+
+
+def _in_microseconds(field: pa.Field) -> pa.Field:
+    """The field with times of day in microseconds, also in nested types."""
+    kind = field.type
+    if pt.is_time(kind):
+        return field.with_type(pa.time64("us"))
+    if pt.is_struct(kind):
+        return field.with_type(pa.struct([_in_microseconds(part) for part in kind]))
+    if pt.is_list(kind):
+        return field.with_type(pa.list_(_in_microseconds(kind.value_field)))
+    if pt.is_map(kind):
+        return field.with_type(pa.map_(kind.key_type, _in_microseconds(kind.item_field)))
+    return field
 
 
 def arrow_schema_of(schema: StructType) -> pa.Schema:

@@ -4,8 +4,7 @@ Slices with log files are merged on the executors, one task for each, by the ref
 alone go through Spark's Parquet reader where that gives the same values: columns are pruned and filters pushed by Spark.
 """
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from functools import reduce
@@ -13,36 +12,27 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
-import pyarrow.types as pt
-import pyspark.sql.functions as F  # noqa: N812 - its name in every Spark program
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from hudi_reference import Table, open_table
-from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedSchema, missing_data_file
+from hudi_reference import Table, WritableTable, open_table
+from hudi_reference.errors import InvalidQuery, Misuse
 from hudi_reference.query.cdc import ChangePlan, ChangeQuery, GroupChange
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.incremental import Window, plan_incremental
-from hudi_reference.query.plan import SliceQuery, check_columns
-from hudi_reference.query.pruning.partition_pruning import prune_partitions
-from hudi_reference.query.pruning.predicates import Comparison, compare, constants, matching_rows
+from hudi_reference.query.plan import SliceQuery, check_columns, check_comparisons
+from hudi_reference.query.pruning.predicates import Comparison, matching_rows
 from hudi_reference.query.table import View, check_readable
-from hudi_reference.schema.avro import arrow_schema, parse_schema
-from hudi_reference.storage import LocalStorage
+from hudi_reference.records.mergers.merger import RecordMerger
+from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.time_parsing import instant_of
 from hudi_spark.arrow import arrow_schema_of, spark_schema
+from hudi_spark.parquet import base_files_for_spark, condition_of, from_parquet
 from hudi_spark.tasks import MergeTask, frame_of
 
 Query = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
-
-#: Paths without parts that only Hadoop interprets (globs, drive letters).
-_PLAIN_PATH = re.compile(r"[\w/=.,%+@ -]+")
-
-#: Types whose values Spark's Parquet reader and the reference read alike.
-_NATIVE: tuple[Callable[[pa.DataType], bool], ...] = (
-    pt.is_boolean, pt.is_int32, pt.is_int64, pt.is_float32, pt.is_float64, pt.is_string, pt.is_binary, pt.is_decimal,
-    pt.is_date32, lambda kind: pt.is_timestamp(kind) and kind.tz is not None,
-)  # fmt: skip
+#: Queries that have a window.
+_OF_WINDOWS = ("incremental", "cdc")
 
 
 def read(
@@ -55,16 +45,33 @@ def read(
     as_of: str | None = None,
     begin: str | None = None,
     end: str | None = None,
+    include_begin: bool = False,
+    schema_on_read: bool = False,
+    mergers: Sequence[RecordMerger] = (),
 ) -> DataFrame:
     """The rows of a query, as `hudi_reference.Table` answers it; all columns, meta columns first, if `columns` is None.
 
     `begin` and `end` are the window of an incremental query (the table's rows) or of a change query (`cdc`: op, ts_ms, before,
-    after). What one write changed in one file group is a task.
+    after). What one write changed in one file group is a task. `include_begin`, `schema_on_read` and `mergers` are those of the
+    reference; mergers are shipped to the executors.
 
     The plan is made now: later commits do not change the DataFrame. Errors in the plan are raised here, those in data files
     by the action that runs the DataFrame (see `errors_of_executors`).
     """
-    plan = make_plan(uri, query=query, columns=columns, where=where, as_of=as_of, begin=begin, end=end)
+    plan = make_plan(
+        uri, query=query, columns=columns, where=where, as_of=as_of, begin=begin, end=end, include_begin=include_begin,
+        schema_on_read=schema_on_read, mergers=mergers,
+    )  # fmt: skip
+    return frame_of_plan(spark, plan)
+
+
+def create_view(spark: SparkSession, name: str, uri: str, **query: Any) -> None:
+    """A temporary view of a query for SQL; the arguments are those of `read`. Later commits do not change the view."""
+    read(spark, uri, **query).createOrReplaceTempView(name)
+
+
+def frame_of_plan(spark: SparkSession, plan: "ReadPlan") -> DataFrame:
+    """The rows of a plan."""
     schema = spark_schema(plan.fields)
     parts = []
     if plan.merged:
@@ -74,6 +81,37 @@ def read(
     empty = [] if parts else [spark.createDataFrame([], schema)]
     found = reduce(DataFrame.unionByName, parts + empty)
     return found if plan.columns == plan.fields.names else found.select(plan.columns)
+
+
+def explain(
+    uri: str,
+    *,
+    query: Query = "snapshot",
+    columns: Sequence[str] | None = None,
+    where: Iterable[Comparison] = (),
+    **chosen: Any,
+) -> str:
+    """What a query reads, as text: columns, filters, and how many partitions and file slices the filters leave.
+
+    The arguments are those of `read`. No data file is read. `read(...).explain()` shows Spark's plan of the rest.
+    """
+    asked = list(where)
+    whole = make_plan(uri, query=query, **chosen)
+    plan = make_plan(uri, query=query, columns=columns, where=asked, **chosen)
+    lines = {
+        "query": query,
+        "columns": f"{len(plan.fields)} of {len(whole.fields)}: {', '.join(plan.fields.names)}",
+        "filters": " and ".join(f"{name} {operator} {value!r}" for name, operator, value in asked) or "none",
+        "partitions": f"{len(plan.partitions)} of {len(whole.partitions)}",
+        "slices": f"{plan.parts} of {whole.parts}",
+        "readers": f"{len(plan.native)} slices by Spark's Parquet reader, {len(plan.merged)} merged by the reference",
+    }
+    return "\n".join(f"{name:<10} {text}" for name, text in lines.items())
+
+
+def conditions(plan: "ReadPlan") -> Column:
+    """The comparisons of the query as one condition."""
+    return condition_of(plan.query.where, plan.fields)
 
 
 @dataclass(frozen=True)
@@ -90,6 +128,16 @@ class ReadPlan:
     columns: list[str]
     merged: Sequence[FileSlice | GroupChange]
     native: list[Path]
+    #: The partitions that hold these parts.
+    partitions: frozenset[str]
+
+    #: The timeline on which the plan is based.
+    timeline: Timeline
+
+    @property
+    def parts(self) -> int:
+        """The number of parts."""
+        return len(self.merged) + len(self.native)
 
 
 @dataclass(frozen=True)
@@ -113,35 +161,40 @@ def make_plan(
     as_of: str | None = None,
     begin: str | None = None,
     end: str | None = None,
+    include_begin: bool = False,
+    schema_on_read: bool = False,
+    mergers: Sequence[RecordMerger] = (),
     native: bool = True,
 ) -> ReadPlan:
-    """The plan of a query. Raises what `hudi_reference` raises; with `native` False all slices are read by the reference."""
-    table = open_shared(uri)
+    """The plan of a query. Raises what `hudi_reference` raises; with `native` False all slices are read by the reference.
+
+    Files are listed through the metadata table where it is up to date; its indexes and the partition paths decide which
+    slices the filter needs.
+    """
+    table = replace(open_shared(uri, mergers), schema_on_read=schema_on_read)
     check_readable(table.properties)
     zone = table.properties.zone
-    view, window = table.view(_instant(query, as_of, zone)), _window(query, begin, end, zone)
+    time, window = _instant(query, as_of, zone), _window(query, begin, end, include_begin, zone)
+    comparisons, changed = list(where), None
+    view = table.view(time, where=None if query in _OF_WINDOWS else comparisons)
     if query == "cdc":
-        return _plan_of_changes(table, view, window, columns, list(where))
-    found = view.groups.latest_slices
+        return _plan_of_changes(table, view, window, columns, comparisons)
     if query == "incremental":
         changed = plan_incremental(window, table.storage, table.properties, view.timeline, view.groups)
-        view, found, native = replace(view, timeline=changed.timeline, groups=changed.groups), changed.slices, False
-        window = changed.window
-    reader, logs = view.reader(table), query != "read-optimized"
-    names = list(reader.schema.names if columns is None else columns)
-    comparisons = list(where)
-    needed = _needed(names, comparisons, reader.schema)
-    slices = [s for s in found if s.base_file is not None or (logs and s.log_files)]
-    if reader.merging.merger is None:
-        slices = prune_partitions(slices, comparisons, table.properties, reader.schema)
-    direct = _base_files_for_spark(table, view, slices, logs=logs) if native and reader.dropped is None else {}
+        view, native = replace(view, timeline=changed.timeline, groups=changed.groups), False
+    logs = query != "read-optimized"
+    plan = table.plan(view, columns, comparisons, logs=logs, is_latest=time is None, changed=changed)
+    reader, slices = plan.read.reader, [one for one in plan.slices if one.base_file is not None or one.log_files]
+    native = native and reader.dropped is None and reader.by_id is None
+    direct = base_files_for_spark(table, view, slices, logs=logs) if native else {}
     merged = [found for found in slices if found not in direct]
     paths = (found.path(name) for found in merged for name in found.log_files)
     sizes = {path: reader.scanner.committed[path] for path in paths if path in reader.scanner.committed}
-    of_window = window if query == "incremental" else None
-    tasks = SliceQuery(replace(reader, scanner=replace(reader.scanner, committed=sizes)), needed, comparisons, logs, of_window)
-    fields = pa.schema([reader.schema.field(name) for name in needed])
-    return ReadPlan(tasks, fields, names, merged, list(direct.values()))
+    task = replace(plan.read, reader=replace(reader, scanner=replace(reader.scanner, committed=sizes)))
+    fields = pa.schema([reader.schema.field(name) for name in task.columns])
+    return ReadPlan(
+        task, fields, plan.names, merged, list(direct.values()), frozenset(one.partition for one in slices), view.timeline
+    )
 
 
 def _plan_of_changes(
@@ -149,26 +202,24 @@ def _plan_of_changes(
 ) -> ReadPlan:
     query = ChangeQuery(view.reader(table))
     names = list(query.schema.names if columns is None else columns)
-    _needed(names, where, query.schema)
+    check_columns([*names, *(column for column, _, _ in where)], query.schema)
+    check_comparisons(where, query.schema)
     changes = ChangePlan(view.timeline, view.groups, table.properties.is_legacy).changes(window)
-    return ReadPlan(ChangesOfGroups(query, where), query.schema, names, changes, [])
+    partitions = frozenset(found.partition for one in changes if (found := one.after or one.before))
+    return ReadPlan(ChangesOfGroups(query, where), query.schema, names, changes, [], partitions, view.timeline)
 
 
-def _needed(names: Sequence[str], where: Sequence[Comparison], schema: pa.Schema) -> list[str]:
-    """The columns of the result and of the filters, which fit the schema. Raises InvalidQuery."""
-    needed = list(dict.fromkeys([*names, *(column for column, _, _ in where)]))
-    check_columns(needed, schema)
-    for column, operator, value in where:
-        compare(pa.chunked_array([], schema.field(column).type), operator, value)
-    return needed
-
-
-def open_shared(uri: str) -> Table:
+def open_shared(uri: str, mergers: Sequence[RecordMerger] = ()) -> WritableTable:
     """The table at a URI that refers to the same storage in every process."""
+    return open_table(shared_uri(uri), mergers=mergers)
+
+
+def shared_uri(uri: str) -> str:
+    """A URI that refers to the same storage in every process; a path is made absolute. Raises Misuse."""
     if uri.startswith("memory:"):
         raise Misuse("executors cannot access the memory of this process", expected="a file or s3 URI", found=uri)
     is_path = "://" not in uri and not uri.startswith("file:/")  # as Spark's catalog writes it
-    return open_table(str(Path(uri).absolute()) if is_path else uri)
+    return str(Path(uri).absolute()) if is_path else uri
 
 
 def _instant(query: str, as_of: str | None, zone: tzinfo | None) -> str | None:
@@ -181,92 +232,13 @@ def _instant(query: str, as_of: str | None, zone: tzinfo | None) -> str | None:
     return None if as_of is None else instant_of(as_of, zone)
 
 
-def _window(query: str, begin: str | None, end: str | None, zone: tzinfo | None) -> Window:
-    if query not in ("incremental", "cdc") and (begin is not None or end is not None):
+def _window(query: str, begin: str | None, end: str | None, include_begin: bool, zone: tzinfo | None) -> Window:
+    if query not in _OF_WINDOWS and (begin is not None or end is not None):
         raise InvalidQuery("only an incremental or change query has a window", rule="TYP-009", found=query)
-    return Window.between(begin, end, zone=zone)
-
-
-def _base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, logs: bool) -> dict[FileSlice, Path]:
-    """The slices that Spark's Parquet reader reads as the reference does, with the paths of their base files.
-
-    These are the slices without log files whose base file was written under a schema that needs no conversion. That schema is
-    in the metadata of the file's commit; without it, the reference reads the file. The reference also reads files without
-    bytes, because Spark would ignore this damage.
-    """
-    schema = arrow_schema(view.schema)
-    if not isinstance(table.storage, LocalStorage) or not all(_is_native(field.type) for field in schema):
-        return {}
-    texts = {instant.requested: commit.schema for instant, commit in view.groups.commits.items()}
-    fitting = {text for text in set(texts.values()) if text is not None and _fits(text, schema)}
-    found = {}
-    for candidate in slices:
-        if candidate.base_file is None or (logs and candidate.log_files) or texts.get(candidate.base_instant) not in fitting:
-            continue
-        if candidate.base_file in candidate.missing:
-            raise missing_data_file(candidate.path(candidate.base_file))
-        path, stat = table.storage.existing(candidate.path(candidate.base_file))
-        if _PLAIN_PATH.fullmatch(str(path)) and path.suffix == ".parquet" and stat.st_size:
-            found[candidate] = path
-    return found
-
-
-def _fits(text: str, schema: pa.Schema) -> bool:
-    """Whether every column stored under the Avro schema `text` has the type of this column in `schema`."""
-    try:
-        stored = arrow_schema(parse_schema(text, "schema"))
-    except UnsupportedSchema:
-        return False
-    return all(field.type == schema.field(field.name).type for field in stored if field.name in schema.names)
-
-
-def _is_native(kind: pa.DataType) -> bool:
-    if pt.is_list(kind) or pt.is_map(kind) or pt.is_struct(kind):
-        return all(_is_native(kind.field(i).type) for i in range(kind.num_fields))
-    return any(is_of_kind(kind) for is_of_kind in _NATIVE)
+    return Window.between(begin, end, include_begin, zone)
 
 
 def _read_merged(spark: SparkSession, plan: ReadPlan, schema: StructType) -> DataFrame:
     """One task for each slice."""
     task = MergeTask(plan.query, arrow_schema_of(schema))
     return frame_of(spark, plan.merged).mapInArrow(task.run, schema)
-
-
-def from_parquet(spark: SparkSession, files: Sequence[Path], schema: StructType) -> DataFrame:
-    """The rows of base files only. Dates and timestamps are read as stored, columns in paths are not added, and missing or
-    damaged files are errors regardless of the settings of the session.
-    """
-    options = {
-        "datetimeRebaseMode": "CORRECTED",
-        "int96RebaseMode": "CORRECTED",
-        "recursiveFileLookup": "true",
-        "ignoreCorruptFiles": "false",
-        "ignoreMissingFiles": "false",
-    }
-    return spark.read.schema(schema).options(**options).parquet(*(f"file://{file}" for file in files))
-
-
-def conditions(plan: ReadPlan) -> Column:
-    """The comparisons of the query as one condition."""
-    return reduce(
-        Column.__and__, [_condition(plan.fields.field(c).type, *(c, o, v)) for c, o, v in plan.query.where], F.lit(True)
-    )
-
-
-#: Methods of a Spark column; `in` takes several constants.
-_OPERATORS: dict[str, Callable[..., Any]] = {
-    "=": Column.__eq__,
-    "!=": Column.__ne__,
-    "<": Column.__lt__,
-    "<=": Column.__le__,
-    ">": Column.__gt__,
-    ">=": Column.__ge__,
-    "in": Column.isin,
-}
-
-
-def _condition(kind: pa.DataType, name: str, operator: str, value: object) -> Column:
-    """A comparison like that of the reference: only `!=` holds for a NaN, which Spark treats as the greatest number."""
-    column = F.col(name)
-    compared: Column = _OPERATORS[operator](column, *map(F.lit, constants(kind, operator, value)))
-    return compared & ~F.isnan(column) if pt.is_floating(kind) and operator != "!=" else compared

@@ -19,7 +19,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import StringType
 
 from hudi_reference import Table
-from hudi_reference.errors import Misuse, UnsupportedTableFeature
+from hudi_reference.errors import ConcurrentChange, Misuse, UnsupportedTableFeature
 from hudi_reference.layout.merge_settings import check_unchanged
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
@@ -27,14 +27,19 @@ from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import View
 from hudi_reference.records.changes import KEY
+from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.schema.avro import with_meta_columns
-from hudi_reference.write.commit import Commit, begin
+from hudi_reference.schema.evolution import conform
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, INSERT_OVERWRITE_TABLE
+from hudi_reference.write.commit import Commit
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
+from hudi_reference.write.insert_overwrite import partitions_of
 from hudi_reference.write.placement.bucket_layout import check_placement
 from hudi_reference.write.placement.global_index import is_global
 from hudi_reference.write.placement.rows import PARTITION, Intake
-from hudi_reference.write.write import MOVES_KEY, run_with_retries
+from hudi_reference.write.write import MOVES_KEY, begin_write, replaced_slices, run_with_retries, write
 from hudi_reference.write.write_context import PARTIAL_UPDATE, LogOptions, WriteContext, columns_of_update, log_options
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.errors import errors_of_executors
@@ -43,51 +48,102 @@ from hudi_spark.tasks import GROUP, POSITION, STATS, Batches, FilesTask, IndexTa
 
 #: Settings of the writer by Hudi's names.
 Options = Mapping[str, str] | None
+#: Mergers of the caller, as for `hudi_reference.open_table`.
+Mergers = Sequence[RecordMerger]
 
 
-def bulk_insert(df: DataFrame, uri: str, *, options: Options = None) -> str:
+def bulk_insert(df: DataFrame, uri: str, *, options: Options = None, mergers: Mergers = ()) -> str:
     """Append rows to new base files, at least one for each task and partition; the requested time of the instant."""
-    return _run_write(df, uri, "BULK_INSERT", options, _Write.append)
+    return _run_write(df, uri, "BULK_INSERT", options, mergers, _Write.append)
 
 
-def insert(df: DataFrame, uri: str, *, options: Options = None) -> str:
+def insert(df: DataFrame, uri: str, *, options: Options = None, mergers: Mergers = ()) -> str:
     """Append rows without looking their keys up; duplicates stay. The requested time of the instant."""
-    return _run_write(df, uri, "INSERT", options, _Write.append)
+    return _run_write(df, uri, "INSERT", options, mergers, _Write.append)
 
 
-def upsert(df: DataFrame, uri: str, *, new_groups: int = 1, options: Options = None) -> str:
+def upsert(df: DataFrame, uri: str, *, new_groups: int = 1, options: Options = None, mergers: Mergers = ()) -> str:
     """Merge rows into the table; the requested time of the instant.
 
     Known keys are changed by the merge mode, new keys are inserts, flagged rows are deletes. Of several rows with one key the
     merge mode decides, later rows of the DataFrame counting as newer. New keys of a partition go to `new_groups` new file
     groups. The rows of one file group, and the group's newest slice, must fit into the memory of a task.
     """
-    return _run_write(df, uri, "UPSERT", options, lambda write: write.change(new_groups))
+    return _run_write(df, uri, "UPSERT", options, mergers, lambda write: write.change(new_groups))
 
 
-def delete(keys: DataFrame, uri: str, *, options: Options = None) -> str:
+def insert_overwrite(df: DataFrame, uri: str, *, options: Options = None, mergers: Mergers = ()) -> str:
+    """Replace the content of the partitions of these rows by the rows; keys are not looked up. The instant's requested time."""
+    return _run_write(df, uri, INSERT_OVERWRITE, options, mergers, _Write.append)
+
+
+def insert_overwrite_table(df: DataFrame, uri: str, *, options: Options = None, mergers: Mergers = ()) -> str:
+    """Replace the content of all partitions by the rows; keys are not looked up. The instant's requested time."""
+    return _run_write(df, uri, INSERT_OVERWRITE_TABLE, options, mergers, _Write.append)
+
+
+def delete_partition(df: DataFrame, uri: str, *, options: Options = None, mergers: Mergers = ()) -> str:
+    """Remove all rows of the partitions of these rows, of which only the partition columns matter; the requested time."""
+    table = replace(open_shared(uri, mergers), options=dict(options or {}))
+    fields = dict.fromkeys(field.partition(".")[0] for field in table.properties.partition_fields)
+    return table.delete_partitions(partitions_of(table, rows_on_driver(df.select(*fields).distinct())))
+
+
+def delete(keys: DataFrame, uri: str, *, options: Options = None, mergers: Mergers = ()) -> str:
     """Remove records by key and partition columns, whatever their ordering value; the requested time of the instant."""
-    return _run_write(keys, uri, "DELETE", options, _Write.change)
+    return _run_write(keys, uri, "DELETE", options, mergers, _Write.change)
 
 
-def partial_update(df: DataFrame, uri: str, *, options: Options = None) -> str:
+def partial_update(df: DataFrame, uri: str, *, options: Options = None, mergers: Mergers = ()) -> str:
     """Change some columns of known records; the requested time of the instant.
 
     Rows hold key, partition and ordering columns, and those that change; unknown and deleted keys are ignored.
     """
-    return _run_write(df, uri, PARTIAL_UPDATE, options, _Write.change)
+    return _run_write(df, uri, PARTIAL_UPDATE, options, mergers, _Write.change)
 
 
-def _run_write(df: DataFrame, uri: str, operation: str, options: Options, carry_out: Callable[["_Write"], str]) -> str:
+def _run_write(
+    df: DataFrame, uri: str, operation: str, options: Options, mergers: Mergers, carry_out: Callable[["_Write"], str]
+) -> str:
     """One write of `df` to the table at `uri`, repeated after a conflict as often as its settings say.
 
     Raises the errors of the reference for invalid rows, settings and tables.
     """
-    table = replace(open_shared(uri), options=dict(options or {}))
+    table = replace(open_shared(uri, mergers), options=dict(options or {}))
     check_unchanged(table.properties, table.options)
     _check_no_speculation(df)
-    check_placing(table)
+    if not places_by_lookup(table):
+        return write(table, operation, rows_on_driver(df))
     return run_with_retries(table, lambda: carry_out(_Write.for_operation(df, table, operation)))
+
+
+def change_unchanged(rows: DataFrame, uri: str, operation: str, options: Options, base: Timeline) -> str:
+    """An UPSERT or DELETE of rows that were computed from the table at `base`; its requested time.
+
+    Raises ConcurrentChange if a write completed since then, UnsupportedTableFeature for tables whose records the executors
+    cannot place.
+    """
+    table = replace(open_shared(uri), options=dict(options or {}))
+    if not places_by_lookup(table):
+        raise UnsupportedTableFeature(
+            "changes by conditions need an index of keys within partitions", rule="NBC-004",
+            remedy="read the rows, change them, and upsert them",
+        )  # fmt: skip
+
+    def carry_out(write: _Write) -> str:
+        if write.view.timeline.commits != base.commits:
+            raise ConcurrentChange(
+                "another write completed since the rows were read", rule="OCC-001", remedy="run the statement again"
+            )
+        return write.change()
+
+    return _run_write(rows, uri, operation, options, (), carry_out)
+
+
+def rows_on_driver(df: DataFrame) -> pa.Table:
+    """All rows in the memory of the driver. Spark refuses more than `spark.driver.maxResultSize`."""
+    with errors_of_executors():
+        return conform(df.toArrow(), arrow_schema_of(df.schema), "rows to write")
 
 
 @dataclass(frozen=True)
@@ -129,9 +185,18 @@ class _Write:
         stored, found = self.reader.schema, arrow_schema_of(self.df.schema)
         if all(field.type == stored.field(field.name).type for field in found):
             self._check_absent()
-            return self._commit(self.df, FilesTask.append)
-        with self._prepare_rows() as (rows, _):
-            return self._commit(rows.drop(POSITION), FilesTask.append)
+            return self._commit(self.df, FilesTask.append, replaced=self._replaced())
+        with self._prepare_rows() as (rows, partitions):
+            replaced = replaced_slices(self.view.groups, self.operation, partitions)
+            return self._commit(rows.drop(POSITION), FilesTask.append, replaced=replaced)
+
+    def _replaced(self) -> Sequence[FileSlice] | None:
+        """The slices that the rows replace; None if the operation replaces none."""
+        if self.operation != INSERT_OVERWRITE:
+            return replaced_slices(self.view.groups, self.operation, ())
+        with errors_of_executors():
+            partitions = {row[0] for row in self._add_keys(self.df).select(PARTITION).distinct().collect()}
+        return replaced_slices(self.view.groups, self.operation, partitions)
 
     def change(self, new_groups: int = 1) -> str:
         """Store rows of known keys in the file groups that hold them, other rows in new ones."""
@@ -193,8 +258,10 @@ class _Write:
         rows: DataFrame,
         run: Callable[[FilesTask, Batches], Iterator[pa.RecordBatch]],
         slices: Sequence[FileSlice] = (),
+        replaced: Sequence[FileSlice] | None = None,
     ) -> str:
-        commit = begin(self.table, "UPSERT" if self.operation == PARTIAL_UPDATE else self.operation, self.view.timeline)
+        operation = "UPSERT" if self.operation == PARTIAL_UPDATE else self.operation
+        commit = begin_write(self.table, operation, self.view.timeline, (), replaced)
         schema = with_meta_columns(self.view.schema)
         task = FilesTask(commit, self.reader, schema, tuple(slices), self.intake, self.logs)
         with errors_of_executors():
@@ -217,21 +284,14 @@ def remove_failed_attempts(commit: Commit) -> None:
             storage.delete(info.path)
 
 
-def check_placing(table: Table) -> None:
-    """Raises UnsupportedTableFeature for settings that place records by other means than a lookup of their keys, and for
-    tables that generate the keys.
+def places_by_lookup(table: Table) -> bool:
+    """Whether records are placed by a lookup of their keys within partitions, which executors do.
+
+    The reference writes the others in one process: tables that generate the keys, bucket indexes and global indexes, and
+    updates that move.
     """
-    if not table.properties.record_key:
-        raise UnsupportedTableFeature(
-            "tables without record key fields are not written on Spark", rule="PROP-007", found="no record key fields",
-            remedy="write with the reference itself",
-        )  # fmt: skip
     by_lookup = Concurrency.from_options(table.options).index is None and not is_global(table.options)
-    if not by_lookup or table.options.get(MOVES_KEY) == "true":
-        raise UnsupportedTableFeature(
-            "bucket indexes, global indexes and moved updates are not supported on Spark", rule="NBC-004",
-            expected="an index of keys within partitions", remedy="write with the reference itself",
-        )  # fmt: skip
+    return by_lookup and table.options.get(MOVES_KEY) != "true" and bool(table.properties.record_key)
 
 
 def _check_no_speculation(df: DataFrame) -> None:

@@ -13,20 +13,17 @@ from hudi_conformance import __version__
 from hudi_conformance.contract import EngineError, Hello, Query
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.contract.serve import serve
-from hudi_conformance.engines.reference.engine import OFFERED, PAUSES, Reference, contract_errors
+from hudi_conformance.engines.reference.engine import BYTES, OFFERED, PAUSES, Reference, contract_errors
 from hudi_conformance.engines.support.environments import ensure_java
 from hudi_reference.caching import cached_property
+from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.evolution import conform
 
-#: Features of the reference that its Spark engine does not offer.
-_NOT_HERE = frozenset(
-    {"merge.samples", "read.by-id", "types.avro", "write.insert-overwrite", "write.delete-partition", "write.global-index"}
-)
-
 
 class SparkEngine(Reference):
-    """Reads and writes DataFrames; the reference creates and inspects tables.
+    """Reads and writes DataFrames. The reference creates and inspects tables, runs services, and computes the functions of the
+    format.
 
     Spark starts with `hello` and stops with this object; no other state is kept between messages.
     """
@@ -42,15 +39,17 @@ class SparkEngine(Reference):
     def hello(self) -> Hello:
         """Identity and features. The version is that of the suite, because both are one distribution."""
         self.spark.range(1).count()
-        return Hello("spark", __version__, "python", OFFERED - PAUSES - _NOT_HERE)
+        return Hello("spark", __version__, "python", (OFFERED | BYTES) - PAUSES)
 
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of a query; timestamps are cast to the type of the table."""
         import hudi_spark
         from hudi_spark.read import make_plan
 
-        window = {"begin": query.begin, "end": query.end}
-        chosen: dict[str, Any] = {"query": query.kind, "where": query.where, "as_of": query.as_of, **window}
+        chosen: dict[str, Any] = {
+            "query": query.kind, "where": query.where, "as_of": query.as_of, "begin": query.begin, "end": query.end,
+            "schema_on_read": query.by_id, "mergers": SAMPLE_MERGERS,
+        }  # fmt: skip
         with _in_terms_of_the_contract():
             stored = make_plan(table, columns=query.columns, **chosen).fields
             columns = query.columns if query.columns is not None else [n for n in stored.names if n not in META_COLUMNS]
@@ -63,7 +62,8 @@ class SparkEngine(Reference):
         import hudi_spark
 
         with _in_terms_of_the_contract():
-            instant: str = getattr(hudi_spark, operation)(self.spark.createDataFrame(rows).coalesce(1), table, options=options)
+            frame = self.spark.createDataFrame(rows).coalesce(1)
+            instant: str = getattr(hudi_spark, operation)(frame, table, options=options, mergers=SAMPLE_MERGERS)
             return instant
 
     def close(self) -> None:

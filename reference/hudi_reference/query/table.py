@@ -204,7 +204,7 @@ class Table:
         check_readable(self.properties)
         comparisons = list(where)
         view = self.view(None if as_of is None else instant_of(as_of, self.properties.zone), where=comparisons)
-        plan = self._plan(view, columns, comparisons, logs=logs, is_latest=as_of is None)
+        plan = self.plan(view, columns, comparisons, logs=logs, is_latest=as_of is None)
         read = replace(plan.read, reader=replace(plan.read.reader, threads=self.parallelism > 1))
         return (read(found).select(plan.names) for found in plan.slices) if plan.slices else iter([plan.no_rows])
 
@@ -270,7 +270,7 @@ class Table:
         changed: IncrementalPlan | None = None,
     ) -> pa.Table:
         check_readable(self.properties)
-        plan = self._plan(view, columns, where, logs=logs, is_latest=is_latest, changed=changed)
+        plan = self.plan(view, columns, where, logs=logs, is_latest=is_latest, changed=changed)
         if len(plan.slices) < 2 or self.parallelism < 2:
             parts = [plan.read(found) for found in plan.slices]
         else:
@@ -278,7 +278,7 @@ class Table:
                 parts = list(pool.map(plan.read, plan.slices))
         return pa.concat_tables(parts).select(plan.names) if parts else plan.no_rows
 
-    def _plan(
+    def plan(
         self,
         view: View,
         columns: Sequence[str] | None,
@@ -288,7 +288,15 @@ class Table:
         is_latest: bool = True,
         changed: IncrementalPlan | None = None,
     ) -> Plan:
-        """The slices that a query reads, and how it reads each. Raises InvalidQuery."""
+        """The slices of a view that a query reads, and how it reads each. Raises InvalidQuery.
+
+        Args:
+            view: the table at the read time.
+            columns, where: as for `snapshot`.
+            logs: whether log files are read; without them the rows are those of base files.
+            is_latest: whether the view is the present state, which alone the indexes of records describe.
+            changed: the slices and window of an incremental query; None for all latest slices.
+        """
         reader = view.reader(self)
         names, comparisons = list(reader.schema.names if columns is None else columns), list(where)
         # A table without columns would have no number of rows.

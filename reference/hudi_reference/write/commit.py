@@ -3,7 +3,7 @@
 Creating the completed file is the only step that makes anything visible.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,6 +33,9 @@ from hudi_reference.write.concurrency.conflict_resolution import (
 from hudi_reference.write.concurrency.heartbeats import Heartbeats, heartbeat_path
 from hudi_reference.write.concurrency.key_conflicts import check_keys, keys_written
 from hudi_reference.write.concurrency.markers import check_unmarked, mark_file, remove_markers
+
+#: The setting with the prefix of those settings that are stored in the metadata of commits; `_` for deployed writers.
+EXTRA_PREFIX = "hoodie.datasource.write.commitmeta.key.prefix"
 
 
 def transitions_of(table: Table) -> Transitions:
@@ -110,7 +113,8 @@ class Commit:
             WriteConflict: a concurrent action conflicts with this one. Then no part of the write is visible.
         """
         table, inflight = self.table, Instant(self.requested, self.action, State.INFLIGHT)
-        content = write_commit_metadata(self.operation, self.stats, schema, table.ids.sync_marker(), self.replaced)
+        marker, extra = table.ids.sync_marker(), extra_metadata(table.options)
+        content = write_commit_metadata(self.operation, self.stats, schema, marker, self.replaced, extra)
         present: list[Timeline] = []
 
         def check(timeline: Timeline) -> None:
@@ -177,6 +181,12 @@ class Commit:
         """What identifies a file group: with a bucket index the bucket, as two writers may create its group with other ids."""
         partition, file_id = identity
         return identity if self.concurrency.index is None else (partition, bucket_prefix(file_id))
+
+
+def extra_metadata(options: Mapping[str, str]) -> dict[str, str]:
+    """What the settings of a writer add to the metadata of its commits: entries whose names have the set prefix."""
+    prefix = options.get(EXTRA_PREFIX, "_")
+    return {name: value for name, value in options.items() if name.startswith(prefix)} if prefix else {}
 
 
 @implements("OCC-020")

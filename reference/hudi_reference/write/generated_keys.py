@@ -17,7 +17,7 @@ from hudi_reference.write.placement.rows import Incoming
 from hudi_reference.write.preconditions import check_populated
 
 #: Operations that add rows only; keys among the rows are ignored.
-_ADDING = ("INSERT", "BULK_INSERT", "INSERT_OVERWRITE")
+_ADDING = ("INSERT", "BULK_INSERT", "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE")
 
 
 @implements("META-007", "PROP-007")

@@ -6,19 +6,19 @@ New keys create file groups of their own: with a base file, as deployed writers 
 or, on merge-on-read, with a log file where `new_keys_in_logs` is set. `writer.py` stores the files, `commit.py` publishes them.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 import pyarrow as pa
 
 from hudi_reference.errors import ConcurrentChange, Misuse, UnsupportedTableFeature
-from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.file_groups import FileGroups, FileSlice
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.timeline.active import Timeline
-from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, ids_by_partition
+from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, INSERT_OVERWRITE_TABLE, ids_by_partition
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Policy
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
@@ -44,7 +44,7 @@ from hudi_reference.write.writer import Writer, rows_per_file
 #: setting is ours.
 MOVES_KEY = "hoodie.write.update.as.delete.and.insert"
 #: Operations that do not look keys up.
-_WITHOUT_LOOKUP = ("INSERT", "BULK_INSERT", INSERT_OVERWRITE)
+_WITHOUT_LOOKUP = ("INSERT", "BULK_INSERT", INSERT_OVERWRITE, INSERT_OVERWRITE_TABLE)
 
 
 @implements("TYP-001", "TL-045", "OCC-007")
@@ -53,7 +53,7 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
 
     Args:
         table: the table with the settings and hooks of the writer.
-        operation: INSERT, BULK_INSERT, UPSERT, DELETE, PARTIAL_UPDATE or INSERT_OVERWRITE.
+        operation: INSERT, BULK_INSERT, UPSERT, DELETE, PARTIAL_UPDATE, INSERT_OVERWRITE or INSERT_OVERWRITE_TABLE.
         rows: the rows; for DELETE the key and partition columns.
         new_keys_in_logs: whether new keys of a merge-on-read table go to log files.
         logs: how log files are stored.
@@ -91,7 +91,7 @@ def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: 
     """One attempt: prepare the rows, look their keys up, store the data files, and complete the action."""
     options = log_options(table, logs)
     context, columns, incoming = _prepare_rows(table, operation, rows)
-    replaced = context.view.groups.slices_in(incoming.partitions) if operation == INSERT_OVERWRITE else None
+    replaced = replaced_slices(context.view.groups, operation, incoming.partitions)
     ranges = ranges_of(table)
     located = _locate(table, operation, context, incoming, replaced, ranges)
     if not table.properties.record_key and operation == "UPSERT":
@@ -107,6 +107,14 @@ def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: 
     for partition, new in located.new:
         writer.add(partition, new, in_logs=new_keys_in_logs)
     return commit.complete(context.view.schema)
+
+
+@implements("TL-039")
+def replaced_slices(groups: FileGroups, operation: str, partitions: Collection[str]) -> Sequence[FileSlice] | None:
+    """The slices that an operation replaces: those of the partitions of its rows, or all; None for other operations."""
+    if operation == INSERT_OVERWRITE:
+        return groups.slices_in(partitions)
+    return groups.latest_slices if operation == INSERT_OVERWRITE_TABLE else None
 
 
 @implements("OCC-020", "PROP-001")

@@ -1,6 +1,7 @@
 """The format `hudi-reference` in Spark's reader, writer and SQL."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -9,12 +10,12 @@ from reference_samples import TABLE_TYPES, keys, names, trip, trips
 from spark_samples import in_order, rows_of_frame
 
 from hudi_reference import WritableTable
-from hudi_reference.errors import InvalidQuery, InvalidRows, Misuse, TableNotFound
+from hudi_reference.errors import InvalidQuery, InvalidRows, Misuse, TableNotFound, UnsupportedTableFeature
 
 pytest.importorskip("pyspark.sql.datasource", reason="needs the extra spark, whose PySpark is newer than that of other engines")
 
 import hudi_spark
-from hudi_spark.data_source import HudiReference
+from hudi_spark.data_source import HudiReference, register
 
 Make = Callable[..., WritableTable]
 
@@ -22,7 +23,7 @@ Make = Callable[..., WritableTable]
 @pytest.fixture(scope="module")
 def source(spark: Any) -> Any:
     """The session with the format registered."""
-    spark.dataSource.register(HudiReference)
+    register(spark)
     return spark
 
 
@@ -66,6 +67,60 @@ def test_begin_and_end_select_an_incremental_query(source: Any, make_table: Make
         source.read.format("hudi-reference").options(query="snapshot", begin=begin).load(table.uri).collect()
 
 
+@pytest.mark.parametrize("table_type", TABLE_TYPES)
+def test_hudis_own_options_read_what_they_name(source: Any, make_table: Make, table_type: str) -> None:
+    """`as.of.instant`, the query type, and the bounds of a window with the begin of 1.2 and of 1.0; a wrong name is an error."""
+    table = make_table(table_type=table_type, ordering=("ts",), partition=("p",))
+    first = table.upsert(trips(trip("1", "old", 1, "p0"), trip("2", "old", 1, "p1")))
+    table.upsert(trips(trip("1", "new", 2, "p0")))
+    begin = table.timeline.completed[0].completion
+    window = {"hoodie.datasource.query.type": "incremental", "hoodie.datasource.read.begin.instanttime": begin}
+    for options, expected in [
+        ({"as.of.instant": first}, table.as_of(first)),
+        ({"hoodie.datasource.query.type": "read_optimized"}, table.read_optimized()),
+        (window, table.incremental(begin)),
+        ({**window, "include_begin": "true"}, table.incremental(begin, include_begin=True)),
+        ({**window, "hoodie.datasource.query.incremental.format": "cdc"}, table.changes(begin)),
+        ({"columns": "name,id"}, table.snapshot(["name", "id"])),
+    ]:
+        frame = source.read.format("hudi-reference").options(**options).load(table.uri)
+        assert rows_of_frame(frame, expected.schema) == in_order(expected), options
+    with pytest.raises(Misuse, match="unknown option"), hudi_spark.errors_of_executors():
+        source.read.format("hudi-reference").option("as.of.instnt", first).load(table.uri)
+
+
+def test_filters_are_pushed_and_prune(source: Any, make_table: Make) -> None:
+    """Comparisons of a WHERE clause reach the reference: the plan shows them, and damaged slices without such rows are not
+    read.
+    """
+    table = make_table(partition=("p",), ordering=("ts",))
+    table.upsert(trips(*(trip(str(n), f"n{n}", n, f"p{n % 2}") for n in range(8))))
+    [other] = [found for found in table.file_groups().latest_slices if found.partition == "p1"]
+    (Path(table.uri.removeprefix("file://")) / other.path(other.base_file)).write_bytes(b"damaged")
+    frame = source.read.format("hudi-reference").load(table.uri).where("p = 'p0' AND ts > 2 AND name LIKE 'n%'")
+    assert {row.id for row in frame.collect()} == {"4", "6"}
+    text = frame._jdf.queryExecution().executedPlan().toString()
+    assert "= p0" not in text and "> 2" not in text and "StartsWith(name" in text  # Spark evaluates the last one
+    shown = hudi_spark.explain(table.uri, columns=["id"], where=[("p", "=", "p0")])
+    assert "partitions 1 of 2" in shown and "slices     1 of 2" in shown and "columns    2 of 9: id, p" in shown
+
+
+def test_without_pushdown_spark_filters(spark: Any, make_table: Make) -> None:
+    """The plain class works in a session whose setting allows no pushdown."""
+    table = make_table()
+    table.insert(trips(trip("1"), trip("2")))
+    before = spark.conf.get("spark.sql.python.filterPushdown.enabled")
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "false")
+    spark.dataSource.register(HudiReference)
+    try:
+        frame = spark.read.format("hudi-reference").load(table.uri).where("id = '2'")
+        assert [row.id for row in frame.collect()] == ["2"]
+        assert "= 2" in frame._jdf.queryExecution().executedPlan().toString()
+    finally:
+        spark.conf.set("spark.sql.python.filterPushdown.enabled", before)
+        register(spark)
+
+
 def test_an_empty_table_is_an_empty_frame(source: Any, make_table: Make) -> None:
     """A table without slices has no partitions to read, and its columns."""
     table = make_table()
@@ -83,6 +138,33 @@ def test_sql_reads_the_format(source: Any, make_table: Make) -> None:
     )
     found = source.sql("SELECT name, count(*) AS n, sum(ts) AS ts FROM trips_of_sql WHERE id <> '0' GROUP BY name").collect()
     assert {(row.name, row.n, row.ts) for row in found} == {("n0", 4, 20), ("n1", 4, 24), ("changed", 1, 100)}
+
+
+def test_the_table_function_reads_at_times_and_in_windows(source: Any, make_table: Make) -> None:
+    """`hudi_read` in SQL: time travel, incremental and change queries; invalid arguments are errors."""
+    table = make_table(partition=("p",))
+    first = table.upsert(trips(trip("1", "old", 1, "p0"), trip("2", "old", 1, "p1")))
+    table.upsert(trips(trip("1", "new", 2, "p0")))
+    begin = table.timeline.completed[0].completion
+    for arguments, columns, expected in [
+        (f"as_of => '{first}'", "id, name", {("1", "old"), ("2", "old")}),
+        (f"query => 'incremental', begin_instant => '{begin}'", "id, name", {("1", "new")}),
+        (f"query => 'cdc', begin_instant => '{begin}'", "op, after.name", {("u", "new")}),
+    ]:
+        found = source.sql(f"SELECT {columns} FROM hudi_read(path => '{table.uri}', {arguments})").collect()
+        assert {tuple(row) for row in found} == expected
+    with pytest.raises(InvalidQuery), hudi_spark.errors_of_executors():
+        source.sql(f"SELECT * FROM hudi_read(path => '{table.uri}', query => 'cdcs')").collect()
+    hudi_spark.create_view(source, "then", table.uri, query="as-of", as_of=first)
+    assert {row.name for row in source.sql("SELECT name FROM then").collect()} == {"old"}
+
+
+def test_tables_of_the_catalog_are_refused(source: Any, make_table: Make) -> None:
+    """CREATE TABLE does not succeed and then fail: Spark would read the table without its options."""
+    table = make_table()
+    with pytest.raises(UnsupportedTableFeature), hudi_spark.errors_of_executors():
+        source.sql(f"CREATE TABLE of_catalog USING `hudi-reference` LOCATION '{table.uri}'")
+    assert not source.catalog.tableExists("of_catalog")
 
 
 def test_sql_reads_a_view_of_a_frame(source: Any, make_table: Make) -> None:
@@ -105,18 +187,41 @@ def test_appending_is_one_commit(source: Any, make_table: Make, operation: str) 
     assert [commit.operation for commit in table.file_groups().commits.values()] == [operation.upper()]
 
 
-def test_unsupported_writes_are_refused(source: Any, make_table: Make) -> None:
-    """Overwriting and upserts are refused before anything is written; so are columns that do not fit."""
+def test_invalid_writes_are_refused(source: Any, make_table: Make) -> None:
+    """Rows, operations and options that do not fit are refused before anything is written."""
     table = make_table()
     rows = source.createDataFrame(trips(trip("1")))
-    writer = rows.write.format("hudi-reference")
-    with pytest.raises(Misuse, match="only appends"), hudi_spark.errors_of_executors():
-        writer.mode("overwrite").save(table.uri)
-    with pytest.raises(Misuse, match="only appends"), hudi_spark.errors_of_executors():
-        writer.mode("append").option("operation", "upsert").save(table.uri)
-    with pytest.raises(InvalidRows), hudi_spark.errors_of_executors():
-        rows.drop("ts").write.format("hudi-reference").mode("append").save(table.uri)
+    for error, frame, options in [
+        (Misuse, rows, {"operation": "merge"}),
+        (Misuse, rows, {"hoodie.datasource.write.operaton": "insert"}),
+        (Misuse, rows, {"hoodie.datasource.write.recordkey.field": "name"}),
+        (InvalidRows, rows.drop("ts"), {"operation": "insert"}),
+    ]:
+        with pytest.raises(error), hudi_spark.errors_of_executors():
+            frame.write.format("hudi-reference").mode("append").options(**options).save(table.uri)
     assert not table.timeline.instants
+
+
+@pytest.mark.parametrize("table_type", TABLE_TYPES)
+def test_writers_upsert_delete_and_overwrite(source: Any, make_table: Make, table_type: str) -> None:
+    """Rows of one key in several tasks are merged; each write is one action, and no stored rows are left."""
+    table = make_table(table_type=table_type, ordering=("ts",), partition=("p",))
+
+    def write(rows: pa.Table, mode: str = "append", **options: str) -> None:
+        frame = source.createDataFrame(rows).repartition(2)
+        frame.write.format("hudi-reference").mode(mode).options(**options).save(table.uri)
+
+    write(trips(*(trip(str(n % 4), f"n{n}", n, f"p{n % 2}") for n in range(8))))
+    assert names(table) == {str(n): f"n{n + 4}" for n in range(4)}
+    write(keys("1", p=["p1"]), operation="delete")
+    assert sorted(names(table)) == ["0", "2", "3"]
+    write(trips(trip("9", "only", 1, "p1")), "overwrite", operation="insert_overwrite")
+    assert sorted(names(table)) == ["0", "2", "9"]
+    write(trips(trip("8", "all", 1, "p2")), "overwrite")
+    assert names(table) == {"8": "all"}
+    done = table.timeline.completed
+    assert [i.action for i in done][2:] == ["replacecommit"] * 2 and len(done) == len(table.timeline.instants) == 4
+    assert not [info for info in table.storage.list(".hoodie/.temp") if "rows-" in info.path]
 
 
 def test_a_failed_append_is_never_visible(source: Any, make_table: Make) -> None:
@@ -124,7 +229,7 @@ def test_a_failed_append_is_never_visible(source: Any, make_table: Make) -> None
     table = make_table()
     rows = source.createDataFrame(trips(trip("1"), trip("")))
     with pytest.raises(InvalidRows), hudi_spark.errors_of_executors():
-        rows.write.format("hudi-reference").mode("append").save(table.uri)
+        rows.write.format("hudi-reference").mode("append").option("operation", "insert").save(table.uri)
     assert table.snapshot().num_rows == 0
     assert [instant.state.name for instant in table.timeline.pending] == ["INFLIGHT"]
 

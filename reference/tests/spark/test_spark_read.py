@@ -171,6 +171,8 @@ MORE_TYPES: dict[str, Any] = {
         *TYPES["fields"],
         {"name": "kind", "type": {"type": "enum", "name": "kinds", "symbols": ["A", "B"]}},
         {"name": "code", "type": {"type": "fixed", "name": "code_type", "size": 3}},
+        {"name": "clock", "type": ["null", {"type": "long", "logicalType": "time-micros"}], "default": None},
+        {"name": "clock_millis", "type": ["null", {"type": "int", "logicalType": "time-millis"}], "default": None},
         {"name": "naive", "type": ["null", {"type": "long", "logicalType": "local-timestamp-micros"}], "default": None},
     ],
 }
@@ -191,6 +193,8 @@ TYPED_ROW = {
     "inner": {"a": 1, "b": None},
     "kind": "B",
     "code": b"abc",
+    "clock": datetime.time(23, 59, 59, 999999),
+    "clock_millis": datetime.time(1, 2, 3, 456000),
 }
 
 

@@ -22,7 +22,7 @@ from reference_samples import (
     trip,
     trips,
 )
-from spark_samples import rows_of_frame
+from spark_samples import in_order, rows_of_frame
 
 from hudi_reference import WritableTable, create_table, open_table
 from hudi_reference.errors import HudiError, InvalidRows, Misuse, UnsupportedTableFeature, WriteConflict
@@ -306,18 +306,30 @@ def test_tables_on_s3_are_written_by_the_executors(spark: Any, s3_bucket: str) -
     assert names(open_table(uri)) == {"1": "c", "2": "b", "3": "d"}
 
 
+TWICE = (
+    trips(trip("1", "a", 1, "p0"), trip("2", "b", 1, "p1")),
+    trips(trip("1", "c", 2, "p1"), trip("3", "d", 1, "p0")),
+)
+
+
 @pytest.mark.parametrize(
     "options",
     [
-        {"hoodie.index.type": "RECORD_INDEX"},
-        {"hoodie.index.type": "global_simple"},
-        {"hoodie.index.type": "BUCKET"},
+        {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"},
+        {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"},
         {write.MOVES_KEY: "true"},
     ],
 )
-def test_other_placements_are_refused(options: dict[str, str]) -> None:
-    """LAY-021: a writer that looks keys up in partitions only would store a key of a global index twice."""
-    table = create_table("memory:", name="t", schema=SCHEMA, record_key=("id",), storage=MemoryStorage(), options=options)
-    with pytest.raises(UnsupportedTableFeature, match="not supported on Spark"):
-        write.check_placing(table)
-    write.check_placing(replace(table, options={"hoodie.index.type": "BLOOM"}))
+def test_other_placements_are_those_of_the_reference(spark: Any, make_table: Make, options: dict[str, str]) -> None:
+    """Tables with bucket and global indexes, and updates that move: the rows are what the reference makes of them."""
+    table = make_table(partition=("p",))
+    other = create_table(
+        "memory:", name="t", schema=SCHEMA, record_key=("id",), partition=("p",), storage=MemoryStorage(), options=options
+    )
+    for rows in TWICE:
+        hudi_spark.upsert(frame(spark, rows), table.uri, options=options)
+        other.upsert(rows)
+    columns = ["id", "name", "p"]
+    assert in_order(table.snapshot(columns)) == in_order(other.snapshot(columns))
+    assert not write.places_by_lookup(replace(table, options=options))
+    assert write.places_by_lookup(replace(table, options={"hoodie.index.type": "BLOOM"}))

@@ -168,3 +168,29 @@ def test_a_replacement_is_rolled_back(kind):
     assert values(table.snapshot()) == [("a", "y"), ("b", "x"), ("c", "x")]
     rest = [name for name in timeline_files(table) if ".rollback" not in name]
     assert (data_files(table), rest) == before
+
+
+@pytest.mark.parametrize("kind", TABLE_TYPES)
+@pytest.mark.parametrize("options", [{}, BUCKETS])
+def test_an_overwrite_of_the_table_hides_all_rows(kind, options):
+    """One replacecommit replaces the groups of every partition, also those that get no rows; earlier reads have them."""
+    table = parted(kind, **options)
+    before = table.timeline.completed[-1].requested
+    groups = {found.group for found in table.file_groups().latest_slices}
+    table.insert_overwrite_table(trips(trip("n", "new", p="oslo")))
+    assert values(table.snapshot()) == [("n", "new")]
+    assert values(table.as_of(before)) == [("a", "y"), ("b", "x"), ("c", "x")]
+    last = table.timeline.completed[-1]
+    commit = table.file_groups().commits[last]
+    assert (last.action, commit.operation) == ("replacecommit", "INSERT_OVERWRITE_TABLE")
+    assert {(partition, one) for partition, ids in commit.replaced.items() for one in ids} == groups
+
+
+def test_settings_with_the_prefix_are_stored_in_the_commit():
+    """As deployed writers do; the prefix is a setting."""
+    named = {"_checkpoint": "7", "x.mine": "a", "hoodie.datasource.write.commitmeta.key.prefix": "x."}
+    for options, expected in [({"_checkpoint": "7"}, {"_checkpoint": "7"}), (named, {"x.mine": "a"}), ({}, {})]:
+        table = new_table(options=options)
+        table.insert(trips(trip("a")))
+        [commit] = table.file_groups().commits.values()
+        assert {key: value for key, value in commit.record["extraMetadata"].items() if key != "schema"} == expected

@@ -71,7 +71,7 @@ def plan_by_statistics(table: WritableTable) -> int:
     where = [("n", "=", 7)]
     found = open_table(table.uri)
     view = found.view(where=where)
-    return len(found._plan(view, ["id"], where, logs=True).slices)
+    return len(found.plan(view, ["id"], where, logs=True).slices)
 
 
 def plan_by_footers(table: WritableTable) -> int:

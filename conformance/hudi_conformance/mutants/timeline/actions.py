@@ -61,7 +61,7 @@ def clean_planned_when_executed(patch: Patch) -> None:
         'publish("clean", {**plan, "filePathsToBeDeletedPerPartition": {}})',
     )
     patch.edit(
-        clean.CleanExecution.work,
+        clean.CleanExecution.delete_all,
         "planned_files(plan)",
         'planned_files(plan_clean(table, {"hoodie.clean.commits.retained": "1"}) or plan)',
     )

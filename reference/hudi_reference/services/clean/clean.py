@@ -157,11 +157,17 @@ class CleanExecution(PlanExecution):
         """Raise UnsafePlan if the plan would delete a file which a clean must keep."""
         check_plan(self.table, self.requested, plan)
 
-    def work(self, plan: Plan) -> Plan:
-        """Delete the files of the plan."""
-        table, started, files = self.table, self.table.clock.now(), planned_files(plan)
+    def delete_all(self, plan: Plan) -> tuple[str, ...]:
+        """Delete the files of the plan; their paths. Engines may distribute this."""
+        table, files = self.table, planned_files(plan)
         for path in files:
             table.storage.delete(path)
+        return files
+
+    def work(self, plan: Plan) -> Plan:
+        """Delete the files of the plan."""
+        table, started = self.table, self.table.clock.now()
+        files = self.delete_all(plan)
         return _record(self.requested, plan, files, table.clock.now() - started)
 
 

@@ -92,15 +92,17 @@ def finish_withdrawals(table: Table) -> None:
 
 
 @implements("CLU-035", "CLU-039", "SVC-005", "SVC-009", "TL-029")
-def execute_clustering(table: Table, requested: str) -> str:
+def execute_clustering(table: Table, requested: str, execution: "ClusteringExecution | None" = None) -> str:
     """Execute the plan with that requested time, from the beginning or after an execution that did not complete.
+
+    `execution` does the work; None does it in this process.
 
     Raises:
         ConcurrentChange: one of its file groups was changed since it was planned. The plan is withdrawn.
         WriteConflict: another process completed the plan or reverted this execution.
     """
     check_writable(table)
-    execution = ClusteringExecution(table, requested)
+    execution = execution or ClusteringExecution(table, requested)
     try:
         carry_out(execution)
     except ConcurrentChange:
@@ -133,10 +135,18 @@ class ClusteringExecution(PlanExecution):
         self.groups, self.base_timeline, self.schema = plan.groups, view.timeline, view.schema
         check_unchanged(view, plan.groups)
         rewriting = Rewriting(self.table, view, plan, self.requested)
+        self.rewrite_all(rewriting)
+        return completed_record(self.stats, plan.groups, view.schema)
+
+    def rewrite_all(self, rewriting: "Rewriting") -> None:
+        """Store the files of all groups of the plan, and add their stats. Engines may distribute this."""
         for outputs in rewriting.outputs():
             for stat, data in outputs:
                 self.stats.append(self._store(stat, data))
-        return completed_record(self.stats, plan.groups, view.schema)
+
+    def store_group(self, rewriting: "Rewriting", place: int, group: InputGroup) -> list[WriteStat]:
+        """Rewrite and store one group of the plan; the stats of its files."""
+        return [self._store(stat, data) for stat, data in rewriting.rewrite(place, group)]
 
     @implements("TL-050")
     def _check_planned(self) -> None:

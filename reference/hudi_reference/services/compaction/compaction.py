@@ -9,7 +9,7 @@ The rows are those of a query of the slice, by the same merge, with their commit
 the same rows, and the next service executes the plan again, with the same file names.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Any, ClassVar
@@ -170,10 +170,15 @@ class CompactionExecution(PlanExecution):
         """Store the new files. Files that other executions of the plan stored are deleted."""
         table, view, operations = self.table, self.table.view(), operations_in(plan)
         compactor = self.compactor(view)
-        done = [(stat, one) for number, one in enumerate(operations) if (stat := compactor.merge(number, one)) is not None]
+        stats = self.merge_all(compactor, operations)
+        done = [(stat, one) for stat, one in zip(stats, operations, strict=True) if stat is not None]
         self.stats.extend(stat for stat, _ in done)
         remove_strays(table, self.requested, self.stats)
         return completed_record(self.operation, done, view.schema)
+
+    def merge_all(self, compactor: "Compactor", operations: Sequence[Operation]) -> Sequence[WriteStat | None]:
+        """Store the new file of each operation; None for one that stores none. Engines may distribute this."""
+        return [compactor.merge(number, one) for number, one in enumerate(operations)]
 
     def compactor(self, view: View) -> "Compactor":
         """Stores the new file of each file group."""

@@ -73,8 +73,8 @@ class WriteStat:
 #: Operations of table services, which move rows and do not change them.
 SERVICES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})
 #: Operations of writes that replace file groups; on the timeline they are replacecommits.
-INSERT_OVERWRITE, DELETE_PARTITION = "INSERT_OVERWRITE", "DELETE_PARTITION"
-REPLACING = frozenset({INSERT_OVERWRITE, DELETE_PARTITION})
+INSERT_OVERWRITE, INSERT_OVERWRITE_TABLE, DELETE_PARTITION = "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE", "DELETE_PARTITION"
+REPLACING = frozenset({INSERT_OVERWRITE, INSERT_OVERWRITE_TABLE, DELETE_PARTITION})
 
 
 @implements("TL-005", "TL-007", "TL-009")
@@ -187,11 +187,13 @@ def write_commit_metadata(
     schema: Mapping[str, Any] | None,
     sync_marker: bytes,
     replaced: Replaced | None = None,
+    extra: Mapping[str, str] | None = None,
 ) -> bytes:
     """Completion metadata of a commit or deltacommit, with `replaced` that of a replacecommit; with `schema` None the workload
-    profile of an inflight file.
+    profile of an inflight file. `extra` is stored beside the schema.
     """
     record = commit_record(operation, stats, schema, replaced)
+    record["extraMetadata"].update(extra or {})
     return write_record(COMMIT_METADATA_SCHEMA if replaced is None else REPLACE_METADATA_SCHEMA, record, sync_marker)
 
 

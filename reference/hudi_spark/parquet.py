@@ -1,0 +1,107 @@
+"""Base files for Spark's own Parquet reader: which ones it reads as the reference does, and reading them."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as pt
+import pyspark.sql.functions as F  # noqa: N812 - its name in every Spark program
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from hudi_reference import Table
+from hudi_reference.errors import UnsupportedSchema, missing_data_file
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.pruning.predicates import Comparison, constants
+from hudi_reference.query.table import View
+from hudi_reference.schema.avro import arrow_schema, parse_schema
+from hudi_reference.storage import LocalStorage
+
+#: Paths without parts that only Hadoop interprets (globs, drive letters).
+_PLAIN_PATH = re.compile(r"[\w/=.,%+@ -]+")
+
+#: Types whose values Spark's Parquet reader and the reference read alike.
+_NATIVE: tuple[Callable[[pa.DataType], bool], ...] = (
+    pt.is_boolean, pt.is_int32, pt.is_int64, pt.is_float32, pt.is_float64, pt.is_string, pt.is_binary, pt.is_decimal,
+    pt.is_date32, lambda kind: pt.is_timestamp(kind) and kind.tz is not None,
+)  # fmt: skip
+
+
+def base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, logs: bool) -> dict[FileSlice, Path]:
+    """The slices that Spark's Parquet reader reads as the reference does, with the paths of their base files.
+
+    These are the slices without log files whose base file was written under a schema that needs no conversion. That schema is
+    in the metadata of the file's commit; without it, the reference reads the file. The reference also reads files without
+    bytes, because Spark would ignore this damage.
+    """
+    schema = arrow_schema(view.schema)
+    if not isinstance(table.storage, LocalStorage) or not all(_is_native(field.type) for field in schema):
+        return {}
+    texts = {instant.requested: commit.schema for instant, commit in view.groups.commits.items()}
+    fitting = {text for text in set(texts.values()) if text is not None and _fits(text, schema)}
+    found = {}
+    for candidate in slices:
+        if candidate.base_file is None or (logs and candidate.log_files) or texts.get(candidate.base_instant) not in fitting:
+            continue
+        if candidate.base_file in candidate.missing:
+            raise missing_data_file(candidate.path(candidate.base_file))
+        path, stat = table.storage.existing(candidate.path(candidate.base_file))
+        if _PLAIN_PATH.fullmatch(str(path)) and path.suffix == ".parquet" and stat.st_size:
+            found[candidate] = path
+    return found
+
+
+def _fits(text: str, schema: pa.Schema) -> bool:
+    """Whether every column stored under the Avro schema `text` has the type of this column in `schema`."""
+    try:
+        stored = arrow_schema(parse_schema(text, "schema"))
+    except UnsupportedSchema:
+        return False
+    return all(field.type == schema.field(field.name).type for field in stored if field.name in schema.names)
+
+
+def _is_native(kind: pa.DataType) -> bool:
+    if pt.is_list(kind) or pt.is_map(kind) or pt.is_struct(kind):
+        return all(_is_native(kind.field(i).type) for i in range(kind.num_fields))
+    return any(is_of_kind(kind) for is_of_kind in _NATIVE)
+
+
+def from_parquet(spark: SparkSession, files: Sequence[Path], schema: StructType) -> DataFrame:
+    """The rows of base files only. Dates and timestamps are read as stored, columns in paths are not added, and missing or
+    damaged files are errors regardless of the settings of the session.
+    """
+    options = {
+        "datetimeRebaseMode": "CORRECTED",
+        "int96RebaseMode": "CORRECTED",
+        "recursiveFileLookup": "true",
+        "ignoreCorruptFiles": "false",
+        "ignoreMissingFiles": "false",
+    }
+    return spark.read.schema(schema).options(**options).parquet(*(f"file://{file}" for file in files))
+
+
+def condition_of(where: Sequence[Comparison], fields: pa.Schema) -> Column:
+    """Comparisons of columns of `fields` as one condition."""
+    return reduce(Column.__and__, [_condition(fields.field(c).type, *(c, o, v)) for c, o, v in where], F.lit(True))
+
+
+#: Methods of a Spark column; `in` takes several constants.
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "=": Column.__eq__,
+    "!=": Column.__ne__,
+    "<": Column.__lt__,
+    "<=": Column.__le__,
+    ">": Column.__gt__,
+    ">=": Column.__ge__,
+    "in": Column.isin,
+}
+
+
+def _condition(kind: pa.DataType, name: str, operator: str, value: object) -> Column:
+    """A comparison like that of the reference: only `!=` holds for a NaN, which Spark treats as the greatest number."""
+    column = F.col(name)
+    compared: Column = _OPERATORS[operator](column, *map(F.lit, constants(kind, operator, value)))
+    return compared & ~F.isnan(column) if pt.is_floating(kind) and operator != "!=" else compared

@@ -1,0 +1,97 @@
+"""Filters of Spark as comparisons of the reference.
+
+A filter is pushed down where both mean the same for every value: on integers, texts, booleans, dates, decimals and timestamps.
+Spark keeps the others: on floating-point numbers, because it treats NaN as the greatest number, and on parts of columns.
+"""
+
+import datetime
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as pt
+from pyspark.sql.datasource import (
+    EqualNullSafe,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    LessThan,
+    LessThanOrEqual,
+    Not,
+    StringStartsWith,
+)
+
+from hudi_reference.query.pruning.predicates import Comparison
+
+_OPERATORS: dict[type[Filter], str] = {
+    EqualTo: "=",
+    EqualNullSafe: "=",
+    GreaterThan: ">",
+    GreaterThanOrEqual: ">=",
+    LessThan: "<",
+    LessThanOrEqual: "<=",
+    In: "in",
+    StringStartsWith: ">=",
+}
+
+
+def divide(filters: Iterable[Filter], schema: pa.Schema) -> Iterator[tuple[Filter, list[Comparison], bool]]:
+    """For each filter the comparisons that hold for all its rows, and whether they hold for no others.
+
+    `schema` has the Arrow types of the query's columns, as the reference reads them.
+    """
+    for one in filters:
+        comparison = _comparison(one)
+        if comparison is None or not _fits(comparison, schema):
+            yield one, [], False
+        else:
+            yield one, [comparison], not isinstance(one, StringStartsWith)
+
+
+def _comparison(found: Filter) -> Comparison | None:
+    if isinstance(found, Not):
+        inner = found.child
+        is_simple = isinstance(inner, EqualTo) and len(inner.attribute) == 1
+        return (inner.attribute[0], "!=", inner.value) if is_simple else None
+    attribute: tuple[str, ...] = getattr(found, "attribute", ())
+    if len(attribute) != 1:
+        return None
+    name, value = attribute[0], getattr(found, "value", None)
+    if isinstance(found, EqualNullSafe) and value is None:
+        return None
+    if isinstance(found, In):
+        value = [one for one in found.value if one is not None]
+    operator = _OPERATORS.get(type(found))
+    return None if operator is None else (name, operator, value)
+
+
+def _fits(comparison: Comparison, schema: pa.Schema) -> bool:
+    """Whether the reference compares the column with each constant as Spark does."""
+    name, operator, value = comparison
+    if name not in schema.names:
+        return False
+    kind = schema.field(name).type
+    return all(_is_constant_of(kind, one) for one in (value if operator == "in" else [value]))
+
+
+def _is_constant_of(kind: pa.DataType, value: Any) -> bool:
+    is_kind = _KINDS.get(type(value))
+    return is_kind is not None and bool(is_kind(kind, value))
+
+
+def _is_timestamp(kind: pa.DataType, value: datetime.datetime) -> bool:
+    return pt.is_timestamp(kind) and kind.unit == "us" and (kind.tz is None) == (value.tzinfo is None)
+
+
+#: Type of a constant -> whether a column has values of this type.
+_KINDS: dict[type, Callable[[pa.DataType, Any], bool]] = {
+    bool: lambda kind, _: pt.is_boolean(kind),
+    int: lambda kind, _: pt.is_integer(kind),
+    str: lambda kind, _: pt.is_string(kind),
+    Decimal: lambda kind, _: pt.is_decimal(kind),
+    datetime.datetime: _is_timestamp,
+    datetime.date: lambda kind, _: pt.is_date(kind),
+}
