@@ -75,6 +75,13 @@ class ObjectStorage:
         self._is_fit = False
         self._checking = Lock()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy in another process is a writer of its own, so that it does not take objects of this one for its own."""
+        return {name: value for name, value in vars(self).items() if name not in ("_checking", "_writer")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _checking=Lock(), _writer=uuid4().hex)
+
     def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
         """A ranged GET; no bytes after the end of the object."""
         if start == 0 and length is None:

@@ -29,8 +29,8 @@ _WITHOUT_EFFECT = (
     "hoodie.metadata.enable", "hoodie.enable.data.skipping", "hoodie.file.index.enable",
     "hoodie.file.group.reader.enabled", "hoodie.datasource.read.use.new.parquet.file.format",
 )  # fmt: skip
-#: The option that Spark adds when it creates a table of its catalog.
-_OF_CATALOG = "serialization.format"
+#: Options that Spark adds when it creates a table of its catalog.
+_OF_CATALOG = frozenset({"owner", "serialization.format", "external", "location"})
 #: Names in Hudi's option of query types.
 _TYPES = {"snapshot": "snapshot", "read_optimized": "read-optimized", "incremental": "incremental"}
 _FORMATS = {"latest_state": "incremental", "cdc": "cdc"}
@@ -62,7 +62,7 @@ def read_arguments(options: Mapping[str, str]) -> dict[str, Any]:
     Raises Misuse for an unknown option, InvalidQuery for options that contradict each other or have no such value.
     """
     given = {name.lower(): value for name, value in options.items() if name.lower() not in ("path", "paths")}
-    if _OF_CATALOG in given:
+    if not _OF_CATALOG.isdisjoint(given):
         raise UnsupportedTableFeature(
             "the format is not for tables of Spark's catalog: Spark would read them without their options", rule="LAY-001",
             found="CREATE TABLE", remedy="hudi_spark.create_view, or CREATE TEMPORARY VIEW ... USING `hudi-reference`",
