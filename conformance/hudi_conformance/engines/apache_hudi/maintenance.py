@@ -247,13 +247,13 @@ def _migrate(order: Order, _client: Any) -> None:
         "hoodie.metadata.enable": str(has_metadata).lower(),
         **order.options,
     }
-    classes, hudi = order.session.hudi.table.upgrade, order.session.hudi
+    hudi = order.session.hudi
     version = hudi.common.table.HoodieTableVersion.fromVersionCode(int(options["hoodie.write.table.version"]))
+    helper = order.session.upgrade_helper()
     with write_client(order.session, order.table, options) as client:
-        change = classes.UpgradeDowngrade(
-            order.session.meta_client(order.table), client.getConfig(), client.getEngineContext(),
-            classes.SparkUpgradeDowngradeHelper.getInstance(),
-        )  # fmt: skip
+        change = hudi.table.upgrade.UpgradeDowngrade(
+            order.session.meta_client(order.table), client.getConfig(), client.getEngineContext(), helper
+        )
         change.run(version, None)
 
 

@@ -59,6 +59,10 @@ class Machine(JavaBridge):
         """Hudi's engine context for plain Java, whose collections are lists."""
         return self.hudi.client.common.HoodieJavaEngineContext(self.storage)
 
+    def upgrade_helper(self) -> Any:
+        """What makes the write client and the table while the version changes."""
+        return self.hudi.table.upgrade.JavaUpgradeDowngradeHelper.getInstance()
+
     def write_client(self, table: str, name: str, schema: str | None, settings: Mapping[str, str]) -> Any:
         """The write client of Hudi's Java engine."""
         config = self.write_config(table, name, schema, settings)

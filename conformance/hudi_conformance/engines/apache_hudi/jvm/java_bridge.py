@@ -22,6 +22,10 @@ class JavaBridge:
         """Hudi's HoodieEngineContext of the adapter."""
         raise NotImplementedError
 
+    def upgrade_helper(self) -> Any:
+        """Hudi's SupportsUpgradeDowngrade of the adapter's engine."""
+        raise NotImplementedError
+
     def write_client(self, table: str, name: str, schema: str | None, settings: Mapping[str, str]) -> Any:
         """A write client for one table, whose rows have the Avro schema `schema`; the caller closes it."""
         raise NotImplementedError

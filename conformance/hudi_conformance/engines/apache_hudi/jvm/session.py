@@ -82,6 +82,10 @@ class Session(JavaBridge):
         self.storage = self.hudi.storage.hadoop.HadoopStorageConfiguration(hadoop)
         self.without_checksums(hadoop)
 
+    def upgrade_helper(self) -> Any:
+        """What makes the write client and the table while the version changes."""
+        return self.hudi.table.upgrade.SparkUpgradeDowngradeHelper.getInstance()
+
     def engine_context(self) -> Any:
         """Hudi's context on this Spark."""
         return self.hudi.client.common.HoodieSparkEngineContext(self.spark._jsc)
