@@ -14,6 +14,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import expect_rows
 from hudi_conformance.suite.support.tables.archived_tables import (
+    ARCHIVE,
     COMPLETED,
     NOT_BY_ITSELF,
     Histories,
@@ -29,9 +30,6 @@ from hudi_reference.timeline.contents.actions import write_action
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
-ARCHIVE = pytest.mark.needs(
-    "create", "write.upsert", "service.archive", "inspect.table", "timeline.history", "copy-on-write", "partition.plain"
-)
 NewUri = Callable[[], str]
 Json = dict[str, Any]
 WRITES = 8

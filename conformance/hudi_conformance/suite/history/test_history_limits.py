@@ -9,6 +9,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.programs.write_programs import expect_rows
 from hudi_conformance.suite.support.tables.archived_tables import (
+    ARCHIVE,
     FREE,
     Histories,
     archive_limits,
@@ -19,9 +20,6 @@ from hudi_conformance.suite.support.tables.archived_tables import (
     write_times,
 )
 
-ARCHIVE = pytest.mark.needs(
-    "create", "write.upsert", "service.archive", "inspect.table", "timeline.history", "copy-on-write", "partition.plain"
-)
 FLINK = pytest.mark.needs("archive.flink-settings")
 NewUri = Callable[[], str]
 

@@ -140,9 +140,7 @@ COLUMNS: Mapping[str, tuple[Any, pa.DataType, list[Any]]] = {
 def test_statistics_of_each_type(engine: Client, new_uri: NewUri, type: Type) -> None:
     """MDT-014: bounds and counts of columns of each type in base and log files, nulls among the values or only nulls."""
     table = TypedTable(engine, new_uri(), type, COLUMNS)
-    table.write("insert", ["a", "b", "c"])
-    table.write("upsert", ["a", "b", "c"])
-    table.check(exact=True)
+    table.check_two_writes(exact=True)
 
 
 #: Column -> the ordinal of its type, and precision and scale of a decimal.
@@ -160,9 +158,7 @@ VALUE_TYPES: Mapping[str, tuple[int, str | None]] = {
 def test_statistics_of_version_v2_name_the_types(engine: Client, new_uri: NewUri, type: Type) -> None:
     """MDT-017: at version 9 the entries of each file name the type of their bounds, and the bounds are those of the values."""
     table = TypedTable(engine, new_uri(), type, COLUMNS, version=9)
-    table.write("insert", ["a", "b", "c"])
-    table.write("upsert", ["a", "b", "c"])
-    table.check(exact=True)
+    table.check_two_writes(exact=True)
     kinds = {(one.column, one.value_type and (one.value_type.ordinal, one.value_type.info)) for one in table.entries().values()}
     assert {(column, kind) for column, kind in kinds if column in VALUE_TYPES} == set(VALUE_TYPES.items())
 
@@ -181,9 +177,7 @@ UNUSUAL: Mapping[str, tuple[Any, pa.DataType, list[Any]]] = {
 def test_statistics_of_values_that_footers_omit(engine: Client, new_uri: NewUri, type: Type) -> None:
     """MDT-014: no value is outside of the bounds, also if a value is not a number or a text is long."""
     table = TypedTable(engine, new_uri(), type, UNUSUAL)
-    table.write("insert", ["a", "b", "c"])
-    table.write("upsert", ["a", "b", "c"])
-    table.check(exact=False)
+    table.check_two_writes(exact=False)
 
 
 class TypedTable:
@@ -210,6 +204,12 @@ class TypedTable:
         values = {name: pa.array(values, kind) for name, (_, kind, values) in self.columns.items()}
         rows = pa.table({"id": keys, "ts": pa.array([self.writes] * len(keys), pa.int64()), **values})
         self.engine.write(self.uri, operation, rows, options=dict(STATISTICS))
+
+    def check_two_writes(self, *, exact: bool) -> None:
+        """Insert three rows, update them, and check the statistics of the files."""
+        self.write("insert", ["a", "b", "c"])
+        self.write("upsert", ["a", "b", "c"])
+        self.check(exact=exact)
 
     def files(self) -> list[str]:
         """Return the names of the data files."""

@@ -117,13 +117,7 @@ def test_a_read_optimized_query_finds_keys_of_base_files(engine: Client, new_uri
 def test_an_expression_index_loses_no_row_of_its_column(engine: Client, new_uri: NewUri, type: Type) -> None:
     """IDX-035: the statistics of lower(value) are those of the results, and do not exclude the values themselves."""
     table = IndexedTable(engine, new_uri(), type, INDEXED)
-    table.write(*INSERTS, Step("upsert", (row("u", 1, "UPPER"), row("v", 2, "x", "lima"))))
-    settings = {
-        "hoodie.index.name": "low", f"{PREFIX}index.expression.enable": "true",
-        f"{PREFIX}index.expression.column": "value", f"{PREFIX}index.expression.options": "expr=lower",
-    }  # fmt: skip
-    assert engine.service(table.uri, "index", options=settings) is not None
-    table.write(Step("upsert", (row("c", 60, "Mixed", "rio"),)))
+    table.write_with_index_of_lower_case()
     expect_filters(table, "with an expression index", {"value": ("UPPER", "upper", "Mixed", "x")})
 
 

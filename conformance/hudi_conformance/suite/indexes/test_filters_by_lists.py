@@ -104,11 +104,5 @@ def test_a_list_of_secondary_keys(engine: Client, new_uri: NewUri, type: Type) -
 def test_a_list_of_values_of_an_expression_index(engine: Client, new_uri: NewUri, type: Type) -> None:
     """IDX-035: the statistics of lower(value) exclude no row whose value is a member."""
     table = IndexedTable(engine, new_uri(), type, INDEXED)
-    table.write(*INSERTS, Step("upsert", (row("u", 1, "UPPER"), row("v", 2, "x", "lima"))))
-    settings = {
-        "hoodie.index.name": "low", f"{PREFIX}index.expression.enable": "true",
-        f"{PREFIX}index.expression.column": "value", f"{PREFIX}index.expression.options": "expr=lower",
-    }  # fmt: skip
-    assert engine.service(table.uri, "index", options=settings) is not None
-    table.write(Step("upsert", (row("c", 60, "Mixed", "rio"),)))
+    table.write_with_index_of_lower_case()
     expect_lists(table, "with an expression index", {"value": ("UPPER", "upper", "Mixed", "x")})

@@ -20,6 +20,7 @@ from hudi_conformance.suite.support.golden_queries import as_multiset, read_snap
 from hudi_conformance.suite.support.programs.table_programs import Budget
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 
+pytestmark = [pytest.mark.needs("read.snapshot"), pytest.mark.long]
 #: Paths and their damaged contents; None removes the file.
 Changes = dict[Path, bytes | None]
 AREAS = pytest.mark.parametrize("area", ["merge", "log", "queries"])
@@ -81,9 +82,7 @@ def _padded(parquet: bytes, length: int) -> bytes | None:
 
 
 @AREAS
-@pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("TL-036", "META-010", "META-011")
-@pytest.mark.long
 def test_exchanged_base_files(engine: Client, budget: Budget, area: str) -> None:
     """META-010: a base file with the content of another base file is an error, because commit metadata has its length, and its
     rows have the name of their file.
@@ -92,9 +91,7 @@ def test_exchanged_base_files(engine: Client, budget: Budget, area: str) -> None
 
 
 @AREAS
-@pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("META-010", "META-011")
-@pytest.mark.long
 def test_base_file_with_the_content_and_the_length_of_others(engine: Client, budget: Budget, area: str) -> None:
     """META-010: a base file with the rows of another base file is an error, even if its length is the one in commit metadata:
     its rows have the name of the other file.
@@ -109,9 +106,7 @@ def test_base_file_with_the_content_and_the_length_of_others(engine: Client, bud
 
 
 @AREAS
-@pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("TL-036")
-@pytest.mark.long
 def test_base_file_that_lost_rows(engine: Client, budget: Budget, area: str) -> None:
     """TL-036: a base file that was stored again without its last row is an error, because commit metadata has its length."""
 
@@ -127,27 +122,22 @@ def test_base_file_that_lost_rows(engine: Client, budget: Budget, area: str) -> 
 
 
 @AREAS
-@pytest.mark.needs("read.snapshot", "merge-on-read", "log.avro")
+@pytest.mark.needs("merge-on-read", "log.avro")
 @pytest.mark.requirements("LF-035", "META-010")
-@pytest.mark.long
 def test_exchanged_log_files(engine: Client, budget: Budget, area: str) -> None:
     """LF-035: a log file with the blocks of another write, or with the rows of another file group, is an error."""
     check_damages(engine, budget, area, lambda table: _exchanged(_data_files(table, r"^\..*\.log\.\d+_[-\d]+$")))
 
 
 @AREAS
-@pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("TL-007", "BF-009", "TL-005")
-@pytest.mark.long
 def test_exchanged_completed_files(engine: Client, budget: Budget, area: str) -> None:
     """BF-009: the metadata in a completed file names files of its own instant; the metadata of another action is an error."""
     check_damages(engine, budget, area, lambda table: _exchanged(_completed(table)))
 
 
 @AREAS
-@pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("TL-007", "TL-005")
-@pytest.mark.long
 def test_completed_file_with_the_content_of_its_inflight_file(engine: Client, budget: Budget, area: str) -> None:
     """TL-007: the workload profile of an inflight file in the completed file is an error; it names no file that was written."""
 
@@ -161,9 +151,7 @@ def test_completed_file_with_the_content_of_its_inflight_file(engine: Client, bu
 
 
 @AREAS
-@pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("LAY-017", "TL-036")
-@pytest.mark.long
 def test_missing_timeline(engine: Client, budget: Budget, area: str) -> None:
     """LAY-017: a table with data files and without any instant is an error, not an empty table."""
 
@@ -176,9 +164,7 @@ def test_missing_timeline(engine: Client, budget: Budget, area: str) -> None:
 
 
 @AREAS
-@pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("LAY-017")
-@pytest.mark.long
 def test_changed_timeline_path(engine: Client, budget: Budget, area: str) -> None:
     """LAY-017: if one bit of `hoodie.timeline.path` is changed, the table is not empty; it is an error."""
 
@@ -192,9 +178,7 @@ def test_changed_timeline_path(engine: Client, budget: Budget, area: str) -> Non
 
 
 @AREAS
-@pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("TL-036", "META-003")
-@pytest.mark.long
 def test_missing_completed_file_of_an_earlier_write(engine: Client, budget: Budget, area: str) -> None:
     """TL-036: a completed action whose metadata names a write as the one before it shows that the write had completed. If its
     completed file is missing, it is an error or the rows stay.
@@ -213,9 +197,7 @@ def test_missing_completed_file_of_an_earlier_write(engine: Client, budget: Budg
 
 
 @AREAS
-@pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("TL-046")
-@pytest.mark.long
 def test_misspelt_action_of_a_completed_file(engine: Client, budget: Budget, area: str) -> None:
     """TL-046: a completed file of an unknown action beside pending files of a known one shows a damaged name. It is an error,
     or the rows stay.
@@ -229,9 +211,8 @@ def test_misspelt_action_of_a_completed_file(engine: Client, budget: Budget, are
     check_damages(engine, budget, area, damages)
 
 
-@pytest.mark.needs("read.snapshot", "timeline.history")
+@pytest.mark.needs("timeline.history")
 @pytest.mark.requirements("LSM-009")
-@pytest.mark.long
 def test_emptied_manifest(engine: Client, budget: Budget) -> None:
     """LSM-009: if the manifest that the version file names has no bytes, its files are not forgotten: it is an error,
     or the rows stay.

@@ -16,11 +16,16 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, Row, as_arrow, expect_rows, row
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 
+#: The features that tests of archiving need.
+ARCHIVE = pytest.mark.needs(
+    "create", "write.upsert", "service.archive", "inspect.table", "timeline.history", "copy-on-write", "partition.plain"
+)
 #: Automatic archiving is off.
 NOT_BY_ITSELF = {"hoodie.archive.automatic": "false"}
 #: Neither cleaning nor the next compaction needs more writes than the limits keep.

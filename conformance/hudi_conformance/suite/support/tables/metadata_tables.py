@@ -75,6 +75,16 @@ class IndexedTable(ClusteredTable):
         self.write(Step("insert_overwrite", (row("z", 1, "all"),))).check("overwritten")
         self.write(Step("delete_partition", (row("", 0, "", "rio"),))).check("a partition is deleted")
 
+    def write_with_index_of_lower_case(self) -> None:
+        """Write values in both cases, build the expression index `low` of lower(value), and change a row."""
+        self.write(*INSERTS, Step("upsert", (row("u", 1, "UPPER"), row("v", 2, "x", "lima"))))
+        settings = {
+            "hoodie.index.name": "low", f"{PREFIX}index.expression.enable": "true",
+            f"{PREFIX}index.expression.column": "value", f"{PREFIX}index.expression.options": "expr=lower",
+        }  # fmt: skip
+        assert self.engine.service(self.uri, "index", options=settings) is not None
+        self.write(Step("upsert", (row("c", 60, "Mixed", "rio"),)))
+
     def build_indexes(self, **more: Any) -> str | None:
         """Request the record-level index and the bloom filters, or one phase of building them."""
         return self.engine.service(self.uri, "index", options={**RECORDS, **FILTERS}, **more)
