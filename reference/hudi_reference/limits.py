@@ -37,7 +37,7 @@ class Limit:
     @property
     def value(self) -> int:
         """The limit now: the variable, if it is a number, else the default."""
-        text = os.environ.get(self.variable, "")
+        text = os.environ.get(PREFIX + self.name, "")
         return int(text) if text.isascii() and text.isdigit() else self.default
 
     @property

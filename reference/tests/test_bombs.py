@@ -33,7 +33,7 @@ from hudi_reference.storage import MemoryStorage
 from hudi_reference.storage.local import LocalStorage
 from hudi_reference.timeline.contents.avro_container import read_record
 from hudi_reference.timeline.contents.metadata import read_commit_metadata
-from hudi_reference.timeline.history.history import read_history
+from hudi_reference.timeline.history.history import History
 from hudi_reference.timeline.history.manifest import read_manifest
 
 MIB = 1 << 20
@@ -68,7 +68,7 @@ def rows_of_a_history() -> object:
             writer.write_table(rows)
     storage = MemoryStorage()
     put_history(storage, {"1_1_0.parquet": out.getvalue()})
-    return read_history(storage, FOLDER)
+    return History(storage, FOLDER).instants()
 
 
 def files_of_a_history() -> object:

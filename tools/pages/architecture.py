@@ -13,6 +13,7 @@ from hudi_conformance.runner.golden_cases import ask_engine
 from hudi_conformance.runner.results import compare_with_list
 from hudi_conformance.runner.run_report import finish_run
 from hudi_reference.layout.properties import read_properties
+from hudi_reference.query.damage_checks import ReadChecks
 from hudi_reference.query.file_groups import FileGroups, load_file_groups
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.slice_reader import SliceReader
@@ -57,6 +58,7 @@ READ = (
     Step("properties", "Read `hoodie.properties`. Refuse table versions and features that are not supported.", read_properties),
     Step("timeline", "List the timeline folder. Completed instants up to the read time are visible.", load_timeline),
     Step("file groups", "Group the data files by file id, without files of incomplete actions.", load_file_groups),
+    Step("damage checks", "Check that what was read fits together, so that damage is an error.", ReadChecks),
     Step("file slices", "For each file group, select the latest slice at the read time.", FileGroups),
     Step(
         "log blocks", "Find the valid blocks of the log files: complete, not rolled back, of successful attempts.", LogScanner

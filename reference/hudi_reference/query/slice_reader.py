@@ -170,27 +170,28 @@ class SliceReader:
     @implements("LF-043", "LF-045")
     def _read_changes(self, file_slice: FileSlice, blocks: Sequence[Block], fields: pa.Schema, base_rows: int) -> Changes:
         """The changes of the blocks; matched by position if every block allows that for a base file of `base_rows` rows."""
-        present = {number: names for number, block in enumerate(blocks) if (names := self._partial_columns(block)) is not None}
+        partial_blocks = ((number, block) for number, block in enumerate(blocks) if partial_columns(block) is not None)
+        present = {number: self._present_columns(block) for number, block in partial_blocks}
         batches, positions = list(self._decode_batches(blocks, fields)), None
         if self.by_position:
             positions = positions_of_all(blocks, batches, file_slice.base_file_instant, base_rows)
         return Changes(batches, fields, present, positions)
 
-    def _partial_columns(self, block: Block) -> frozenset[str] | None:
-        """The columns of a block of partial updates under the table's names; None for other blocks."""
-        columns = partial_columns(block)
-        if columns is not None and not self.allows_partial_blocks:
+    def _present_columns(self, block: Block) -> frozenset[str]:
+        """The columns of a block of partial updates under the table's names. Raises MalformedLogBlock."""
+        if not self.allows_partial_blocks:
             raise MalformedLogBlock(
                 "a block of some columns in a table that is too old for such blocks", rule="LF-045",
                 path=block.path, offset=block.offset, expected="whole rows, or a table of version 8", found="IS_PARTIAL=true",
                 remedy="rewrite the file group with the engine that wrote it",
             )  # fmt: skip
-        if columns is not None and self.key_fields:
+        if self.key_fields:
             raise MalformedLogBlock(
                 "a block of some columns in a table without meta columns: its records have no keys", rule="LF-045",
                 path=block.path, offset=block.offset, expected="whole rows", found="IS_PARTIAL=true",
             )  # fmt: skip
-        return columns if columns is None or self.by_id is None else self.by_id.present(columns, block.instant)
+        columns = partial_columns(block) or frozenset()
+        return columns if self.by_id is None else self.by_id.present(columns, block.instant)
 
     @implements("BLK-011", "BLK-030")
     def _decode_batches(self, blocks: Iterable[Block], fields: pa.Schema) -> Iterator[pa.Table | list[Delete]]:

@@ -63,7 +63,7 @@ _LEAST = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8,
 def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema:
     """A record schema from its JSON. Raises MalformedSchema, and UnsupportedSchema for recursive types."""
     try:
-        schema = _check_record(dict(text)) if isinstance(text, Mapping) else _checked_text(text)
+        schema = _checked_text(json.dumps(dict(text)) if isinstance(text, Mapping) else text)
         return {str(key): value for key, value in schema.items()}
     except (MalformedSchema, UnsupportedSchema, LimitExceeded) as error:
         error.path = path
@@ -75,20 +75,15 @@ def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema
         ) from error
 
 
-def _check_record(schema: Any) -> Any:
-    """The schema, if it is valid and of a record."""
-    COLUMNS.check(len(schema["fields"]))
-    parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
+@lru_cache(maxsize=256)
+def _checked_text(text: str | bytes) -> Any:
+    """The schema of a text, if it is valid and of a record; log blocks and commits of a table repeat the same few texts."""
+    schema = json.loads(text)
+    parsed = fastavro.parse_schema(json.loads(text))
     if schema["type"] != "record" or not isinstance(schema["fields"], list):
         raise MalformedSchema("the schema is not a record", rule="LF-038", found=str(schema["type"]))
     check_schema(parsed, "")
     return schema
-
-
-@lru_cache(maxsize=256)
-def _checked_text(text: str | bytes) -> Any:
-    """The schema of a text; every log block and commit of a table repeats the same few texts."""
-    return _check_record(json.loads(text))
 
 
 def check_schema(schema: Any, path: str) -> None:

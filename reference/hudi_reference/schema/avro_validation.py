@@ -29,11 +29,10 @@ def check_values(data: Data, schema: Any, limit: Limit, path: str) -> None:
 
     Raises LimitExceeded, ValueError, IndexError.
     """
-    items: list[_Weight] = []
-    known = _Known(limit, path)
-    whole = _weigh(schema, known.weights, items)
+    items, weights = list[_Weight](), dict[str, _Weight]()
+    whole = _weigh(schema, weights, items)
     if whole.values + sum(len(data) * item.values // max(1, item.least) for item in items) > limit.value:
-        _walk_of(schema, known)(data, 0)
+        _walk_of(schema, _Known(weights, limit, path))(data, 0)
 
 
 @dataclass(frozen=True)
@@ -72,9 +71,9 @@ def _weigh(avro: Any, known: dict[str, _Weight], items: list[_Weight]) -> _Weigh
 class _Known(dict[str, Walk]):
     """The walks of named types, and what counts values: their weights, the values so far, and the limit, if there is one."""
 
-    def __init__(self, limit: Limit | None = None, path: str = "") -> None:
+    def __init__(self, weights: dict[str, _Weight] | None = None, limit: Limit | None = None, path: str = "") -> None:
         super().__init__()
-        self.weights: dict[str, _Weight] = {}
+        self._weights = weights or {}
         self._values, self._limit, self._path = 0, limit, path
 
     def counter_of(self, item: Any) -> Callable[[int], None]:
@@ -82,7 +81,7 @@ class _Known(dict[str, Walk]):
         limit = self._limit
         if limit is None:
             return lambda elements: None
-        values, most = _weigh(item, self.weights, []).values, limit.value
+        values, most = _weigh(item, self._weights, []).values, limit.value
 
         def count(elements: int) -> None:
             self._values += elements * values

@@ -43,9 +43,11 @@ def mutants(
     ] = False,
     drawn: Annotated[
         int | None,
-        typer.Option("--random", metavar="N", min=1, help="Judge N small changes of the code, drawn at random, instead."),
+        typer.Option(
+            "--random", metavar="N", min=1, help="Run N random small changes of the code instead of the named mutants."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="What decides which changes are drawn.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the random changes.")] = 0,
     output: Annotated[
         Path | None,
         typer.Option(
