@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.cli import app
 from hudi_conformance.report.evidence.evidence import CitedCase, Evidence
+from hudi_conformance.report.evidence.track_record import known_faults
 from hudi_conformance.report.published import compare_with_published, published_engine
 from hudi_conformance.report.site import folder
 from hudi_conformance.report.site.build import render_pages
@@ -96,6 +97,16 @@ def test_page_of_a_case(site: dict[str, str]):
 def test_wrong_answers_come_first(site: dict[str, str]):
     """The sections of the known failures are in the order of danger."""
     assert re.findall(r'<h2 id="([a-z]+)">', site["engines-today.html"])[0] == "fail"
+
+
+def test_reported_faults_link_to_their_cases(site: dict[str, str]):
+    """Each reported fault has its links upstream, and links to its cases or a reason."""
+    text = unescape(site["track-record.html"])
+    for fault in known_faults():
+        assert f'<tr id="{fault.id}">' in text
+        assert all(f'href="{link}"' in text for link in fault.links)
+        assert all(f'href="cases/{page_file_name(case)}.html"' in text for case in fault.cases)
+        assert fault.reason in text
 
 
 def test_hostile_values_are_escaped():

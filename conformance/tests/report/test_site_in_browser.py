@@ -17,6 +17,7 @@ PAGES = (
     "index.html",
     "trend.html",
     "engines-today.html",
+    "track-record.html",
     "errata.html",
     "rules/MRG-029.html",
     "cases/merge.delete.then-older-row.mor.html",

@@ -10,6 +10,7 @@ from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.report.evidence.coverage import CoverageEntry
 from hudi_conformance.report.evidence.evidence import CitedCase
+from hudi_conformance.report.evidence.track_record import known_faults
 from hudi_conformance.report.html import template_environment
 from hudi_conformance.report.published import chapter_of_case
 from hudi_conformance.report.run import EngineRun
@@ -57,6 +58,7 @@ def _overviews(content: Content) -> Iterator[Page]:
     yield "trend.html", _render("trend", content, "", trends=compute_trends(content.results))
     known = {"sections": sections_by_outcome(content.failures), "overview": list_overviews(content.failures)}
     yield "engines-today.html", _render("engines_today", content, "", **known)
+    yield "track-record.html", _render("track_record", content, "", faults=known_faults())
     yield "rules.html", _render("rules", content, "")
     citing: dict[str, list[CitedCase]] = {}
     for case in content.evidence.cases:
