@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from random import Random
 from typing import Literal
 
-from tools.damage.kinds import Damage, draw
+from tools.damage.kinds import Damage, Objects, draw
 from tools.damage.tables import Sample, ask
 
 from hudi_reference.errors import HudiError
@@ -48,6 +48,12 @@ def run_one(seed: str, tables: Sequence[Sample]) -> Result:
     asked = list(dict.fromkeys(("snapshot", random.choice(known))))
     results = [Result(seed, sample.name, damage, question, *_judge(sample, objects, question)) for question in asked]
     return max(results, key=lambda result: _WORSE.index(result.outcome))
+
+
+def damaged(seed: str, tables: Sequence[Sample]) -> Objects:
+    """The objects of the damaged table of a seed."""
+    random = Random(seed)
+    return draw(random.choice(tables).objects, random)[1]
 
 
 _WORSE: Sequence[Outcome] = ("same", "error", "silent", "untyped", "ended")

@@ -1,52 +1,148 @@
-"""The damages that the bytes of a table do not show, with the reason. docs/damage.md explains each.
+"""The damages that the bytes of a table do not show, each with a condition on the damage and the reason.
 
-A reason holds for a kind of damage to a class of files, never for a table or a place that a seed has drawn.
+A condition compares the table before and after the damage; it never names a table or a place that a seed has drawn.
+docs/damage.md explains each.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 
-from tools.damage.experiment import Result
-from tools.damage.kinds import class_of
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tools.damage.experiment import Result, damaged
+from tools.damage.kinds import Objects, class_of
 from tools.damage.tables import Sample
 
+from hudi_reference.errors import HudiError
+from hudi_reference.files.log.reader import read_blocks
+from hudi_reference.layout.java_properties import load
 from hudi_reference.layout.names import LogFileName, parse_data_file_name
+from hudi_reference.layout.properties import PROPERTIES_PATH
+from hudi_reference.timeline.contents.metadata import read_commit_metadata
 
-#: Kinds of damage that keep the length of the file, and those that remove a file from its name.
-_IN_PLACE, _REMOVED = ("flip", "zeros", "junk"), ("delete", "rename", "move")
-PENDING = "the action looks pending"
-LOG_VALUES = "values in log blocks have no checksum"
-FOOTER = "Parquet footers have no checksum, and pages need none"
-PROPERTIES = "the checksum of hoodie.properties covers two names"
-ARCHIVED = "no file that a reader reads names the files of archived writes"
-SHARED = "before version 8 any write appended to a log file"
-TIME = "nothing else has the completion time"
-#: The reason for damage in place, by the class of the file.
-_VALUES = {"log file": LOG_VALUES, "base file": FOOTER}
+#: Kinds of damage that remove a file from its name, those that change bytes and no length, and those that exchange whole files.
+_REMOVED, _IN_PLACE, _EXCHANGED = ("delete", "rename", "move", "delete folder"), ("flip", "zeros", "junk"), ("replace", "swap")
+#: The keys that the checksum of the properties covers, and itself.
+_COVERED = {"hoodie.table.name", "hoodie.database.name", "hoodie.table.checksum"}
+_DATA = ("log file", "base file")
+
+Condition = Callable[[Result, Sample, Objects], bool]
 
 
 def reason_of(result: Result, samples: Mapping[str, Sample]) -> str | None:
     """Why the bytes of the table do not show this damage; None if they do."""
-    kind, path = result.damage.kind, result.damage.path
-    where, sample = class_of(path), samples[result.table]
-    if where == "completed instant" and kind in _REMOVED:
-        return PENDING if kind != "rename" or _instant_of(path) not in _instant_of(result.damage.detail) else TIME
-    if where == "properties":
-        return PROPERTIES
-    files = [p for p in sample.objects if (p == path or p.startswith(f"{path}/")) and not p.startswith(".hoodie/")]
-    if files and all(_is_archived(p, sample) for p in files):
-        return ARCHIVED
-    if kind in _IN_PLACE and where in _VALUES:
-        return _VALUES[where]
-    name = parse_data_file_name(path.rpartition("/")[2])
-    if isinstance(name, LogFileName) and path not in sample.written.get(name.instant, ()):
-        return SHARED
-    return None
+    sample, after = samples[result.table], damaged(result.seed, list(samples.values()))
+    return next((reason for reason, holds in REASONS.items() if holds(result, sample, after)), None)
 
 
-def _instant_of(path: str) -> str:
-    return path.rpartition("/")[2].partition("_")[0]
+def _looks_pending(result: Result, sample: Sample, after: Objects) -> bool:
+    """A completed file is gone, and no other file completes its action."""
+    gone = [path for path in sample.objects if class_of(path) == "completed instant" and path not in after]
+    return bool(gone) and all(not any(_action(path) == _action(one) for one in after) for path in gone)
 
 
-def _is_archived(path: str, sample: Sample) -> bool:
-    """Whether no action of the active timeline names the file."""
-    return not any(path in paths for paths in sample.written.values())
+def _has_other_time(result: Result, sample: Sample, after: Objects) -> bool:
+    """A completed file got another completion time, and completes the same action."""
+    gone = [path for path in sample.objects if class_of(path) == "completed instant" and path not in after]
+    return result.damage.kind == "rename" and bool(gone) and all(any(_action(p) == _action(q) for q in after) for p in gone)
+
+
+def _action(path: str) -> str:
+    """The path of a completed file without its completion time; the path of another file."""
+    return re.sub(r"/(\d+)_\d+\.(\w+)$", r"/\1.\2", path)
+
+
+def _changes_a_property(result: Result, sample: Sample, after: Objects) -> bool:
+    """The properties are valid, and an entry that the checksum does not cover differs or is lost."""
+    if class_of(result.damage.path) != "properties" or PROPERTIES_PATH not in after:
+        return False
+    with suppress(HudiError):
+        before, now = load(sample.objects[PROPERTIES_PATH]).items(), load(after[PROPERTIES_PATH]).items()
+        changed = {key for key, _ in before ^ now}
+        return bool(changed) and not changed & _COVERED
+    return False
+
+
+def _is_archived(result: Result, sample: Sample, after: Objects) -> bool:
+    """Data files are gone, or have the content of other files, and no action of the active timeline names them."""
+    changed = [path for path, data in sample.objects.items() if after.get(path) != data and class_of(path) in _DATA]
+    named = {path for paths in sample.written.values() for path in paths}
+    return result.damage.kind in (*_REMOVED, *_EXCHANGED) and bool(changed) and not named.intersection(changed)
+
+
+def _has_no_history(result: Result, sample: Sample, after: Objects) -> bool:
+    """No file of the timeline history is left."""
+    return any(class_of(path) == "history" for path in sample.objects) and not any(class_of(p) == "history" for p in after)
+
+
+def _changes_values_of_blocks(result: Result, sample: Sample, after: Objects) -> bool:
+    """A log file has the same blocks, with their places and types; bytes of headers or values differ."""
+    path = result.damage.path
+    if class_of(path) != "log file" or result.damage.kind not in _IN_PLACE:
+        return False
+    with suppress(HudiError):
+        before, now = (
+            [(one.kind, one.offset, one.size) for one in read_blocks(memoryview(data), path)]
+            for data in (sample.objects[path], after[path])
+        )
+        return before == now
+    return False
+
+
+def _changes_bytes_of_parquet(result: Result, sample: Sample, after: Objects) -> bool:
+    """A Parquet file has its length, and other bytes: in its footer, or in the pages of a writer that stores no checksums."""
+    path = result.damage.path
+    if not path.endswith(".parquet") or class_of(path) != "base file" or result.damage.kind not in _IN_PLACE:
+        return False
+    data = sample.objects[path]
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    first = next(place for place, (a, b) in enumerate(zip(data, after[path], strict=True)) if a != b)
+    has_checksums = str(pq.read_metadata(pa.BufferReader(data)).created_by).startswith("parquet-mr")
+    return first >= footer or not has_checksums
+
+
+def _is_of_another_attempt(result: Result, sample: Sample, after: Objects) -> bool:
+    """A log file has the content of another attempt of the same write to the same file group."""
+    names = _exchanged_logs(result)
+    return names is not None and names[0].instant == names[1].instant and names[0].file_id == names[1].file_id
+
+
+def _is_shared(result: Result, sample: Sample, after: Objects) -> bool:
+    """A log file of a table of version 6 has the content of another one of its group."""
+    names = _exchanged_logs(result)
+    is_old = load(sample.objects[PROPERTIES_PATH]).get("hoodie.table.version") == "6"
+    return names is not None and is_old and names[0].file_id == names[1].file_id
+
+
+def _exchanged_logs(result: Result) -> tuple[LogFileName, LogFileName] | None:
+    other = result.damage.detail.removeprefix("by ")
+    first, second = (parse_data_file_name(path.rpartition("/")[2]) for path in (result.damage.path, other))
+    is_exchange = result.damage.kind in _EXCHANGED and isinstance(first, LogFileName) and isinstance(second, LogFileName)
+    return (first, second) if is_exchange else None  # type: ignore[return-value]
+
+
+def _names_no_file(result: Result, sample: Sample, after: Objects) -> bool:
+    """A completed file has the content of another write, which named no file."""
+    path = result.damage.path
+    if result.damage.kind not in _EXCHANGED or class_of(path) != "completed instant":
+        return False
+    with suppress(HudiError):
+        found = read_commit_metadata(after[path], path)
+        return not found.stats and not found.replaced
+    return False
+
+
+PENDING = "the action looks pending"
+REASONS: Mapping[str, Condition] = {
+    PENDING: _looks_pending,
+    "nothing else has the completion time": _has_other_time,
+    "the checksum of hoodie.properties covers two names": _changes_a_property,
+    "no file that a reader reads names the files of archived writes": _is_archived,
+    "without a history, archived writes count as completed at their requested times": _has_no_history,
+    "headers and values of log blocks have no checksum": _changes_values_of_blocks,
+    "Parquet footers have no checksum, and pages need none": _changes_bytes_of_parquet,
+    "log files of two attempts of one write have no mark of the attempt": _is_of_another_attempt,
+    "before version 8 any write appended to a log file": _is_shared,
+    "metadata without files has no mark of its action": _names_no_file,
+}

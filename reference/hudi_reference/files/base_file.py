@@ -47,7 +47,15 @@ def read_base_file(
 
     Raises MissingDataFile, MalformedBaseFile, UnsupportedFileFormat.
     """
-    return _by_extension(storage, path, _READ, columns=columns, threads=threads, known=known)
+    rows = _by_extension(storage, path, _READ, columns=columns, threads=threads, known=known)
+    try:
+        rows.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise MalformedBaseFile(
+            "a column has invalid values", rule="BF-002", path=path, expected="texts in UTF-8",
+            found=str(error).splitlines()[0], remedy="restore the file, or roll back the action that wrote it",
+        ) from error  # fmt: skip
+    return rows
 
 
 @implements("BF-010", "IDX-004")

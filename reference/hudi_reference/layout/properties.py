@@ -143,6 +143,11 @@ class TableProperties:
         return tuple(name.strip().partition(":")[0] for name in listed if name.strip())
 
     @property
+    def was_created_at_version_8(self) -> bool:
+        """Whether the table was created at version 8 or later, so that no writer of an earlier release wrote to it."""
+        return re.fullmatch("[89]|[1-9][0-9]", self.entries.get("hoodie.table.initial.version", "")) is not None
+
+    @property
     def name(self) -> str:
         """The table's name."""
         return self.require("hoodie.table.name")

@@ -69,10 +69,10 @@ class ReadChecks:
         for fault in faults_between_commits(commits, timeline, properties):
             raise fault
 
-    def base_file(self, spans: Iterable[tuple[int, int]], timeline: Timeline) -> WrittenFile:
+    def base_file(self, spans: Iterable[tuple[int, int]], timeline: Timeline, *, may_keep_names: bool) -> WrittenFile:
         """What the timeline says about a base file, of which completed writes made these spans of bytes."""
         pending = {instant.requested for instant in timeline.pending if ACTIONS[instant.action].writes}
-        return WrittenFile(True, max((end for _, end in spans), default=0), pending)
+        return WrittenFile(True, max((end for _, end in spans), default=0), pending, may_keep_names)
 
 
 class _NoChecks(ReadChecks):
@@ -85,7 +85,7 @@ class _NoChecks(ReadChecks):
     def check_commits(self, commits: Mapping[Instant, CommitMetadata], timeline: Timeline, properties: TableProperties) -> None:
         """Nothing."""
 
-    def base_file(self, spans: Iterable[tuple[int, int]], timeline: Timeline) -> WrittenFile:
+    def base_file(self, spans: Iterable[tuple[int, int]], timeline: Timeline, *, may_keep_names: bool) -> WrittenFile:
         """Nothing."""
         return UNKNOWN
 
@@ -108,6 +108,8 @@ def faults_of_commit(commit: CommitMetadata, instant: Instant, path: str, *, is_
                 path, "TL-007", "the path of each file that was written", "rows without a file, as in an inflight file"
             )
         name = parse_data_file_name(split_path(stat.path)[1])
+        if instant.action == "commit" and isinstance(name, LogFileName):
+            yield _foreign(path, "TL-007", "base files, as in every commit", stat.path)
         # Log files of version 6 have the instant of their slice, which is not later than the write.
         is_foreign = name is not None and (
             name.instant != instant.requested

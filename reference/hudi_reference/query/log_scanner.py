@@ -85,20 +85,22 @@ class LogScanner:
     def _is_of_failed_attempt(self, block: Block) -> bool:
         """Whether the file was created by the write of the block, and the metadata of that write does not name the file.
 
-        Raises MalformedLogBlock if another completed write created the file, so that its content is that of another file.
+        Raises MalformedLogBlock if another completed write created the file, so that its content is that of another file: the
+        write of the block does not name the file, or it is archived and older than the file.
         """
         written = self.written_files.get(block.instant)
-        if written is None or block.path in written:
+        if block.path in (written or ()):
             return False
         parsed = parse_data_file_name(split_path(block.path)[1])
         creator = "" if parsed is None else parsed.instant
-        if creator != block.instant and block.path in self.written_files.get(creator, ()):
+        is_later = written is None and block.instant > creator
+        if creator != block.instant and not is_later and block.path in self.written_files.get(creator, ()):
             raise MalformedLogBlock(
                 "the block was written by an action that did not write to this file", rule="LF-035", path=block.path,
                 offset=block.offset, expected=f"blocks of {creator}", found=f"a block of {block.instant}",
                 remedy="restore the file from another copy of the table",
             )  # fmt: skip
-        return creator == block.instant
+        return written is not None and creator == block.instant
 
     @implements("BLK-016", "BLK-017", "LF-024")
     def _file_blocks(self, path: str) -> Iterator[Block]:

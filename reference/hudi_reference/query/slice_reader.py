@@ -52,6 +52,8 @@ class SliceReader:
     by_position: bool = True
     #: Whether blocks may be partial updates; they may not in tables before version 8.
     allows_partial_blocks: bool = True
+    #: Whether base files may be of writers before release 0.12; they may not in tables that were created at version 8 or later.
+    may_keep_names: bool = True
     #: The ids of all file groups of the table.
     file_ids: frozenset[str] = frozenset()
     #: Whether Arrow may use its own threads; off if several slices are read in parallel.
@@ -130,7 +132,9 @@ class SliceReader:
 
     @implements("TL-036", "RDR-012")
     def _check_present(self, file_slice: FileSlice, *, logs: bool) -> None:
-        missing = file_slice.missing if logs else file_slice.missing & {file_slice.base_file}
+        # A slice of log files alone has lost its base file too, if its log files are missing.
+        needs_logs = logs or file_slice.base_file is None
+        missing = file_slice.missing if needs_logs else file_slice.missing & {file_slice.base_file}
         if missing:
             raise missing_data_file(file_slice.path(min(name for name in missing if name)))
 
@@ -138,7 +142,8 @@ class SliceReader:
         if file_slice.base_file is None:
             return fields.empty_table()
         path, instant = file_slice.path(file_slice.base_file), file_slice.base_file_instant
-        known = self.checks.base_file(self.scanner.committed.get(path, ()), self.scanner.timeline)
+        spans, timeline = self.scanner.committed.get(path, ()), self.scanner.timeline
+        known = self.checks.base_file(spans, timeline, may_keep_names=self.may_keep_names)
         read = partial(read_base_file, self.storage, path, threads=self.threads, known=known)
         return self.conformed(read, fields, instant, path)
 

@@ -76,6 +76,7 @@ class View:
             dropped=dropped,
             by_id=field_id_mapping(self.saved, self.groups) if table.schema_on_read else None,
             allows_partial_blocks=not properties.is_legacy,
+            may_keep_names=not properties.was_created_at_version_8,
             file_ids=frozenset(file_id for _, file_id in self.groups.groups),
             checks=table.checks,
         )
@@ -305,7 +306,7 @@ class Table:
         for column, operator, value in comparisons:  # refused as comparing rows is, whichever slices are skipped
             compare(pa.chunked_array([], reader.schema.field(column).type), operator, value)
         found = view.groups.latest_slices if changed is None else changed.slices
-        slices = [s for s in found if logs or s.base_file is not None]
+        slices = [s for s in found if logs or s.base_file is not None or s.missing]
         computes = reader.merging.merger is not None
         if comparisons and not computes:  # a merger may change the value of a partition column
             slices = prune_partitions(slices, comparisons, self.properties, reader.schema)

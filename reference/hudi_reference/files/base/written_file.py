@@ -23,11 +23,14 @@ class WrittenFile:
         is_described: whether anything is known; the file may be any file otherwise.
         size: its bytes by the metadata of the action that wrote it; 0 if that is not known.
         pending: the requested times of pending writes, whose rows no base file of a completed action has.
+        may_keep_names: whether rows may have the name of an earlier file of their group. Writers before release 0.12 copied the
+            rows that an update did not change with all their meta columns.
     """
 
     is_described: bool = False
     size: int = 0
     pending: Collection[str] = ()
+    may_keep_names: bool = True
 
     @implements("TL-036", "BF-002")
     def check_size(self, path: str, found: int) -> None:
@@ -45,12 +48,17 @@ class WrittenFile:
         The values of one row decide, because they are equal in all rows of a file. Raises MalformedBaseFile.
         """
         folder, own = split_path(path)
-        stored, expected = parse_data_file_name(name or ""), parse_data_file_name(own)
-        identities = [(file.file_id, file.instant) if isinstance(file, BaseFileName) else None for file in (stored, expected)]
-        if stored is not None and identities[0] != identities[1]:
-            raise _foreign(path, "META-010", own, str(name))
+        if name and parse_data_file_name(name) is not None and not self._is_name_of(name, own):
+            raise _foreign(path, "META-010", own, name)
         if partition and partition != folder:
             raise _foreign(path, "META-009", f"rows of partition {folder!r}", f"rows of {partition!r}")
+
+    def _is_name_of(self, name: str, own: str) -> bool:
+        """Whether rows of the file `own` may have this name: that of the same group and instant, the write token may differ."""
+        found, expected = parse_data_file_name(name), parse_data_file_name(own)
+        if not isinstance(found, BaseFileName) or not isinstance(expected, BaseFileName) or found.file_id != expected.file_id:
+            return False
+        return found.instant == expected.instant or (self.may_keep_names and found.instant < expected.instant)
 
     @implements("META-003")
     def check_times(self, path: str, times: Collection[str | None]) -> None:

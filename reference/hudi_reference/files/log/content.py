@@ -143,9 +143,11 @@ def _decode_parquet(block: Block, columns: Sequence[str] | None) -> pa.Table:
         file = pq.ParquetFile(block.open_content(), coerce_int96_timestamp_unit="us")
         check_parquet_size(file.metadata, columns, block.path, block.offset)
         chosen = None if columns is None else [name for name in columns if file.schema_arrow.get_field_index(name) >= 0]
-        return file.read(columns=chosen, use_threads=False)
+        rows = file.read(columns=chosen, use_threads=False)
+        rows.validate(full=True)
     except (pa.ArrowException, OSError) as error:
         raise _malformed(block, "BLK-028", str(error)) from error
+    return rows
 
 
 @implements("BLK-026")
