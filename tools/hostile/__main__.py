@@ -1,0 +1,35 @@
+"""Repeat the review of hostile input: `python -m tools.hostile [--quick] [--only TEXT] [--seed N]`."""
+
+import time
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from tools.hostile.areas import areas
+
+
+def main(
+    only: Annotated[list[str] | None, typer.Option(help="areas whose names contain the text; repeatable")] = None,
+    seed: Annotated[int, typer.Option(help="of chance")] = 1,
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="fewer drawn attempts")] = False,
+) -> None:
+    """Print for each area what was tried, held and broke; exit status 1 if anything broke."""
+    console, shown, wrong = Console(), Table("area", "tried", "held", "broken", "seconds"), 0
+    for name, run in areas(quick=quick, seed=seed).items():
+        if only and not any(text in name for text in only):
+            continue
+        started = time.monotonic()
+        found = run()
+        wrong += found.broken
+        for line in found.says if found.broken else ():
+            console.print(f"{name}: {line}", highlight=False, markup=False, soft_wrap=True)
+        seconds = f"{time.monotonic() - started:.0f}"
+        shown.add_row(name, str(found.tried), str(found.tried - found.broken), str(found.broken), seconds)
+    console.print(shown)
+    raise typer.Exit(int(bool(wrong)))
+
+
+if __name__ == "__main__":
+    typer.run(main)
