@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from hudi_conformance.cases import case as cases
@@ -72,12 +73,19 @@ def check_template(template: Template, folder: Path) -> bool:
     return not wrong and not smoke.returncode and counts["pass"] > len(results) / 2
 
 
-def main() -> int:
-    """The exit status."""
+def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The folder of the builds, and the languages: all of them if none is named."""
     parser = argparse.ArgumentParser(prog="python -m tools.check_templates", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--builds", type=Path, default=Path("/tmp/hudi-conformance-templates"), metavar="DIR")
-    parser.add_argument("languages", nargs="*", default=list(TEMPLATES), choices=[*TEMPLATES, []], metavar="LANGUAGE")
-    given = parser.parse_args()
+    parser.add_argument("languages", nargs="*", default=[], choices=[*TEMPLATES, []], metavar="LANGUAGE")
+    given = parser.parse_args(arguments)
+    given.languages = given.languages or list(TEMPLATES)
+    return given
+
+
+def main() -> int:
+    """The exit status."""
+    given = parse_arguments()
     builds = given.builds.resolve()
     correct = [check_template(TEMPLATES[language], builds / language) for language in given.languages]
     return 0 if all(correct) else 1

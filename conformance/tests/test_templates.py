@@ -6,7 +6,7 @@ import sys
 from importlib.resources import files
 
 import pytest
-from tools.check_templates import CORRECT, judge_adapter
+from tools.check_templates import CORRECT, judge_adapter, parse_arguments
 from typer import Typer
 from typer.testing import CliRunner
 
@@ -111,3 +111,9 @@ def test_the_python_template_is_never_wrong(tmp_path):
     assert [(result.case, result.message) for result in results if result.outcome not in CORRECT] == []
     asked = [result for result in results if result.outcome is not Outcome.UNSUPPORTED]
     assert sum(result.outcome is Outcome.PASS for result in asked) > len(asked) / 2
+
+
+@pytest.mark.parametrize(("given", "languages"), [([], LANGUAGES), (["go"], ["go"])])
+def test_check_templates_builds_all_languages_if_none_is_named(given, languages):
+    """`.ci/templates` without arguments checks every template."""
+    assert parse_arguments(given).languages == languages
