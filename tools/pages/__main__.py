@@ -15,6 +15,7 @@ from tools.pages.engines_today import engines_page
 from tools.pages.limits import limits_page
 from tools.pages.locks import locks_page
 from tools.pages.merging import merging_page
+from tools.pages.mutation_testing import mutation_testing_page
 from tools.pages.properties import properties_page
 from tools.pages.timeline import timeline_page
 from tools.pages.track_record import track_record_page
@@ -27,6 +28,7 @@ PAGES = {
     "limits.md": limits_page,
     "locks.md": locks_page,
     "merging.md": merging_page,
+    "mutation-testing.md": mutation_testing_page,
     "properties.md": properties_page,
     "timeline.md": timeline_page,
     "track-record.md": track_record_page,

@@ -19,6 +19,7 @@ from hudi_conformance.mutants.drawn.draw import (
     reference_folder,
 )
 from hudi_conformance.mutants.drawn.operators import find_sites
+from hudi_conformance.mutants.drawn.triage import find_stale_entries, load_triage
 from hudi_conformance.runner.mutation.drawn import Judgement, judge_mutant, load_judgements, save_judgements
 from hudi_conformance.runner.mutation.lines import RecordedLines
 from hudi_conformance.runner.mutation.worker import Answer, Worker
@@ -178,6 +179,16 @@ def test_tests_that_execute_the_same_lines_are_run_last():
     )
     assert lines.tests_of("a.py", 1) == ("short", "other", "long", "longer")
     assert lines.tests_of("a.py", 2) == ("other",)
+
+
+def test_every_triaged_survivor_is_a_change_of_the_reference(tmp_path: Path):
+    """An entry is found again by its content; it is out of date when the code has changed."""
+    entries = load_triage()
+    assert [str(entry.change) for entry in find_stale_entries(entries)] == []
+    assert len({entry.change for entry in entries}) == len(entries)
+    assert {entry.kind for entry in entries} <= {"equivalent", "not observable", "hole"}
+    assert all(entry.reason.endswith(".") for entry in entries)
+    assert list(find_stale_entries(entries, tmp_path)) == list(entries)
 
 
 def test_an_interrupted_run_is_continued(tmp_path: Path):

@@ -41,11 +41,14 @@ class Site:
     """One change that can be made at one place of a module: `replacement` takes the place of `node`.
 
     The node is the attribute `field` of `parent`, or with an `index` one of its items. `function` is the qualified name of the
-    function or class around it, empty at the level of the module.
+    function or class around it, empty at the level of the module. `statement` is the first line of the statement around it;
+    `runs_on_import` tells whether that is executed when the module is imported.
     """
 
     operator: str
     function: str
+    statement: int
+    runs_on_import: bool
     parent: ast.AST
     field: str
     index: int | None
@@ -79,10 +82,10 @@ class Site:
 
 def find_sites(tree: ast.Module) -> Iterator[Site]:
     """Every change of the module, in the order of its syntax tree."""
-    yield from _sites_below(tree, "")
+    yield from _sites_below(tree, "", 1, runs_on_import=True)
 
 
-def _sites_below(parent: ast.AST, function: str) -> Iterator[Site]:
+def _sites_below(parent: ast.AST, function: str, statement: int, *, runs_on_import: bool) -> Iterator[Site]:
     for field, value in ast.iter_fields(parent):
         if _is_left_out(parent, field):
             continue
@@ -90,13 +93,15 @@ def _sites_below(parent: ast.AST, function: str) -> Iterator[Site]:
         for index, node in enumerate(nodes):
             if not isinstance(node, ast.AST) or _is_docstring(parent, field, index, node) or _only_prints(node):
                 continue
+            first = node.lineno if isinstance(node, ast.stmt) else statement
             if hasattr(node, "lineno"):
                 item = index if isinstance(value, list) else None
                 for operator, replacement in _replacements(node):
-                    yield Site(operator, function, parent, field, item, node, replacement)
+                    yield Site(operator, function, first, runs_on_import, parent, field, item, node, replacement)
             named = isinstance(node, ast.FunctionDef | ast.ClassDef)
             inner = f"{function}.{node.name}".lstrip(".") if named else function  # type: ignore[attr-defined]
-            yield from _sites_below(node, inner)
+            in_body = isinstance(parent, ast.FunctionDef) and field == "body"
+            yield from _sites_below(node, inner, first, runs_on_import=runs_on_import and not in_body)
 
 
 def _is_left_out(parent: ast.AST, field: str) -> bool:

@@ -127,12 +127,13 @@ def _run_batch(chosen: _Waiting, lines: RecordedLines, worker: Worker) -> Judgem
 def _batches(lines: RecordedLines, mutant: DrawnMutant) -> tuple[Sequence[str], ...]:
     """The tests that execute the line of the mutant, in batches that take longer and longer.
 
-    A line outside of functions is executed when its module is imported: it is judged by the tests that execute any line of
-    the file.
+    A line that is executed when its module is imported is judged by all tests, those that execute functions of the file first.
     """
     batches: list[list[str]] = []
     limit = left = FIRST_BATCH
-    for test in lines.tests_of(mutant.path, mutant.site.line) or lines.tests_of_file(mutant.path):
+    site = mutant.site
+    tests = lines.all_tests(mutant.path) if site.runs_on_import else lines.tests_of(mutant.path, site.line, site.statement)
+    for test in tests:
         needed = lines.seconds.get(test, 1.0) + START_OF_TEST
         if not batches or needed > left:
             limit = left = FIRST_BATCH if not batches else limit * GROWTH

@@ -61,13 +61,17 @@ class RecordedLines:
     tests: dict[tuple[str, int], frozenset[str]]
     seconds: dict[str, float]
 
-    def tests_of(self, path: str, line: int) -> tuple[str, ...]:
-        """The tests that execute a line, in the order of `_in_order`."""
-        return self._in_order(path, self.tests.get((path, line), frozenset()))
+    def tests_of(self, path: str, *lines: int) -> tuple[str, ...]:
+        """The tests that execute one of these lines, in the order of `_in_order`; all, if imports alone execute them."""
+        found = frozenset[str]().union(*(self.tests.get((path, line), frozenset()) for line in lines))
+        is_executed = any((path, line) in self.tests for line in lines)
+        return self.all_tests(path) if is_executed and not found else self._in_order(path, found)
 
-    def tests_of_file(self, path: str) -> tuple[str, ...]:
-        """The tests that execute any line of a file, in the order of `_in_order`."""
-        return self._in_order(path, frozenset(self._lines_by_test(path)))
+    def all_tests(self, path: str) -> tuple[str, ...]:
+        """All tests: first those that execute any line of the file, in the order of `_in_order`, then the others."""
+        first = self._in_order(path, frozenset(self._lines_by_test(path)))
+        known = frozenset(first)
+        return (*first, *sorted((t for t in self.seconds if t not in known), key=lambda t: self.seconds[t]))
 
     def _in_order(self, path: str, tests: frozenset[str]) -> tuple[str, ...]:
         """Short tests first, and first one of each set that execute the same lines of the file: the others add little."""

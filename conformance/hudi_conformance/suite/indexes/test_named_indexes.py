@@ -240,6 +240,20 @@ def test_a_dropped_index_is_gone(engine: Client, new_uri: NewUri) -> None:
 
 
 @NAMED
+@pytest.mark.requirements("IDX-021", "PROP-012")
+def test_only_the_index_on_which_others_depend_stays(engine: Client, new_uri: NewUri) -> None:
+    """IDX-021: beside a secondary index an expression index is dropped; the record index, which it needs, is not."""
+    table = NamedTable(engine, new_uri(), "COPY_ON_WRITE", BY_VALUE, expression_index("low", "value", "lower"))
+    table.request_index({f"{PREFIX}index.drop": "low"})
+    assert set(table.definitions()) & {"secondary_index_by_value", "expr_index_low"} == {"secondary_index_by_value"}
+    files, listed = table.metadata_files("record_index/*"), table.listed_partitions()
+    with pytest.raises(ContractError):
+        table.request_index({f"{PREFIX}index.drop": "record_index"})
+    assert (table.metadata_files("record_index/*"), table.listed_partitions()) == (files, listed)
+    table.check_values("after the refusal")
+
+
+@NAMED
 @pytest.mark.requirements("IDX-034")
 @pytest.mark.parametrize("function", ["concat", "rand", "", "year"])
 def test_other_functions_are_refused(engine: Client, new_uri: NewUri, function: str) -> None:

@@ -1,9 +1,14 @@
 """Partial updates and writes that add columns, against the model and against expected rows."""
 
-from collections.abc import Callable
+import io
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any, Literal
 
+import fastavro
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -15,6 +20,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.registry import find
 from hudi_conformance.model import Model
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 Row = dict[str, Any]
 Write = Literal["upsert", "delete", "partial_update"]
@@ -176,6 +182,47 @@ def test_a_write_adds_columns_if_configured(engine: Client, new_uri: Callable[[]
     create_two_records(engine, uri, type)
     engine.write(uri, "upsert", as_arrow([{**OLD, "fare": 1.5}], types), options=RECONCILE)
     check_rows(engine, uri, [{**OLD, "fare": 1.5}, {**OTHER, "fare": None}], types, "after a write with a new column")
+
+
+#: New columns of types other than numbers and texts: the type of Arrow, the type in the schema of the table, and a value.
+MOMENT = datetime(2026, 7, 3, 12, 30, 15, 123456, tzinfo=UTC)
+PLACE = pa.struct([("x", pa.int64()), ("name", pa.string())])
+ADDED: Mapping[str, tuple[pa.DataType, Any, Any]] = {
+    "date": (pa.date32(), {"type": "int", "logicalType": "date"}, date(1969, 12, 31)),
+    "moment": (pa.timestamp("us", "UTC"), {"type": "long", "logicalType": "timestamp-micros"}, MOMENT),
+    "clock": (pa.timestamp("us"), {"type": "long", "logicalType": "local-timestamp-micros"}, MOMENT.replace(tzinfo=None)),
+    "amount": (pa.decimal128(10, 2), {"logicalType": "decimal", "precision": 10, "scale": 2}, Decimal("-12.30")),
+    "place": (PLACE, {"type": "record"}, {"x": 1, "name": "here"}),
+    "tags": (pa.list_(pa.string()), {"type": "array"}, ["a", None, "b"]),
+    "counts": (pa.map_(pa.string(), pa.int64()), {"type": "map"}, [("a", 1), ("b", None)]),
+}
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize("name", ADDED)
+@pytest.mark.requirements("LF-038", "TYP-001")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "schema.evolution", "merge.commit-time")
+@pytest.mark.needs("types.nested", "types.decimal", "types.temporal")
+def test_a_write_adds_a_column_of_any_type(engine: Client, new_uri: Callable[[], str], type: TableType, name: str) -> None:
+    """LF-038: a new column of a logical or nested type has that type in the table's schema and in answers, and its values."""
+    uri, (kind, avro, value) = new_uri(), ADDED[name]
+    create_two_records(engine, uri, type)
+    rows = as_arrow([OLD], TYPES).append_column(pa.field(name, kind), pa.array([value], kind))
+    engine.write(uri, "upsert", rows, options=RECONCILE)
+    found = engine.read(uri, Query(columns=("id", name)))
+    assert {row["id"]: row[name] for row in found.to_pylist()} == {OLD["id"]: value, OTHER["id"]: None}
+    assert found.field(name).type == kind
+    (commit,) = (table_folder(uri) / ".hoodie" / "timeline").glob(f"{last_instant(uri)}_*")
+    (record,) = fastavro.reader(io.BytesIO(commit.read_bytes()))
+    (field,) = (one for one in json.loads(record["extraMetadata"]["schema"])["fields"] if one["name"] == name)
+    stored = next(one for one in field["type"] if one != "null")
+    assert avro.items() <= stored.items()
+
+
+def last_instant(uri: str) -> str:
+    """Return the requested time of the last completed action."""
+    names = (path.name for path in (table_folder(uri) / ".hoodie" / "timeline").glob("*_*commit"))
+    return max(name.partition("_")[0] for name in names)
 
 
 @BOTH_TYPES
