@@ -1,9 +1,9 @@
-"""Why drawn mutants survive: `triage.toml`, one entry for each, by the content of the change.
+"""Why drawn mutants survive: `triage.json`, one entry for each, by the content of the change.
 
 An entry whose change no longer occurs in the reference is out of date; a test finds it.
 """
 
-import tomllib
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Literal
 
 from hudi_conformance.mutants.drawn.draw import Change, mutants_of_source, reference_folder
 
-FILE = Path(__file__).with_name("triage.toml")
+FILE = Path(__file__).with_name("triage.json")
 
 #: `equivalent`: the changed code does the same. `not observable`: no answer and no stored byte that a rule is about differs,
 #: for example the text of an error, a cache, or the order of work. `hole`: the suite should have a case, and has none.
@@ -29,7 +29,7 @@ class Entry:
 
 def load_triage(path: Path = FILE) -> tuple[Entry, ...]:
     """The entries of the file."""
-    found = tomllib.loads(path.read_text(encoding="utf-8")).get("survivor", [])
+    found = json.loads(path.read_text(encoding="utf-8"))
     return tuple(Entry(Change(**one["change"]), one["kind"], one["reason"]) for one in found)
 
 
