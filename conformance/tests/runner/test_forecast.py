@@ -34,7 +34,7 @@ def test_the_engine_of_a_node(node: str, engine: str):
 
 def test_the_time_left_follows_the_engine():
     """An engine that takes ten times as long as another has most of the time left."""
-    forecast = Forecast(("one", "two"), {"merge": 1.0, "others": 1.0})
+    forecast = Forecast(("one", "two"), {"merge": 1.0, "others": 1.0}, assumed=0.0)
     forecast.set_cases([GOLDEN.format(name) for name in ("one", "two") for _ in range(10)])
     assert forecast.remaining_seconds(0.0) is None
     for seconds in (1.0, 1.0):
@@ -46,11 +46,19 @@ def test_the_time_left_follows_the_engine():
 
 def test_the_time_left_counts_cases_that_run_at_the_same_time():
     """If half of the work took ten seconds, so does the other half, however many processes run it."""
-    forecast = Forecast(("one",), {"others": 2.0})
+    forecast = Forecast(("one",), {"others": 2.0}, assumed=0.0)
     forecast.set_cases([PROGRAM.format("one")] * 4)
     for _ in range(2):
         forecast.count_case(PROGRAM.format("one"), 10.0)
     assert forecast.remaining_seconds(elapsed=10.0) == pytest.approx(10.0)
+
+
+def test_a_first_case_that_starts_the_engine_promises_no_hours():
+    """An engine that takes six seconds to start, before a case of 20 milliseconds, has minutes of a run of 40 seconds left."""
+    forecast = Forecast(("one",), {"others": 0.02})
+    forecast.set_cases([PROGRAM.format("one")] * 2000)
+    forecast.count_case(PROGRAM.format("one"), 6.0)
+    assert 40 < (forecast.remaining_seconds(elapsed=6.0) or 0) < 300
 
 
 def test_stored_seconds_are_positive():

@@ -16,6 +16,9 @@ from types import MappingProxyType
 FILE = Path(__file__).with_name("seconds.json")
 #: The entry of `seconds.json` for cases that have none of their own.
 OTHERS = "others"
+#: The seconds of a run's cases that count as measured from the start, with the speed of the reference: the first case alone says
+#: little, because an engine starts with it.
+ASSUMED = 2.0
 #: Seconds below which a case has no entry of its own.
 LEAST = 0.05
 
@@ -53,6 +56,8 @@ class Forecast:
 
     engines: Sequence[str]
     known: Mapping[str, float] = field(default_factory=stored_seconds)
+    #: Expected seconds that count as already ended at the speed of the reference.
+    assumed: float = ASSUMED
     #: By engine: expected seconds of all cases, expected seconds of those that ended, and what these took.
     total: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     ended: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -86,7 +91,7 @@ class Forecast:
         if not ended:
             return None
         rest = sum((total - self.ended[name]) * self._slowness(name) for name, total in self.total.items())
-        return max(0.0, rest) * elapsed / ended
+        return max(0.0, rest) * (elapsed + self.assumed) / (ended + self.assumed)
 
     def _slowness(self, engine: str) -> float:
         """How much longer the engine takes than the mean of all engines; 1 before anything is known."""
