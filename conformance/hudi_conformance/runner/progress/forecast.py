@@ -16,8 +16,8 @@ from types import MappingProxyType
 FILE = Path(__file__).with_name("seconds.json")
 #: The entry of `seconds.json` for cases that have none of their own.
 OTHERS = "others"
-#: The seconds of a run's cases that count as measured from the start, with the speed of the reference: the first case alone says
-#: little, because an engine starts with it.
+#: Seconds of cases that count as ended at the speed of the reference. An engine starts with its first case, which therefore
+#: says little.
 ASSUMED = 2.0
 #: Seconds below which a case has no entry of its own.
 LEAST = 0.05
