@@ -12,7 +12,7 @@ from hudi_conformance.validator.all_checks import DEEP
 from hudi_conformance.validator.checks.finding import Finding
 from hudi_conformance.validator.stored.table import StoredTable, load_table
 from hudi_conformance.validator.validation import Validation, validate
-from hudi_reference import create_index, create_table, open_table
+from hudi_reference import compact, create_index, create_table, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.bloom.bloom import make_file_filter
@@ -95,6 +95,13 @@ def merge_on_read() -> Storage:
     table = _written("MERGE_ON_READ", {})
     table = _reopened(table, {})
     table.delete(pa.table({"id": ["k04", "k05"], "p": ["x", "y"]}))
+    return table.storage  # type: ignore[no-any-return]
+
+
+def compacted() -> Storage:
+    """Two slices of one file group in each of two partitions: one with a log file, and that of its compaction."""
+    table = _written("MERGE_ON_READ", {})
+    assert compact(_reopened(table, {}), {"hoodie.compact.inline.max.delta.commits": "1"})
     return table.storage  # type: ignore[no-any-return]
 
 

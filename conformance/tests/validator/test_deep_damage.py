@@ -154,6 +154,15 @@ DAMAGES = (
     damage(
         "a range that ends early", d.copy_on_write, d.in_newest(lambda table: table, {b"hoodie_max_record_key": b"k04"}), "IDX-004"
     ),
+    damage("rows of another file group", d.copy_on_write,
+           d.in_newest(d.with_value("_hoodie_file_name", 0, f"{'1' * 8}-0000-0000-0000-000000000000-0_0-0-0_20260101000000000.parquet")),
+           "META-010"),
+    # Compactions.
+    damage("a value that the compaction changed", d.compacted, d.in_newest(d.with_value("fare", 0, 77)), "CMP-002", "META-004"),
+    damage("a row that the compaction lost", d.compacted, d.in_newest(lambda table: table.slice(1)), "CMP-002"),
+    damage("a row that the compaction added", d.compacted,
+           d.in_newest(lambda table: pa.concat_tables([table, d.with_value("_hoodie_record_key", 0, "k99")(table.slice(0, 1))])),
+           "CMP-006", "META-007", "IDX-004"),
     # Keys.
     damage("a row twice in a file", d.copy_on_write, d.duplicate_in_file, "PROP-017"),
     damage("a row in another file group", d.copy_on_write, d.copied_group, "LAY-021"),
@@ -163,11 +172,11 @@ DAMAGES = (
         "the instant of a block", d.merge_on_read,
         lambda storage: d.rewrite_log(storage, d.with_header(HeaderKey.INSTANT_TIME, "20260921141321500")), "LF-035", "META-003",
     ),
-    damage("too few positions", d.merge_on_read, _positions(0), "LF-042"),
+    damage("too few positions", d.merge_on_read, _positions(0), "LF-042", "BLK-016"),
     damage("positions after the last row", d.merge_on_read, _positions(0, 900), "LF-042"),
     damage("positions of other rows", d.merge_on_read, _positions(4, 5), "LF-042", "PROP-017"),
     damage("the partition of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_partition_path", 1, "y")), "META-009"),
-    damage("no key of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_record_key", 1, "")), "META-007", "LF-042"),
+    damage("no key of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_record_key", 1, "")), "META-007", "LF-042", "BLK-016"),
     damage(
         "the commit of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_commit_time", 1, "20260101000000000")),
         "META-003",
@@ -213,7 +222,7 @@ DAMAGES = (
            severity=COSMETIC),
 )  # fmt: skip
 
-SOUND = (d.copy_on_write, d.merge_on_read, d.without_meta_columns, d.bucketed, d.indexed, d.indexed_merge_on_read)
+SOUND = (d.copy_on_write, d.merge_on_read, d.compacted, d.without_meta_columns, d.bucketed, d.indexed, d.indexed_merge_on_read)
 
 
 @pytest.mark.parametrize("make", SOUND, ids=lambda make: make.__name__)

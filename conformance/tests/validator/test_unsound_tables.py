@@ -1,10 +1,13 @@
 """Each damage is found by its check with its rule, and the other checks are silent."""
 
+from functools import partial
+
 import pytest
+import validated_tables_samples as tables
 from damages_samples import Damage
 from file_damages_samples import FILE_DAMAGES
 from timeline_damages_samples import TIMELINE_DAMAGES
-from validated_tables_samples import archived, clustered, rules_of, validated
+from validated_tables_samples import archived, clustered, rules_of, stored, validated
 
 from hudi_conformance.validator.all_checks import CHEAP
 from hudi_conformance.validator.checks.finding import Check
@@ -28,6 +31,21 @@ def test_a_damage_is_found_with_its_rule_alone(damage: Damage):
 def test_every_check_has_a_damage():
     """No check can be removed without a failing test."""
     assert {damage.check for damage in DAMAGES} | LOCAL == BY_NAME.keys()
+
+
+#: Of version 9 the merge mode alone counts, and a strategy beside it contradicts nothing.
+AT_VERSION_9 = tuple(damage for damage in DAMAGES if damage.rule != "MRG-021")
+
+
+@pytest.mark.parametrize("damage", AT_VERSION_9, ids=[f"{damage.check}: {damage.name}" for damage in AT_VERSION_9])
+def test_a_damage_of_version_9_is_found(damage: Damage, monkeypatch: pytest.MonkeyPatch):
+    """The same damages are found in tables of version 9, and these have no finding before."""
+    monkeypatch.setattr(tables, "create_table", partial(tables.create_table, version=9))
+    storage = damage.make()
+    assert stored(storage).version == 9
+    assert validated(storage, CHEAP).findings == ()
+    damage.edit(storage)
+    assert damage.rule in rules_of(validated(storage, (BY_NAME[damage.check],)).findings)
 
 
 @pytest.mark.parametrize("name", sorted(BY_NAME.keys() - LOCAL))

@@ -67,7 +67,7 @@ def _is_instant(name: str) -> bool:
 def _other_layout(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """All instants are in the folder of the table's version."""
     tally.looked("COMPAT-006")
-    known = {instant.identity for instant in (*table.timeline.instants, *table.history.instants)}
+    known = {instant.identity for instant in (*table.timeline.completed, *table.history.instants)}
     for path in table.listing.files:
         folder, name = split_path(path)
         if table.properties.is_legacy:

@@ -4,6 +4,7 @@ groups           one pass over the files of a file group, for all checks of sing
 base_files       rows against name, folder, footer and timeline
 key_generation   keys and partition paths that the fields of rows give
 rewrites         rows that a write copied against the file from which it copied them
+compactions      base files of compactions against the slices that they merged
 log_files        blocks against their headers, their file and the timeline
 keys, buckets    unique keys in a partition, and keys in their buckets
 file_entries     entries of files in the metadata table: statistics of columns, partitions and expressions, bloom filters

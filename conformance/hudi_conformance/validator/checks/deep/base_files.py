@@ -15,7 +15,7 @@ from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.errors import HudiError, MalformedBaseFile
 from hudi_reference.files.base.footer import BaseFileFooter
 from hudi_reference.files.base_file import read_base_file, read_footer
-from hudi_reference.layout.names import split_path
+from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.records.changes import KEY
 from hudi_reference.schema.avro import META_COLUMNS
@@ -171,10 +171,24 @@ def rows_name_their_file(opened: Opened, file: BaseFile, tally: Tally) -> Iterat
     tally.looked("META-010", at=file.rows.num_rows)
     names = file.rows.column(FILE_NAME).cast(pa.string())
     if rows := where(pc.not_equal(names, file.name)):
+        foreign = [row for row in rows if _is_of_another_file(names[row].as_py(), file.name)]
+        meaning = "A query that selects the file name returns a wrong one."
+        if foreign:
+            meaning = "Readers refuse the file: its rows are those of another file group or write."
         yield file.finding(
-            "META-010", "cosmetic", "A query that selects the file name returns a wrong one.", repr(file.name),
-            described(names, rows), key_at(file, rows),
+            "META-010", "wrong-answers" if foreign else "cosmetic", meaning, repr(file.name), described(names, foreign or rows),
+            key_at(file, foreign or rows),
         )  # fmt: skip
+
+
+def _is_of_another_file(name: str | None, own: str) -> bool:
+    """Whether a row names a base file of another file group or write; the write token may be that of another attempt."""
+    found, known = parse_data_file_name(name or ""), parse_data_file_name(own)
+    return (
+        isinstance(found, BaseFileName)
+        and isinstance(known, BaseFileName)
+        and (found.file_id, found.instant) != (known.file_id, known.instant)
+    )
 
 
 def rows_are_of_completed_writes(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:

@@ -6,8 +6,9 @@ At most two base files, or one base file and one block, are in memory.
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from hudi_conformance.validator.checks.deep import base_files, file_entries, log_files
+from hudi_conformance.validator.checks.deep import base_files, compactions, file_entries, log_files
 from hudi_conformance.validator.checks.deep.base_files import BASE_FILE_CHECKS, BaseFile, load_base_file
+from hudi_conformance.validator.checks.deep.compactions import merged_as_read
 from hudi_conformance.validator.checks.deep.log_files import log_file_findings
 from hudi_conformance.validator.checks.deep.rewrites import copied_rows_are_unchanged
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
@@ -31,6 +32,7 @@ def groups_of(table: StoredTable) -> Sequence[FileGroup]:
 def examine_group(table: StoredTable, group: FileGroup, tally: Tally) -> Iterator[Finding]:
     """The findings in the files of a group."""
     older: BaseFile | None = None
+    before: FileSlice | None = None
     for one in reversed(group.slices):
         base, error = _loaded(table, one)
         if error is not None:
@@ -38,10 +40,12 @@ def examine_group(table: StoredTable, group: FileGroup, tally: Tally) -> Iterato
         if base is not None:
             tally.looked("BF-002")
             yield from _base_file_findings(table, base, older, tally)
+            if before is not None:
+                yield from _caught(merged_as_read(table.opened, before, one, tally), base.path)
         for name in one.log_files:
             if name not in one.missing:
                 yield from _log_findings(table, one.path(name), base, tally)
-        older = base or older
+        older, before = base or older, one
 
 
 def _loaded(table: StoredTable, one: FileSlice) -> tuple[BaseFile | None, Finding | None]:
@@ -77,7 +81,5 @@ def _caught(findings: Iterator[Finding], path: str) -> Iterator[Finding]:
         yield finding_of(error, "wrong-answers", _UNREADABLE, rule="BF-002", path=path)
 
 
-GROUPS = Check(
-    "rows.file-groups", tuple(dict.fromkeys(("BF-002", *base_files.RULES, *log_files.RULES, "META-004", *file_entries.RULES))),
-    "deep", examine_group, groups_of, tables="data",
-)  # fmt: skip
+_RULES = ("BF-002", *base_files.RULES, *log_files.RULES, "META-004", *compactions.RULES, *file_entries.RULES)
+GROUPS = Check("rows.file-groups", tuple(dict.fromkeys(_RULES)), "deep", examine_group, groups_of, tables="data")

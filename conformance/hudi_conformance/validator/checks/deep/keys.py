@@ -13,15 +13,16 @@ import xxhash
 from hudi_conformance.validator.checks.deep.base_files import COMMIT_TIME, described
 from hudi_conformance.validator.checks.deep.buckets import Placement, placement_of
 from hudi_conformance.validator.checks.deep.groups import groups_of
-from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.table import StoredTable
-from hudi_reference.errors import HudiError
+from hudi_reference.errors import HudiError, MissingDataFile
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.records.changes import KEY
 
 #: The number of keys that a part has in memory.
 AT_ONCE = 5_000_000
+_REFUSED = "Queries of the latest state refuse the file slice."
 _SEQUENCE = "_hoodie_commit_seqno"
 _INSERTS = ("INSERT", "BULK_INSERT", "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE")
 
@@ -57,10 +58,16 @@ def _shares(table: StoredTable, partition: str, slices: list[FileSlice]) -> Iter
 
 
 def examine_keys(table: StoredTable, share: Share, tally: Tally) -> Iterator[Finding]:
-    """The findings in the keys of a share. Slices that cannot be merged or read are left out; others report them."""
+    """The findings in the keys of a share, without slices that cannot be merged or that lack files, which others report."""
     opened, parts = table.opened, []
     for number, one in enumerate(share.slices):
-        keys = _keys(opened, share, one)
+        try:
+            keys = None if one.missing else _keys(opened, share, one)
+        except MissingDataFile:
+            raise
+        except HudiError as error:
+            yield finding_of(error, "wrong-answers", _REFUSED, rule="RDR-012", path=one.path(_newest_file(one)))
+            continue
         if keys is not None:
             tally.looked("PROP-017", at=len(keys))
             parts.append(pa.table({"key": keys, "slice": pa.repeat(pa.scalar(number, pa.int32()), len(keys))}))
@@ -79,13 +86,10 @@ def _keys(opened: Opened, share: Share, one: FileSlice) -> pa.Array | None:
 
 
 def live_keys(opened: Opened, one: FileSlice) -> pa.Array | None:
-    """The keys of the rows that a snapshot reads of a slice; None if it cannot be read."""
+    """The keys of the rows that a snapshot reads of a slice; None if the reference cannot merge it. Raises HudiError."""
     if one.log_files and not opened.can_merge:
         return None
-    try:
-        return opened.reader.current_keys(one).drop_null()
-    except HudiError:
-        return None
+    return opened.reader.current_keys(one).drop_null()
 
 
 def _duplicates(opened: Opened, share: Share, keys: pa.Table) -> Iterator[Finding]:
@@ -151,4 +155,4 @@ def _misplaced(share: Share, placement: Placement, keys: pa.Table, tally: Tally)
             )  # fmt: skip
 
 
-KEYS = Check("rows.keys", ("PROP-017", "LAY-021"), "deep", examine_keys, shares_of, tables="data")
+KEYS = Check("rows.keys", ("PROP-017", "LAY-021", "RDR-012"), "deep", examine_keys, shares_of, tables="data")

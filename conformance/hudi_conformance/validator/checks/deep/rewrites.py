@@ -28,7 +28,7 @@ def copied_rows_are_unchanged(older: BaseFile, newer: BaseFile, tally: Tally) ->
     for name in _common_columns(older.rows, newer.rows):
         old, new = older.rows.column(name).take(before), newer.rows.column(name).take(after)
         lost = pc.and_(old.is_valid(), new.is_null())
-        changed = _differ(old, new)
+        changed = differ(old, new)
         wrong = pc.indices_nonzero(lost if changed is None else pc.or_(lost, changed))
         if len(wrong):
             first = wrong[0].as_py()
@@ -63,7 +63,7 @@ def _common_columns(older: pa.Table, newer: pa.Table) -> Sequence[str]:
     return [name for name in older.column_names if name in newer.column_names and name not in META_COLUMNS]
 
 
-def _differ(old: pa.ChunkedArray, new: pa.ChunkedArray) -> pa.ChunkedArray | None:
+def differ(old: pa.ChunkedArray, new: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """Where the values differ; None if they cannot be compared, as values of different or nested types."""
     if old.type != new.type or pa.types.is_nested(old.type):
         return None

@@ -1,0 +1,77 @@
+"""Damages of tables of version 6, which has its instants in `.hoodie` and its actions in JSON."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import validated_tables_samples as t
+
+from hudi_conformance.cases.schema import fixtures_root
+from hudi_conformance.validator.all_checks import CHEAP
+from hudi_reference.storage import MemoryStorage, Storage
+
+TABLES = fixtures_root() / "compatibility"
+#: After all golden tables were made.
+LATER = 2_000_000_000_000
+
+
+def _copied(folder: Path) -> Storage:
+    storage = MemoryStorage()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            storage.put(path.relative_to(folder).as_posix(), path.read_bytes())
+    return storage
+
+
+def _completed(storage: Storage, number: int = -1) -> str:
+    found = (path for path in t.paths(storage, ".hoodie/2") if path.count("/") == 1)
+    return [path for path in found if path.endswith((".commit", ".deltacommit"))][number]
+
+
+def _swap(storage: Storage) -> None:
+    first, second = _completed(storage, 0), _completed(storage)
+    one, other = storage.get(first), storage.get(second)
+    storage.put(first, other)
+    storage.put(second, one)
+
+
+def _into_partition(storage: Storage) -> None:
+    path = _completed(storage)
+    partition = t.base_files(storage)[-1].rpartition("/")[0]
+    t.move(storage, path, f"{partition}/{path.rpartition('/')[2]}")
+
+
+def _to_new_layout(storage: Storage) -> None:
+    path = _completed(storage)
+    requested, _, action = path.rpartition("/")[2].partition(".")
+    t.move(storage, path, f".hoodie/timeline/{requested}_{int(requested) + 1}.{action}")
+
+
+DAMAGES: dict[str, tuple[str, str, Callable[[Storage], object]]] = {
+    "lost base file": ("v6.cow", "TL-036", lambda s: s.delete(t.base_files(s)[-1])),
+    "lost log file": ("v6.mor", "TL-036", lambda s: s.delete(t.log_files(s)[-1])),
+    "cut base file": ("v6.cow", "TL-005", lambda s: t.cut(s, t.base_files(s)[-1], 9)),
+    "longer base file": ("v6.cow", "TL-005", lambda s: s.put(t.base_files(s)[-1], s.get(t.base_files(s)[-1]) + b"PAR1")),
+    "damaged footer": ("v6.cow", "BF-002", lambda s: t.flip(s, t.base_files(s)[-1], -1)),
+    "cut log file": ("v6.mor", "TL-005", lambda s: t.cut(s, t.log_files(s)[-1], 9)),
+    "damaged block": ("v6.mor", "BLK-015", lambda s: t.flip(s, t.log_files(s)[-1], -1)),
+    "cut metadata": ("v6.cow", "COMPAT-003", lambda s: t.cut(s, _completed(s), 40)),
+    "empty metadata": ("v6.mor", "COMPAT-003", lambda s: s.put(_completed(s), b"")),
+    "swapped metadata": ("v6.cow", "BF-009", _swap),
+    "completed file in a partition": ("v6.cow", "LAY-017", _into_partition),
+    "completed file in the folder of version 8": ("v6.cow", "COMPAT-006", _to_new_layout),
+    "a lost first write": ("v6.cow", "TL-036", lambda s: s.delete(_completed(s, 0))),
+    "no version": ("v6.cow", "PROP-006", lambda s: t.change_properties(s, {"hoodie.table.version": None})),
+    "version 8 with the layout of version 6": ("v6.cow", "PROP-010", lambda s: t.change_properties(s, {"hoodie.table.version": "8"})),
+    "checksum": ("v6.mor", "PROP-011", lambda s: t.change_properties(s, {"hoodie.table.checksum": "1"}, checksum=False)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damage_is_found_with_its_rule(name: str) -> None:
+    """The table has no finding before, and one with the rule of the damage after."""
+    table, rule, edit = DAMAGES[name]
+    storage = _copied(TABLES / table / "table")
+    assert t.validated(storage, CHEAP, LATER).findings == ()
+    edit(storage)
+    assert rule in t.rules_of(t.validated(storage, CHEAP, LATER).findings)
