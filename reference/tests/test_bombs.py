@@ -57,18 +57,16 @@ def values_of_an_action() -> object:
     return read_record(container({"type": "record", "name": "r", "fields": fields}, long(100_000) + bytes(100_001)), "a.commit")
 
 
-def rows_of_a_history() -> object:
-    """A level file of some kilobytes with six million equal rows."""
-    rows, out = (
-        pa.table({"instantTime": ["1"], "completionTime": ["2"], "action": ["commit"]}).take(pa.array([0] * 10**6)),
-        io.BytesIO(),
-    )
+def rows_of_a_history() -> MemoryStorage:
+    """A history whose level file of some kilobytes has six million equal rows."""
+    one = pa.table({"instantTime": ["1"], "completionTime": ["2"], "action": ["commit"]})
+    rows, out = one.take(pa.array([0] * 10**6)), io.BytesIO()
     with pq.ParquetWriter(out, rows.schema) as writer:
         for _ in range(6):
             writer.write_table(rows)
     storage = MemoryStorage()
     put_history(storage, {"1_1_0.parquet": out.getvalue()})
-    return History(storage, FOLDER).instants()
+    return storage
 
 
 def files_of_a_history() -> object:
@@ -108,7 +106,6 @@ BOMBS: dict[str, Callable[[], object]] = {
     "RATIO of a block": block_of_an_hfile,
     "ACTION_VALUES": values_of_an_action,
     "STATS": lambda: read_commit_metadata(container(commit_schema(), stats(1_000_001)), "a.commit"),
-    "INSTANTS": rows_of_a_history,
     "LEVEL_FILES": files_of_a_history,
     "BLOCKS": blocks_of_a_log,
     "PROPERTY_LINE": lambda: load(b"a=" + b"x" * 17 * MIB),
@@ -123,6 +120,12 @@ def test_bomb_is_refused_by_its_limit(name: str) -> None:
     assert text.startswith("LimitExceeded: "), text or "no error"
     assert limit.variable in text
     assert f"at most {limit.default}" in text
+
+
+def test_rows_of_a_history_are_counted_before_they_are_decoded() -> None:
+    """LSM-003, TL-055: six million archived actions in some kilobytes."""
+    storage = rows_of_a_history()
+    assert "HUDI_REFERENCE_LIMIT_INSTANTS" in error_of(lambda: History(storage, FOLDER).instants())
 
 
 def test_values_of_a_parquet_file_are_counted_before_they_are_decoded() -> None:

@@ -27,7 +27,7 @@ from hudi_reference.schema.avro import parse_schema
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.timeline.active import Timeline, build_timeline, load_timeline
 from hudi_reference.timeline.contents.metadata import WriteStat, read_commit_metadata, write_commit_metadata
-from hudi_reference.timeline.history.history import History
+from hudi_reference.timeline.history.history import History, Level
 from hudi_reference.timeline.history.manifest import LevelFile, Manifest
 
 #: How much the steps may grow when the input doubles: lists are sorted, and the start takes some steps.
@@ -122,9 +122,8 @@ def metadata_records(size: int) -> Callable[[], object]:
 def history(size: int) -> Callable[[], object]:
     """The completion time of an action in a history whose files may all have it."""
     files = tuple(LevelFile(f"{n}", 1, "0", "9", 0) for n in range(size))
-    found = History(MemoryStorage(), FOLDER)
-    levels = {file: SimpleNamespace(completions={}) for file in files}
-    vars(found).update(_manifest=Manifest(1, files), _read=levels)
+    found = History(MemoryStorage(), FOLDER, {file: Level(()) for file in files})
+    vars(found).update(_manifest=Manifest(1, files))
     return lambda: found.completion_of("5", everywhere=True)
 
 
