@@ -25,13 +25,9 @@ from hudi_reference.storage import Storage
 
 _READ = {"parquet": read_parquet, "orc": read_orc, "hfile": read_hfile_base}
 _READ_FOOTER = {"parquet": read_parquet_footer, "orc": read_orc_footer, "hfile": read_hfile_footer}
-_ENCODE = {"parquet": encode_parquet, "orc": encode_orc, "hfile": encode_hfile_base}
+#: Writes a base file, by extension; Lance files can only be named.
+ENCODERS = {"parquet": encode_parquet, "orc": encode_orc, "hfile": encode_hfile_base}
 Read = TypeVar("Read")
-
-
-def can_write(extension: str) -> bool:
-    """Whether base files with this extension can be written; Lance files can only be named."""
-    return extension in _ENCODE
 
 
 @implements("BF-010", "BF-011")
@@ -89,7 +85,7 @@ def encode_base_file(
         UnsupportedTableFeature: an unknown compression.
     """
     rows = with_required_columns(rows, schema, "BF-002")
-    return _ENCODE[extension](rows, footer_of("", rows, schema, bloom), settings)
+    return ENCODERS[extension](rows, footer_of("", rows, schema, bloom), settings)
 
 
 @implements("BF-012")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hudi_reference.errors import UnsupportedTableFeature
-from hudi_reference.files.base_file import can_write
+from hudi_reference.files.base_file import ENCODERS
 from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, partitions_to_drop
 from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties, read_properties
 from hudi_reference.query.table import Table
@@ -29,7 +29,7 @@ def check_writable(table: Table) -> None:
     unsupported = {
         "hoodie.datasource.write.drop.partition.columns": properties.is_set("hoodie.datasource.write.drop.partition.columns"),
         "hoodie.bootstrap.base.path": properties.get("hoodie.bootstrap.base.path") is not None,
-        "hoodie.table.base.file.format": not can_write(properties.base_file_extension),
+        "hoodie.table.base.file.format": properties.base_file_extension not in ENCODERS,
     }
     for key in (key for key, is_unsupported in unsupported.items() if is_unsupported):
         raise UnsupportedTableFeature(

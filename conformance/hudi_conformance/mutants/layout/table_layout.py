@@ -2,6 +2,8 @@
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference import tables
+from hudi_reference.query import file_groups
+from hudi_reference.query.pruning import folder_listing
 from hudi_reference.storage.local import LocalStorage
 from hudi_reference.storage.system_calls import SystemCalls
 
@@ -33,3 +35,10 @@ def symbolic_links_followed(patch: Patch) -> None:
         'if entry.is_symlink():\n                    kind = "link"\n                elif entry.is_dir(',
         "if entry.is_dir(follow_symlinks=True) or entry.is_dir(",
     )
+
+
+@mutant(breaks="LAY-012")
+def metadata_folder_read_as_partition(patch: Patch) -> None:
+    """Reads data files below .hoodie as rows of the table."""
+    patch.edit(file_groups.load_file_groups, "storage.list(skip=META_FOLDER)", "storage.list()")
+    patch.edit(folder_listing.list_all, "storage.list(skip=META_FOLDER)", "storage.list()")

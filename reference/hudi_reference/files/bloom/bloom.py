@@ -25,7 +25,6 @@ from enum import StrEnum
 from typing import NoReturn, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -125,7 +124,10 @@ def make_filter(
     rows = min(most_rows, max(1, -(-len(keys) // entries)))
     flags = np.zeros(rows * bits, np.uint8)
     for numbers, positions in bits_of_many(keys, bits, hashes, HashType.MURMUR):
-        starts = _row_of(numbers, entries, most_rows) * bits
+        # Rows are filled one after the other. When all are full, the next key goes to the first row, and the keys after it to
+        # all rows in turn from the first on.
+        beyond = numbers - most_rows * entries
+        starts = np.where(beyond < 0, numbers // entries, np.maximum(beyond - 1, 0) % most_rows) * bits
         for of_one_hash in positions:
             flags[starts + of_one_hash] = 1
     packed = tuple(row.tobytes() for row in np.packbits(flags.reshape(rows, bits), axis=1, bitorder="little"))
@@ -151,16 +153,6 @@ def _size(entries: int, rate: float) -> tuple[int, int]:
     if bits > _MOST_BITS:
         raise Misuse("too large for a bloom filter", expected=f"up to {_MOST_BITS} bits", found=f"{bits} bits")
     return bits, math.ceil(math.log(2) * bits / entries)
-
-
-def _row_of(numbers: npt.NDArray[np.intp], entries: int, most_rows: int) -> npt.NDArray[np.intp]:
-    """The row of each key by its number.
-
-    Rows are filled one after the other. When all are full, the next key goes to the first row, and the keys after it to all
-    rows in turn from the first on.
-    """
-    beyond = numbers - most_rows * entries
-    return np.where(beyond < 0, numbers // entries, np.maximum(beyond - 1, 0) % most_rows)
 
 
 def _has_empty(keys: Keys) -> bool:

@@ -373,7 +373,7 @@ def test_lance_files_are_refused_by_name(kind: str, monkeypatch: pytest.MonkeyPa
     with pytest.raises(UnsupportedTableFeature, match="requires more"):
         table.insert(rows_of(SCHEMA, {"id": "2", "ts": 1, "p": "y"}))
     with monkeypatch.context() as patch:  # a writer that has the format
-        patch.setitem(base_file._ENCODE, "lance", lambda rows, footer, settings: b"content")
+        patch.setitem(base_file.ENCODERS, "lance", lambda rows, footer, settings: b"content")
         table.insert(rows_of(SCHEMA, {"id": "2", "ts": 1, "p": "y"}))
     (name,) = [info.path for info in table.storage.list("y/") if info.path.endswith(".lance")]
     for query in (table.snapshot, table.read_optimized):
