@@ -28,7 +28,7 @@ from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.time_parsing import instant_of
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.parquet import base_files_for_spark, condition_of, from_parquet
-from hudi_spark.tasks import MergeTask, frame_of
+from hudi_spark.tasks import MergeTask, check_session, frame_of
 
 Query = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
 #: Queries that have a window.
@@ -72,6 +72,7 @@ def create_view(spark: SparkSession, name: str, uri: str, **query: Any) -> None:
 
 def frame_of_plan(spark: SparkSession, plan: "ReadPlan") -> DataFrame:
     """The rows of a plan."""
+    check_session(spark)
     schema = spark_schema(plan.fields)
     parts = []
     if plan.merged:

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
+from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.schema.avro import AvroSchema
@@ -46,8 +47,18 @@ def frame_of(spark: SparkSession, slices: Sequence[Any], tasks: int | None = Non
     Made from an RDD so that Spark does not know its size: from a few slices it would estimate few rows and choose a broadcast.
     Its rows are the unchanged bytes of the RDD, pickled lists, so that no Python process is needed to make them.
     """
+    check_session(spark)
     pickled = spark.sparkContext.parallelize(slices, tasks or len(slices))._jrdd.rdd()
     return DataFrame(spark._jsparkSession.createDataset(pickled, spark._jvm.Encoders.BINARY()), spark)
+
+
+def check_session(spark: Any) -> None:
+    """Raises UnsupportedTableFeature for a session of Spark Connect, whose driver is another process."""
+    if not hasattr(spark, "_jsparkSession"):
+        raise UnsupportedTableFeature(
+            "sessions of Spark Connect have no driver in this process", found=type(spark).__module__,
+            expected="a session with a driver", remedy="use the format hudi-reference, which runs on the server",
+        )  # fmt: skip
 
 
 @cache

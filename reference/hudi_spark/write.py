@@ -44,7 +44,7 @@ from hudi_reference.write.write_context import PARTIAL_UPDATE, LogOptions, Write
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import open_shared
-from hudi_spark.tasks import GROUP, POSITION, STATS, Batches, FilesTask, IndexTask, KeysTask, frame_of
+from hudi_spark.tasks import GROUP, POSITION, STATS, Batches, FilesTask, IndexTask, KeysTask, check_session, frame_of
 
 #: Settings of the writer by Hudi's names.
 Options = Mapping[str, str] | None
@@ -296,6 +296,7 @@ def places_by_lookup(table: Table) -> bool:
 
 def _check_no_speculation(df: DataFrame) -> None:
     """Raises Misuse: a speculative attempt may store files after the driver has deleted those of failed attempts."""
+    check_session(df.sparkSession)
     if df.sparkSession.sparkContext.getConf().get("spark.speculation", "false") == "true":
         raise Misuse(
             "speculative tasks could add files to a completed commit",

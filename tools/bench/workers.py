@@ -45,13 +45,18 @@ class Worker:
 
     def cpu_seconds(self) -> float:
         """CPU seconds of the worker so far, including all processes that it started, also those that have ended."""
-        process = psutil.Process(self.process.pid)
-        times = [p.cpu_times() for p in (process, *process.children(recursive=True))]
-        return float(sum(t.user + t.system + t.children_user + t.children_system for t in times))
+        return processes_seconds(self.process.pid)
 
     def stop(self) -> None:
         """End the worker."""
         self.process.communicate("")
+
+
+def processes_seconds(pid: int) -> float:
+    """CPU seconds of a process so far, including all processes that it started, also those that have ended."""
+    process = psutil.Process(pid)
+    times = [p.cpu_times() for p in (process, *process.children(recursive=True))]
+    return float(sum(t.user + t.system + t.children_user + t.children_system for t in times))
 
 
 def _python(engine: str) -> list[str]:

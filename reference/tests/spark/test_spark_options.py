@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hudi_reference.errors import InvalidQuery, Misuse
+from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedTableFeature
 
 pytest.importorskip("pyspark.sql.datasource", reason="needs the extra spark, whose PySpark is newer than that of other engines")
 
@@ -15,6 +15,7 @@ from pyspark.sql.datasource import EqualTo, GreaterThan, In, IsNull, Not, String
 
 from hudi_spark.source.filters import divide
 from hudi_spark.source.options import path_of, read_arguments
+from hudi_spark.tasks import check_session
 
 BEGIN, END = "hoodie.datasource.read.begin.instanttime", "hoodie.datasource.read.end.instanttime"
 TYPE, FORMAT = "hoodie.datasource.query.type", "hoodie.datasource.query.incremental.format"
@@ -111,3 +112,19 @@ NOW = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 def test_filters_that_mean_the_same_are_pushed(pushed: Any, comparisons: list[Any], whole: bool) -> None:
     """Floating-point numbers, parts of columns and tests for null stay with Spark."""
     assert list(divide([pushed], SCHEMA)) == [(pushed, comparisons, whole)]
+
+
+def test_older_releases_of_pyspark_are_refused() -> None:
+    """PySpark 3.5 and 4.0 lack what the format needs; the message says so."""
+    import subprocess
+    import sys
+
+    code = "import sys; sys.modules['pyspark.sql.streaming.datasource'] = None; import hudi_spark"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "ImportError: hudi_spark needs PySpark 4.2 or newer" in done.stderr
+
+
+def test_sessions_of_spark_connect_are_refused() -> None:
+    """The functions use the driver of this process, which such a session does not have."""
+    with pytest.raises(UnsupportedTableFeature, match="Spark Connect"):
+        check_session(object())
