@@ -35,21 +35,23 @@ def base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, l
 
     These are the slices without log files whose base file was written under a schema that needs no conversion. That schema is
     in the metadata of the file's commit; without it, the reference reads the file. The reference also reads files without
-    bytes, because Spark would ignore this damage.
+    bytes, and files of another length than in commit metadata, because Spark would ignore this damage.
     """
     schema = arrow_schema(view.schema)
     if not isinstance(table.storage, LocalStorage) or not all(_is_native(field.type) for field in schema):
         return {}
     texts = {instant.requested: commit.schema for instant, commit in view.groups.commits.items()}
     fitting = {text for text in set(texts.values()) if text is not None and _fits(text, schema)}
-    found = {}
+    found, committed = {}, view.groups.committed
     for candidate in slices:
         if candidate.base_file is None or (logs and candidate.log_files) or texts.get(candidate.base_instant) not in fitting:
             continue
         if candidate.base_file in candidate.missing:
             raise missing_data_file(candidate.path(candidate.base_file))
-        path, stat = table.storage.existing(candidate.path(candidate.base_file))
-        if _PLAIN_PATH.fullmatch(str(path)) and path.suffix == ".parquet" and stat.st_size:
+        name = candidate.path(candidate.base_file)
+        path, stat = table.storage.existing(name)
+        length = max((end for _, end in committed.get(name, ())), default=0) or stat.st_size  # 0 if no metadata has it
+        if _PLAIN_PATH.fullmatch(str(path)) and path.suffix == ".parquet" and stat.st_size == length > 0:
             found[candidate] = path
     return found
 

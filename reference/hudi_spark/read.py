@@ -189,7 +189,7 @@ def make_plan(
     native = native and reader.dropped is None and reader.by_id is None
     direct = base_files_for_spark(table, view, slices, logs=logs) if native else {}
     merged = [found for found in slices if found not in direct]
-    paths = (found.path(name) for found in merged for name in found.log_files)
+    paths = (found.path(name) for found in merged for name in (found.base_file, *found.log_files) if name)
     sizes = {path: reader.scanner.committed[path] for path in paths if path in reader.scanner.committed}
     task = replace(plan.read, reader=replace(reader, scanner=replace(reader.scanner, committed=sizes)))
     fields = pa.schema([reader.schema.field(name) for name in task.columns])
