@@ -40,9 +40,8 @@ def _listing(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
         return
     if records is None:
         return
-    listed = _listed(records)
-    yield from _partitions(table, records, listed, tally)
-    expected = _committed(table)
+    listed, expected = _listed(records), _committed(table)
+    yield from _partitions(table, records, expected, tally)
     for path in sorted(expected.keys() | listed.keys()):
         if table.scope.wants(path.rpartition("/")[0]):
             tally.looked("MDT-008")
@@ -98,12 +97,12 @@ def _entry_without_owner(table: StoredTable, path: str, listed: int) -> Iterator
 
 
 def _partitions(
-    table: StoredTable, records: Mapping[str, MetadataRecord], listed: Mapping[str, int], tally: Tally
+    table: StoredTable, records: Mapping[str, MetadataRecord], committed: Mapping[str, int], tally: Tally
 ) -> Iterator[Finding]:
     """The record of all partitions names each partition with files."""
     everything = records.get(ALL_PARTITIONS)
     known = everything.payload.partitions if everything is not None and isinstance(everything.payload, PartitionList) else {}
-    for partition in sorted({file.partition for path, file in table.data_files.items() if path in _committed(table)}):
+    for partition in sorted({split_path(path)[0] for path in committed}):
         tally.looked("MDT-007")
         key = partition_identifier(partition)
         if key not in known or known[key].is_deleted:
