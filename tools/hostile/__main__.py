@@ -1,5 +1,6 @@
 """Repeat the review of hostile input: `python -m tools.hostile [--quick] [--only TEXT] [--seed N]`."""
 
+import signal
 import time
 from typing import Annotated
 
@@ -16,6 +17,7 @@ def main(
     quick: Annotated[bool, typer.Option("--quick", help="fewer drawn attempts")] = False,
 ) -> None:
     """Print for each area what was tried, held and broke; exit status 1 if anything broke."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background, and tests send it
     console, shown, wrong = Console(), Table("area", "tried", "held", "broken", "seconds"), 0
     for name, run in areas(quick=quick, seed=seed).items():
         if only and not any(text in name for text in only):
