@@ -94,8 +94,9 @@ def lists(tmp_path: Path) -> Path:
 
 def test_gaps_are_found(lists: Path):
     """Cases that an engine was not asked, unexplained entries, killers that are not offered, and rules without a killer."""
-    found = find_gaps(EVIDENCE, lists)
-    assert found == Gaps(unasked={"other": 1}, unexplained={"other": 1})
+    record = {"m": make_record(KILL, [PLACE], EVIDENCE)}
+    assert find_gaps(EVIDENCE, lists, record) == Gaps(unasked={"other": 1}, unexplained={"other": 1})
+    assert find_gaps(EVIDENCE, lists, {}).stale == 1
     unoffered = replace(EVIDENCE, verdicts={"reference": {"golden": "unsupported"}})
     assert find_gaps(unoffered, lists).killers == ("golden",)
     assert find_gaps(replace(EVIDENCE, kills=(replace(KILL, killed_by=("golden",)),)), lists).pairs == ("m LF-013",)
@@ -103,10 +104,13 @@ def test_gaps_are_found(lists: Path):
 
 def test_gaps_may_only_shrink(tmp_path: Path):
     """A gap that is not accepted is a problem, and so is an accepted one that is closed; `shrink` removes it."""
-    few, many = Gaps({"a": 1}, {"a": 2}, ("c",), ("m LF-010",)), Gaps({"a": 3}, {"a": 4}, ("c", "d"), ("m LF-010", "n LF-011"))
+    few, many = (
+        Gaps({"a": 1}, {"a": 2}, ("c",), ("m LF-010",), 1),
+        Gaps({"a": 3}, {"a": 4}, ("c", "d"), ("m LF-010", "n LF-011"), 2),
+    )
     assert list(describe_gaps(many, many)) == []
     told = list(describe_gaps(few, many))
-    assert len(told) == 4 and all("--accept-gaps" in problem for problem in told)
+    assert len(told) == 5 and all("--accept-gaps" in problem for problem in told)
     assert list(describe_gaps(many, few)) == ["gaps.toml has gaps that there are no longer: run hudi-conformance coverage"]
     assert shrink(many, few) == few == shrink(few, many)
     save_gaps(many, tmp_path / "gaps.toml")

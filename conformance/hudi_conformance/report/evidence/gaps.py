@@ -12,6 +12,7 @@ from typing import Any
 
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence.evidence import RESULTS, Evidence
+from hudi_conformance.report.evidence.freshness import Record, find_stale_kills, load_records
 
 FILE = Path(__file__).with_name("gaps.toml")
 LISTS = RESULTS.with_name("expected-failures")
@@ -29,6 +30,7 @@ class Gaps:
         unasked: cases without a result, by engine.
         unexplained: entries of the list of an engine that have neither erratum nor recipe.
         killers: cases that kill a mutant, but whose needs the reference does not offer where it was run.
+        stale: mutants whose record of kills is older than the mutant, the code that it changes, or a case that kills it.
         pairs: a mutant of several rules, and one of them that no case cites that kills the mutant.
     """
 
@@ -36,6 +38,7 @@ class Gaps:
     unexplained: Mapping[str, int] = field(default_factory=dict)
     killers: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
+    stale: int = 0
 
 
 def load_gaps(path: Path = FILE) -> Gaps:
@@ -47,7 +50,7 @@ def load_gaps(path: Path = FILE) -> Gaps:
 
 def save_gaps(gaps: Gaps, path: Path = FILE) -> None:
     """Store the gaps that are accepted from now on."""
-    lines = [HEADER]
+    lines = [HEADER, f"stale = {gaps.stale}"]
     for name in ("killers", "pairs"):
         lines.append(f"{name} = [\n" + "".join(f'    "{one}",\n' for one in getattr(gaps, name)) + "]")
     for name in ("unasked", "unexplained"):
@@ -55,7 +58,7 @@ def save_gaps(gaps: Gaps, path: Path = FILE) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def find_gaps(evidence: Evidence, lists: Path = LISTS) -> Gaps:
+def find_gaps(evidence: Evidence, lists: Path = LISTS, records: Mapping[str, Record] | None = None) -> Gaps:
     """The gaps that there are."""
     known = {case.id for case in evidence.cases}
     unasked = {engine: len(known - found.keys()) for engine, found in evidence.verdicts.items() if engine != "reference"}
@@ -63,7 +66,9 @@ def find_gaps(evidence: Evidence, lists: Path = LISTS) -> Gaps:
     unexplained = {
         engine: sum(not e.keys() & {"erratum", "recipe"} for e in found) for engine, found in entries.items() if found
     }
-    return Gaps(unasked, unexplained, tuple(sorted(_unoffered_killers(evidence))), tuple(sorted(_uncited_pairs(evidence))))
+    killers, pairs = tuple(sorted(_unoffered_killers(evidence))), tuple(sorted(_uncited_pairs(evidence)))
+    stale = dict(find_stale_kills(evidence, load_records() if records is None else records))
+    return Gaps(unasked, unexplained, killers, pairs, len(stale))
 
 
 def _entries(path: Path) -> list[dict[str, str]]:
@@ -89,6 +94,7 @@ def shrink(accepted: Gaps, found: Gaps) -> Gaps:
         {engine: min(n, accepted.unexplained.get(engine, 0)) for engine, n in found.unexplained.items()},
         tuple(one for one in accepted.killers if one in found.killers),
         tuple(one for one in accepted.pairs if one in found.pairs),
+        min(accepted.stale, found.stale),
     )
 
 
@@ -101,6 +107,11 @@ def describe_gaps(accepted: Gaps, found: Gaps) -> Iterator[str]:
     for engine, n in found.unexplained.items():
         if n > (most := accepted.unexplained.get(engine, 0)):
             yield f"{n} entries of {engine}.toml have neither erratum nor recipe, {most} are accepted: add one, {accept}"
+    if found.stale > accepted.stale:
+        yield (
+            f"{found.stale} records of kills are older than mutant, code or case, {accepted.stale} are accepted: "
+            f"hudi-conformance mutants --stale, {accept}"
+        )
     for case in set(found.killers) - set(accepted.killers):
         yield f"case {case} kills a mutant and is not offered by the reference: run it where it is, {accept}"
     for pair in sorted(set(found.pairs) - set(accepted.pairs)):
