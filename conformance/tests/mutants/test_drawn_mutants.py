@@ -4,7 +4,7 @@ import ast
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -132,6 +132,28 @@ def test_a_mutant_is_judged_by_the_cases_that_execute_its_line(worker: Worker):
     assert judge_mutant(killed, RecordedLines({}, {}), worker).outcome == "not executed"
 
 
+class FailingOnce(Worker):
+    """A worker whose first run reports a failure of a test, which passes when it is run again."""
+
+    def __init__(self) -> None:
+        self.runs: list[Sequence[str]] = []
+
+    def run(self, arguments: Sequence[str], **limits: object) -> Answer:
+        """Note the tests of the run."""
+        self.runs.append([argument for argument in arguments if argument.startswith("test_")])
+        return Answer(1, ("x::slow",), ("test_x.py::slow",)) if len(self.runs) == 1 else Answer(0)
+
+
+def test_a_failure_that_does_not_repeat_kills_nothing():
+    """The test is run alone once more; the others are then run without it."""
+    mutant = first_mutant("layout/names.py", "condition-false")
+    tests = frozenset({"test_x.py::slow", "test_x.py::quick"})
+    lines = RecordedLines({(mutant.path, mutant.site.line): tests}, {"test_x.py::slow": 0.2, "test_x.py::quick": 0.1})
+    busy = FailingOnce()
+    assert judge_mutant(mutant, lines, busy).outcome == "survived"
+    assert busy.runs == [["test_x.py::quick", "test_x.py::slow"], ["test_x.py::slow"], ["test_x.py::quick"]]
+
+
 ENDINGS = """
 import pytest, time
 
@@ -164,7 +186,7 @@ def test_a_worker_says_how_a_run_ended(worker: Worker, tmp_path: Path):
         return worker.run(arguments, cpu_seconds=1, seconds=20 if test == "test_loops" else 5)
 
     assert run("test_passes") == Answer(0)
-    assert run("test_fails") == Answer(1, ("test_endings.py::test_fails",))
+    assert run("test_fails") == Answer(1, ("test_endings.py::test_fails",), ("test_endings.py::test_fails",))
     assert run("test_loops").exit == -signal.SIGXCPU
     assert run("test_waits").exit is None
     assert run("test_ends").exit == 7

@@ -48,7 +48,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """How a run ended: the exit status of the process, negative if a signal ended it, and the ids of the cases that failed.
+    """How a run ended: the exit status of the process, negative if a signal ended it, and the cases that failed.
+
+    `failed` are the ids of the cases, `nodes` are their tests as pytest names them.
 
     `exit` is None if the run took too long. `output` is the end of what pytest printed, if the run ended neither with passed
     nor with failed cases.
@@ -56,6 +58,7 @@ class Answer:
 
     exit: int | None
     failed: Sequence[str] = ()
+    nodes: Sequence[str] = ()
     output: str = ""
 
     @property
@@ -78,7 +81,8 @@ class Failures:
             return
         outcome = Outcome(found["outcome"]) if found else Outcome.ERROR
         if outcome.is_failure or outcome is Outcome.REFUSED:
-            os.write(self.pipe, (found["case"] if found else report.nodeid).encode() + b"\n")
+            line = json.dumps([found["case"] if found else report.nodeid, report.nodeid])
+            os.write(self.pipe, line.encode() + b"\n")
             if self.stop_early:
                 raise pytest.exit.Exception("a case failed", returncode=pytest.ExitCode.TESTS_FAILED)
 
@@ -104,11 +108,12 @@ def _run(request: Request) -> Answer:
         os.close(pipe)
         exit_ = _wait_for(child, request.seconds)
         with os.fdopen(received, "rb") as file:
-            failed = file.read().decode().splitlines()
+            found = [json.loads(line) for line in file.read().splitlines()]
+        failed, nodes = [case for case, _ in found], [node for _, node in found]
         if exit_ == 0 or failed:
-            return Answer(exit_, failed)
+            return Answer(exit_, failed, nodes)
         os.lseek(output, 0, os.SEEK_SET)
-        return Answer(exit_, failed, os.read(output, 1 << 20).decode(errors="replace")[-3000:])
+        return Answer(exit_, failed, nodes, os.read(output, 1 << 20).decode(errors="replace")[-3000:])
 
 
 @contextmanager
@@ -177,7 +182,7 @@ class Worker:
         if not (line := self._answers.readline()):
             raise EOFError("the process that runs pytest has ended")
         answer = json.loads(line)
-        return Answer(**{**answer, "failed": tuple(answer["failed"])})
+        return Answer(**{**answer, "failed": tuple(answer["failed"]), "nodes": tuple(answer["nodes"])})
 
     def close(self) -> None:
         """End the process and the run in it."""
