@@ -42,3 +42,4 @@ def metadata_folder_read_as_partition(patch: Patch) -> None:
     """Reads data files below .hoodie as rows of the table."""
     patch.edit(file_groups.load_file_groups, "storage.list(skip=META_FOLDER)", "storage.list()")
     patch.edit(folder_listing.list_all, "storage.list(skip=META_FOLDER)", "storage.list()")
+    patch.edit(folder_listing.list_partitions, """ and name != f"{META_FOLDER}/\"""", "")

@@ -109,6 +109,24 @@ def test_only_data_lies_outside_the_reserved_folder(engine: Client, new_uri: Cal
 
 @NEEDS
 @BOTH
+@pytest.mark.requirements("LAY-012", "LAY-011")
+@pytest.mark.leaves_damage("it stores a data file below .hoodie")
+def test_files_below_the_meta_folder_have_no_rows_of_the_table(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """LAY-012: a base file below .hoodie, with the name of a file group of its own and the instant of an archived write, is no
+    part of the table, as the files of the metadata table are none.
+    """
+    uri = new_uri()
+    for _ in writes_and_services(engine, uri, type):
+        pass
+    base = next(path for path in table_folder(uri).rglob("*.parquet") if ".hoodie" not in path.parts)
+    folder = table_folder(uri) / ".hoodie" / "metadata" / "files"
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(base, folder / f"{uuid4()}-0_0-0-0_20200101000000000.parquet")
+    expect_rows(engine, uri, model_rows(type), "with a base file below .hoodie")
+
+
+@NEEDS
+@BOTH
 @pytest.mark.requirements("LAY-024", "BF-009", "LF-003")
 def test_data_files_are_immutable(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """LAY-024: no write and no service changes a byte of an existing data file; only a clean deletes files."""
