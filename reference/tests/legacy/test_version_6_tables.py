@@ -149,7 +149,10 @@ def test_a_block_of_some_columns_is_refused_in_an_old_table(partial: bool) -> No
     row = pa.Table.from_pylist([{"_hoodie_record_key": "a", "id": "a"}], schema=arrow_schema(schema))
     storage.put(name, BlockWriter(T, schema, partial=partial).avro(row))
     commit["partitionToWriteStats"] = {"": [{"fileId": group, "path": name}]}
-    storage.put(f".hoodie/{T}.commit", json.dumps(commit).encode())
+    for suffix in (".commit.requested", ".inflight", ".commit"):
+        storage.delete(f".hoodie/{T}{suffix}")
+    for suffix in (".requested", ".inflight", ""):
+        storage.put(f".hoodie/{T}.deltacommit{suffix}", b"" if suffix else json.dumps(commit).encode())
     set_property(storage, "hoodie.table.type", "MERGE_ON_READ")
     table = open_table("memory:///old", storage=storage)
     if partial:
