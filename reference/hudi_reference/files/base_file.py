@@ -48,7 +48,7 @@ def read_base_file(
         rows.validate(full=True)
     except pa.ArrowInvalid as error:
         raise MalformedBaseFile(
-            "a column has invalid values", rule="BF-002", path=path, expected="texts in UTF-8",
+            "a column has invalid values", rule="BF-002", path=path, expected="values of its type, texts in UTF-8",
             found=str(error).splitlines()[0], remedy="restore the file, or roll back the action that wrote it",
         ) from error  # fmt: skip
     return rows
