@@ -19,10 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.engines.reference.engine import Reference
+from hudi_conformance.model.merge import PAYLOADS
 from hudi_conformance.suite.support.program_runner import ProgramRun, Question, expect
 from hudi_conformance.suite.support.programs.table_programs import DrawnQuery, Family, Program, Vocabulary, draw_programs
 from hudi_conformance.suite.support.saved_programs import save_program
@@ -156,13 +158,14 @@ def test_every_query_of_a_program_gives_the_rows_of_the_model(
     (folder := tmp_path / "queries").mkdir()
     questions = Questions(spark, folder)
     vocabulary = Vocabulary(frozenset(reference.hello.features))
+    payloads = sorted(PAYLOADS) if family == "custom" else [None]
 
     @seed(zlib.crc32(family.encode()))
     @settings(
         max_examples=request.config.getoption("programs") or FEW, database=None, deadline=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(draw_programs(vocabulary, family))
+    @given(st.sampled_from(payloads).flatmap(lambda payload: draw_programs(vocabulary, family, payload)))
     def carry_out(program: Program) -> None:
         questions.programs += 1
         table = tmp_path / "table"
