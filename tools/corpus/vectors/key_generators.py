@@ -1,6 +1,7 @@
 """Record keys and partition paths of every key generator, for values of every type.
 
-Each value is from a table that Apache Hudi 1.0.2 wrote with these settings.
+Each value is from a table that Apache Hudi 1.0.2 wrote with these settings, except the halves of the day, which follow the
+documentation of Joda-Time's patterns.
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,7 +40,7 @@ def cases() -> Iterator[VectorCase]:
             "no-time": "A value that is not a time has no path; an invented path would hide the row.",
             "form": "The form of the key that a generator makes.",
         },
-        tests=number_tests(_types(), _paths(), _times(), _texts(), _custom(), _forms(), _wrong()),
+        tests=number_tests(_types(), _paths(), _times(), _texts(), _custom(), _forms(), _wrong(), _halves_of_days()),
         if_it_fails="Value texts are those of Java; the settings of a time-based generator state unit, patterns and zones.",
     )
 
@@ -157,3 +158,15 @@ def _wrong() -> Iterator[Test]:
     yield refused("an empty text", "string", "", **texts)
     mixed = {**texts, "timestamp__type": "MIXED"}
     yield refused("a number among texts", "long", "1600000000", **mixed)
+    scalar = {"timestamp__type": "SCALAR", "timestamp__scalar__time__unit": "FORTNIGHTS", "output__dateformat": "yyyy"}
+    yield refused("an unknown unit of time", "long", "1", **scalar)
+
+
+def _halves_of_days() -> Iterator[Test]:
+    """Hours from 1 to 12 with AM or PM: 12 AM is midnight, 12 PM is noon."""
+    form = {"timestamp__type": "DATE_STRING", "input__dateformat": "yyyy-MM-dd hh:mm a", "output__dateformat": "yyyyMMddHH"}
+    properties = {KEY: "id", PARTITION: "p", TYPE: "TIMESTAMP", **{_name(name): text for name, text in form.items()}}
+    for text, hour in (("12:30 AM", "00"), ("01:30 AM", "01"), ("12:30 PM", "12"), ("11:30 PM", "23")):
+        fields = [list(ID), ["p", "string", f"2020-09-13 {text}"]]
+        value = {"key": "a", "partition": f"20200913{hour}"}
+        yield valid_test(f"the hour {text}", {"fields": fields, "properties": properties}, value, "form")

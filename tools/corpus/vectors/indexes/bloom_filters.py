@@ -5,7 +5,7 @@ import struct
 from collections.abc import Iterator, Sequence
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.indexes.independent_hashes import Bloom
+from tools.corpus.vectors.indexes.independent_hashes import Bloom, jenkins
 from tools.corpus.vectors.vector_tests import HUDI, SECOND, Json, Test, invalid_test, number_tests, valid_test
 
 SIMPLE, DYNAMIC = "SIMPLE", "DYNAMIC_V0"
@@ -83,7 +83,7 @@ def cases() -> Iterator[VectorCase]:
         function="bloom.may-hold",
         derived_by=[HUDI, SECOND],
         notes={k: v for k, v in _NOTES.items() if k not in ("growth", "full", "size")},
-        tests=number_tests(_asked(), _damaged()),
+        tests=number_tests(_asked(), _damaged(), _asked_of_old_filters()),
         if_it_fails=(
             "Bit i is bit i % 8, from the lowest, of byte i // 8; each hash is the seed of the next; any row may have the key."
         ),
@@ -206,6 +206,27 @@ def _asked() -> Iterator[Test]:
     yield valid_test("observed: a and b with the hash of Jenkins", old, [True, True, False, False], "old-hash")
     kept = {"type": SIMPLE, "filter": two.text()}
     yield invalid_test("an empty key", {**kept, "keys": [""]}, "empty-key")
+
+
+def _asked_of_old_filters() -> Iterator[Test]:
+    """Keys of 1 to 40 bytes: the hash of Jenkins reads groups of twelve bytes, and handles the last one differently."""
+    hashes, bits, stored = 7, 4096, bytearray(512)
+
+    def positions(key: str) -> Iterator[int]:
+        h = 0
+        for _ in range(hashes):
+            h = jenkins(key.encode(), h % 2**32)
+            yield abs(h) % bits
+
+    keys = ["key-of-many-characters-0123456789-abcdefghij"[:size] for size in range(1, 41)]
+    for key in keys:
+        for bit in positions(key):
+            stored[bit // 8] |= 1 << bit % 8
+    others = [key[:-1] + "!" for key in keys]
+    answers = [all(stored[bit // 8] >> bit % 8 & 1 for bit in positions(key)) for key in (*keys, *others)]
+    text = base64.b64encode(struct.pack(">iibi", -1, hashes, 0, bits) + stored).decode()
+    arguments = {"type": SIMPLE, "filter": text, "keys": [*keys, *others]}
+    yield valid_test("keys of 1 to 40 bytes with the hash of Jenkins", arguments, answers, "old-hash")
 
 
 def _both_rows() -> tuple[Bloom, str]:

@@ -117,6 +117,39 @@ def murmur(data: bytes, seed: int) -> int:
     return to_signed(h ^ h >> 15)
 
 
+def jenkins(data: bytes, seed: int) -> int:
+    """The hash of the oldest bloom filters: `hashlittle` of Bob Jenkins' lookup3.c, as signed 32 bits."""
+    a = b = c = (0xDEADBEEF + len(data) + seed) % 2**32
+    while data:
+        words = [int.from_bytes(data[at : at + 4], "little") for at in (0, 4, 8)]
+        a, b, c = ((state + word) % 2**32 for state, word in zip((a, b, c), words, strict=True))
+        if len(data) <= 12:
+            c = ((c ^ b) - _left(b, 14)) % 2**32
+            a = ((a ^ c) - _left(c, 11)) % 2**32
+            b = ((b ^ a) - _left(a, 25)) % 2**32
+            c = ((c ^ b) - _left(b, 16)) % 2**32
+            a = ((a ^ c) - _left(c, 4)) % 2**32
+            b = ((b ^ a) - _left(a, 14)) % 2**32
+            c = ((c ^ b) - _left(b, 24)) % 2**32
+            break
+        a, c = (a - c) % 2**32 ^ _left(c, 4), (c + b) % 2**32
+        b, a = (b - a) % 2**32 ^ _left(a, 6), (a + c) % 2**32
+        c, b = (c - b) % 2**32 ^ _left(b, 8), (b + a) % 2**32
+        a, c = (a - c) % 2**32 ^ _left(c, 16), (c + b) % 2**32
+        b, a = (b - a) % 2**32 ^ _left(a, 19), (a + c) % 2**32
+        c, b = (c - b) % 2**32 ^ _left(b, 4), (b + a) % 2**32
+        data = data[12:]
+    return to_signed(c)
+
+
+def _left(word: int, bits: int) -> int:
+    return (word << bits | word >> 32 - bits) % 2**32
+
+
+#: The results that lookup3.c publishes for a text of 30 bytes.
+assert [jenkins(b"Four score and seven years ago", seed) % 2**32 for seed in (0, 1)] == [0x17770551, 0xCD628161]
+
+
 class Bloom:
     """A bloom filter as a list of rows of bits; keys are added one by one. SIMPLE has one row."""
 
