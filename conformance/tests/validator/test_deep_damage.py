@@ -116,6 +116,19 @@ def _without_statistics(storage: Storage) -> None:
     d.change_index(storage, "column_stats", removed=keys)
 
 
+def _statistics_of_no_partition(storage: Storage) -> None:
+    record = min(d.entries_of(storage, "partition_stats").values(), key=lambda one: one.key)
+    payload = replace(record.payload, partition="gone")  # type: ignore[type-var]
+    d.change_index(storage, "partition_stats", [MetadataRecord("no such partition", payload)])
+
+
+def _without_statistics_of_a_log(storage: Storage) -> None:
+    newest = d.log_files(storage)[-1].rpartition("/")[2]
+    keys = [key for key, one in d.entries_of(storage, "column_stats").items() if one.payload.file_name == newest]  # type: ignore[union-attr]
+    assert keys
+    d.change_index(storage, "column_stats", removed=keys)
+
+
 def _positions(*numbers: int) -> d.Edit:
     return lambda storage: d.rewrite_log(storage, d.with_header(HeaderKey.RECORD_POSITIONS, encode_positions(numbers)))
 
@@ -215,6 +228,8 @@ DAMAGES = (
     damage("a location of no row", d.indexed, _stale_key, "IDX-010", severity=COSMETIC),
     damage("a key in two partitions", d.indexed, _in_two_partitions, "IDX-010"),
     damage("statistics of a file that is not there", d.indexed, _statistics_of_nothing, "MDT-001", severity=COSMETIC),
+    damage("statistics of a partition that is not there", d.indexed, _statistics_of_no_partition, "MDT-001", severity=COSMETIC),
+    damage("statistics of a log missing", d.indexed_merge_on_read, _without_statistics_of_a_log, "MDT-001"),
     damage("a pair missing", d.indexed_merge_on_read,
            lambda s: d.change_index(s, "secondary_index_by_city", removed=[_first_key(s, "secondary_index_by_city")]), "IDX-024"),
     damage("a pair of no row", d.indexed,

@@ -41,6 +41,10 @@ def _into_partition(storage: Storage) -> None:
     t.move(storage, path, f"{partition}/{path.rpartition('/')[2]}")
 
 
+def _cut_archive(storage: Storage) -> None:
+    t.cut(storage, next(path for path in t.paths(storage, ".hoodie/history/") if ".archive." in path), 40)
+
+
 def _to_new_layout(storage: Storage) -> None:
     path = _completed(storage)
     requested, _, action = path.rpartition("/")[2].partition(".")
@@ -57,6 +61,7 @@ DAMAGES: dict[str, tuple[str, str, Callable[[Storage], object]]] = {
     "damaged block": ("v6.mor", "BLK-015", lambda s: t.flip(s, t.log_files(s)[-1], -1)),
     "cut metadata": ("v6.cow", "COMPAT-003", lambda s: t.cut(s, _completed(s), 40)),
     "empty metadata": ("v6.mor", "COMPAT-003", lambda s: s.put(_completed(s), b"")),
+    "cut archive": ("v6.cow.archived", "COMPAT-003", _cut_archive),
     "swapped metadata": ("v6.cow", "BF-009", _swap),
     "completed file in a partition": ("v6.cow", "LAY-017", _into_partition),
     "completed file in the folder of version 8": ("v6.cow", "COMPAT-006", _to_new_layout),

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Sequence
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
+from hudi_reference.files.log.block import CorruptBlock
+from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import split_path
+from hudi_reference.legacy.archived_log import archived_log_files
 from hudi_reference.timeline.history.archived import metadata_of, plan_of
 from hudi_reference.timeline.history.history import ArchivedAction
 from hudi_reference.timeline.history.manifest import VERSION_FILE, LevelFile, manifest_number, parse_level_file_name
@@ -24,6 +27,26 @@ def _readable(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
         tally.looked("LSM-011", "LSM-003", at=len(history.manifest.files))
     for error in history.errors:
         yield finding_of(error, "wrong-answers", _LOST, rule="LSM-010", path=history.folder, remedy=RESTORE)
+    if table.properties.is_legacy:
+        yield from _cut_archives(table, tally)
+
+
+def _cut_archives(table: StoredTable, tally: Tally) -> Iterator[Finding]:
+    """COMPAT-003: the last block of each file in the archive of version 6 is whole.
+
+    A reader of the archive ignores an incomplete block at the end of a file: the append of a crashed writer, whose actions are
+    still active. A file that was cut later looks the same, and its actions are nowhere else.
+    """
+    for path in archived_log_files(table.storage, table.history.folder):
+        tally.looked("COMPAT-003")
+        *_, last = (None, *read_log_file(table.storage, path, for_inspection=True))
+        if isinstance(last, CorruptBlock):
+            yield Finding(
+                "COMPAT-003", "cosmetic", path,
+                "No query of version 6 reads the archive; an upgrade leaves the actions of this block out.",
+                "a whole block", last.reason, "if its actions are not on the active timeline, restore the file from another "
+                "copy of the table before an upgrade", offset=last.offset,
+            )  # fmt: skip
 
 
 def _version_file(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

@@ -82,6 +82,7 @@ class LogRows:
         """Compare the rows of a block."""
         if self.opened.indexes is not None:
             self._found += self._entries.findings_of_rows(rows, self.tally)
+            self._found += self._entries.findings_of_absence(rows.schema, rows.num_rows, self.tally)
 
     @cached_property
     def _entries(self) -> "FileEntries":
@@ -89,7 +90,7 @@ class LogRows:
 
     def findings(self) -> Iterator[Finding]:
         """The findings so far, one for each entry."""
-        yield from {(one.path, one.key): one for one in reversed(self._found)}.values()
+        yield from {(one.rule, one.path, one.key): one for one in reversed(self._found)}.values()
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from hudi_reference.metadata.definitions import V1, V2
 from hudi_reference.metadata.indexes.secondary_index import secondary_texts
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
 from hudi_reference.metadata.partitions import BuiltIn, IndexGroups, Kind, key_in_part, part_of, whole_key
-from hudi_reference.metadata.records import ColumnStats, RecordLocation
+from hudi_reference.metadata.records import ColumnStats, PartitionStats, RecordLocation
 from hudi_reference.metadata.secondary_keys import prefix_of, secondary_key
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.records.changes import KEY
@@ -274,30 +274,39 @@ def _secondary_findings(table: StoredTable, part: IndexPart, stored: set[str]) -
 
 
 def _indexes_of_files(table: StoredTable) -> Sequence[str]:
-    """The partition of column statistics, if it can be read and all files are in scope; others report what cannot be read."""
+    """The partitions of statistics, if they can be read and all files are in scope; others report what cannot be read."""
     if table.scope.partitions or not groups_of(table):
         return ()
     try:
         snapshot = table.opened.indexes
     except HudiError:
         return ()
-    return tuple(one for one in snapshot.usable if one == BuiltIn.COLUMN_STATS) if snapshot is not None else ()
+    return (
+        tuple(one for one in snapshot.usable if one in (BuiltIn.COLUMN_STATS, BuiltIn.PARTITION_STATS))
+        if snapshot is not None
+        else ()
+    )
 
 
 def examine_owners(table: StoredTable, index: str, tally: Tally) -> Iterator[Finding]:
-    """MDT-001: each entry is of a file on storage."""
+    """MDT-001: each entry is of a file, or of a partition, on storage."""
     snapshot = table.opened.indexes
-    names = {split_path(path)[1] for path in table.listing.files}
+    places = [split_path(path) for path in table.listing.files]
+    files, partitions = {name for _, name in places}, {partition for partition, _ in places}
     gone: dict[str, list[str]] = {}
     for found in () if snapshot is None else snapshot.slices(index):
         for one in snapshot.metadata.records_of_slice(found).values() if snapshot is not None else ():
-            if isinstance(one.payload, ColumnStats) and not one.payload.is_deleted:
-                tally.looked("MDT-001")
-                if one.payload.file_name not in names:
-                    gone.setdefault(one.payload.file_name, []).append(one.payload.column)
+            entry = one.payload
+            if not isinstance(entry, ColumnStats | PartitionStats) or entry.is_deleted:
+                continue
+            tally.looked("MDT-001")
+            owner, owners = (entry.file_name, files) if isinstance(entry, ColumnStats) else (entry.partition, partitions)
+            if owner not in owners:
+                gone.setdefault(owner, []).append(entry.column)
+    kind = "files" if index == BuiltIn.COLUMN_STATS else "partitions"
     for name, columns in sorted(gone.items()):
         yield Place(index, name).finding(
-            "MDT-001", "cosmetic", "Look-ups read entries that no query needs.", "entries of files that exist",
+            "MDT-001", "cosmetic", "Look-ups read entries that no query needs.", f"entries of {kind} that exist",
             f"entries of {', '.join(sorted(columns))}"[:200],
         )  # fmt: skip
 
