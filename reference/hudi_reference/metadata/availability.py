@@ -71,16 +71,6 @@ def _require(holds: bool, step: Step, partition: str, expected: str) -> None:
         )
 
 
-@implements("PROP-012", "S3-005")
-def change_partition(
-    storage: Storage, properties: TableProperties, clock: Clock, step: Step, partition: str, lock: Lock | None = None
-) -> TableProperties:
-    """Store the lists after a step of a partition, under the lock of the table."""
-    ready, building = lists_after(step, partition, properties.fields(USABLE), properties.fields(INFLIGHT))
-    changes = {USABLE: ",".join(ready), INFLIGHT: ",".join(building)}
-    return update_properties(storage, lock or lock_of(storage), changes, comment=_comment(clock))
-
-
 @implements("PROP-014", "LAY-016")
 def read_definitions(storage: Storage, properties: TableProperties) -> tuple[IndexDefinition, ...]:
     """The definitions in the file that the property names; none without the property.

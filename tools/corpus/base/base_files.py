@@ -43,6 +43,7 @@ def cases() -> Iterator[FileCase]:
         yield from footers(extension)
         yield from damaged_files(extension)
     yield from parquet_only()
+    yield from local_times_in_orc()
     yield from file_name_cases()
 
 
@@ -140,6 +141,23 @@ def library_files(extension: str) -> Iterator[FileCase]:
         if_it_fails="Compare with what a standard library reads; times are in UTC.",
         flags=("silent-wrong-values",),
     )
+
+
+def local_times_in_orc() -> Iterator[FileCase]:
+    """Timestamps without a zone, beside the zone of the writer in the footer of each stripe, by compression of the footers."""
+    times = pa.array([1_735_689_600_000_001, None, -1], pa.timestamp("us"))
+    shown = [{"t": "2025-01-01T00:00:00.000001"}, {"t": None}, {"t": "1969-12-31T23:59:59.999999"}]
+    for compression in ("uncompressed", "zlib", "snappy", "zstd"):
+        yield base_file_case(
+            f"local-times.{compression}",
+            "orc",
+            encode_file("orc", pa.table({"t": times}), compression=compression),
+            shown,
+            rules=("BF-002", "BF-010", "TYP-014"),
+            says=f"Local times of a writer in UTC are read from an ORC file with footers of compression {compression}.",
+            if_it_fails="The footer of each stripe has the zone of its writer; it is compressed like the rest of the file.",
+            flags=("silent-wrong-values",),
+        )
 
 
 def footers(extension: str) -> Iterator[FileCase]:

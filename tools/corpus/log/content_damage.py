@@ -344,6 +344,7 @@ def other_contents() -> Iterator[FileCase]:
             variant: encode_int4(version) + encode_int4(len(part)) + part for variant, part in cut_at_every_byte(body).items()
         }
         damaged["trailing-byte"] = encode_int4(version) + encode_int4(len(body) + 1) + body + b"\x00"
+        damaged["null-array"] = encode_int4(version) + encode_int4(len(null_array := _null_array(body))) + null_array
         yield contents(
             f"delete.kryo-{name.partition('.')[0]}",
             sound,
@@ -353,6 +354,12 @@ def other_contents() -> Iterator[FileCase]:
             says=f"A delete block of content version {version} with a truncated or longer Kryo array returns no deletes.",
             if_it_fails="Kryo has no lengths: check the remaining bytes at every read.",
         )
+
+
+def _null_array(body: bytes) -> bytes:
+    """The beginning of an array in Kryo: its class, that it is new, and in place of its length plus one the 0 of a null."""
+    name = body.index(b"\xbb")
+    return body[: name + 2] + b"\x00"
 
 
 def _bad_hfiles(data: bytes, places: Mapping[str, int]) -> Iterator[tuple[str, bytes]]:

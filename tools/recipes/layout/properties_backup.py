@@ -63,4 +63,13 @@ RECIPES = [
         if_it_fails="Read hoodie.properties first, and the backup only if that is missing or damaged.",
         flags=("silent-stale",),
     ),
+    layout(
+        "properties.a-stale-backup-with-more-entries",
+        backed_up,
+        edit_file(BACKUP, lambda data: by_event_time(data) + b"hoodie.keygen.timebased.timezone=UTC\n"),
+        requirements=("LAY-013", "PROP-001"),
+        says="A complete properties file decides, also if its backup has an entry that was removed since.",
+        if_it_fails="A further entry of the backup does not show that the file was cut; look for keys that all writers store.",
+        flags=("silent-stale",),
+    ),
 ]

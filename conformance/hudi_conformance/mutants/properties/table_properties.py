@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.layout.property_table import BY_KEY
-from hudi_reference.records.keys import joda_format, record_keys
+from hudi_reference.records.keys import joda_format, record_keys, timestamp_keygen
 from hudi_reference.services.metadata_table.metadata_sync import MetadataSync
 from hudi_reference.write import create
 
@@ -32,6 +32,13 @@ def stale_metadata_table_stays_usable(patch: Patch) -> None:
 def months_and_minutes_confused(patch: Patch) -> None:
     """Formats minutes where a pattern asks for months."""
     patch.item(joda_format.LETTERS, "M", joda_format.LETTERS["m"])
+
+
+@mutant(breaks="PROP-016")
+def unknown_unit_of_time_is_seconds(patch: Patch) -> None:
+    """Takes numbers in an unknown unit of time for seconds."""
+    reading = vars(timestamp_keygen.TimestampPaths)["from_settings"].__func__
+    patch.edit(reading, 'raise _invalid_setting("timestamp.scalar.time.unit", " or ".join(UNITS), unit)', 'unit = "SECONDS"')
 
 
 @mutant(breaks="PROP-021")

@@ -208,3 +208,19 @@ def test_an_instant_written_after_the_switch_is_kept(engine: Client) -> None:
     with pytest.raises(UnfinishedMigration):
         make_migration(storage)
     assert storage.head(".hoodie/20990101000000000.commit") is not None
+
+
+@pytest.mark.needs("table-version.6")
+@pytest.mark.requirements("COMPAT-006")
+def test_instants_of_another_migration_are_kept(engine: Client) -> None:
+    """COMPAT-006: an instant in the new timeline that the old one lacks may be the only copy: it is an error, and nothing is
+    deleted.
+    """
+    only_in_process(engine)
+    storage = copy_storage(LocalStorage(golden_table("v6.cow")))
+    moved = ".hoodie/timeline/20200101000000000_20200101000000001.commit"
+    storage.put(moved, b"{}")
+    before = [info.path for info in storage.list()]
+    with pytest.raises(UnfinishedMigration):
+        make_migration(storage)
+    assert [info.path for info in storage.list()] == before

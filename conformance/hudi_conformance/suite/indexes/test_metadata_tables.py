@@ -1,5 +1,7 @@
 """Writers and services maintain the metadata table: after every action it matches storage and rows."""
 
+import json
+
 import pytest
 
 from hudi_conformance.contract.client import Client
@@ -17,6 +19,7 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     IndexedTable,
     completion_times,
 )
+from hudi_conformance.suite.support.tables.stored_blocks import SCHEMA, parse_blocks
 
 
 @KEEPS
@@ -143,3 +146,19 @@ def test_a_writer_without_metadata_deletes_the_metadata_table(engine: Client, ne
     assert table.metadata_files("files/*") == []
     table.check_rows("without a metadata table")
     table.write(Step("insert", (row("w", 1, "later"),))).check("it is made again")
+
+
+@KEEPS
+@pytest.mark.requirements("MDT-003", "LF-038")
+def test_records_of_the_metadata_table_have_the_name_of_its_schema(engine: Client, new_uri: NewUri) -> None:
+    """MDT-003: log blocks of the metadata table have the schema of HoodieMetadataRecord, with its full name and a key."""
+    table = IndexedTable(engine, new_uri(), "MERGE_ON_READ").write(*INSERTS)
+    home = table.folder / ".hoodie" / "metadata"
+    blocks = [
+        block for name in table.metadata_files("files/.files*.log.*") for block in parse_blocks((home / name).read_bytes())
+    ]
+    schemas = [json.loads(block.header[SCHEMA]) for block in blocks if SCHEMA in block.header]
+    assert schemas and all("key" in {field["name"] for field in found["fields"]} for found in schemas)
+    assert {(found.get("namespace"), found["name"]) for found in schemas} == {
+        ("org.apache.hudi.avro.model", "HoodieMetadataRecord")
+    }

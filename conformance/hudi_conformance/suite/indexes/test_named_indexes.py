@@ -8,17 +8,26 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from hudi_conformance.contract import Query
+from hudi_conformance.contract import Query, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Row, Step, row
 from hudi_conformance.suite.support.tables.clustered_tables import SORT, NewUri, Type
-from hudi_conformance.suite.support.tables.metadata_tables import INFLIGHT, LISTED, PREFIX, RECORDS, WRITES, IndexedTable
+from hudi_conformance.suite.support.tables.metadata_tables import (
+    INFLIGHT,
+    LISTED,
+    PREFIX,
+    RECORDS,
+    USABLE,
+    WRITES,
+    IndexedTable,
+)
 from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
-from hudi_conformance.suite.support.tables.written_tables import files_below
+from hudi_conformance.suite.support.tables.written_tables import files_below, table_folder
 from hudi_reference import open_table
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.layout.properties import read_properties
@@ -325,3 +334,22 @@ def test_an_expression_index_follows_every_write(
     if "service.clustering" in engine.hello.features:
         assert engine.service(table.uri, "clustering", options={SORT: "ts"}) is not None
         check_statistics(table, "expr_index_e", column, compute)
+
+
+@NAMED
+@pytest.mark.needs("types.nested")
+@pytest.mark.requirements("IDX-021")
+def test_a_secondary_index_on_a_column_of_records_is_refused(engine: Client, new_uri: NewUri) -> None:
+    """IDX-021: a column whose values are records has no text for the keys of an index; the request is refused, and no index is
+    listed.
+    """
+    inner = {"type": "record", "name": "point", "fields": [{"name": "x", "type": ["null", "long"], "default": None}]}
+    fields = [{"name": "id", "type": "string"}, {"name": "p", "type": ["null", inner], "default": None}]
+    uri, schema = new_uri(), {"type": "record", "name": "nested", "fields": fields}
+    engine.create(uri, TableSpec("nested", "COPY_ON_WRITE", schema, ("id",), merge_mode="COMMIT_TIME_ORDERING"))
+    kinds = pa.schema([pa.field("id", pa.string(), nullable=False), ("p", pa.struct([("x", pa.int64())]))])
+    engine.write(uri, "upsert", pa.Table.from_pylist([{"id": "a", "p": {"x": 1}}], schema=kinds), options=SETTINGS)
+    listed = read_properties(LocalStorage(table_folder(uri))).fields(USABLE)
+    with pytest.raises(ContractError):
+        engine.service(uri, "index", options={"hoodie.index.name": "by_p", f"{PREFIX}index.secondary.column": "p"})
+    assert read_properties(LocalStorage(table_folder(uri))).fields(USABLE) == listed

@@ -2,9 +2,12 @@
 
 import random
 from collections.abc import Callable
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
+from hudi_conformance.contract import Query, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, Row, Step, as_arrow, expect_rows, row
 
@@ -51,3 +54,38 @@ def check_program(engine: Client, uri: str, program: Program) -> None:
         engine.write(uri, step.operation, as_arrow(step.rows))
         model.apply(step.operation, step.rows)
     expect_rows(engine, uri, model.snapshot(), "after all writes")
+
+
+LISTS = {"type": "record", "name": "lists", "fields": [
+    {"name": "id", "type": "string"},
+    {"name": "ts", "type": ["null", "long"], "default": None},
+    {"name": "d", "type": ["null", {"type": "array", "items": "double"}], "default": None},
+]}  # fmt: skip
+ARROW_LISTS = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        ("ts", pa.int64()),
+        ("d", pa.list_(pa.field("element", pa.float64(), nullable=False))),
+    ]
+)
+
+
+@pytest.mark.needs(*WRITES[:2], *WRITES[3:5], "merge-on-read", "merge.event-time", "partition.none", "types.nested")
+@pytest.mark.requirements("BLK-020", "LF-038")
+def test_many_lists_of_values_of_one_size(engine: Client, new_uri: Callable[[], str]) -> None:
+    """BLK-020: thousands of lists of different lengths, empty and absent ones among them, keep their elements in a log."""
+    uri, draw = new_uri(), random.Random(3)
+    engine.create(uri, TableSpec("lists", "MERGE_ON_READ", LISTS, ("id",), ordering=("ts",), merge_mode="EVENT_TIME_ORDERING"))
+
+    def rows(ts: int) -> list[dict[str, Any]]:
+        lengths = [draw.randint(-1, 4) for _ in range(KEYS)]
+        return [
+            {"id": f"k{key:04}", "ts": ts, "d": None if n < 0 else [draw.random() for _ in range(n)]}
+            for key, n in enumerate(lengths)
+        ]  # fmt: skip
+
+    engine.write(uri, "upsert", pa.Table.from_pylist(rows(1), schema=ARROW_LISTS))
+    newest = rows(2)
+    engine.write(uri, "upsert", pa.Table.from_pylist(newest, schema=ARROW_LISTS))
+    found = engine.read(uri, Query(columns=("id", "ts", "d"))).to_pylist()
+    assert sorted(found, key=lambda one: str(one["id"])) == newest

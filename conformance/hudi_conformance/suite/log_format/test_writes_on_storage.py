@@ -1,5 +1,6 @@
 """The bytes that a writer stores: framing of log blocks, properties, folder names, rows of base files."""
 
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,8 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.programs.write_programs import Program, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.stored_blocks import AVRO, DELETE, INSTANT_TIME, PARQUET, ROWS, SCHEMA, logs_written
+from hudi_conformance.suite.support.tables.tables_under_services import instant_files
 from hudi_conformance.suite.support.tables.written_tables import base_files, table_folder
 
 LOGS = pytest.mark.needs("create", "write.upsert", "write.delete", "merge-on-read", "log.avro", "log.delete")
@@ -100,6 +103,20 @@ def test_a_new_table_has_its_properties(engine: Client, new_uri: Callable[[], st
     assert found["hoodie.table.version"] == "8"
     assert found["hoodie.table.recordkey.fields"] == "id"
     assert found["hoodie.record.merge.mode"] == "EVENT_TIME_ORDERING"
+    assert [name for name in found if re.fullmatch(r"hoodie(\.[a-z0-9_]+)+", name) is None] == []
+
+
+@pytest.mark.needs("create", "write.insert", "copy-on-write", "partition.plain")
+@pytest.mark.requirements("BF-002", "TL-048")
+def test_an_unknown_compression_is_refused_before_the_write(engine: Client, new_uri: Callable[[], str]) -> None:
+    """BF-002: a compression that Parquet does not have is an error, and the write has not begun."""
+    uri = new_uri()
+    engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
+    engine.write(uri, "insert", as_arrow(ROWS))
+    before = instant_files(uri)
+    with pytest.raises(ContractError):
+        engine.write(uri, "insert", as_arrow([row("d", 1, "x")]), options={"hoodie.parquet.compression.codec": "lz77"})
+    assert instant_files(uri) == before
 
 
 def folders(uri: str) -> set[str]:

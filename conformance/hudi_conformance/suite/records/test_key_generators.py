@@ -10,6 +10,7 @@ from hudi_conformance.cases.rows import canonical_rows
 from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 TIME = "hoodie.keygen.timebased."
 META = ("_hoodie_record_key", "_hoodie_partition_path")
@@ -136,3 +137,19 @@ def test_a_query_of_an_unknown_column_is_an_error(engine: Client, new_uri: Calla
     for query in (Query(columns=("id", "nmae")), Query(columns=("id",), where=(("nmae", "=", "old"),))):
         with pytest.raises((EngineError, Refused)):
             engine.read(uri, query)
+
+
+@pytest.mark.parametrize("setting", ["timestamp.type", "timestamp.scalar.time.unit", "output.timezone"])
+@pytest.mark.requirements("PROP-016", "TL-048")
+@pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain")
+def test_settings_of_times_that_name_nothing_are_refused(engine: Client, new_uri: Callable[[], str], setting: str) -> None:
+    """PROP-016: an unknown kind of time, unit or zone is an error when the table is created or first written, and no write
+    begins.
+    """
+    uri, settings = new_uri(), {f"{TIME}timestamp.type": "SCALAR", f"{TIME}output.dateformat": "yyyy"}
+    properties = {"hoodie.table.keygenerator.type": "TIMESTAMP", **settings, f"{TIME}{setting}": "FORTNIGHTS"}
+    with pytest.raises((EngineError, Refused)):
+        create_table(engine, uri, "COPY_ON_WRITE", record_key=("id",), partition=("p",), properties=properties)
+        engine.write(uri, "upsert", as_arrow(make_row("a", AT)))
+    folder = table_folder(uri)
+    assert [path.name for path in folder.rglob("*") if path.suffix in {".requested", ".inflight", ".commit", ".parquet"}] == []

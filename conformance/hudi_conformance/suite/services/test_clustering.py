@@ -18,6 +18,7 @@ from hudi_conformance.suite.support.tables.clustered_tables import (
     GROUP,
     INSERTS,
     LAYOUT,
+    PLAN,
     RELAYS,
     SORT,
     TARGET,
@@ -30,6 +31,7 @@ from hudi_conformance.suite.support.tables.clustered_tables import (
     sort_keys,
 )
 from hudi_conformance.suite.support.tables.tables_under_services import (
+    copy_golden_table,
     crash_service,
     data_file_names,
     instant_files,
@@ -494,3 +496,17 @@ def test_one_engine_crashes_and_another_finishes(writer: Client, reader: Client,
     assert not left.exists()
     for one in (reader, writer):
         table.check_rows(f"finished by {reader.name}, read by {one.name}", one)
+
+
+@pytest.mark.needs("read.snapshot", "read.projection", "merge-on-read", "merge.event-time", "log.avro", "log.only-slices")
+@pytest.mark.needs("service.clustering", "clustering.plan-strategies")
+@pytest.mark.parametrize("strategy", ["KeyRange", "Overlap", "CommitTime"])
+@pytest.mark.requirements("CLU-013", "CLU-021", "LAY-022")
+def test_file_groups_of_logs_alone_keep_their_rows(engine: Client, tmp_path: Path, strategy: str) -> None:
+    """CLU-013: log files have no range of keys in a footer; file groups without base file are clustered with their rows, or
+    left as they are.
+    """
+    uri, _ = copy_golden_table("log.only-logs", tmp_path)
+    before = read_snapshot(engine, uri, ("id", "ts", "name"))
+    engine.service(uri, "clustering", options={f"{PLAN}class": f"{strategy}ClusteringPlanStrategy"})
+    assert read_snapshot(engine, uri, ("id", "ts", "name")) == before != []

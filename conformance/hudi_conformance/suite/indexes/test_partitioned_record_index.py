@@ -1,0 +1,55 @@
+"""The partitioned record index as writers of version 9 store it: file groups for each partition, and a record for each key."""
+
+import re
+from typing import Any
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, row
+from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
+from hudi_conformance.suite.support.tables.metadata_tables import LISTED, PREFIX, WRITES, IndexedTable
+
+pytestmark = [pytest.mark.versions(9), pytest.mark.needs(*WRITES, "create.table-version.9")]
+
+LEVEL = f"{PREFIX}record.level.index."
+NAME = re.compile(r"\.?record-index-(.*)-(\d{4})-0_.*")
+
+
+def groups_of_partitions(table: IndexedTable) -> dict[str, int]:
+    """Return the number of file groups of the index for each escaped partition in their file ids."""
+    names = {match.groups() for path in table.metadata_files("record_index/*") if (match := NAME.fullmatch(path.split("/")[1]))}
+    return {part: sum(other == part for other, _ in names) for part, _ in names}
+
+
+def write_table(engine: Client, uri: str, type: Type, fewest: int, most: int) -> IndexedTable:
+    """Return a table with one key in two partitions, and one key in a partition whose name has separators."""
+    options: dict[str, Any] = {
+        **LISTED, f"{LEVEL}enable": "true", "hoodie.index.type": "RECORD_LEVEL_INDEX",
+        f"{LEVEL}min.filegroup.count": str(fewest), f"{LEVEL}max.filegroup.count": str(most),
+    }  # fmt: skip
+    table = IndexedTable(engine, uri, type, options, version=9)
+    rows = (row("a", 1, "x"), row("a", 1, "x", "rio"), row("b", 1, "x", "la_paz-1"))
+    return table.write(Step("upsert", rows), Step("upsert", (row("a", 2, "y", "rio"), row("c", 1, "z"))))
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize(("fewest", "most"), [(1, 10), (3, 10), (3, 3)])
+@pytest.mark.requirements("IDX-047", "IDX-009")
+def test_each_partition_has_its_own_groups(engine: Client, new_uri: NewUri, type: Type, fewest: int, most: int) -> None:
+    """IDX-047: a partitioned record index has the least number of file groups for each partition of the data, and the escaped
+    partition is in their file ids.
+    """
+    table = write_table(engine, new_uri(), type, fewest, most)
+    assert groups_of_partitions(table) == {"oslo": fewest, "rio": fewest, "la%5Fpaz%2D1": fewest}
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-048", "IDX-011")
+def test_a_key_in_two_partitions_is_two_records(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-048: an update changes the record of its partition alone; the same key in another partition keeps its values."""
+    table = write_table(engine, new_uri(), type, 2, 2)
+    table.check_rows("after updates")
+    assert len(table.records("record_index")) == 4
+    table.write(Step("delete", (row("a", 0, "", "rio"),)))
+    table.check_rows("after a delete")
