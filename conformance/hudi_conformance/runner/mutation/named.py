@@ -85,9 +85,9 @@ def _run_one(mutant: Mutant, cases: Sequence[CitedCase], unmutated: _Unmutated) 
 
 
 def _covers_roles(mutant: Mutant, killers: Sequence[CitedCase]) -> bool:
-    """Whether these cases check the rules of the mutant in each of their roles; golden cases check readers only."""
-    roles = {role for rule in mutant.breaks for role in requirements()[rule].role}
-    return all(any(has_role(case, role) for case in killers) for role in roles)
+    """Whether these cases cite each rule of the mutant, in each of its roles; golden cases check readers only."""
+    pairs = [(rule, role) for rule in mutant.breaks for role in requirements()[rule].role]
+    return all(any(rule in case.requirements and has_role(case, role) for case in killers) for rule, role in pairs)
 
 
 def _killers(mutant: str, cases: Sequence[CitedCase], unmutated: _Unmutated, *, stop_early: bool = False) -> frozenset[str]:
