@@ -13,7 +13,7 @@ from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, MalformedTable
 from hudi_reference.files.base.written_file import UNKNOWN, WrittenFile
-from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
+from hudi_reference.layout.names import BASE_EXTENSIONS, BaseFileName, LogFileName, parse_data_file_name, split_path
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
@@ -102,7 +102,10 @@ def faults_of_commit(commit: CommitMetadata, instant: Instant, path: str, *, is_
         yield _foreign(path, "TL-002", " or ".join(content.records), commit.record.name)
     if not (commit.stats or commit.replaced or commit.record.get("extraMetadata")):
         yield _foreign(path, "TL-007", "files, or at least the schema of the table", "no information, as in an inflight file")
+    own = tuple(f"_{instant.requested}.{extension}" for extension in BASE_EXTENSIONS)
     for stat in commit.stats:
+        if stat.path.endswith(own):  # a base file of this instant
+            continue
         if not stat.path and (stat.writes or stat.inserts or stat.updates):
             yield _foreign(
                 path, "TL-007", "the path of each file that was written", "rows without a file, as in an inflight file"

@@ -1,6 +1,6 @@
 """Plans of queries: the columns and slices that a query reads, and how it reads a slice."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.file_groups import FileSlice, Span
 from hudi_reference.query.incremental import COMMIT_TIME, Window, rows_written_in
 from hudi_reference.query.pruning.folder_listing import Listed, list_all, list_partitions
 from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
@@ -27,7 +27,7 @@ from hudi_reference.schema.avro import (
     with_meta_columns,
     without_meta_columns,
 )
-from hudi_reference.storage import Storage
+from hudi_reference.storage import LocalStorage, Storage
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,21 @@ class Plan:
     slices: Sequence[FileSlice]
     names: list[str]
     no_rows: pa.Table
+
+
+#: Local files of fewer bytes are read in one thread: with more, threads mostly wait for Python's lock.
+SMALL_FILE = 256 << 10
+
+
+def use_threads(storage: Storage, slices: Sequence[FileSlice], committed: Mapping[str, Sequence[Span]]) -> bool:
+    """Whether threads read these slices faster than one thread does; `committed` are the spans of files by path.
+
+    Files on a local file system do not make a reader wait. Their size is that of the files that the active timeline describes.
+    """
+    paths = (one.path(name) for one in slices for name in (one.base_file, *one.log_files) if name)
+    sizes = [found[-1][1] for path in paths if (found := committed.get(path))]
+    is_small = bool(sizes) and sum(sizes) < len(sizes) * SMALL_FILE
+    return len(slices) > 1 and not (is_small and isinstance(storage, LocalStorage))
 
 
 def check_columns(names: Iterable[str], schema: pa.Schema) -> None:

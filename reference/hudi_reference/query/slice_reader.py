@@ -7,6 +7,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedLogBlock, missing_data_file
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
@@ -127,8 +128,13 @@ class SliceReader:
 
     def _fields(self, names: Iterable[str]) -> pa.Schema:
         """The fields with these names: in the order of a sequence; for a set, in the order of the table."""
-        ordered = names if isinstance(names, Sequence) else [n for n in self.schema.names if n in set(names)]
-        return pa.schema([self.schema.field(name) for name in ordered])
+        stored = self._stored_names
+        ordered = tuple(names) if isinstance(names, Sequence) else tuple(name for name in stored if name in set(names))
+        return self.schema if ordered == stored else pa.schema([self.schema.field(name) for name in ordered])
+
+    @cached_property
+    def _stored_names(self) -> tuple[str, ...]:
+        return tuple(self.schema.names)
 
     @implements("TL-036", "RDR-012")
     def _check_present(self, file_slice: FileSlice, *, logs: bool) -> None:
@@ -141,11 +147,11 @@ class SliceReader:
     def _base_rows(self, file_slice: FileSlice, fields: pa.Schema) -> pa.Table:
         if file_slice.base_file is None:
             return fields.empty_table()
-        path, instant = file_slice.path(file_slice.base_file), file_slice.base_file_instant
+        path = file_slice.path(file_slice.base_file)
         spans, timeline = self.scanner.committed.get(path, ()), self.scanner.timeline
         known = self.checks.base_file(spans, timeline, may_keep_names=self.may_keep_names)
         read = partial(read_base_file, self.storage, path, threads=self.threads, known=known)
-        return self.conformed(read, fields, instant, path)
+        return self.conformed(read, fields, "" if self.by_id is None else file_slice.base_file_instant, path)
 
     def conformed(self, read: Callable[[Sequence[str]], pa.Table], fields: pa.Schema, instant: str, path: str) -> pa.Table:
         """These columns of a file that the instant wrote, as the table has them.

@@ -22,7 +22,7 @@ from hudi_reference.query.file_groups import FileGroups, load_file_groups
 from hudi_reference.query.incremental import IncrementalPlan, Window, plan_incremental
 from hudi_reference.query.inspect import inspect_table
 from hudi_reference.query.log_scanner import LogScanner
-from hudi_reference.query.plan import Plan, QueryListing, SliceQuery, check_columns, schema_of
+from hudi_reference.query.plan import Plan, QueryListing, SliceQuery, check_columns, schema_of, use_threads
 from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
 from hudi_reference.query.pruning.partition_pruning import prune_partitions
 from hudi_reference.query.pruning.predicates import Comparison, compare, matching_rows
@@ -272,7 +272,7 @@ class Table:
     ) -> pa.Table:
         check_readable(self.properties)
         plan = self.plan(view, columns, where, logs=logs, is_latest=is_latest, changed=changed)
-        if len(plan.slices) < 2 or self.parallelism < 2:
+        if self.parallelism < 2 or not use_threads(self.storage, plan.slices, view.groups.committed):
             parts = [plan.read(found) for found in plan.slices]
         else:
             with ThreadPoolExecutor(self.parallelism) as pool:

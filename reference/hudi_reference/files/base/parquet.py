@@ -40,8 +40,9 @@ def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, 
         file = parquet_file(source)
         known.check_size(path, source.size())
         check_parquet_size(file.metadata, columns, path)
-        rows = _rows(source, file, columns, threads=threads)
-        _check_rows(path, file, rows, known)
+        stored = file.schema_arrow.names
+        rows = _rows(source, file, stored, columns, threads=threads)
+        _check_rows(path, file, stored, rows, known)
         return rows
 
 
@@ -87,15 +88,15 @@ def parquet_footer(storage: Storage, path: str) -> Iterator[pq.FileMetaData]:
 
 def read_rows(source: pa.NativeFile, columns: Sequence[str] | None, *, threads: bool = False) -> pa.Table:
     """The rows in file order, with those of `columns` that the file has, or with all columns. Raises what pyarrow raises."""
-    return _rows(source, parquet_file(source), columns, threads=threads)
+    file = parquet_file(source)
+    return _rows(source, file, file.schema_arrow.names, columns, threads=threads)
 
 
-def _check_rows(path: str, file: pq.ParquetFile, rows: pa.Table, known: WrittenFile) -> None:
+def _check_rows(path: str, file: pq.ParquetFile, stored: Sequence[str], rows: pa.Table, known: WrittenFile) -> None:
     """Check meta columns, read ones and others. The bounds in the footer would do, but pyarrow ends the process if a footer is
     damaged. Raises MalformedBaseFile.
     """
-    stored = set(file.schema_arrow.names)
-    if known.is_described and file.metadata.num_rows and stored.issuperset(OF_FILE):
+    if known.is_described and file.metadata.num_rows and set(stored).issuperset(OF_FILE):
         has_row = rows.num_rows and set(OF_FILE) <= set(rows.column_names)
         found = rows if has_row else next(file.iter_batches(1, columns=list(OF_FILE), use_threads=False))
         known.check_row(path, *(found.column(name)[0].as_py() for name in OF_FILE))
@@ -103,12 +104,14 @@ def _check_rows(path: str, file: pq.ParquetFile, rows: pa.Table, known: WrittenF
         known.check_times(path, pc.unique(file.read([COMMIT_TIME]).column(0)).to_pylist())
 
 
-def _rows(source: pa.NativeFile, file: pq.ParquetFile, columns: Sequence[str] | None, *, threads: bool) -> pa.Table:
-    stored = file.schema_arrow.names
+def _rows(
+    source: pa.NativeFile, file: pq.ParquetFile, stored: Sequence[str], columns: Sequence[str] | None, *, threads: bool
+) -> pa.Table:
     wanted = stored if columns is None else [name for name in columns if name in stored]
     if use_fast(FastPath.PARQUET_ROWS, file.metadata.num_rows):
         return read_by_dictionary(source, file, wanted, threads=threads)
-    return file.read(wanted, use_threads=threads)
+    # Without names the library need not look for their places.
+    return file.read(None if wanted == stored else wanted, use_threads=threads)
 
 
 @contextmanager

@@ -48,7 +48,7 @@ class WrittenFile:
         The values of one row decide, because they are equal in all rows of a file. Raises MalformedBaseFile.
         """
         folder, own = split_path(path)
-        if name and parse_data_file_name(name) is not None and not self._is_name_of(name, own):
+        if name and name != own and parse_data_file_name(name) is not None and not self._is_name_of(name, own):
             raise _foreign(path, "META-010", own, name)
         if partition and partition != folder:
             raise _foreign(path, "META-009", f"rows of partition {folder!r}", f"rows of {partition!r}")
