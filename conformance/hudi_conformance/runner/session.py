@@ -131,12 +131,17 @@ class Session:
         return messages
 
     def rewrite_lists(self, results: Iterable[Result], *, complete: bool) -> list[Path]:
-        """Rewrite the lists of the engines that ran; the files written."""
+        """Rewrite the lists of the engines that ran; the files written. A list that was named and does not exist is written
+        without entries too, because the next run names it.
+        """
         written = []
         for engine in self.engines:
             mine = [r for r in results if r.engine == engine]
             updated = self.expected_failures(engine).with_results(mine, complete=complete)
-            if mine and updated.path is not None and updated.entries != self.expected_failures(engine).entries:
+            if not mine or updated.path is None:
+                continue
+            named = updated.path == self.list_path and not updated.path.exists()
+            if named or updated.entries != self.expected_failures(engine).entries:
                 updated.save()
                 written.append(updated.path)
         return written

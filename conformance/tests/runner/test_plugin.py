@@ -147,6 +147,14 @@ def test_option_rewrites_the_list(pytester: pytest.Pytester, book: Casebook):
     run(pytester, *options).assert_outcomes(xfailed=1)
 
 
+def test_option_writes_a_list_without_entries(pytester: pytest.Pytester, book: Casebook):
+    """After --update-expected-failures of an engine without failures the list exists, so that the same run can name it."""
+    book.add("merge.one")
+    assert run(pytester, "--engine=tiny", "--expected-failures=tiny.toml", "--update-expected-failures").ret == 0
+    assert "[[failure]]" not in (pytester.path / "tiny.toml").read_text()
+    assert run(pytester, "--engine=tiny", "--expected-failures=tiny.toml").ret == pytest.ExitCode.OK
+
+
 def test_an_engine_that_does_not_start_fails_every_case(pytester: pytest.Pytester, book: Casebook):
     """No case is skipped because an engine is missing."""
     book.add("merge.one")
