@@ -87,3 +87,12 @@ def read_snapshots(
 def as_multiset(rows: pa.Table) -> Rows:
     """Return the rows as a multiset, without an order."""
     return Counter(repr(tuple(row.values())) for row in rows.to_pylist())
+
+
+def check_rows(found: pa.Table, expected: pa.Table, where: str) -> None:
+    """Check that an answer has the expected rows. Raises AssertionError with `where` and the rows that differ."""
+    given, wanted = as_multiset(found), as_multiset(expected)
+    if given != wanted:
+        lost = [f"expected {row}" for row in sorted((wanted - given).elements())]
+        more = [f"found    {row}" for row in sorted((given - wanted).elements())]
+        raise AssertionError("\n".join([where, f"columns  {', '.join(expected.column_names)}", *lost, *more]))
