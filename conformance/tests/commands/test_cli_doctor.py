@@ -70,7 +70,7 @@ def test_engine_is_ready_if_all_requirements_are_installed(monkeypatch):
 def test_engines_without_an_adapter_are_told_with_the_reason(name):
     """doctor and engines print the reason, and so does an attempt to run the engine."""
     reason = registry.without_adapter()[name]
-    assert f"{name} cannot run: {reason}" in run("doctor")
+    assert f"{name}: no adapter; {reason}" in run("doctor")
     assert f"{name}: no adapter; {reason}" in run("engines", "--no-ask")
     with pytest.raises(UnknownEngine, match=re.escape(reason)):
         registry.find(name)

@@ -70,7 +70,7 @@ def doctor(
     for diagnosis in missing:
         console.print(f"{diagnosis.engine.name}: {diagnosis.remedy}", soft_wrap=True, markup=False)
     for name, reason in registry.without_adapter().items():
-        console.print(f"{name} cannot run: {reason}", soft_wrap=True, markup=False)
+        console.print(f"{name}: no adapter; {reason}", soft_wrap=True, markup=False)
     if missing and not is_index_reachable():
         console.print("[yellow]The package index cannot be reached; missing requirements cannot be installed now.[/yellow]")
 
