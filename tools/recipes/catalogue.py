@@ -43,6 +43,7 @@ MODULES = (
     "version_9.keys",
     "version_9.indexes",
     "version_9.upgrades",
+    "version_9.types",
 )
 
 

@@ -15,10 +15,12 @@ _SIMPLE: dict[str, tuple[str, pa.DataType]] = {
     "bytes": ("binary", pa.binary()),
     "date": ("date", pa.date32()),
     "timestamp-micros": ("timestamp", pa.timestamp("us", tz="UTC")),
+    "local-timestamp-micros": ("timestamp_ntz", pa.timestamp("us")),
 }
 _AVRO_LOGICAL = {
     "date": {"type": "int", "logicalType": "date"},
     "timestamp-micros": {"type": "long", "logicalType": "timestamp-micros"},
+    "local-timestamp-micros": {"type": "long", "logicalType": "local-timestamp-micros"},
 }
 
 

@@ -71,7 +71,7 @@ class Step:
     differs from `kind`, or "nothing". `columns` replaces the table's columns from this
     step on (schema evolution). `options` are writer settings for this step; `of` is the number of the earlier step that the
     action refers to. `until` is the state in which the writer stopped, None for a completed action. `statement` is the SQL of
-    a step `create_index`; `{table}` in it is the name of the table.
+    a step `create_index` or `sql`; `{table}` in it is the name of the table, `{path}` its folder.
     """
 
     kind: str
@@ -117,6 +117,11 @@ def sql_delete(*keys: Row, **more: Any) -> Step:
 def merge_into(*rows: Row, **more: Any) -> Step:
     """`MERGE INTO` that updates only the columns of these rows in the records with their keys."""
     return Step("merge_into", rows, model="nothing", **more)
+
+
+def sql(statement: str, *rows: Row, model: str) -> Step:
+    """Statements, separated by semicolons, that make one commit with these rows; `model` is the operation of the model."""
+    return Step("sql", rows, statement=statement, model=model)
 
 
 def insert_overwrite(*rows: Row, **more: Any) -> Step:

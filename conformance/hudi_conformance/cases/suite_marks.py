@@ -82,8 +82,8 @@ def _test(node: ast.FunctionDef, names: Mapping[str, ast.expr]) -> dict[str, Any
     """Marks closest to the function come first, those of the module last, as pytest has them.
 
     `requirements` includes the rules that parameters cite; features that only a parameter needs are not in `needs`. With
-    `computed`, further rules are known only when the test is collected. `versions` are the table versions that the test says
-    it is about.
+    `computed`, further rules are known only when the test is collected. `versions` are the table versions that the closest mark
+    of that name has.
     """
     marked = [*reversed(node.decorator_list), *(value for name, value in names.items() if name == "pytestmark")]
     return {
@@ -91,6 +91,7 @@ def _test(node: ast.FunctionDef, names: Mapping[str, ast.expr]) -> dict[str, Any
         "line": node.lineno,
         "fingerprint": fingerprint_of(node),
         "description": read_guarantee(ast.get_docstring(node) or ""),
+        "fixtures": [argument.arg for argument in node.args.args],
         "imported": [ast.unparse(mark) for mark in marked if _is_imported(mark, names)],
         **_read_marks(marked, names),
     }
@@ -116,7 +117,7 @@ def _read_marks(marked: Iterable[ast.expr], names: Mapping[str, ast.expr]) -> di
         "computed": any(not _items(arg) for call in citing for arg in call.args),
         "needs": _items_of(arg for call in needing for arg in call.args),
         "writer": _items_of(find_keyword(call, "writer") for call in needing),
-        "versions": sorted({version for mark in marks if mark.name == "versions" for version in _numbers(mark.call)}),
+        "versions": next((sorted(_numbers(mark.call)) for mark in marks if mark.name == "versions"), []),
     }
 
 

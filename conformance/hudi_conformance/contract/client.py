@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -79,6 +80,8 @@ class Client:
         #: The tables that the engine was asked to change, and those of the messages since the set was last cleared.
         self.written: set[str] = set()
         self.used: set[str] = set()
+        #: The version of the tables that are created without naming another version than the default.
+        self.table_version = TableSpec.version
         self._folder = tempfile.TemporaryDirectory(prefix="hudi-conformance-")
         self._transport: Transport | None = None
         try:
@@ -116,8 +119,10 @@ class Client:
         return self._ask("compute", function=function, arguments=dict(arguments))["value"]
 
     def create(self, table: str, spec: TableSpec) -> None:
-        """An empty table at `table`."""
+        """An empty table at `table`; a spec of the default version has the version of this client."""
         self._note_write(table)
+        if spec.version == TableSpec.version:
+            spec = replace(spec, version=self.table_version)
         self._ask("create", table=table, spec=spec.to_json())
 
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:

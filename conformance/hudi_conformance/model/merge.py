@@ -69,7 +69,7 @@ class PayloadBehaviour:
     #: Of versions with equal ordering values, the earlier one is kept.
     first_of_equals: bool = False
     #: Values of the kept row that are filled from the other one: null, or the placeholder of an unavailable value.
-    fills: tuple[str | None, ...] = ()
+    fills: tuple[str | bytes | None, ...] = ()
     #: Whether a row that is kept against a later version is filled too.
     fills_from_late_rows: bool = True
     #: A flagged delete also removes rows with greater ordering values.
@@ -101,9 +101,9 @@ PAYLOADS: Mapping[str, PayloadBehaviour] = {
 }
 
 #: The partial update modes of version 9: the values that each fills.
-PARTIAL_UPDATE_MODES: Mapping[str, tuple[str | None, ...]] = {
+PARTIAL_UPDATE_MODES: Mapping[str, tuple[str | bytes | None, ...]] = {
     "IGNORE_DEFAULTS": (None,),
-    "FILL_UNAVAILABLE": (UNAVAILABLE,),
+    "FILL_UNAVAILABLE": (UNAVAILABLE, UNAVAILABLE.encode()),
 }
 
 
@@ -112,19 +112,23 @@ class Rules:
     """The rules that select a version of a record, and whether deletes are remembered.
 
     `ordering` is empty if the later version is kept. `keeps_tombstones` is true for merge-on-read: there the log remembers the
-    ordering value of a flagged delete until compaction, while a copy-on-write file has no trace of the row.
+    ordering value of a flagged delete until compaction, while a copy-on-write file has no trace of the row. `marker` is the
+    delete field of the table and the text that marks a delete in it.
     """
 
     ordering: tuple[str, ...]
     keeps_tombstones: bool
     behaviour: PayloadBehaviour = PayloadBehaviour()
+    marker: tuple[str, str] | None = None
 
     def ordering_of(self, row: Row) -> Ordering:
         """The ordering values of `row`; () in commit-time mode, where all rows are equal."""
         return tuple(self.behaviour.position(row.get(name)) for name in self.ordering)
 
     def is_delete(self, row: Row) -> bool:
-        """Whether the row is flagged as deleted."""
+        """Whether the row is flagged as deleted, or has the delete marker."""
+        if self.marker is not None and str(row.get(self.marker[0])) == self.marker[1]:
+            return True
         column, value = self.behaviour.flag
         found = row.get(column)
         return bool(found.lower() == value.lower() if isinstance(found, str) else found == value)

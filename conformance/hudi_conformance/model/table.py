@@ -29,7 +29,8 @@ class Model:
     """The rows that a table must return.
 
     `merge_mode` None is event time if there is an ordering field, else commit time; CUSTOM merges by a `payload` class of
-    `PAYLOADS`. `partial_update_mode` is one of `PARTIAL_UPDATE_MODES`. Without a record key every row is a separate record.
+    `PAYLOADS`. `partial_update_mode` is one of `PARTIAL_UPDATE_MODES`, `delete_marker` the delete field of the table and its
+    marker. Without a record key every row is a separate record.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Model:
         table_type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE",
         payload: str | None = None,
         partial_update_mode: str | None = None,
+        delete_marker: tuple[str, str] | None = None,
     ) -> None:
         mode = merge_mode or ("EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING")
         filled = PARTIAL_UPDATE_MODES[partial_update_mode] if partial_update_mode else ()
@@ -53,6 +55,7 @@ class Model:
             ordering=() if behaviour.overwrites else ((behaviour.ordering,) if behaviour.ordering else tuple(ordering)),
             keeps_tombstones=table_type == "MERGE_ON_READ",
             behaviour=behaviour,
+            marker=delete_marker,
         )
         self._merge_on_read = table_type == "MERGE_ON_READ"
         self._changes: list[Change] = []

@@ -2,15 +2,16 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hudi_conformance.cases.renames import current_case
-from hudi_conformance.cases.verdict import Outcome
+from hudi_conformance.cases.verdict import Outcome, Result
 from hudi_conformance.report.evidence.evidence import RESULTS
 from hudi_conformance.report.published import case_without_parameters, outcomes_by_case
 from hudi_conformance.report.saved_run import read_report
+from hudi_conformance.requirements.requirement import VERSIONS
 
 
 def store_verdicts(report: Path, results: Path = RESULTS) -> list[Path]:
@@ -23,19 +24,39 @@ def store_verdicts(report: Path, results: Path = RESULTS) -> list[Path]:
     for result in results_of_report:
         if result.outcome is not Outcome.NOT_RUN:
             counts.setdefault(result.engine, {}).setdefault(case_without_parameters(result), Counter()).update(result.counts)
-    return [_merge(results, engine, found, counts[engine]) for engine, found in outcomes_by_case(results_of_report).items()]
+    newest = {engine: _cases_at(results_of_report, engine) for engine in counts}
+    return [
+        _merge(results, engine, found, counts[engine], newest[engine])
+        for engine, found in outcomes_by_case(results_of_report).items()
+    ]
+
+
+def _cases_at(results: Sequence[Result], engine: str) -> set[str]:
+    """The Python cases of an engine that made only tables of the newest version, with one of their parameters at least."""
+    return {
+        case_without_parameters(one)
+        for one in results
+        if one.engine == engine
+        and one.versions == VERSIONS[-1:]
+        and "::" in one.case
+        and one.outcome is not Outcome.UNSUPPORTED
+    }
 
 
 def _current(stored: Mapping[str, Any]) -> dict[str, Any]:
     return {current_case(case): value for case, value in stored.items()}
 
 
-def _merge(results: Path, engine: str, outcomes: dict[str, str], counts: Mapping[str, Mapping[str, int]]) -> Path:
+def _merge(
+    results: Path, engine: str, outcomes: dict[str, str], counts: Mapping[str, Mapping[str, int]], newest: Collection[str]
+) -> Path:
     path = results / f"{engine.replace('/', '_').replace(':', '_')}.json"
     before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"cases": {}}
     cases = dict(sorted((_current(before["cases"]) | outcomes).items()))
     counted = {case: tried for case, tried in sorted({**_current(before.get("counts", {})), **counts}.items()) if tried}
+    at_newest = sorted({*(set(map(current_case, before.get("at_newest_version", ()))) - outcomes.keys()), *newest})
     results.mkdir(parents=True, exist_ok=True)
     kept = {"engine": engine, "cases": cases} | ({"counts": counted} if counted else {})
+    kept |= {"at_newest_version": at_newest} if at_newest else {}
     path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     return path

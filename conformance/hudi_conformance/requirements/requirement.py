@@ -6,7 +6,7 @@ explains every key. The ids are stable: cases, mutants, errata and `@implements`
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -46,6 +46,14 @@ def versions_of_golden_case(case: Mapping[str, Any]) -> tuple[int, ...]:
     A case says so; otherwise a table is of version 8, and what holds for a file or a function holds for every version.
     """
     return tuple(case.get("versions", VERSIONS[:1] if "table" in case else VERSIONS))
+
+
+def is_version_drawn(needs: Collection[str], fixtures: Collection[str]) -> bool:
+    """Whether the version of the tables of a Python case without a mark `versions` is drawn: it creates them itself.
+
+    Tables that several cases share have version 8.
+    """
+    return "create" in needs and not {"shared_tables", "histories"} & set(fixtures)
 
 
 def anchor_of(heading: str) -> str:

@@ -3,10 +3,12 @@
 A folder of such tests has a `conftest.py` that imports everything named in `__all__` from here. That brings the fixtures
 `engine`, `writer` and `reader` (each a `Client`), once per engine of `--engine` and once per ordered pair. The marks
 `requirements("MRG-029", ...)` and `needs("read.snapshot", writer=("create", ...))` name the rules that a test checks and the
-features that it needs; an engine that does not declare them is not asked.
+features that it needs; an engine that does not declare them is not asked. A test that creates its tables and has no mark
+`versions` holds for each table version; the version is drawn by the id of the case.
 """
 
 import itertools
+import zlib
 from dataclasses import replace
 from pathlib import PurePath
 from types import FunctionType
@@ -19,7 +21,7 @@ from hudi_conformance.cases.verdict import Judgement, Outcome, Result, describe_
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.requirements.chapters import chapter_of_test
-from hudi_conformance.requirements.requirement import VERSIONS
+from hudi_conformance.requirements.requirement import VERSIONS, is_version_drawn
 from hudi_conformance.runner.pytest_session import get_session
 from hudi_conformance.runner.session import Session
 
@@ -71,8 +73,26 @@ def cited_rules(item: pytest.Item) -> tuple[str, ...]:
 
 
 def versions_of_test(item: pytest.Item) -> tuple[int, ...]:
-    """The table versions of the tables that a Python case makes; version 8 if no mark says otherwise."""
-    return tuple(sorted({version for mark in item.iter_markers("versions") for version in mark.args})) or VERSIONS[:1]
+    """The table versions of the tables that a Python case makes: what the closest mark says, or the drawn one."""
+    mark = item.get_closest_marker("versions")
+    return (item.stash.get(DRAWN, VERSIONS[0]),) if mark is None else tuple(sorted(mark.args))
+
+
+def draw_version(item: pytest.Item, session: Session) -> int:
+    """The version of the tables that a case creates, for a case that holds for each version: one of them by its id.
+
+    The draw is the same in every run, so that lists of known failures hold. An engine that does not create tables of the
+    version creates those of the first one.
+    """
+    needs = {feature for mark in item.iter_markers("needs") for feature in (*mark.args, *mark.kwargs.get("writer", ()))}
+    fixtures = getattr(item, "fixturenames", ())
+    if item.get_closest_marker("versions") is not None or not is_version_drawn(needs, fixtures):
+        return VERSIONS[0]
+    mark = _engine_mark(item)
+    engines = {mark.args[0], mark.kwargs.get("writer", mark.args[0])}
+    known = set.intersection(*(set(session.client(name).hello.features) for name in engines))
+    offered = [version for version in VERSIONS if version == VERSIONS[0] or f"create.table-version.{version}" in known]
+    return offered[zlib.crc32(case_id(item).encode()) % len(offered)]
 
 
 def find_chapter(item: pytest.Item) -> str:
@@ -108,6 +128,10 @@ def _engine_mark(item: pytest.Item) -> pytest.Mark:
 NO_RESULT = pytest.StashKey[bool]()
 
 
+#: The version of the tables that a case creates without naming one.
+DRAWN = pytest.StashKey[int]()
+
+
 #: Set on a case that is not run, because the run of its engine was stopped: the reason.
 STOPPED = pytest.StashKey[str]()
 
@@ -129,6 +153,9 @@ def skip_unless_declared(item: pytest.Item, session: Session) -> None:
             pytest.skip(f"{writer}, which writes: {lack}")
         if (lack := describe_missing_features(needs.args, session.client(mark.args[0]).hello)) is not None:
             pytest.skip(lack)
+    item.stash[DRAWN] = draw_version(item, session)
+    for engine_name in {mark.args[0], mark.kwargs.get("writer", mark.args[0])}:
+        session.client(engine_name).table_version = item.stash[DRAWN]
 
 
 def validate_written_tables(item: pytest.Item, session: Session) -> None:

@@ -1,6 +1,7 @@
 """Coverage of the specification: levels, totals, the page, and the problems that are reported."""
 
 import json
+from dataclasses import replace
 from importlib import import_module
 
 import pytest
@@ -98,6 +99,15 @@ def test_the_cases_of_a_table_version_are_evidence_for_that_version_alone():
     assert [entry("MRG-027", found).status_at(version) for version in (8, 9)] == ["uncovered", "uncovered"]
     counted = coverage.count_evidence([entry("MRG-028", found), entry("MRG-041", found)])
     assert [counted[key] for key in ("rules_8", "rules_9", "judged_8", "judged_9")] == [1, 2, 1, 0]
+
+
+def test_a_verdict_of_a_case_with_a_drawn_version_counts_for_the_version_that_was_run():
+    """A recorded verdict is of version 8, unless the record says that tables of version 9 were made."""
+    drawn = CitedCase("t::x", ("MRG-028",), (), "p", "d", versions=(8, 9), is_drawn=True)
+    found = Evidence(cases=(drawn,), verdicts={"other": {"t::x": "pass"}})
+    assert [entry("MRG-028", found).status_at(version) for version in (8, 9)] == ["judged", "cited"]
+    found = replace(found, at_newest={"other": frozenset({"t::x"})})
+    assert [entry("MRG-028", found).status_at(version) for version in (8, 9)] == ["judged", "judged"]
 
 
 def test_a_case_that_fails_on_the_reference_tests_no_mutant():
@@ -273,6 +283,25 @@ def test_recording_a_report_keeps_counters(tmp_path):
     assert run(x=[3, 4], y=[0]) == {"t::x": {"orders": 7}}
     assert run(y=[5]) == {"t::x": {"orders": 7}, "t::y": {"orders": 5}}
     assert run(x=[0]) == {"t::y": {"orders": 5}}
+
+
+def test_recording_a_report_keeps_the_cases_that_made_tables_of_version_9(tmp_path):
+    """A test one of whose parameters drew version 9 is kept until it is recorded again without."""
+    started = run_report.Run((run_report.EngineRun("e"),), seed=None, started="", seconds=0.0, complete=True)
+
+    def run(**drawn: list[int]) -> list[str]:
+        tried = [
+            Result(f"t::{test}[n={number}]", "e", Outcome.PASS, "model", versions=(version,))
+            for test, versions in drawn.items()
+            for number, version in enumerate(versions)
+        ]
+        run_report.write_report(tmp_path, started, tried)
+        (path,) = stored_verdicts.store_verdicts(tmp_path, tmp_path / "results")
+        return json.loads(path.read_text(encoding="utf-8")).get("at_newest_version", [])
+
+    assert run(x=[8, 9], y=[8]) == ["t::x"]
+    assert run(y=[9]) == ["t::x", "t::y"]
+    assert run(x=[8, 8]) == ["t::y"]
 
 
 def test_the_command_prints_json_and_writes_nothing():

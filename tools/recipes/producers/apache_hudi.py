@@ -151,6 +151,8 @@ class Making:
             self._rollback_pending(self._instant_of(step))
         elif step.kind == "create_index":
             self._sql(step.statement or INDEX)
+        elif step.kind == "sql":
+            self._run_statements(step)
         elif step.kind == "sql_delete":
             self._sql_delete(step)
         elif step.kind == "merge_into":
@@ -185,6 +187,12 @@ class Making:
     def _partition_path(self, row: Row) -> str:
         hive = self.recipe.table.hive_style
         return "/".join(f"{n}={row[n]}" if hive else str(row[n]) for n in self.recipe.table.partition_columns)
+
+    def _run_statements(self, step: Step) -> None:
+        """Run the statements of a step, of which the first of a table may create it."""
+        for statement in (step.statement or "").split(";"):
+            self.registered |= "CREATE TABLE" in statement
+            self._sql(statement.replace("{path}", str(self.path)))
 
     def _sql_delete(self, step: Step) -> None:
         for row in step.rows:

@@ -4,7 +4,7 @@ import difflib
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -41,6 +41,8 @@ class CoverageEntry:
     excluded: str | None
     #: Engine -> citing case -> outcome.
     answers: Mapping[str, Mapping[str, str]]
+    #: Engine -> cases of a drawn version that it ran at the newest version.
+    at_newest: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @cached_property
     def roles_reached(self) -> dict[Level, tuple[str, ...]]:
@@ -59,8 +61,19 @@ class CoverageEntry:
 
     def _levels_at(self, version: int) -> tuple[Level, ...]:
         cases = [case for case in self.cases if version in case.versions]
-        reached = evidence_levels.roles_reached(self.requirement, cases, self.mutants, self.answers)
+        reached = evidence_levels.roles_reached(self.requirement, cases, self.mutants, self._answers_at(version))
         return evidence_levels.levels(self.requirement, bool(self.implemented), reached)
+
+    def _answers_at(self, version: int) -> Mapping[str, Mapping[str, str]]:
+        """The answers of cases that were run at that version: older records of cases with a drawn version are of the first."""
+        if version == index.VERSIONS[0]:
+            return self.answers
+        drawn = {case.id for case in self.cases if case.is_drawn}
+        return {
+            engine: {case: outcome for case, outcome in found.items()
+                     if case not in drawn or case in self.at_newest.get(engine, ())}
+            for engine, found in self.answers.items()
+        }  # fmt: skip
 
     def status_at(self, version: int) -> str:
         """The highest level that the cases of a table version give the rule; empty if it does not hold there."""
@@ -119,7 +132,8 @@ def _entry(rule: Requirement, evidence: Evidence) -> CoverageEntry:
     citing = evidence.cases_citing(rule.id)
     answers = {engine: {c.id: found[c.id] for c in citing if c.id in found} for engine, found in evidence.verdicts.items()}
     places = tuple(evidence.implemented.get(rule.id, ()))
-    return CoverageEntry(rule, places, citing, evidence.mutants_breaking(rule.id), index.excluded().get(rule.id), answers)
+    excluded = index.excluded().get(rule.id)
+    return CoverageEntry(rule, places, citing, evidence.mutants_breaking(rule.id), excluded, answers, evidence.at_newest)
 
 
 def entries_as_json(found: Iterable[CoverageEntry]) -> dict[str, Any]:

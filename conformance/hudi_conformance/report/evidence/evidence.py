@@ -20,7 +20,7 @@ from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants.harness.score import Kill, recorded_kills
 from hudi_conformance.report.evidence import source_facts
 from hudi_conformance.report.evidence.file_cache import FileCache, cache_folder
-from hudi_conformance.requirements.requirement import VERSIONS, versions_of_golden_case
+from hudi_conformance.requirements.requirement import VERSIONS, is_version_drawn, versions_of_golden_case
 
 #: The source checkout; of an installed package there is none.
 ROOT = Path(__file__).parents[4]
@@ -47,7 +47,8 @@ class CitedCase:
     """A golden case or a Python test of the suite, with the rules that it cites; `path` is relative to the checkout.
 
     `needs` are the features that it needs of the engine under test, `writer_needs` those of an engine that writes for it.
-    `golden` is the content of case.json, None for a Python test. `versions` are the table versions that it is about.
+    `golden` is the content of case.json, None for a Python test. `versions` are the table versions that it is about; with
+    `is_drawn` each of its parameters is about one of them.
     """
 
     id: str
@@ -61,6 +62,7 @@ class CitedCase:
     writer_needs: tuple[str, ...] = ()
     versions: tuple[int, ...] = VERSIONS
     fingerprint: str = ""
+    is_drawn: bool = False
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -84,6 +86,8 @@ class Evidence:
     cases: tuple[CitedCase, ...] = ()
     kills: tuple[Kill, ...] = ()
     verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    #: Engine -> the cases with a drawn version whose recorded run made a table of version 9.
+    at_newest: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: What each case tried, on the reference (`counts.MEANINGS`).
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     #: The features of the contract.
@@ -113,6 +117,7 @@ def gather_evidence() -> Evidence:
         known,
         mutants(files),
         recorded_verdicts(),
+        cases_at_newest(),
         counts,
         features(files),
         find_deviations(files),
@@ -218,21 +223,29 @@ def suite_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
     read = {module: files.read(path, suite_marks.read_suite_module) for module, (_, path) in paths.items()}
     modules = suite_marks.Modules(read)
     return tuple(
-        CitedCase(
-            f"{module.rpartition('.')[2]}::{test['name']}",
-            modules.texts_of_test(module, test, "requirements"),
-            (),
-            paths[module][0],
-            test["description"],
-            line=test["line"],
-            needs=modules.texts_of_test(module, test, "needs"),
-            writer_needs=modules.texts_of_test(module, test, "writer"),
-            versions=tuple(test["versions"]) or VERSIONS[:1],
-            fingerprint=test["fingerprint"],
-        )
+        _suite_case(modules, module, test, paths[module][0])
         for module, facts in read.items()
         if module.rpartition(".")[2].startswith("test_")
         for test in facts["tests"]
+    )
+
+
+def _suite_case(modules: suite_marks.Modules, module: str, test: Mapping[str, Any], path: str) -> CitedCase:
+    """A test of a module of the suite."""
+    needs, writer_needs = (modules.texts_of_test(module, test, what) for what in ("needs", "writer"))
+    is_drawn = not test["versions"] and is_version_drawn((*needs, *writer_needs), test["fixtures"])
+    return CitedCase(
+        f"{module.rpartition('.')[2]}::{test['name']}",
+        modules.texts_of_test(module, test, "requirements"),
+        (),
+        path,
+        test["description"],
+        line=test["line"],
+        needs=needs,
+        writer_needs=writer_needs,
+        versions=VERSIONS if is_drawn else tuple(test["versions"]) or VERSIONS[:1],
+        fingerprint=test["fingerprint"],
+        is_drawn=is_drawn,
     )
 
 
@@ -266,6 +279,12 @@ def recorded_verdicts() -> dict[str, dict[str, str]]:
     """Engine -> case -> outcome, from the committed results."""
     files = (json.loads(p.read_text(encoding="utf-8")) for p in sorted(RESULTS.glob("*.json")))
     return {f["engine"]: {current_case(case): outcome for case, outcome in f["cases"].items()} for f in files}
+
+
+def cases_at_newest() -> dict[str, frozenset[str]]:
+    """Engine -> cases whose version is drawn, and that made a table of the newest version in its recorded run."""
+    files = (json.loads(p.read_text(encoding="utf-8")) for p in sorted(RESULTS.glob("*.json")))
+    return {f["engine"]: frozenset(map(current_case, f.get("at_newest_version", ()))) for f in files}
 
 
 def recorded_counts(cases: Container[str]) -> dict[str, dict[str, int]]:

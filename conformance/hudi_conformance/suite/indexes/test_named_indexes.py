@@ -64,8 +64,8 @@ def expression_index(name: str, column: str, function: str, **options: str) -> d
 class NamedTable(IndexedTable):
     """A table with a record index and indexes that a user named."""
 
-    def __init__(self, engine: Client, uri: str, type: Type, *indexes: Mapping[str, str], version: int = 8) -> None:
-        super().__init__(engine, uri, type, SETTINGS, version)
+    def __init__(self, engine: Client, uri: str, type: Type, *indexes: Mapping[str, str], version: int | None = None) -> None:
+        super().__init__(engine, uri, type, SETTINGS, version or engine.table_version)
         self.write(*INSERTS)
         for options in indexes:
             assert self.request_index(options) is not None

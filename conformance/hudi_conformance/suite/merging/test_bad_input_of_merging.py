@@ -75,6 +75,7 @@ CONTRADICTIONS: Mapping[str, tuple[Entries, str]] = {
 @pytest.mark.requirements("MRG-016", "MRG-021", "MRG-031", "MRG-035", "PAY-002", "API-008")
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 @pytest.mark.leaves_damage("it edits the properties")
+@pytest.mark.versions(8)
 def test_invalid_settings_of_merging_are_an_error(engine: Client, new_uri: Callable[[], str], name: str) -> None:
     """PAY-002: with unknown, contradicted or missing settings of merging no row is returned, and the message names
     the setting.

@@ -142,6 +142,7 @@ def check_cells(engine: Client, uri: str, rule: Rule, cells: Cells, arrangement:
     "PAY-001", "PAY-002", "PAY-003", "PAY-004", "PAY-008", "PAY-011", "PAY-014", "PAY-015", "PAY-016", "PAY-017", "PAY-018",
     "PAY-022", "PAY-023", "MRG-011", "MRG-012", "NBC-005",
 )  # fmt: skip
+@pytest.mark.versions(8)
 def test_a_payload_class_decides_at_every_stage(
     engine: Client, new_uri: Callable[[], str], name: str, arrangement: str
 ) -> None:

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.metadata.definitions import V1, V2, IndexDefinition
+from hudi_reference.metadata.definitions import SINCE, V1, V2, IndexDefinition
 from hudi_reference.metadata.indexes.secondary_index import secondary_texts
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
 from hudi_reference.metadata.lookup.key_lookup import groups_of
@@ -65,10 +65,16 @@ def _groups(one: IndexDefinition, snapshot: IndexSnapshot, texts: Iterable[str])
 
 # ER-168: entries of deployed writers may be missing.
 def _is_complete(one: IndexDefinition, snapshot: IndexSnapshot, properties: TableProperties) -> bool:
-    """Whether the index is over the values of one column, is usable, and has an entry for every row with a value."""
+    """Whether the index is over the values of one column, is usable, and has an entry for every row with a value.
+
+    At version 9 a definition without a version may be of an index of either version, so that the index is not used.
+    """
     is_plain = one.function in ("identity", "") and len(one.columns) == 1
     keeps_moved = bool(one.version) or not properties.partition_fields
-    return is_plain and keeps_moved and one.partition in snapshot.usable and bool(snapshot.slices(one.partition))
+    says_version = bool(one.version) or properties.version < SINCE
+    return (
+        is_plain and keeps_moved and says_version and one.partition in snapshot.usable and bool(snapshot.slices(one.partition))
+    )
 
 
 def _texts(

@@ -1,0 +1,54 @@
+"""Make drawn tables of version 9 with Apache Hudi 1.2.0 and compare three answers to each query of them.
+
+    python -m tools.drawn_tables FOLDER [--seed N] [--from N] [--count N] [--judge]
+
+`--judge` makes no table, and compares those in the folder. Exit code 1 if an answer of the reference differs from another one.
+"""
+
+import argparse
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+from tools.drawn_tables.judging import Judge
+
+from hudi_conformance.engines.support.environments import python_for, to_stderr
+
+ROOT = Path(__file__).parents[2]
+
+
+def main() -> int:
+    """Make the tables, and print what differs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--from", type=int, default=0, dest="first")
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--kinds", default="snapshot,incremental,cdc", help="queries that Apache Hudi answers too")
+    parser.add_argument("--judge", action="store_true")
+    asked = parser.parse_args()
+    numbers = [str(number) for number in range(asked.first, asked.first + asked.count)]
+    if not asked.judge:
+        command = [python_for("apache-hudi", to_stderr), "-m", "tools.drawn_tables.maker", asked.folder, str(asked.seed),
+                   asked.kinds]  # fmt: skip
+        subprocess.run([*command, *numbers], cwd=ROOT, check=False)
+    failed = 0
+    for number in numbers:
+        folder = asked.folder / number
+        if not (folder / "made.json").is_file():
+            print(f"{number}: not made")
+            continue
+        drawn = pickle.loads((folder / "drawn.pickle").read_bytes())
+        judge = Judge(drawn, folder)
+        found = list(judge.differences())
+        errors = [f"  step {n} {step.kind}: {done['error']}" for n, (step, done)
+                  in enumerate(zip(drawn.recipe.steps, judge.made["steps"], strict=True)) if done["error"]]  # fmt: skip
+        print(f"{number} {drawn.axes}: {len(judge.made['asked'])} queries, {len(found)} differ")
+        print(*(errors + found if found or errors else []), sep="\n", flush=True)
+        failed += bool(found)
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
