@@ -27,7 +27,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 
-ANSWER_ORDER = ("rows", "inspect", "value", "done", "refused", "conflict", "error")
+ANSWER_ORDER = ("rows", "digest", "inspect", "value", "done", "refused", "conflict", "error")
 
 
 def contract_page() -> str:

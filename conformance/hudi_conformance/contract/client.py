@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self
 import pyarrow as pa
 
 from hudi_conformance.contract.arrow_files import NotAnArrowFile, read_answer, write_rows
+from hudi_conformance.contract.digests import Digest, digests_of
 from hudi_conformance.contract.errors import (
     Conflict,
     ContractError,
@@ -106,6 +107,14 @@ class Client:
             with suppress(OSError):  # the engine may have made a directory of that name; the whole folder is removed at the end
                 into.unlink(missing_ok=True)
 
+    def digest(self, table: str, query: Query, group_by: str) -> list[Digest]:
+        """The digests of the rows of `query`; those of an engine that computes none from its rows."""
+        if "read.digest" not in self.hello.features:
+            return digests_of(self.read(table, query), group_by)
+        self.used.add(table)
+        answer = self._ask("digest", table=table, query=query.to_json(), group_by=group_by)["digest"]
+        return sorted(map(Digest.from_json, answer), key=lambda one: (one.group or "", one.rows))
+
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Timeline and file slices of the table at `uri`, or the contents of the file at `uri` with look-ups of `keys`
         and `prefix`.
@@ -128,10 +137,19 @@ class Client:
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit; the requested time of its instant."""
         with self._said(Write(table, operation, rows, options or {})) as said:
-            done = self._ask("write", **said)["done"]
-        if "instant" not in done:
+            return self._instant(self._ask("write", **said))
+
+    def write_sql(self, table: str, operation: Operation, sql: str, *, options: Mapping[str, str] | None = None) -> str:
+        """One commit with the rows of a query in Spark's SQL; the requested time of its instant."""
+        self._note_write(table)
+        further = {"options": dict(options)} if options else {}
+        return self._instant(self._ask("write_sql", table=table, operation=operation, sql=sql, **further))
+
+    def _instant(self, answer: Mapping[str, Any]) -> str:
+        """The instant in an answer to a write."""
+        if "instant" not in answer["done"]:
             raise self._fault("done.answer: an answer to write names the instant of the commit")
-        instant: str = done["instant"]
+        instant: str = answer["done"]["instant"]
         return instant
 
     def service(

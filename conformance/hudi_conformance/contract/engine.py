@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from hudi_conformance.contract.digests import Digest
 from hudi_conformance.contract.errors import Refused
 from hudi_conformance.contract.messages import Hello, Operation, Phase, Point, Query, Service, TableSpec, Work, Write
 
@@ -23,6 +24,10 @@ class Engine:
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of `query`: its columns, or all data columns, in any row order."""
         raise Refused(f"read.{query.kind}", "this engine does not read")
+
+    def digest(self, table: str, query: Query, group_by: str) -> list[Digest]:
+        """The digests of the rows of `query` by the values of the column `group_by`; see `digests`."""
+        raise Refused("read.digest", "this engine does not compute digests")
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Timeline and file slices of the table (a folder) at `uri`, or the contents of the file at `uri`, in the form of
@@ -47,6 +52,10 @@ class Engine:
         `options` are settings of the writer by Hudi's names.
         """
         raise Refused(f"write.{operation.replace('_', '-')}", "this engine does not write")
+
+    def write_sql(self, table: str, operation: Operation, sql: str, *, options: Mapping[str, str] | None = None) -> str:
+        """One commit with the rows of a query in Spark's SQL; the requested time of its instant."""
+        raise Refused("write.sql", "this engine runs no SQL")
 
     def service(
         self,

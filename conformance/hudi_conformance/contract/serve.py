@@ -110,6 +110,11 @@ def _read(engine: Engine, message: Message) -> Answer:
     return {"rows": message["into"]}
 
 
+def _digest(engine: Engine, message: Message) -> Answer:
+    found = engine.digest(message["table"], Query.from_json(message["query"]), message["group_by"])
+    return {"digest": [one.to_json() for one in found]}
+
+
 def _inspect(engine: Engine, message: Message) -> Answer:
     found = engine.inspect(message["uri"], keys=message.get("keys"), prefix=message.get("prefix"))
     return {"inspect": _as_json(found)}
@@ -136,6 +141,11 @@ def _write(engine: Engine, message: Message) -> Answer:
     return {"done": {"instant": instant}}
 
 
+def _write_sql(engine: Engine, message: Message) -> Answer:
+    further = {"options": message["options"]} if "options" in message else {}
+    return _done(engine.write_sql(message["table"], message["operation"], message["sql"], **further))
+
+
 def _service(engine: Engine, message: Message) -> Answer:
     given = {name: message[name] for name in ("phase", "instant", "options") if name in message}
     return _done(engine.service(message["table"], message["service"], **given))
@@ -158,10 +168,12 @@ def _done(instant: str | None) -> Answer:
 
 _WORK: dict[str, Callable[[Engine, Message], Answer]] = {
     "read": _read,
+    "digest": _digest,
     "inspect": _inspect,
     "compute": _compute,
     "create": _create,
     "write": _write,
+    "write_sql": _write_sql,
     "service": _service,
     "begin": _begin,
     "resume": _resume,

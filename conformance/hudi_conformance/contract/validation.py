@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 ANSWERS: dict[str, tuple[str, ...]] = {
     "hello": ("hello", "error"),
     "read": ("rows", "refused", "error"),
+    "digest": ("digest", "refused", "error"),
     "inspect": ("inspect", "refused", "error"),
     "compute": ("value", "refused", "error"),
     "create": ("done", "refused", "conflict", "error"),
     "write": ("done", "refused", "conflict", "error"),
+    "write_sql": ("done", "refused", "conflict", "error"),
     "service": ("done", "refused", "conflict", "error"),
     "begin": ("done", "refused", "conflict", "error"),
     "resume": ("done", "refused", "conflict", "error"),

@@ -11,10 +11,12 @@ import pyarrow as pa
 
 from hudi_conformance import __version__
 from hudi_conformance.contract import EngineError, Hello, Query
+from hudi_conformance.contract.digests import Digest
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.contract.serve import serve
 from hudi_conformance.engines.reference.engine import BYTES, OFFERED, PAUSES, Reference, contract_errors
 from hudi_conformance.engines.support.environments import ensure_java
+from hudi_conformance.engines.support.large_tables import digests_of_frame, is_large, session_options
 from hudi_reference.caching import cached_property
 from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
 from hudi_reference.schema.avro import META_COLUMNS
@@ -34,28 +36,35 @@ class SparkEngine(Reference):
         ensure_java()
         from hudi_spark.session import local_session
 
-        return local_session()
+        options: dict[str, Any] = dict(session_options())
+        if is_large():
+            options["spark.driver.extraJavaOptions"] = "-XX:+UseSerialGC"
+        return local_session(**options)
 
     def hello(self) -> Hello:
         """Identity and features. The version is that of the suite, because both are one distribution."""
         self.spark.range(1).count()
-        return Hello("spark", __version__, "python", (OFFERED | BYTES) - PAUSES)
+        return Hello("spark", __version__, "python", ((OFFERED | BYTES) - PAUSES) | {"read.digest", "write.sql"})
 
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of a query; timestamps are cast to the type of the table."""
         import hudi_spark
         from hudi_spark.read import make_plan
 
-        chosen: dict[str, Any] = {
-            "query": query.kind, "where": query.where, "as_of": query.as_of, "begin": query.begin, "end": query.end,
-            "schema_on_read": query.by_id, "mergers": SAMPLE_MERGERS,
-        }  # fmt: skip
+        chosen = _arguments(query)
         with _in_terms_of_the_contract():
             stored = make_plan(table, columns=query.columns, **chosen).fields
             columns = query.columns if query.columns is not None else [n for n in stored.names if n not in META_COLUMNS]
             with hudi_spark.errors_of_executors():
                 rows = hudi_spark.read(self.spark, table, columns=columns, **chosen).toArrow()
             return conform(rows, pa.schema([stored.field(name) for name in columns]), "result")
+
+    def digest(self, table: str, query: Query, group_by: str) -> list[Digest]:
+        """The digests of the rows of a query, which executors compute."""
+        import hudi_spark
+
+        with _in_terms_of_the_contract(), hudi_spark.errors_of_executors():
+            return digests_of_frame(hudi_spark.read(self.spark, table, columns=query.columns, **_arguments(query)), group_by)
 
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit of a DataFrame with one partition, because each partition writes its own files."""
@@ -66,10 +75,26 @@ class SparkEngine(Reference):
             instant: str = getattr(hudi_spark, operation)(frame, table, options=options, mergers=SAMPLE_MERGERS)
             return instant
 
+    def write_sql(self, table: str, operation: Operation, sql: str, *, options: Mapping[str, str] | None = None) -> str:
+        """One commit of the rows of a query, with the tasks that Spark makes of it."""
+        import hudi_spark
+
+        with _in_terms_of_the_contract():
+            instant: str = getattr(hudi_spark, operation)(self.spark.sql(sql), table, options=options)
+            return instant
+
     def close(self) -> None:
         """Stop Spark, if it was started."""
         if "spark" in self.__dict__:
             self.spark.stop()
+
+
+def _arguments(query: Query) -> dict[str, Any]:
+    """The arguments of `hudi_spark.read` for a query, without its columns."""
+    return {
+        "query": query.kind, "where": query.where, "as_of": query.as_of, "begin": query.begin, "end": query.end,
+        "schema_on_read": query.by_id, "mergers": SAMPLE_MERGERS,
+    }  # fmt: skip
 
 
 @contextmanager

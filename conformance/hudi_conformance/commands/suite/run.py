@@ -85,6 +85,15 @@ def run(
         int | None,
         typer.Option("--jobs", metavar="N", min=1, help="Processes that run cases; default: one for each core, 1 with --only."),
     ] = None,
+    scale: Annotated[
+        int | None,
+        typer.Option(
+            "--scale",
+            metavar="ROWS",
+            min=1,
+            help="Instead of the cases: tables of so many drawn rows, whose answers are compared by hashes.",
+        ),
+    ] = None,
     programs: Annotated[
         int | None, typer.Option("--programs", metavar="N", min=1, help="Random programs of each model-based test.")
     ] = None,
@@ -98,6 +107,8 @@ def run(
     except WrongUsage as error:
         raise _stop(console, str(error), USAGE) from None
     seed = int(time.strftime("%Y%m%d")) if seed is None else seed
+    if scale is not None:
+        raise typer.Exit(_run_scale(console, names, scale, seed, report, only, skip))
     jobs = (os.cpu_count() or 1 if not only else 1) if jobs is None else jobs
     chosen = _chosen(console, only, skip, jobs, tier)
     for name in names:
@@ -125,6 +136,18 @@ def run(
     if format_ == "github" and catcher.ending is not None:
         _annotate(catcher.ending, expected_failures)
     raise typer.Exit(result)
+
+
+def _run_scale(console: Console, names: list[str], rows: int, seed: int, report: Path, only: list[str], skip: list[str]) -> int:
+    """The exit code of a run on large tables, which has no cases to choose."""
+    from hudi_conformance.commands.suite.run_scale import run_scale
+
+    if only or skip:
+        raise _stop(console, "--scale runs no cases; leave out --only and --skip", USAGE)
+    for name in names:
+        if (complaint := _prepare(console, name)) is not None:
+            raise _stop(console, complaint, BROKEN)
+    return run_scale(console, names, rows, seed, report)
 
 
 def _traced(trace: bool, trace_to: str | None, report: Path) -> str | None:

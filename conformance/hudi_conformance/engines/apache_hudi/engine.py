@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.contract import Hello, Query
+from hudi_conformance.contract.digests import Digest
 from hudi_conformance.engines.apache_hudi import maintenance, queries, services, updates
 from hudi_conformance.engines.apache_hudi.functions import functions, inspection
 from hudi_conformance.engines.apache_hudi.functions.files import Files
@@ -17,6 +18,7 @@ from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.apache_hudi.write_client_engine import CREATES_9, WriteClientEngine
 from hudi_conformance.engines.support.environments import Progress, to_stderr
 from hudi_conformance.engines.support.features import FILES, QUERIES, TABLES, WRITES
+from hudi_conformance.engines.support.large_tables import digests_of_frame
 from hudi_reference.caching import cached_property
 
 _FEATURES = frozenset(
@@ -27,6 +29,8 @@ _FEATURES = frozenset(
         *WRITES,
         "read.cdc",
         "read.by-id",
+        "read.digest",
+        "write.sql",
         "write.generated-keys",
         "write.global-index",
         "inspect.table",
@@ -68,12 +72,26 @@ class ApacheHudiEngine(WriteClientEngine):
         with in_contract_words():
             return self.session.collect(queries.frame(self.session, table, query))
 
+    def digest(self, table: str, query: Query, group_by: str) -> list[Digest]:
+        """The digests of the rows of a query, which Spark computes."""
+        table = tables.admitted(self.session, table, self.version)
+        with in_contract_words():
+            return digests_of_frame(queries.frame(self.session, table, query), group_by)
+
     def write(self, table: str, operation: str, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit; `options` are further options of the datasource, for recipes of golden tables."""
         table = tables.admitted(self.session, table, self.version, writing=True)
         with in_contract_words():
             write = updates.partial_update if operation == "partial_update" else partial(tables.write, operation=operation)
             return write(session=self.session, table=table, rows=rows, options=options or {})
+
+    def write_sql(self, table: str, operation: str, sql: str, *, options: Mapping[str, str] | None = None) -> str:
+        """One commit of the rows of a query."""
+        table = tables.admitted(self.session, table, self.version, writing=True)
+        schema = tables.schema_of(tables.properties_of(self.session, table))
+        with in_contract_words():
+            frame = self.session.with_nulls_of(self.session.spark.sql(sql), schema)
+            return tables.write_frame(self.session, table, operation, frame, options or {})
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Timeline and file slices of a table, or the contents of a file, read by Hudi's classes."""

@@ -13,9 +13,12 @@ import pyarrow.parquet as pq
 from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle, s3a
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.support.environments import Progress, ensure_java, to_stderr
+from hudi_conformance.engines.support.large_tables import is_large, session_options
 
 #: The C1 compiler and the serial collector halve the start time; the work is too short to need the others.
 JVM_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djdk.attach.allowAttachSelf=true"
+#: For many rows.
+_FLAGS_FOR_LARGE_TABLES = "-XX:+UseSerialGC -Djdk.attach.allowAttachSelf=true"
 
 SPARK_OPTIONS: Mapping[str, str] = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
@@ -66,13 +69,14 @@ class Session(JavaBridge):
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master("local[2]").appName(f"apache-hudi-{version}")
+        flags = _FLAGS_FOR_LARGE_TABLES if is_large() else JVM_FLAGS
         here = {
             "spark.jars": ",".join(map(str, jars)),
             "spark.sql.warehouse.dir": self._folder.name,
             # A JVM that crashes writes its report to a temporary folder, not to the working directory.
-            "spark.driver.extraJavaOptions": f"{JVM_FLAGS} -XX:ErrorFile={self._folder.name}/hs_err.log",
+            "spark.driver.extraJavaOptions": f"{flags} -XX:ErrorFile={self._folder.name}/hs_err.log",
         }
-        for key, value in {**SPARK_OPTIONS, **here, **stores}.items():
+        for key, value in {**SPARK_OPTIONS, **session_options(), **here, **stores}.items():
             builder = builder.config(key, value)
         self.spark = builder.getOrCreate()
         self.spark.sparkContext.setLogLevel("ERROR")
@@ -108,11 +112,14 @@ class Session(JavaBridge):
 
         The rows are passed in a Parquet file, because PySpark 3.5 does not keep all types of Arrow.
         """
-        from pyspark.sql import DataFrame
-
         path = Path(self._folder.name) / "rows.parquet"
         pq.write_table(rows, path)
-        read = self.spark.read.parquet(str(path))
+        return self.with_nulls_of(self.spark.read.parquet(str(path)), avro)
+
+    def with_nulls_of(self, read: Any, avro: Mapping[str, Any]) -> Any:
+        """The DataFrame with columns that allow nulls where the Avro record schema `avro` does."""
+        from pyspark.sql import DataFrame
+
         json = with_nullability(read.schema, avro).json()
         java_type = self.jvm.org.apache.spark.sql.types.DataType.fromJson(json)
         strict = self.spark._jsparkSession.createDataFrame(read._jdf.toJavaRDD(), java_type)

@@ -136,7 +136,18 @@ def _key_generator(spec: TableSpec) -> str:
 def write(session: Session, table: str, operation: str, rows: pa.Table, options: Mapping[str, str]) -> str:
     """One commit through the Spark datasource; the requested time of its instant."""
     properties = properties_of(session, table)
-    frame = session.data_frame(rows, json.loads(properties.get("hoodie.table.create.schema", "{}")))
+    return write_frame(session, table, operation, session.data_frame(rows, schema_of(properties)), options)
+
+
+def schema_of(properties: Mapping[str, str]) -> dict[str, Any]:
+    """The Avro record schema with which the table was created; empty if it has none."""
+    found: dict[str, Any] = json.loads(properties.get("hoodie.table.create.schema", "{}"))
+    return found
+
+
+def write_frame(session: Session, table: str, operation: str, frame: Any, options: Mapping[str, str]) -> str:
+    """One commit of a DataFrame; the requested time of its instant."""
+    properties = properties_of(session, table)
     before = completed(session, table)
     frame.write.format("hudi").options(**{**write_options(properties, operation), **options}).mode("append").save(table)
     new = {time: ended for time, ended in completed(session, table).items() if time not in before}
