@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from tools.check_templates import CORRECT, judge_adapter, parse_arguments
@@ -41,6 +42,17 @@ def supported(language):
     """The tuples of the table SUPPORTED: property, supported values, feature."""
     row = r'"(hoodie\.[a-z.]+)", "([\w|]*)", "([a-z.-]+)"'
     return sorted(re.findall(row, source(language)))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_states_needs_length_and_commands(language):
+    """docs/templates.md has the lines of each program, and the commands that new-engine prints."""
+    template = TEMPLATES[language]
+    page = (Path(__file__).resolve().parents[2] / "docs" / "templates.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith(f"| `{language}` |"))
+    cells = [cell.strip(" `") for cell in row.split("|")[1:-1]]
+    assert int(cells[2]) == len(source(language).splitlines())
+    assert (cells[-2], cells[-1]) == (template.build, template.adapter)
 
 
 def test_there_is_a_template_for_each_language():

@@ -140,6 +140,12 @@ def test_answer_with_another_id_is_a_protocol_fault(script):
         script(f'say({{"id": 8, "inspect": {INSPECTION}}})').inspect(TABLE)
 
 
+def test_a_closed_standard_output_is_named(script):
+    """The process runs on without its standard output: the error says so, and does not wait for the time limit."""
+    with pytest.raises(EngineCrash, match="closed its standard output before it answered inspect"):
+        script("os.close(1); time.sleep(1000)").inspect(TABLE)
+
+
 def test_a_crash_has_exit_status_and_last_output(script):
     """The exception has the last output of the process."""
     with pytest.raises(EngineCrash, match="exited with status 3 before it answered inspect") as caught:
