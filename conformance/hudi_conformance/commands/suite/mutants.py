@@ -20,6 +20,7 @@ from hudi_conformance.mutants.harness.score import Kill, save_kills
 from hudi_conformance.report.evidence.evidence import ROOT, CitedCase, Evidence, gather_evidence
 from hudi_conformance.report.evidence.freshness import Record, find_stale_kills, load_records, make_record, save_records
 from hudi_conformance.requirements.chapters import chapter_of_rule
+from hudi_conformance.runner.mutation.missing import extend_kills, find_missing
 from hudi_conformance.runner.mutation.named import SuiteError, run_mutants
 from hudi_conformance.runner.mutation.stale import confirm_kills
 
@@ -40,6 +41,12 @@ def mutants(
     stale: Annotated[
         bool,
         typer.Option("--stale", help="Only mutants whose record is older than mutant, code or cases; of them, confirm it."),
+    ] = False,
+    missing: Annotated[
+        bool,
+        typer.Option(
+            "--missing", help="Only mutants with a rule, or a role of a rule, that no kill covers; look for such kills."
+        ),
     ] = False,
     drawn: Annotated[
         int | None,
@@ -74,7 +81,7 @@ def mutants(
     cases = evidence.cases
     share_compiled_modules()
     try:
-        kills = _confirm(chosen, evidence) if stale else _run(chosen, evidence, jobs)
+        kills = _extend(chosen, evidence) if missing else _confirm(chosen, evidence) if stale else _run(chosen, evidence, jobs)
     except SuiteError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(3) from None
@@ -145,6 +152,23 @@ def _confirm(chosen: list[Mutant], evidence: Evidence) -> list[Kill]:
             progress.update(task, advance=1, description=kill.name)
 
         confirm_kills(chosen, evidence, done)
+    return kills
+
+
+def _extend(chosen: list[Mutant], evidence: Evidence) -> list[Kill]:
+    """Look for kills that cover rules and roles that no recorded kill covers."""
+    known, kills = {kill.name: kill for kill in evidence.kills}, list[Kill]()
+    chosen = [mutant for mutant in chosen if any(find_missing(known[mutant.name], evidence))]
+    with Progress(transient=True, console=SafeConsole(stderr=True)) as progress:
+        task = progress.add_task("mutants", total=len(chosen))
+
+        def done(kill: Kill, record: Record) -> None:
+            kills.append(kill)
+            _store(kill, record)
+
+        for mutant in chosen:
+            extend_kills([mutant], evidence, done)
+            progress.update(task, advance=1, description=mutant.name)
     return kills
 
 

@@ -145,3 +145,18 @@ def timeline_cached_per_process(patch: Patch) -> None:
         return kept.setdefault(key, timeline) if timeline.commits else timeline
 
     patch.set(table, "timeline_of", remembered)
+
+
+@mutant(breaks=("TL-036", "TL-049"))
+def files_stored_after_completion(patch: Patch) -> None:
+    """Publishes the completion, and then stores the data files of the action once more."""
+    original = Transitions.complete
+
+    def complete(self: Transitions, instant: Any, *arguments: Any, **more: Any) -> Any:
+        done = original(self, instant, *arguments, **more)
+        for info in self.storage.list(skip=".hoodie"):
+            if f"_{instant.requested}." in info.path:
+                self.storage.put(info.path, self.storage.get(info.path))
+        return done
+
+    patch.set(Transitions, "complete", complete)

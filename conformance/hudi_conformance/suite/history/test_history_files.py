@@ -23,12 +23,11 @@ from hudi_conformance.suite.support.tables.archived_tables import (
 )
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 
-WRITES = pytest.mark.needs("create", "write.upsert", "copy-on-write", "partition.plain")
 ARCHIVE = pytest.mark.needs("create", "write.upsert", "service.archive", "copy-on-write", "partition.plain")
 NewUri = Callable[[], str]
 
 
-@WRITES
+@ARCHIVE
 @pytest.mark.requirements("LSM-004")
 def test_manifests_never_change(engine: Client, histories: Histories) -> None:
     """LSM-004: each change of the history adds manifests of higher numbers; existing manifests stay byte-identical."""
@@ -42,7 +41,7 @@ def test_manifests_never_change(engine: Client, histories: Histories) -> None:
     assert len({name for step in steps for name in step.manifests}) > 9
 
 
-@WRITES
+@ARCHIVE
 @pytest.mark.requirements("LSM-007", "LSM-008", "LSM-009")
 def test_the_version_file_names_a_whole_manifest(engine: Client, histories: Histories) -> None:
     """LSM-009: after each write the version file is the decimal number of an existing manifest, and never smaller
@@ -57,7 +56,7 @@ def test_the_version_file_names_a_whole_manifest(engine: Client, histories: Hist
         assert step.history.get("_version_", b"0") == str(step.version).encode()
 
 
-@WRITES
+@ARCHIVE
 @pytest.mark.requirements("LSM-010", "LSM-011")
 def test_a_manifest_lists_every_live_file_with_its_length(engine: Client, histories: Histories) -> None:
     """LSM-010: the current manifest lists everything that was archived, and each length is that of the file in bytes."""
@@ -70,7 +69,7 @@ def test_a_manifest_lists_every_live_file_with_its_length(engine: Client, histor
     assert len(archived) == len(steps) - len(steps[-1].completed)
 
 
-@WRITES
+@ARCHIVE
 @pytest.mark.requirements("LSM-013", "LSM-014", "LSM-015", "LSM-016")
 def test_files_are_named_by_times_and_level(engine: Client, histories: Histories) -> None:
     """LSM-016: a name consists of the least and the greatest requested time of the file's actions and its level; flushes are of
@@ -106,7 +105,7 @@ def test_file_names_have_the_greatest_requested_time(engine: Client, new_uri: Ne
     assert name == f"{late}_{rows[-1]['instantTime']}_0.parquet"
 
 
-@WRITES
+@ARCHIVE
 @pytest.mark.requirements("LSM-003", "LSM-017", "LSM-018", "LSM-019", "LSM-020", "LSM-021")
 def test_history_files_have_the_specified_columns(engine: Client, histories: Histories) -> None:
     """LSM-021: times and action are texts, metadata and plan bytes, all of them optional; the version is a number, and always
@@ -121,7 +120,7 @@ def test_history_files_have_the_specified_columns(engine: Client, histories: His
         assert {one["version"] for one in steps[-1].rows(name)} == {1}
 
 
-@WRITES
+@ARCHIVE
 @pytest.mark.requirements("LSM-002", "LSM-018", "LSM-019", "LSM-020", "LSM-021", "LSM-024")
 def test_the_history_keeps_the_contents_of_the_files(engine: Client, histories: Histories) -> None:
     """LSM-002: times, action and the bytes of the completed file are those of the active timeline; a plain write has
@@ -136,7 +135,7 @@ def test_the_history_keeps_the_contents_of_the_files(engine: Client, histories: 
             assert one["plan"] is None
 
 
-@WRITES
+@ARCHIVE
 @pytest.mark.requirements("LSM-022", "LSM-024")
 def test_rows_are_in_the_order_of_requested_times(engine: Client, histories: Histories) -> None:
     """LSM-022: within a file, and over the files of a level by name, requested times only increase."""
@@ -147,7 +146,7 @@ def test_rows_are_in_the_order_of_requested_times(engine: Client, histories: His
             assert times == sorted(times)
 
 
-@WRITES
+@ARCHIVE
 @pytest.mark.requirements("LSM-023", "LSM-024", "ARC-010")
 def test_a_full_batch_is_merged_into_one_file_of_the_next_level(engine: Client, histories: Histories) -> None:
     """LSM-023: with batches of three, three flushes become one file of level 1, and three of those one of level 2; nothing is
@@ -165,7 +164,7 @@ def test_a_full_batch_is_merged_into_one_file_of_the_next_level(engine: Client, 
         assert before.archived.items() <= after.archived.items(), "a merge has changed an archived action"
 
 
-@WRITES
+@ARCHIVE
 @pytest.mark.requirements("LSM-006")
 def test_superseded_files_stay_for_running_readers(engine: Client, histories: Histories) -> None:
     """LSM-006: all files of the three newest manifests still exist; files that no manifest lists are deleted eventually."""
@@ -179,7 +178,7 @@ def test_superseded_files_stay_for_running_readers(engine: Client, histories: Hi
         assert {name for name in step.history if LEVEL_FILE.fullmatch(name)} == listed
 
 
-@WRITES
+@ARCHIVE
 @pytest.mark.requirements("ARC-010", "LSM-023")
 def test_by_default_ten_files_are_merged(engine: Client, new_uri: NewUri) -> None:
     """ARC-010: nine flushes are nine files of level 0; the tenth makes them one of level 1."""
@@ -191,7 +190,7 @@ def test_by_default_ten_files_are_merged(engine: Client, new_uri: NewUri) -> Non
     assert {level: len(names) for level, names in read_step(uri).levels.items()} == {1: 1}
 
 
-@WRITES
+@ARCHIVE
 @pytest.mark.needs("read.snapshot", "inspect.table", "timeline.history")
 @pytest.mark.requirements("ARC-002", "LSM-002", "LSM-024", "RDR-009")
 def test_a_table_with_a_long_history_is_read(engine: Client, histories: Histories) -> None:

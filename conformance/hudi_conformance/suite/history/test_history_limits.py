@@ -108,7 +108,7 @@ def test_a_lower_limit_that_is_not_below_the_upper_one_is_refused(
     assert read_step(uri).completed == before.completed
 
 
-@pytest.mark.needs("create", "write.upsert", "copy-on-write", "partition.plain")
+@pytest.mark.needs("create", "write.upsert", "service.archive", "copy-on-write", "partition.plain")
 @pytest.mark.requirements("ARC-005", "ARC-006", "ARC-007")
 def test_archiving_follows_each_write(engine: Client, new_uri: NewUri) -> None:
     """ARC-006: after each write no more writes are active than the limit permits, and no more files are in the
@@ -124,7 +124,7 @@ def test_archiving_follows_each_write(engine: Client, new_uri: NewUri) -> None:
     assert len(found.completed) + len(found.archived) == 12
 
 
-@pytest.mark.needs("create", "write.upsert", "copy-on-write", "partition.plain")
+@pytest.mark.needs("create", "write.upsert", "service.archive", "copy-on-write", "partition.plain")
 @pytest.mark.requirements("ARC-006")
 def test_archiving_can_be_switched_off(engine: Client, new_uri: NewUri) -> None:
     """ARC-006: with hoodie.archive.automatic=false writes archive nothing."""

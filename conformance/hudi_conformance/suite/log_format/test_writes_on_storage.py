@@ -10,7 +10,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.suite.support.programs.write_programs import Program, Step, as_arrow, row
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Step, as_arrow, expect_rows, row
 from hudi_conformance.suite.support.tables.stored_blocks import AVRO, DELETE, INSTANT_TIME, PARQUET, ROWS, SCHEMA, logs_written
 from hudi_conformance.suite.support.tables.tables_under_services import instant_files
 from hudi_conformance.suite.support.tables.written_tables import base_files, table_folder
@@ -20,7 +20,8 @@ LOGS = pytest.mark.needs("create", "write.upsert", "write.delete", "merge-on-rea
 
 @LOGS
 @pytest.mark.requirements("LF-010", "LF-011", "LF-013", "LF-015", "LF-017", "LF-018", "LF-019", "LF-022", "LF-023", "LF-026")
-@pytest.mark.requirements("LF-035", "LF-038", "BLK-018")
+@pytest.mark.requirements("LF-009", "LF-014", "LF-016", "LF-020", "LF-021", "LF-028", "LF-029", "LF-030", "LF-031", "LF-032")
+@pytest.mark.requirements("LF-033", "LF-034", "LF-035", "LF-038", "BLK-018")
 def test_log_blocks_have_the_frame_of_deployed_releases(engine: Client, new_uri: Callable[[], str]) -> None:
     """LF-010: magic, lengths, version, type and header of a data block are those that every deployed reader expects."""
     instant, (block,) = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"), row("b", 2, "y"))))
@@ -57,7 +58,7 @@ def test_a_delete_block_holds_a_version_and_a_length(engine: Client, new_uri: Ca
 
 
 @LOGS
-@pytest.mark.requirements("BLK-011", "BLK-012")
+@pytest.mark.requirements("BLK-011", "BLK-012", "LF-001", "BLK-014")
 def test_deletes_of_a_batch_follow_its_rows(engine: Client, new_uri: Callable[[], str]) -> None:
     """BLK-011: of a batch with rows and flagged deletes the data block comes first."""
     _, blocks = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"), row("b", 2, "y", deleted=True))))
@@ -91,7 +92,7 @@ def test_a_deleted_row_is_not_in_the_next_base_file(engine: Client, new_uri: Cal
 
 
 @pytest.mark.needs("create", "merge-on-read", "merge.event-time")
-@pytest.mark.requirements("LAY-013", "PROP-004", "PROP-005", "PROP-006", "PROP-007", "MRG-020")
+@pytest.mark.requirements("LAY-013", "PROP-004", "PROP-005", "PROP-006", "PROP-007", "PROP-009", "PROP-010", "MRG-020")
 def test_a_new_table_has_its_properties(engine: Client, new_uri: Callable[[], str]) -> None:
     """PROP-004: the properties file in .hoodie holds name, type, version, keys and merge mode."""
     uri = new_uri()
@@ -103,6 +104,8 @@ def test_a_new_table_has_its_properties(engine: Client, new_uri: Callable[[], st
     assert found["hoodie.table.version"] == str(engine.table_version)
     assert found["hoodie.table.recordkey.fields"] == "id"
     assert found["hoodie.record.merge.mode"] == "EVENT_TIME_ORDERING"
+    assert found["hoodie.timeline.layout.version"] == "2"
+    assert "ts" in (found.get("hoodie.table.precombine.field"), found.get("hoodie.table.ordering.fields"))
     assert [name for name in found if re.fullmatch(r"hoodie(\.[a-z0-9_]+)+", name) is None] == []
 
 
@@ -144,3 +147,39 @@ def test_url_encoded_folders_escape_the_value(engine: Client, new_uri: Callable[
     engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), url_encode=True))
     engine.write(uri, "insert", as_arrow([row("a", 1, "x", "oslo/west")]))
     assert folders(uri) == {"oslo%2Fwest"}
+
+
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "copy-on-write", "partition.plain")
+@pytest.mark.requirements("LAY-009", "LAY-018")
+def test_partitions_lie_at_different_depths(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LAY-009: values with slashes make folders at depths of one, two and four, and a second write finds the rows in all."""
+    uri, cities = new_uri(), ("x", "a/b", "a/c/d/e")
+    engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
+    for ts in (1, 2):
+        engine.write(uri, "upsert", as_arrow([row(city, ts, f"value {ts}", city) for city in cities]))
+    assert folders(uri) == set(cities)
+    expect_rows(engine, uri, [row(city, 2, "value 2", city) for city in cities], "after two writes")
+
+
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "copy-on-write", "partition.none")
+@pytest.mark.requirements("LAY-010", "LAY-018")
+def test_files_of_a_table_without_partitions_are_in_the_base_path(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LAY-010: without partition fields all base files are in the base path itself, before and after an update."""
+    uri = new_uri()
+    engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False).spec())
+    engine.write(uri, "upsert", as_arrow(ROWS))
+    engine.write(uri, "upsert", as_arrow([row("a", 2, "y")]))
+    assert folders(uri) == {"."}
+    expect_rows(engine, uri, [row("a", 2, "y"), *ROWS[1:]], "after two writes")
+
+
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "partition.plain", "merge.event-time")
+@BOTH_TYPES
+@pytest.mark.requirements("PROP-009", "MRG-028")
+def test_the_ordering_field_decides_inside_a_write(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """PROP-009: of two rows of one key in one write the one with the greater ordering value is stored, in either order."""
+    uri = new_uri()
+    engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
+    twice = [row("a", 20, "greater"), row("a", 10, "lower"), row("b", 10, "lower"), row("b", 20, "greater")]
+    engine.write(uri, "upsert", as_arrow(twice))
+    expect_rows(engine, uri, [row("a", 20, "greater"), row("b", 20, "greater")], "after one write")

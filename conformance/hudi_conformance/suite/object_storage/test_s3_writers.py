@@ -213,6 +213,7 @@ def test_a_writer_and_a_service_run_concurrently(engine: Client, object_store: O
     assert object_store.values(table) == expected, f"{found.results}\n{describe_run(found)}"
 
 
+@pytest.mark.needs("service.archive")
 @pytest.mark.requirements("S3-003")
 def test_the_version_file_of_the_history_is_always_readable(engine: Client, object_store: ObjectStore) -> None:
     """S3-003: a read of the version file while an archiver replaces it returns a complete number, which never decreases."""

@@ -103,7 +103,7 @@ def test_a_compaction_plans_files_and_reports_the_result(engine: Client, new_uri
 @COMPACTS
 @pytest.mark.parametrize("place", range(1, len(ROWS) + 1))
 @MODES
-@pytest.mark.requirements("CMP-002", "MRG-013", "MRG-008", "OCC-003")
+@pytest.mark.requirements("CMP-002", "MRG-013", "MRG-008", "MRG-023", "MRG-025", "MRG-027", "OCC-003")
 def test_a_compaction_at_any_time_changes_nothing(engine: Client, new_uri: NewUri, mode: Mode, place: int) -> None:
     """MRG-013: rows without deletes: with a compaction at any position, each snapshot is that of the writes alone."""
     table = LoggedTable(engine, new_uri(), mode).write(*ROWS[:place])

@@ -1,5 +1,6 @@
 """Log blocks as they are stored, parsed from the description of the format alone."""
 
+import gzip
 import io
 import struct
 from dataclasses import dataclass
@@ -69,3 +70,19 @@ def log_files(uri: str) -> list[Path]:
     """Return the log files of a table."""
     found = [path for path in table_folder(uri).rglob(".*.log.*") if ".hoodie" not in path.parts and path.suffix != ".crc"]
     return sorted(found)
+
+
+def hfile_keys(content: bytes) -> list[bytes]:
+    """Return the row keys of an HFile in stored order, from its data blocks: a header of 33 bytes, then entries."""
+    keys, place = list[bytes](), 0
+    while content[place : place + 8] == b"DATABLK*":
+        on_disk, _, _, _, _, with_header = struct.unpack(">iiqBii", content[place + 8 : place + 33])
+        payload = content[place + 33 : place + with_header]
+        entries = io.BytesIO(gzip.decompress(payload) if payload[:2] == b"\x1f\x8b" else payload)
+        while head := entries.read(8):
+            key_length, value_length = struct.unpack(">ii", head)
+            key = entries.read(key_length)
+            keys.append(key[2 : 2 + int.from_bytes(key[:2], "big")])
+            entries.read(value_length + 1)  # the last byte is the version of the entry, always 0
+        place += 33 + on_disk
+    return keys

@@ -1,0 +1,218 @@
+"""What table services store, read from storage: files on the timeline, the metadata of their completion, data files, rows."""
+
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import fastavro
+import pyarrow.parquet as pq
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.messages import Service
+from hudi_conformance.suite.support.programs.write_programs import Step, row
+from hudi_conformance.suite.support.tables.clustered_tables import ClusteredTable, NewUri, Type
+from hudi_conformance.suite.support.tables.tables_under_services import deleted_files, keep_commits, read_instant_file
+from hudi_conformance.suite.support.tables.tables_with_logs import DUE
+from hudi_conformance.suite.support.tables.written_tables import files_below, table_folder
+
+WRITES = ("create", "write.insert", "write.upsert", "partition.plain", "read.snapshot", "read.projection", "merge.event-time")
+COMPACTS = pytest.mark.needs(*WRITES, "merge-on-read", "service.compaction")
+CLUSTERS = pytest.mark.needs(*WRITES, "copy-on-write", "service.clustering")
+CLEANS = pytest.mark.needs(*WRITES, "copy-on-write", "service.clean")
+ROLLS_BACK = pytest.mark.needs(*WRITES, "copy-on-write", "service.rollback")
+#: Service -> the action while it is pending, and when it is completed.
+ACTIONS = {
+    "compaction": ("compaction", "commit"),
+    "clustering": ("clustering", "replacecommit"),
+    "clean": ("clean", "clean"),
+    "rollback": ("rollback", "rollback"),
+}
+STEPS = (
+    Step("upsert", (row("a", 10, "x"), row("b", 10, "x"), row("c", 10, "x", "rio"))),
+    Step("upsert", (row("a", 20, "y"), row("c", 5, "late", "rio"), row("d", 10, "x", "rio"))),
+    Step("upsert", (row("a", 15, "late"), row("b", 30, "z"), row("d", 20, "z", "rio"))),
+)
+Files = Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class Served:
+    """A table on which a service ran: its requested time, and the files below the base path before and after."""
+
+    table: ClusteredTable
+    service: Service
+    instant: str
+    before: Files
+    after: Files
+
+    @property
+    def folder(self) -> Path:
+        """The base path."""
+        return table_folder(self.table.uri)
+
+    @property
+    def states(self) -> list[Path]:
+        """The files of the service on the timeline: requested, inflight, completed."""
+        pending, completed = ACTIONS[self.service]
+        home = self.folder / ".hoodie" / "timeline"
+        (done,) = home.glob(f"{self.instant}_*.{completed}")
+        return [home / f"{self.instant}.{pending}.requested", home / f"{self.instant}.{pending}.inflight", done]
+
+    @property
+    def created(self) -> set[str]:
+        """The data files that the service created."""
+        return data_files(self.after) - data_files(self.before)
+
+    @property
+    def removed(self) -> set[str]:
+        """The data files that the service removed."""
+        return data_files(self.before) - data_files(self.after)
+
+    def completion(self) -> dict[str, Any]:
+        """The metadata of completion."""
+        return read_instant_file(self.table.uri, self.instant, ACTIONS[self.service][1])[1]
+
+
+def data_files(files: Files) -> set[str]:
+    """Return the base files and log files among the files of a table."""
+    return {name for name in files if not name.startswith(".hoodie/") and (name.endswith(".parquet") or ".log." in name)}
+
+
+def run_service(engine: Client, uri: str, service: Service, type: Type, options: Mapping[str, str] | None = None) -> Served:
+    """Write a table and run the service; a rollback is that of the last write."""
+    table = ClusteredTable(engine, uri, type).write(*STEPS)
+    before = relative_files(uri)
+    instant = engine.service(uri, service, instant=table.times[-1] if service == "rollback" else None, options=options or {})
+    assert instant is not None, f"there was nothing to do for the {service}"
+    return Served(table, service, instant, before, relative_files(uri))
+
+
+def relative_files(uri: str) -> dict[str, bytes]:
+    """Return the files of a table by their paths below the base path."""
+    home = table_folder(uri)
+    return {path.relative_to(home).as_posix(): content for path, content in files_below(home).items()}
+
+
+def check_timeline(served: Served) -> None:
+    """Check names, places, contents and ages of the service's files on the timeline, and that all have one requested time."""
+    names = {name.rpartition("/")[2] for name in served.after.keys() - served.before.keys() if re.search(r"/\d{17}[._]", name)}
+    own = {path.name for path in served.states}
+    assert {name for name in names if name.startswith(served.instant)} == own
+    assert not [name for name in served.after if re.fullmatch(r"\.hoodie/\d{17}[._].*", name)], (
+        "an instant outside the timeline"
+    )
+    assert not [name for name in served.after if re.match(r"\d{17}[._]", name.rpartition("/")[2]) and name[0] != "."]
+    for path in served.states:
+        if content := path.read_bytes():
+            assert len(list(fastavro.reader(io.BytesIO(content)))) == 1, f"{path.name} is not an Avro file of one record"
+    assert served.states[2].stat().st_size > 0
+    made = [(served.folder / name).stat().st_mtime_ns for name in served.created]
+    requested, inflight, completed = (path.stat().st_mtime_ns for path in served.states)
+    assert requested <= inflight <= min(made, default=inflight)
+    assert max(made, default=inflight) <= completed, "a data file is newer than the completion"
+
+
+def check_created_files(served: Served) -> None:
+    """Check the new base files against the metadata of completion, and that no earlier file has changed."""
+    stats = [stat for found in served.completion()["partitionToWriteStats"].values() for stat in found]
+    assert {stat["path"] for stat in stats} == served.created != set()
+    assert {stat["path"]: stat["fileSizeInBytes"] for stat in stats} == {
+        name: len(served.after[name]) for name in served.created
+    }
+    for name in served.created:
+        assert name.endswith(f"_{served.instant}.parquet")
+        rows = pq.read_table(io.BytesIO(served.after[name]), columns=["_hoodie_file_name"])
+        assert set(rows.column(0).to_pylist()) == {name.rpartition("/")[2]}
+    check_kept_files(served)
+
+
+def check_kept_files(served: Served) -> None:
+    """Check that the data files that are still there have their bytes."""
+    kept = data_files(served.before) & data_files(served.after)
+    assert [name for name in kept if served.before[name] != served.after[name]] == []
+
+
+@COMPACTS
+@pytest.mark.requirements("TL-002", "TL-027", "TL-028", "TL-034", "TL-036", "TL-037", "TL-042", "TL-048", "LAY-011", "LAY-017")
+@pytest.mark.requirements("TL-005", "BF-009", "META-010", "LAY-024", "CMP-001")
+def test_a_compaction_stores_its_states_and_files(engine: Client, new_uri: NewUri) -> None:
+    """TL-005: a compaction is requested and inflight under its own name and completes as a commit, whose metadata names every
+    new base file; earlier files stay as they are.
+    """
+    served = run_service(engine, new_uri(), "compaction", "MERGE_ON_READ", DUE)
+    check_timeline(served)
+    check_created_files(served)
+    assert served.removed == set()
+    served.table.check_rows("after the compaction")
+
+
+@CLUSTERS
+@pytest.mark.requirements("TL-002", "TL-027", "TL-028", "TL-034", "TL-036", "TL-037", "TL-040", "TL-042", "TL-048", "LAY-017")
+@pytest.mark.requirements("TL-005", "BF-009", "META-010", "LAY-011", "LAY-024", "CLU-001")
+def test_a_clustering_stores_its_states_and_files(engine: Client, new_uri: NewUri) -> None:
+    """TL-040: a clustering is requested and inflight under its own name and completes as a replacecommit, whose metadata names
+    every new base file; replaced files stay.
+    """
+    served = run_service(engine, new_uri(), "clustering", "COPY_ON_WRITE")
+    check_timeline(served)
+    check_created_files(served)
+    assert served.removed == set()
+    served.table.check_rows("after the clustering")
+
+
+@CLEANS
+@pytest.mark.requirements("TL-002", "TL-005", "TL-027", "TL-028", "TL-036", "TL-037", "TL-048", "LAY-017", "LAY-024")
+def test_a_clean_stores_its_states_and_removes_what_it_names(engine: Client, new_uri: NewUri) -> None:
+    """TL-005: a clean has three files under its own name; the files that are gone are those that its metadata names, and other
+    files stay as they are.
+    """
+    served = run_service(engine, new_uri(), "clean", "COPY_ON_WRITE", keep_commits(1))
+    check_timeline(served)
+    assert served.created == set()
+    assert {name.rpartition("/")[2] for name in served.removed} == deleted_files(served.completion()) != set()
+    check_kept_files(served)
+    served.table.check_rows("after the clean")
+
+
+@ROLLS_BACK
+@pytest.mark.requirements("TL-002", "TL-005", "TL-019", "TL-027", "TL-028", "TL-037", "TL-048", "LAY-017", "LAY-024")
+def test_a_rollback_stores_its_states_and_removes_what_it_names(engine: Client, new_uri: NewUri) -> None:
+    """TL-019: a rollback of a write has three files under its own name; the files of the write are gone and named, and other
+    files stay as they are.
+    """
+    served = run_service(engine, new_uri(), "rollback", "COPY_ON_WRITE")
+    check_timeline(served)
+    gone, written = {name.rpartition("/")[2] for name in served.removed}, served.table.times[-1]
+    assert gone == deleted_files(served.completion()) != set()
+    assert {
+        name for name in map(str, served.before) if f"_{written}." in name and not name.startswith(".hoodie")
+    } == served.removed
+    check_kept_files(served)
+
+
+@COMPACTS
+@pytest.mark.requirements("TL-033", "LAY-012")
+@pytest.mark.leaves_damage("it stores data files of no action")
+@pytest.mark.parametrize(
+    ("folder", "instant"), [("oslo", "20990101000000000"), (".hoodie/metadata/files", "20200101000000000")]
+)
+def test_a_compaction_ignores_files_of_no_action(engine: Client, new_uri: NewUri, folder: str, instant: str) -> None:
+    """TL-033: a base file of a file group of its own adds no row in a compaction if no action has its instant, or if it is
+    below .hoodie.
+    """
+    table = ClusteredTable(engine, new_uri(), "MERGE_ON_READ").write(*STEPS)
+    base = next(path for path in table_folder(table.uri).rglob("*.parquet") if ".hoodie" not in path.parts)
+    place = table_folder(table.uri) / folder
+    place.mkdir(parents=True, exist_ok=True)
+    stray = place / f"{uuid4()}-0_0-0-0_{instant}.parquet"
+    stray.write_bytes(base.read_bytes())
+    compaction = engine.service(table.uri, "compaction", options=DUE)
+    assert compaction is not None
+    _, done = read_instant_file(table.uri, compaction, "commit")
+    assert stray.name.partition("_")[0] not in {s["fileId"] for found in done["partitionToWriteStats"].values() for s in found}
+    table.check_rows("after the compaction")
