@@ -90,11 +90,12 @@ def test_services_are_listed_once(here: Path):
 
 @pytest.mark.parametrize("command", [("engines", "--no-ask"), ("doctor", "--no-store")])
 def test_commands_to_copy_are_not_cut(here: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]):
-    """At 80 columns the command that installs an engine is on one line."""
+    """At 80 columns the command that installs an engine is on one line, and no text ends in an ellipsis."""
     monkeypatch.setenv("HUDI_CONFORMANCE_CACHE", str(here / "cache"))
     monkeypatch.setattr("hudi_conformance.commands.adapters.doctor.is_index_reachable", lambda: True)
     lines = call(*command)[1].splitlines()
     assert any(line.endswith("hudi-conformance doctor --make apache-hudi-java@1.2.0") for line in lines)
+    assert not [line for line in lines if "…" in line]
 
 
 def test_empty_keys_of_an_object_store_are_named(here: Path, monkeypatch: pytest.MonkeyPatch):
