@@ -51,7 +51,8 @@ def ask_hello(info: EngineInfo) -> Hello | str:
 
 
 def _overview(known: Sequence[EngineInfo], answers: Mapping[str, Hello | str]) -> Table:
-    table = Table(Column("engine", no_wrap=True), Column("what it is", overflow="fold"), "version", "language", "features", title="engines")
+    first = (Column("engine", no_wrap=True), Column("what it is", overflow="fold"))
+    table = Table(*first, "version", "language", "features", title="engines")
     for info in known:
         answer = answers[info.name]
         if isinstance(answer, Hello):
