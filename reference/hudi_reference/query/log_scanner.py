@@ -10,7 +10,7 @@ because their attempts append to one file (ER-071).
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hudi_reference.errors import MalformedLogBlock, MalformedLogFile, damaged_committed_block
@@ -24,6 +24,7 @@ from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
 
 _IDENTIFIER = re.compile(r"(\d+),(\d+)", re.ASCII)
+_REMEDY = "restore the file from another copy of the table"
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class LogScanner:
 
         Raises:
             CorruptCommittedBlock: committed bytes are damaged.
-            MalformedLogFile: a file is shorter than its writes left it.
+            MalformedLogFile: a file is shorter than its writes left it, or has no block of the write that created it.
             MalformedLogBlock: a block names no instant.
         """
         queue: list[Block] = []
@@ -98,7 +99,7 @@ class LogScanner:
             raise MalformedLogBlock(
                 "the block was written by an action that did not write to this file", rule="LF-035", path=block.path,
                 offset=block.offset, expected=f"blocks of {creator}", found=f"a block of {block.instant}",
-                remedy="restore the file from another copy of the table",
+                remedy=_REMEDY,
             )  # fmt: skip
         return written is not None and creator == block.instant
 
@@ -111,9 +112,11 @@ class LogScanner:
         """
         spans, end = self.committed.get(path, ()), 0
         size = max((after for _, after in spans), default=0)
+        writers: set[str] = set()
         for block in read_log_file(self.storage, path):
             end = block.end
             if not isinstance(block, CorruptBlock):
+                writers.add(block.instant)
                 yield block
             # ER-048: all bytes outside of completed writes are skipped; deployed readers reject the block before them.
             elif not spans or any(block.offset < after and first < block.end for first, after in spans):
@@ -121,7 +124,28 @@ class LogScanner:
         if end < size:
             raise MalformedLogFile(
                 "the file is shorter than when its action wrote it", rule="BLK-016", path=path, offset=end,
-                expected=f"{size} bytes", found=f"{end} bytes", remedy="restore the file from another copy of the table",
+                expected=f"{size} bytes", found=f"{end} bytes", remedy=_REMEDY,
+            )  # fmt: skip
+        self._check_creator(path, writers)
+
+    @implements("LF-035", "TL-005")
+    def _check_creator(self, path: str, writers: Collection[str]) -> None:
+        """Check that a file whose creator has completed, and names it in its metadata, has a block of its creator.
+
+        Args:
+            path: the log file. Its name has the instant of its creator.
+            writers: the instants of its blocks.
+
+        Raises:
+            MalformedLogFile: the file is empty, or has the blocks of another file, such as that of a pending write.
+        """
+        parsed = parse_data_file_name(split_path(path)[1])
+        creator = "" if parsed is None else parsed.instant
+        if creator not in writers and path in self.written_files.get(creator, ()):
+            raise MalformedLogFile(
+                "the file has no block of the action that created it", rule="LF-035", path=path,
+                expected=f"a block of {creator}", found=f"blocks of {', '.join(sorted(writers))}" if writers else "no block",
+                remedy=_REMEDY,
             )  # fmt: skip
 
 

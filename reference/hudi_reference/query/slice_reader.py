@@ -28,8 +28,8 @@ from hudi_reference.schema.evolution import conform
 from hudi_reference.schema.field_ids import FieldIdMapping
 from hudi_reference.storage import Storage
 
-#: The meta column with the name of the file, in log files the id of the file group.
-FILE_NAME = META_COLUMNS[4]
+#: The meta columns with the partition and with the name of the file, in log files the id of the file group.
+PARTITION, FILE_NAME = META_COLUMNS[3:5]
 
 
 @dataclass(frozen=True)
@@ -211,22 +211,33 @@ class SliceReader:
             if block.kind is BlockType.DELETE:
                 yield decode_deletes(block)
             else:
-                wanted = fields if FILE_NAME in fields.names else fields.append(self.schema.field(FILE_NAME))
+                checked = [self.schema.field(name) for name in (PARTITION, FILE_NAME) if name not in fields.names]
+                wanted = pa.schema([*fields, *checked])
                 rows = self.conformed(partial(decode_rows, block), wanted, block.instant, block.path)
-                self._check_group(rows.column(FILE_NAME), block)
+                self._check_group(rows, block)
                 yield self.keyed(rows.select(fields.names))
 
-    @implements("META-010", "LAY-020")
-    def _check_group(self, names: pa.ChunkedArray, block: Block) -> None:
-        """Refuse a block with rows of another file group: in log files the column has the id of the group, or nothing."""
-        own = parse_data_file_name(split_path(block.path)[1])
-        for name in pc.unique(names).to_pylist():
+    @implements("META-009", "META-010", "LAY-020")
+    def _check_group(self, rows: pa.Table, block: Block) -> None:
+        """Refuse a block with rows of another partition or file group.
+
+        In log files the column of the file's name has the id of the group, or nothing.
+        """
+        folder, file_name = split_path(block.path)
+        own = parse_data_file_name(file_name)
+        for partition in pc.unique(rows.column(PARTITION)).to_pylist():
+            if partition and partition != folder:
+                raise _foreign_rows(block, "META-009", f"partition {folder!r}", f"partition {partition!r}")
+        for name in pc.unique(rows.column(FILE_NAME)).to_pylist():
             if name in self.file_ids and own is not None and name != own.file_id:
-                raise MalformedLogBlock(
-                    "the rows of the block are those of another file group", rule="META-010", path=block.path,
-                    offset=block.offset, expected=own.file_id, found=name,
-                    remedy="restore the file from another copy of the table",
-                )  # fmt: skip
+                raise _foreign_rows(block, "META-010", f"file group {own.file_id}", f"file group {name}")
+
+
+def _foreign_rows(block: Block, rule: str, expected: str, found: str) -> MalformedLogBlock:
+    return MalformedLogBlock(
+        "the rows of the block are those of another file", rule=rule, path=block.path, offset=block.offset,
+        expected=f"rows of {expected}", found=f"rows of {found}", remedy="restore the file from another copy of the table",
+    )  # fmt: skip
 
 
 @implements("LF-045")
