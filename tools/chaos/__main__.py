@@ -1,11 +1,16 @@
 """Real processes on one table, killed at random: `python -m tools.chaos --seconds 3600`.
 
 Writers, services and readers are processes of their own. Each is killed with SIGKILL after a random time and started again, on
-tables of versions 8 and 9, of both types, under two lock providers. At the end the judge of histories checks every answer. The
-order of the processes is that of the machine: the seed decides what they do and when they are killed, not how they interleave.
+tables of versions 8 and 9, of both types, under two lock providers, in folders and in an object store (moto's server). At the
+end the judge of histories checks every answer. The order of the processes is that of the machine: the seed decides what they do
+and when they are killed, not how they interleave.
 
     python -m tools.chaos --seconds 60 --seed 7
-    python -m tools.chaos --mutant conflict-check-skipped      must fail
+    python -m tools.chaos --mutant table-lock-not-taken          must fail
+    python -m tools.chaos --mutant conflict-check-skipped        must fail
+    python -m tools.chaos --mutant writer-without-heartbeats --mutant write-and-rollback-both-complete    must fail
+
+A writer without heartbeats alone only aborts, because it checks that it was not rolled back before it completes.
 """
 
 import argparse
@@ -23,18 +28,20 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from tools.chaos.judgement import FINAL_READ, judge, read_journals
+from tools.chaos.object_store import ObjectStore, uri_of
 from tools.chaos.worker import LOCK_FILE, Setting, Worker
 
 from hudi_conformance.processes.session import command_session, end_with_parent
 
 #: Roles of the processes that work at the same time.
-ROLES = ("write", "write", "write", "maintain", "read")
-#: Tables of a run: version, type, lock provider.
+ROLES = ("write", "write", "write", "maintain", "recover", "read")
+#: Tables of a run: version, type, lock provider, and whether the table is in the object store.
 TABLES = (
-    (8, "copy-on-write", "file-system"),
-    (9, "merge-on-read", "file-system"),
-    (8, "merge-on-read", "storage"),
-    (9, "copy-on-write", "storage"),
+    (8, "copy-on-write", "file-system", False),
+    (9, "merge-on-read", "file-system", False),
+    (8, "merge-on-read", "storage", False),
+    (9, "copy-on-write", "storage", False),
+    (9, "merge-on-read", "storage", True),
 )
 #: Seconds of one table, unless the run is shorter.
 ROUND = 60.0
@@ -50,19 +57,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.chaos", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0, help="how long processes work, all tables together")
     parser.add_argument("--seed", type=int, default=None, help="default: the time")
-    parser.add_argument("--mutant", help="a mutant of the reference that all processes have")
+    parser.add_argument("--mutant", action="append", default=[], help="a mutant of the reference that all processes have")
     parser.add_argument("--keep", type=Path, help="folder for tables and journals; default: a temporary one")
     chosen = parser.parse_args()
     seed = int(time.time()) if chosen.seed is None else chosen.seed
     print(f"seed {seed}", flush=True)
     wrong, rounds = 0, max(len(TABLES), round(chosen.seconds / ROUND))
-    with command_session():
+    with command_session(), ObjectStore() as store:
         for number in range(rounds):
             folder = Path(chosen.keep or tempfile.mkdtemp()) / f"round-{number}"
             folder.mkdir(parents=True)
-            version, kind, provider = TABLES[number % len(TABLES)]
-            setting = Setting(folder, version, kind, provider, chosen.mutant, seed + number)
-            wrong += Round(setting).run(chosen.seconds / rounds)
+            version, kind, provider, is_stored = TABLES[number % len(TABLES)]
+            place = (uri_of(folder), store.endpoint) if is_stored else (str(folder / "table"), None)
+            setting = Setting(folder, version, kind, provider, chosen.mutant, seed + number, *place)
+            wrong += Round(setting, store).run(chosen.seconds / rounds)
             if not chosen.keep:
                 shutil.rmtree(folder)
     print(f"{wrong} wrong; seed {seed}")
@@ -74,6 +82,7 @@ class Round:
     """The processes on one table."""
 
     setting: Setting
+    store: ObjectStore
     running: dict[BaseProcess, tuple[str, float]] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     kills: int = 0
@@ -108,15 +117,22 @@ class Round:
         process.kill()
         process.join()
         del self.running[process]
-        lock = self.setting.table / LOCK_FILE
+        lock = Path(self.setting.uri) / LOCK_FILE
         with suppress(OSError, ValueError):
             if str(json.loads(lock.read_bytes())["owner"]).partition(":")[0] == str(process.pid):
                 lock.unlink()
 
     def _look(self) -> None:
         """Note the completed files, before they are archived."""
+        self.seen |= {name for name in self._timeline() if "_" in name}
+
+    def _timeline(self) -> set[str]:
+        """The names of the files in the timeline folder."""
+        if self.setting.endpoint:
+            return self.store.names(f"{self.setting.folder.name}/.hoodie/timeline/")
         with suppress(FileNotFoundError):
-            self.seen |= {path.name for path in (self.setting.table / ".hoodie" / "timeline").iterdir() if "_" in path.name}
+            return {path.name for path in (Path(self.setting.uri) / ".hoodie" / "timeline").iterdir()}
+        return set()
 
     def _alone(self, task: str) -> None:
         process = _fork.Process(target=_once, args=(self.setting, task))

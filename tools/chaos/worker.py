@@ -8,8 +8,8 @@ import json
 import os
 import random
 import time
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from hudi_conformance.engines.reference.services import Order, run
+from hudi_conformance.explorer.s3.store import client_environment
 from hudi_conformance.mutants import apply_mutant
 from hudi_reference import create_table, open_table
 from hudi_reference.clock import SystemClock
@@ -26,7 +27,9 @@ from hudi_reference.locks.file_system import FileLease
 from hudi_reference.locks.lease import Lease, LeasedLock
 from hudi_reference.locks.storage_based import StoredLease
 from hudi_reference.locks.timeout import LockTimeout
-from hudi_reference.storage.local import LocalStorage
+from hudi_reference.services.rollback.failed_writes import roll_back_failed
+from hudi_reference.storage import Storage, storage_of
+from hudi_reference.storage.wrapped import FolderStorage
 
 LOCK_FILE = ".hoodie/lock"
 #: Keys that all writers update, by partition.
@@ -38,22 +41,23 @@ SCHEMA = {"type": "record", "name": "row", "fields": [{"name": name, "type": "st
 
 @dataclass(frozen=True)
 class Setting:
-    """One table of a run: where it is, what it is, its lock provider, the mutant of its processes, and the seed."""
+    """One table of a run: where it is, what it is, its lock provider, the mutants of its processes, and the seed.
+
+    `folder` has the journals, and the table unless `uri` is in an object store, whose endpoint is `endpoint`.
+    """
 
     folder: Path
     version: int
     kind: str
     provider: str
-    mutant: str | None
+    mutants: Sequence[str]
     seed: int
-
-    @property
-    def table(self) -> Path:
-        """The folder of the table."""
-        return self.folder / "table"
+    uri: str
+    endpoint: str | None = None
 
     def __str__(self) -> str:
-        return f"version {self.version}, {self.kind}, {self.provider} lock"
+        place = " in an object store" if self.endpoint else ""
+        return f"version {self.version}, {self.kind}{place}, {self.provider} lock"
 
 
 class Journal:
@@ -72,12 +76,11 @@ class Journal:
         self._file.write(json.dumps({"id": f"{self._process}-{self._number}", **facts}) + "\n")
 
 
-class RecordedStorage(LocalStorage):
-    """The table's folder; records which instant an operation requests and completes, before it does."""
+@dataclass(frozen=True)
+class RecordedStorage(FolderStorage):
+    """The table's storage; records which instant an operation completes, before it does."""
 
-    def __init__(self, root: Path, journal: Journal) -> None:
-        super().__init__(root)
-        self.journal = journal
+    journal: Journal
 
     def create(self, path: str, data: bytes) -> None:
         """Create an object."""
@@ -96,7 +99,10 @@ class Worker:
     def __init__(self, setting: Setting, process: str) -> None:
         self.setting, self.random = setting, random.Random(f"{setting.seed}-{process}-{os.getpid()}")
         self.journal = Journal(setting.folder / f"{process}-{os.getpid()}.jsonl", f"{process}-{os.getpid()}")
-        self.storage, self.clock = RecordedStorage(setting.table, self.journal), SystemClock()
+        if setting.endpoint:
+            os.environ.update(client_environment(setting.endpoint, "chaos"))
+        self.place: Storage = storage_of(setting.uri)
+        self.storage, self.clock = RecordedStorage(self.place, "", self.journal), SystemClock()
         self.number = 0
 
     def options(self) -> Mapping[str, str]:
@@ -116,7 +122,7 @@ class Worker:
         """The table as it is now, with a lock of its own."""
         options = self.options()
         lock = self._lock()
-        return open_table(str(self.setting.table), storage=self.storage, options=options, lock=lock)
+        return open_table(self.setting.uri, storage=self.storage, options=options, lock=lock)
 
     def _lock(self) -> LeasedLock:
         """A lock of one of two providers, with times that suit a short run."""
@@ -131,7 +137,7 @@ class Worker:
     def create(self) -> None:
         """Create the table with the shared keys."""
         table = create_table(
-            str(self.setting.table), name="chaos", schema=json.dumps(SCHEMA), record_key=["key"], partition=["part"],
+            self.setting.uri, name="chaos", schema=json.dumps(SCHEMA), record_key=["key"], partition=["part"],
             table_type="COPY_ON_WRITE" if self.setting.kind == "copy-on-write" else "MERGE_ON_READ",
             version=self.setting.version, storage=self.storage, options=self.options(), lock=self._lock(),
         )  # fmt: skip
@@ -142,7 +148,9 @@ class Worker:
 
     def work(self, role: str) -> None:
         """Do operations of a role until the process is killed."""
-        with apply_mutant(self.setting.mutant) if self.setting.mutant else nullcontext():
+        with ExitStack() as applied:
+            for name in self.setting.mutants:
+                applied.enter_context(apply_mutant(name))
             while True:
                 self.one(role)
 
@@ -182,10 +190,18 @@ class Worker:
         run(table, service, Order("run", None, self.options()))  # type: ignore[arg-type]
         return {"outcome": "done"}
 
+    def recover(self) -> dict[str, Any]:
+        """Roll back the writes whose heartbeats have expired."""
+        time.sleep(self.random.random() * 0.2)
+        table = self.table()
+        self.journal.begin(kind="recovery", wrote={})
+        roll_back_failed(table)
+        return {"outcome": "done"}
+
     def read(self) -> dict[str, Any]:
         """Read all rows."""
         self.journal.begin(kind="read")
-        rows = open_table(str(self.setting.table), storage=self.storage).snapshot().select(["key", "value"]).to_pylist()
+        rows = open_table(self.setting.uri, storage=self.storage).snapshot().select(["key", "value"]).to_pylist()
         return {"outcome": "done", "rows": [[row["key"], row["value"]] for row in rows]}
 
 

@@ -31,8 +31,8 @@ def main(
     wrong = 0
     with log.open("w") if log else Path("/dev/null").open("w") as out:
         for result in run_all(seeds, samples):
-            print(result, file=out, flush=True)
             reason = reason_of(result, by_name) if result.outcome == "silent" else None
+            print(result, *(f"; listed: {reason}" for _ in [reason] if reason), file=out, flush=True)
             column = "listed" if reason else result.outcome
             found[class_of(result.damage.path), column] += 1
             reasons[reason or ""] += bool(reason)

@@ -7,13 +7,13 @@ import multiprocessing
 import resource
 import signal
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from random import Random
 from typing import Literal
 
 from tools.damage.kinds import Damage, Objects, draw
-from tools.damage.tables import Sample, ask
+from tools.damage.tables import Sample, ask, new_finding
 
 from hudi_reference.errors import HudiError
 
@@ -26,7 +26,10 @@ SECONDS, MEMORY = 60, 4 << 30
 
 @dataclass(frozen=True)
 class Result:
-    """What happened to one damaged table; `says` is the first line of the error, or which rows differ."""
+    """What happened to one damaged table; `says` is the first line of the error, or which rows differ.
+
+    `finding` is what `validate` reports of a silent damage, "" if it reports nothing.
+    """
 
     seed: str
     table: str
@@ -34,9 +37,11 @@ class Result:
     question: str
     outcome: Outcome
     says: str = ""
+    finding: str = ""
 
     def __str__(self) -> str:
-        return f"{self.seed} {self.outcome}: {self.table}: {self.damage}; {self.question}: {self.says}"
+        found = f"; validate: {self.finding}" if self.finding else ""
+        return f"{self.seed} {self.outcome}: {self.table}: {self.damage}; {self.question}: {self.says}{found}"
 
 
 def run_one(seed: str, tables: Sequence[Sample]) -> Result:
@@ -47,7 +52,8 @@ def run_one(seed: str, tables: Sequence[Sample]) -> Result:
     known = list(sample.answers)
     asked = list(dict.fromkeys(("snapshot", random.choice(known))))
     results = [Result(seed, sample.name, damage, question, *_judge(sample, objects, question)) for question in asked]
-    return max(results, key=lambda result: _WORSE.index(result.outcome))
+    worst = max(results, key=lambda result: _WORSE.index(result.outcome))
+    return replace(worst, finding=new_finding(sample.objects, objects)) if worst.outcome == "silent" else worst
 
 
 def damaged(seed: str, tables: Sequence[Sample]) -> Objects:

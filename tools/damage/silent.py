@@ -15,6 +15,7 @@ from tools.damage.kinds import Objects, class_of
 from tools.damage.tables import Sample
 
 from hudi_reference.errors import HudiError
+from hudi_reference.files.log.block import BlockType
 from hudi_reference.files.log.reader import read_blocks
 from hudi_reference.layout.java_properties import load
 from hudi_reference.layout.names import LogFileName, parse_data_file_name
@@ -26,6 +27,8 @@ _REMOVED, _IN_PLACE, _EXCHANGED = ("delete", "rename", "move", "delete folder"),
 #: The keys that the checksum of the properties covers, and itself.
 _COVERED = {"hoodie.table.name", "hoodie.database.name", "hoodie.table.checksum"}
 _DATA = ("log file", "base file")
+#: Blocks whose content has neither checksums nor lengths of compressed parts.
+_WITHOUT_CHECKSUM = (BlockType.AVRO_DATA, BlockType.DELETE, BlockType.CDC_DATA, BlockType.COMMAND)
 
 Condition = Callable[[Result, Sample, Objects], bool]
 
@@ -37,15 +40,30 @@ def reason_of(result: Result, samples: Mapping[str, Sample]) -> str | None:
 
 
 def _looks_pending(result: Result, sample: Sample, after: Objects) -> bool:
-    """A completed file is gone, and no other file completes its action."""
-    gone = [path for path in sample.objects if class_of(path) == "completed instant" and path not in after]
-    return bool(gone) and all(not any(_action(path) == _action(one) for one in after) for path in gone)
+    """A completed file is gone, no other file completes its action, and a pending file of the action is left."""
+    gone = _gone_actions(sample, after)
+    return bool(gone) and all(
+        any(_time(one) == _time(path) for one in after if class_of(one) == "pending instant") for path in gone
+    )
+
+
+def _looks_rolled_back(result: Result, sample: Sample, after: Objects) -> bool:
+    """A completed file is gone, and no file of its action is left on the timeline."""
+    gone = _gone_actions(sample, after)
+    return bool(gone) and not any(_time(one) == _time(path) for one in after if "instant" in class_of(one) for path in gone)
+
+
+def _gone_actions(sample: Sample, after: Objects) -> list[str]:
+    """The completed files of actions that no file completes after the damage."""
+    completed = {_action(path) for path in after if class_of(path) == "completed instant"}
+    return [path for path in sample.objects if class_of(path) == "completed instant" and _action(path) not in completed]
 
 
 def _has_other_time(result: Result, sample: Sample, after: Objects) -> bool:
-    """A completed file got another completion time, and completes the same action."""
-    gone = [path for path in sample.objects if class_of(path) == "completed instant" and path not in after]
-    return result.damage.kind == "rename" and bool(gone) and all(any(_action(p) == _action(q) for q in after) for p in gone)
+    """The completed file of an action got another completion time, which is not before its requested time."""
+    first, second = (re.search(r"/(\d{17})_(\d{17})\.\w+$", path) for path in (result.damage.path, result.damage.detail))
+    is_valid = second is not None and second[1] <= second[2]
+    return result.damage.kind == "rename" and first is not None and is_valid and _action(first[0]) == _action(second[0])
 
 
 def _action(path: str) -> str:
@@ -53,22 +71,50 @@ def _action(path: str) -> str:
     return re.sub(r"/(\d+)_\d+\.(\w+)$", r"/\1.\2", path)
 
 
+def _time(path: str) -> str:
+    """The requested time in the name of a file of the timeline."""
+    return re.split("[_.]", path.rpartition("/")[2])[0]
+
+
 def _changes_a_property(result: Result, sample: Sample, after: Objects) -> bool:
-    """The properties are valid, and an entry that the checksum does not cover differs or is lost."""
+    """The properties are valid, and an entry that the checksum does not cover differs or is lost; or the checksum itself is."""
     if class_of(result.damage.path) != "properties" or PROPERTIES_PATH not in after:
         return False
     with suppress(HudiError):
-        before, now = load(sample.objects[PROPERTIES_PATH]).items(), load(after[PROPERTIES_PATH]).items()
-        changed = {key for key, _ in before ^ now}
-        return bool(changed) and not changed & _COVERED
+        before, now = load(sample.objects[PROPERTIES_PATH]), load(after[PROPERTIES_PATH])
+        changed = {key for key, _ in before.items() ^ now.items()}
+        return bool(changed) and (not changed & _COVERED or "hoodie.table.checksum" not in now)
     return False
 
 
 def _is_archived(result: Result, sample: Sample, after: Objects) -> bool:
-    """Data files are gone, or have the content of other files, and no action of the active timeline names them."""
-    changed = [path for path, data in sample.objects.items() if after.get(path) != data and class_of(path) in _DATA]
+    """Data files of archived writes are gone, shorter, or have the content of other files."""
+    changed = _changed_data(sample, after)
+    first = min((_time(path) for path in sample.objects if class_of(path) == "completed instant"), default="")
     named = {path for paths in sample.written.values() for path in paths}
-    return result.damage.kind in (*_REMOVED, *_EXCHANGED) and bool(changed) and not named.intersection(changed)
+    names = [parse_data_file_name(path.rpartition("/")[2]) for path in changed]
+    are_older = all(name is not None and name.instant < first for name in names)
+    return result.damage.kind not in _IN_PLACE and bool(changed) and are_older and not named.intersection(changed)
+
+
+def _is_rollback_command(result: Result, sample: Sample, after: Objects) -> bool:
+    """Log files that hold rollback commands only, which no metadata names, are gone or have other content."""
+    changed = _changed_data(sample, after)
+    named = {path for paths in sample.written.values() for path in paths}
+    return (
+        bool(changed) and not named.intersection(changed) and all(_has_commands_only(sample.objects[path]) for path in changed)
+    )
+
+
+def _has_commands_only(data: bytes) -> bool:
+    with suppress(HudiError):
+        kinds = {one.kind for one in read_blocks(memoryview(data), "log")}
+        return kinds == {BlockType.COMMAND}
+    return False
+
+
+def _changed_data(sample: Sample, after: Objects) -> list[str]:
+    return [path for path, data in sample.objects.items() if after.get(path) != data and class_of(path) in _DATA]
 
 
 def _has_no_history(result: Result, sample: Sample, after: Objects) -> bool:
@@ -77,16 +123,15 @@ def _has_no_history(result: Result, sample: Sample, after: Objects) -> bool:
 
 
 def _changes_values_of_blocks(result: Result, sample: Sample, after: Objects) -> bool:
-    """A log file has the same blocks, with their places and types; bytes of headers or values differ."""
+    """A log file has the same blocks, with their places and types; bytes of headers differ, or values without a checksum."""
     path = result.damage.path
     if class_of(path) != "log file" or result.damage.kind not in _IN_PLACE:
         return False
     with suppress(HudiError):
-        before, now = (
-            [(one.kind, one.offset, one.size) for one in read_blocks(memoryview(data), path)]
-            for data in (sample.objects[path], after[path])
-        )
-        return before == now
+        before, now = (list(read_blocks(memoryview(data), path)) for data in (sample.objects[path], after[path]))
+        are_there = [(one.kind, one.offset, one.size) for one in before] == [(one.kind, one.offset, one.size) for one in now]
+        values = (one for one, other in zip(before, now, strict=False) if bytes(one.content) != bytes(other.content))
+        return are_there and all(one.kind in _WITHOUT_CHECKSUM for one in values)
     return False
 
 
@@ -105,7 +150,13 @@ def _changes_bytes_of_parquet(result: Result, sample: Sample, after: Objects) ->
 def _is_of_another_attempt(result: Result, sample: Sample, after: Objects) -> bool:
     """A log file has the content of another attempt of the same write to the same file group."""
     names = _exchanged_logs(result)
-    return names is not None and names[0].instant == names[1].instant and names[0].file_id == names[1].file_id
+    folders = {path.rpartition("/")[0] for path in (result.damage.path, result.damage.detail.removeprefix("by "))}
+    return (
+        names is not None
+        and len(folders) == 1
+        and names[0].instant == names[1].instant
+        and names[0].file_id == names[1].file_id
+    )
 
 
 def _is_shared(result: Result, sample: Sample, after: Objects) -> bool:
@@ -123,22 +174,24 @@ def _exchanged_logs(result: Result) -> tuple[LogFileName, LogFileName] | None:
 
 
 def _names_no_file(result: Result, sample: Sample, after: Objects) -> bool:
-    """A completed file has the content of another write, which named no file."""
+    """A completed file has the content of a write that named no file, and no data file has the instant of the action."""
     path = result.damage.path
     if result.damage.kind not in _EXCHANGED or class_of(path) != "completed instant":
         return False
     with suppress(HudiError):
         found = read_commit_metadata(after[path], path)
-        return not found.stats and not found.replaced
+        names = (parse_data_file_name(one.rpartition("/")[2]) for one in after)
+        return not any(stat.path for stat in found.stats) and _time(path) not in {one.instant for one in names if one}
     return False
 
 
-PENDING = "the action looks pending"
 REASONS: Mapping[str, Condition] = {
-    PENDING: _looks_pending,
+    "the action looks pending": _looks_pending,
+    "the action looks rolled back": _looks_rolled_back,
     "nothing else has the completion time": _has_other_time,
     "the checksum of hoodie.properties covers two names": _changes_a_property,
     "no file that a reader reads names the files of archived writes": _is_archived,
+    "nothing names the files of rollback commands": _is_rollback_command,
     "without a history, archived writes count as completed at their requested times": _has_no_history,
     "headers and values of log blocks have no checksum": _changes_values_of_blocks,
     "Parquet footers have no checksum, and pages need none": _changes_bytes_of_parquet,

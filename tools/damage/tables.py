@@ -13,6 +13,11 @@ import pyarrow as pa
 
 from hudi_conformance.cases.case import find_cases
 from hudi_conformance.cases.schema import fixtures_root
+from hudi_conformance.validator.all_checks import ALL
+from hudi_conformance.validator.checks.finding import UNSOUND, Finding
+from hudi_conformance.validator.stored.table import load_table
+from hudi_conformance.validator.validation import validate
+from hudi_reference.clock import ManualClock
 from hudi_reference.errors import HudiError
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.tables import WritableTable, open_table
@@ -20,6 +25,8 @@ from hudi_reference.tables import WritableTable, open_table
 #: The questions, of which each damaged table is asked the first one and another one.
 QUESTIONS = ("snapshot", "incremental", "read-optimized", "as-of", "changes")
 Answer = Counter[str]
+#: Years after all golden tables were made, so that no writer can be at work.
+_LATER = 2_000_000_000_000
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,19 @@ def _is_readable(sample: Sample) -> bool:
 def _objects(folder: Path) -> dict[str, bytes]:
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def new_finding(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
+    """The worst finding of `validate` on a damaged table that it does not have undamaged; "" if there is none."""
+    known = {(one.rule, one.path) for one in _findings(before)}
+    found = (one for one in _findings(after) if (one.rule, one.path) not in known)
+    return next((f"{one.rule} {one.path}: {one.found}" for one in found), "")
+
+
+def _findings(objects: Mapping[str, bytes]) -> list[Finding]:
+    """What `validate` reports of a table that cannot be trusted, worst first."""
+    table = load_table("memory:///damaged", storage=stored(objects), clock=ManualClock(_LATER))
+    return [one for one in validate(table, ALL).findings if one.severity in UNSOUND]
 
 
 def stored(objects: Mapping[str, bytes]) -> MemoryStorage:

@@ -69,6 +69,24 @@ class ReadChecks:
         for fault in faults_between_commits(commits, timeline, properties):
             raise fault
 
+    @implements("TL-007", "BF-009")
+    def check_unnamed_files(
+        self, listed: Iterable[str], commits: Mapping[Instant, CommitMetadata], properties: TableProperties
+    ) -> None:
+        """Check that no data file has the instant of a completed write whose metadata names no file.
+
+        Failed attempts leave files that metadata does not name, but only beside those that it names. The name of a log file in
+        a table that is older than version 8 may have the instant of its slice.
+
+        Raises MalformedMetadata.
+        """
+        without = {one.requested: one for one, commit in commits.items() if not any(stat.path for stat in commit.stats)}
+        for path in sorted(listed) if without else ():
+            name = parse_data_file_name(split_path(path)[1])
+            is_own = isinstance(name, BaseFileName) or properties.was_created_at_version_8
+            if name is not None and is_own and (instant := without.get(name.instant)) is not None:
+                raise _foreign(f"{properties.timeline_folder}/{instant.file_name}", "TL-007", f"the path of {path}", "no file")
+
     def base_file(self, spans: Iterable[tuple[int, int]], timeline: Timeline, *, may_keep_names: bool) -> WrittenFile:
         """What the timeline says about a base file, of which completed writes made these spans of bytes."""
         pending = {instant.requested for instant in timeline.pending if ACTIONS[instant.action].writes}
@@ -83,6 +101,11 @@ class _NoChecks(ReadChecks):
         """Nothing."""
 
     def check_commits(self, commits: Mapping[Instant, CommitMetadata], timeline: Timeline, properties: TableProperties) -> None:
+        """Nothing."""
+
+    def check_unnamed_files(
+        self, listed: Iterable[str], commits: Mapping[Instant, CommitMetadata], properties: TableProperties
+    ) -> None:
         """Nothing."""
 
     def base_file(self, spans: Iterable[tuple[int, int]], timeline: Timeline, *, may_keep_names: bool) -> WrittenFile:

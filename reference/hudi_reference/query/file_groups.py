@@ -180,6 +180,7 @@ def load_file_groups(
         listed, holds = listing(commits)
     if not timeline.instants and timeline.read_time == END_OF_TIME:
         checks.check_no_files(listed, storage, properties)
+    checks.check_unnamed_files(listed, commits, properties)
     files = _collect_data_files(listed, commits, holds)
     compactions = _pending_compactions(storage, properties, timeline)
     replaced = _replaced_groups(commits)

@@ -24,6 +24,8 @@ pytestmark = [pytest.mark.needs("read.snapshot"), pytest.mark.long]
 #: Paths and their damaged contents; None removes the file.
 Changes = dict[Path, bytes | None]
 AREAS = pytest.mark.parametrize("area", ["merge", "log", "queries"])
+WHOLE_TABLES = pytest.mark.parametrize("area", ["queries", "layout", "timeline"])
+_LOG, _LOG_INSTANT = r"^\..*\.log\.\d+_[-\d]+$", re.compile(r"_(\d{17})\.log\.\d+_[-\d]+$")
 _COMPLETED = re.compile(r"(\d+)_\d+\.(commit|deltacommit|replacecommit)")
 
 
@@ -58,6 +60,14 @@ def _data_files(table: Path, form: str) -> list[Path]:
     metadata = b"".join(path.read_bytes() for path in _completed(table))
     files = [path for path in table.rglob("*") if path.is_file() and ".hoodie" not in path.relative_to(table).parts]
     return sorted(path for path in files if re.search(form, path.name) and path.name.encode() in metadata)
+
+
+def _pending_logs(table: Path) -> list[Path]:
+    """The log files of version 8 whose names have the instant of a pending write."""
+    timeline = table / ".hoodie" / "timeline"
+    done = {path.name.partition("_")[0] for path in _completed(table)}
+    pending = {path.name.partition(".")[0] for path in timeline.glob("*.requested")} - done
+    return sorted(path for path in table.rglob(".*.log.*") if (found := _LOG_INSTANT.search(path.name)) and found[1] in pending)
 
 
 def _completed(table: Path) -> list[Path]:
@@ -127,7 +137,40 @@ def test_base_file_that_lost_rows(engine: Client, budget: Budget, area: str) -> 
 @pytest.mark.requirements("LF-035", "META-010")
 def test_exchanged_log_files(engine: Client, budget: Budget, area: str) -> None:
     """LF-035: a log file with the blocks of another write, or with the rows of another file group, is an error."""
-    check_damages(engine, budget, area, lambda table: _exchanged(_data_files(table, r"^\..*\.log\.\d+_[-\d]+$")))
+    check_damages(engine, budget, area, lambda table: _exchanged(_data_files(table, _LOG)))
+
+
+@pytest.mark.needs("merge-on-read", "log.avro")
+@pytest.mark.requirements("LF-035", "TL-036")
+@pytest.mark.parametrize("area", ["log", "layout", "timeline"])
+def test_log_file_of_a_completed_write_without_its_blocks(engine: Client, budget: Budget, area: str) -> None:
+    """LF-035: the blocks of a write have its instant. If a log file that a completed write names is empty, or has the blocks of
+    a pending write, the changes of the write are lost: it is an error, or the rows stay.
+    """
+
+    def damages(table: Path) -> Iterator[Changes]:
+        pending = [path.read_bytes() for path in _pending_logs(table)]
+        for path in _data_files(table, _LOG):
+            yield from ({path: content} for content in (b"", *pending))
+
+    check_damages(engine, budget, area, damages)
+
+
+@WHOLE_TABLES
+@pytest.mark.requirements("META-009", "META-011", "LAY-020")
+def test_data_file_in_the_folder_of_another_partition(engine: Client, budget: Budget, area: str) -> None:
+    """META-009: rows have the path of their partition. A data file that was copied into the folder of another partition, or
+    moved there, is an error, or the rows stay.
+    """
+
+    def damages(table: Path) -> Iterator[Changes]:
+        files = _data_files(table, rf"\.parquet$|{_LOG}")
+        folders = sorted({path.parent for path in files})
+        for path, folder in ((path, folder) for path in files for folder in folders if folder != path.parent):
+            yield {folder / path.name: path.read_bytes()}
+            yield {folder / path.name: path.read_bytes(), path: None}
+
+    check_damages(engine, budget, area, damages)
 
 
 @AREAS
