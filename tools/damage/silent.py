@@ -30,6 +30,9 @@ _DATA = ("log file", "base file")
 #: Blocks whose content has neither checksums nor lengths of compressed parts.
 _WITHOUT_CHECKSUM = (BlockType.AVRO_DATA, BlockType.DELETE, BlockType.CDC_DATA, BlockType.COMMAND)
 
+#: The end of the path of a completed file; of version 6 without a completion time.
+_COMPLETED = re.compile(r"^\.hoodie/(?!metadata/)(.*/)?\d{17}(_\d{17})?\.[a-z]+$")
+
 Condition = Callable[[Result, Sample, Objects], bool]
 
 
@@ -55,15 +58,16 @@ def _looks_rolled_back(result: Result, sample: Sample, after: Objects) -> bool:
 
 def _gone_actions(sample: Sample, after: Objects) -> list[str]:
     """The completed files of actions that no file completes after the damage."""
-    completed = {_action(path) for path in after if class_of(path) == "completed instant"}
-    return [path for path in sample.objects if class_of(path) == "completed instant" and _action(path) not in completed]
+    completed = {_action(path) for path in after if _COMPLETED.search(path)}
+    return [path for path in sample.objects if _COMPLETED.search(path) and _action(path) not in completed]
 
 
 def _has_other_time(result: Result, sample: Sample, after: Objects) -> bool:
     """The completed file of an action got another completion time, which is not before its requested time."""
     first, second = (re.search(r"/(\d{17})_(\d{17})\.\w+$", path) for path in (result.damage.path, result.damage.detail))
-    is_valid = second is not None and second[1] <= second[2]
-    return result.damage.kind == "rename" and first is not None and is_valid and _action(first[0]) == _action(second[0])
+    if result.damage.kind != "rename" or first is None or second is None:
+        return False
+    return second[1] <= second[2] and _action(first[0]) == _action(second[0])
 
 
 def _action(path: str) -> str:
@@ -90,7 +94,7 @@ def _changes_a_property(result: Result, sample: Sample, after: Objects) -> bool:
 def _is_archived(result: Result, sample: Sample, after: Objects) -> bool:
     """Data files of archived writes are gone, shorter, or have the content of other files."""
     changed = _changed_data(sample, after)
-    first = min((_time(path) for path in sample.objects if class_of(path) == "completed instant"), default="")
+    first = min((_time(path) for path in sample.objects if _COMPLETED.search(path)), default="")
     named = {path for paths in sample.written.values() for path in paths}
     names = [parse_data_file_name(path.rpartition("/")[2]) for path in changed]
     are_older = all(name is not None and name.instant < first for name in names)

@@ -19,6 +19,7 @@ from hudi_conformance.suite.support.answers import Answers
 from hudi_conformance.suite.support.golden_queries import check_rows, read_snapshots
 from hudi_conformance.suite.support.programs.table_programs import Budget
 from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_reference.timeline.contents.avro_container import read_record, write_record
 
 pytestmark = [pytest.mark.needs("read.snapshot"), pytest.mark.long]
 #: Paths and their damaged contents; None removes the file.
@@ -190,6 +191,23 @@ def test_completed_file_with_the_content_of_its_inflight_file(engine: Client, bu
             requested = path.name.partition("_")[0]
             for inflight in path.parent.glob(f"{requested}*inflight"):
                 yield {path: inflight.read_bytes()}
+
+    check_damages(engine, budget, area, damages)
+
+
+@AREAS
+@pytest.mark.requirements("TL-007", "BF-009")
+def test_completed_file_of_a_write_without_files(engine: Client, budget: Budget, area: str) -> None:
+    """TL-007: metadata names every file that a write stored. If the completed file of a write with files names none, as that of
+    a write without rows, it is an error, or the rows stay.
+    """
+
+    def damages(table: Path) -> Iterator[Changes]:
+        for path in _completed(table):
+            record = read_record(path.read_bytes(), path.name)
+            if any(record["partitionToWriteStats"].values()):
+                record["partitionToWriteStats"] = {}
+                yield {path: write_record(record.schema, record, bytes(16))}
 
     check_damages(engine, budget, area, damages)
 

@@ -1,0 +1,103 @@
+"""Each command under each signal: it ends, no process stays, and no folder either.
+
+The processes of a command are those that have a variable of the test in their environment, whatever session, group and parent
+they have. `-m long` sends every signal to every command; else two commands that start servers and adapters get two of them.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from hudi_conformance.cases.schema import fixtures_root
+from hudi_conformance.processes.session import sweep
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the environment of processes is read from /proc")
+#: An adapter that starts a child in a session of its own, answers hello, and then hangs.
+ADAPTER = """
+import json, subprocess, sys, time
+subprocess.Popen(["sleep", "1000"], start_new_session=True)
+for line in sys.stdin:
+    if json.loads(line)["op"] != "hello":
+        time.sleep(1000)
+    hello = {"protocol": 1, "engine": "hanging", "version": "1", "language": "python", "features": ["read.snapshot"]}
+    print(json.dumps(hello), flush=True)
+"""
+TABLE = str(fixtures_root() / "log" / "base-and-log" / "table")
+#: Arguments of each command, and how many processes of it there are before the signal is sent.
+COMMANDS: dict[str, tuple[list[str], int]] = {
+    "run": (["run", "ADAPTER", "--jobs", "2", "--report", "REPORT"], 3),
+    "object-store": (["object-store"], 2),
+    "fixtures": (["fixtures", "verify"], 1),
+    "doctor": (["doctor"], 1),
+    "validate": (["validate", TABLE, "--deep"], 1),
+    "explore": (["explore", "--jobs", "2", "--random", "100000"], 3),
+}
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
+#: Sets the action of all signals as a terminal does; tests may run below `nohup` or in the background of a shell.
+START = """
+import signal, sys
+for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+    signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+from hudi_conformance.cli import app
+sys.argv = ["hudi-conformance", *sys.argv[1:]]
+app()
+"""
+
+
+def processes_with(mark: str) -> Iterator[int]:
+    """The processes that have the variable in their environment, and have not ended."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark.encode() in (folder / "environ").read_bytes():
+                if (folder / "stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z":
+                    yield int(folder.name)
+
+
+def check_signal(name: str, number: signal.Signals, tmp_path: Path) -> None:
+    """Start the command, wait for its children, send the signal, and look for what stays."""
+    mark, folder = f"TEST_MARK={uuid4()}", tmp_path / "tmp"
+    folder.mkdir()
+    adapter = tmp_path / "adapter.py"
+    adapter.write_text(ADAPTER)
+    places = {"ADAPTER": f"{sys.executable} {adapter}", "REPORT": str(tmp_path / "report")}
+    arguments, children = COMMANDS[name]
+    environment = os.environ | {"TMPDIR": str(folder), "TEST_MARK": mark.partition("=")[2]}
+    environment.pop("HUDI_CONFORMANCE_LASTING_TMPDIR", None)
+    command = [sys.executable, "-c", START, *(places.get(word, word) for word in arguments)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as process:
+        deadline = time.monotonic() + 120
+        while process.poll() is None and time.monotonic() < deadline:
+            if list(folder.glob("hudicf-*")) and len(list(processes_with(mark))) >= children:
+                break
+            time.sleep(0.02)
+        assert process.poll() is None, "the command has ended before the signal"
+        process.send_signal(number)
+        process.wait(60)
+    deadline = time.monotonic() + 30
+    while (left := list(processes_with(mark))) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left == [], [Path(f"/proc/{one}/cmdline").read_bytes() for one in left]
+    sweep(folder)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda one: one.name)
+def test_signal_to_a_command_with_an_adapter(number: signal.Signals, tmp_path: Path) -> None:
+    """`run` ends with its adapter, and with the process that the adapter started in a session of its own."""
+    check_signal("run", number, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda one: one.name)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_signal_to_each_command(name: str, number: signal.Signals, tmp_path: Path) -> None:
+    """The same for all commands that start processes, or that may run long."""
+    check_signal(name, number, tmp_path)
