@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 import pytest
@@ -56,15 +57,21 @@ def processes_with(mark: str) -> Iterator[int]:
     """The processes that have the variable in their environment, and have not ended."""
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if mark.encode() in (folder / "environ").read_bytes():
-                if (folder / "stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z":
-                    yield int(folder.name)
+            is_marked = mark.encode() in (folder / "environ").read_bytes()
+            if is_marked and (folder / "stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z":
+                yield int(folder.name)
 
 
-def check_signal(name: str, number: signal.Signals, tmp_path: Path) -> None:
-    """Start the command, wait for its children, send the signal, and look for what stays."""
-    mark, folder = f"TEST_MARK={uuid4()}", tmp_path / "tmp"
-    folder.mkdir()
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """An empty folder with a short path: those of sockets below it are limited to 104 bytes."""
+    with TemporaryDirectory(prefix="s") as path:
+        yield Path(path)
+
+
+def check_signal(name: str, number: signal.Signals, tmp_path: Path, folder: Path) -> None:
+    """Start the command, wait for its children, send the signal, and look for what stays in `folder`."""
+    mark = f"TEST_MARK={uuid4()}"
     adapter = tmp_path / "adapter.py"
     adapter.write_text(ADAPTER)
     places = {"ADAPTER": f"{sys.executable} {adapter}", "REPORT": str(tmp_path / "report")}
@@ -90,14 +97,14 @@ def check_signal(name: str, number: signal.Signals, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda one: one.name)
-def test_signal_to_a_command_with_an_adapter(number: signal.Signals, tmp_path: Path) -> None:
+def test_signal_to_a_command_with_an_adapter(number: signal.Signals, tmp_path: Path, folder: Path) -> None:
     """`run` ends with its adapter, and with the process that the adapter started in a session of its own."""
-    check_signal("run", number, tmp_path)
+    check_signal("run", number, tmp_path, folder)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda one: one.name)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_signal_to_each_command(name: str, number: signal.Signals, tmp_path: Path) -> None:
+def test_each_signal_to_each_command(name: str, number: signal.Signals, tmp_path: Path, folder: Path) -> None:
     """The same for all commands that start processes, or that may run long."""
-    check_signal(name, number, tmp_path)
+    check_signal(name, number, tmp_path, folder)

@@ -14,9 +14,18 @@ import pyarrow as pa
 import pytest
 from reference_samples import SCHEMA, trip, trips
 
-from hudi_reference import clean, cluster, compact, create_table, open_table, restore, rollback, savepoint
+from hudi_conformance.cases.schema import fixtures_root
+from hudi_reference import clean, cluster, compact, create_table, migrate, open_table, restore, rollback, savepoint
 from hudi_reference.clock import ManualClock
-from hudi_reference.errors import HudiError, NameNotStorable, OutcomeUnknown, StorageFault, StorageFull, StorageUnavailable
+from hudi_reference.errors import (
+    HudiError,
+    NameNotStorable,
+    OutcomeUnknown,
+    StorageFault,
+    StorageFull,
+    StorageUnavailable,
+    UnfinishedMigration,
+)
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.ids import SeededIds
 from hudi_reference.locks.lock import lock_of
@@ -175,6 +184,10 @@ ACTIONS = {
     "clustering": lambda table: cluster(table, {}),
     "archive": lambda table: archive(table, {"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2"}),
     "snapshot": lambda table: table.snapshot(),
+    "read_optimized": lambda table: table.read_optimized(),
+    "as_of": lambda table: table.as_of(table.timeline.commits[1].requested),
+    "incremental": lambda table: table.incremental(),
+    "changes": lambda table: table.changes(),
 }
 
 
@@ -231,6 +244,52 @@ def check_every(tmp_path: Path, name: str, chosen: Callable[[int, str], bool]) -
             shutil.rmtree(folder)
             tried += 1
     assert tried > 3
+
+
+MIGRATIONS = {"6 to 8": ("v6.mor", 8), "8 to 9": ("upgraded.mor", 9)}
+
+
+def check_migration(tmp_path: Path, name: str, chosen: Callable[[int, str], bool]) -> None:
+    """A fault at a call of a migration is typed; the table is readable, or says how it is repaired; a second try works."""
+    source, version = MIGRATIONS[name]
+    start, calls = fixtures_root() / "compatibility" / source / "table", Failing()
+
+    def migrated(folder: Path, calls: Failing) -> None:
+        migrate("memory:///t", version=version, storage=LocalStorage(folder, calls=calls), clock=ManualClock(1_798_761_600_000))
+
+    shutil.copytree(start, tmp_path / "whole")
+    migrated(tmp_path / "whole", calls)
+    expected = open_table(str(tmp_path / "whole")).snapshot().num_rows
+    tried = 0
+    for call, kind in enumerate(calls.made, 1):
+        if not chosen(call, kind):
+            continue
+        folder, tried = tmp_path / f"{call}", tried + 1
+        shutil.copytree(start, folder)
+        with suppress(HudiError):
+            migrated(folder, Failing(call, ERRORS[tried % len(ERRORS)]))
+        with suppress(UnfinishedMigration):
+            assert open_table(str(folder)).snapshot().num_rows == expected
+        migrated(folder, Failing())
+        table = open_table(str(folder))
+        assert (table.properties.version, table.snapshot().num_rows) == (version, expected), f"call {call}, {kind}"
+        shutil.rmtree(folder)
+    assert tried > 3
+
+
+@pytest.mark.parametrize("name", MIGRATIONS)
+def test_a_migration_with_a_fault_can_be_repeated(tmp_path: Path, name: str) -> None:
+    """COMPAT-005: whichever call of a migration fails, the error is typed, and the next migration completes it. `-m long` lets
+    every call fail; else every third change and every twentieth read do.
+    """
+    check_migration(tmp_path, name, lambda call, kind: call % (3 if kind in CHANGES else 20) == 0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", MIGRATIONS)
+def test_a_migration_with_a_fault_at_every_call_can_be_repeated(tmp_path: Path, name: str) -> None:
+    """The same for every call, each with another error."""
+    check_migration(tmp_path, name, lambda call, kind: True)
 
 
 class Broken(io.RawIOBase):
