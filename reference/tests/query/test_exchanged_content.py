@@ -9,7 +9,7 @@ from reference_samples import data_files, names, new_table, reopened, set_proper
 from refused_calls import TIMELINE, refused, sample
 
 from hudi_reference import WritableTable
-from hudi_reference.errors import MalformedBaseFile, MalformedLogBlock, MalformedMetadata, MissingDataFile
+from hudi_reference.errors import MalformedBaseFile, MalformedLogBlock, MalformedLogFile, MalformedMetadata, MissingDataFile
 from hudi_reference.timeline.contents.avro_container import read_record, write_record
 
 
@@ -121,3 +121,44 @@ def test_completed_commit_that_names_a_log_file_is_refused() -> None:
 def test_new_tables_have_their_version_of_creation() -> None:
     """PROP-001: so that their rows are checked for the exact name of their file."""
     assert new_table().properties.was_created_at_version_8
+
+
+def test_log_file_without_a_block_of_its_writer_is_refused() -> None:
+    """LF-035: the file is empty, or has the blocks of a pending write; the metadata without sizes names it."""
+    table = sample()
+    table.upsert(trips(trip("1", "newer", 3, "x")))
+    first, second = sorted(path for path in data_files(table) if ".log." in path)
+    done = max(name for name in table.storage.names(TIMELINE) if name.endswith(".deltacommit"))
+    pending = table.storage.get(second)
+    table.storage.delete(f"{TIMELINE}/{done}")
+    forget_sizes(table)
+    for content in (b"", pending):
+        table.storage.put(first, content)
+        with refused(reopened(table), MalformedLogFile, "LF-035", first):
+            reopened(table).snapshot()
+
+
+def test_log_file_in_the_folder_of_another_partition_is_refused() -> None:
+    """META-009: its rows have the path of their own partition. Its write is archived, so that no metadata is at hand."""
+    table = sample()
+    log = next(path for path in data_files(table) if ".log." in path)
+    table.upsert(trips(trip("1", "newer", 3, "x")))
+    last = max(name[:17] for name in table.storage.names(TIMELINE) if name.endswith("commit"))
+    for name in table.storage.names(TIMELINE):
+        if name[:17] < last and name.startswith("2"):
+            table.storage.delete(f"{TIMELINE}/{name}")
+    copied = f"elsewhere/{log.rpartition('/')[2]}"
+    table.storage.put(copied, table.storage.get(log))
+    with refused(reopened(table), MalformedLogBlock, "META-009", copied):
+        reopened(table).snapshot()
+
+
+def test_completed_file_of_a_write_without_files_beside_its_files_is_refused() -> None:
+    """TL-007: metadata names every file of its write, so that the file of a write without rows is foreign here."""
+    table = sample("COPY_ON_WRITE")
+    done = max(name for name in table.storage.names(TIMELINE) if name.endswith(".commit"))
+    record = read_record(table.storage.get(f"{TIMELINE}/{done}"), done)
+    record["partitionToWriteStats"] = {}
+    table.storage.put(f"{TIMELINE}/{done}", write_record(record.schema, record, bytes(16)))
+    with refused(reopened(table), MalformedMetadata, "TL-007", f"{TIMELINE}/{done}"):
+        reopened(table).snapshot()
