@@ -52,7 +52,7 @@ def test_write_of_a_killed_process_may_be_visible_or_not() -> None:
 BROKEN: dict[str, tuple[list[dict[str, Any]], list[str], str]] = {
     "acknowledged write that is lost": ([ONE, OTHER, read(40, ("a", "1"))], [FIRST], "not on the timeline"),
     "stale query": ([ONE, OTHER, read(40, ("a", "1"))], [FIRST, SECOND], "stale read"),
-    "query of a write that nobody has begun": ([ONE, OTHER, read(12, ("a", "2"))], [FIRST, SECOND], "'a' is '2'"),
+    "query of a write that has not begun": ([ONE, OTHER, read(12, ("a", "2"))], [FIRST, SECOND], "'a' is '2'"),
     "key twice": ([ONE, read(40, ("a", "1"), ("a", "1"))], [FIRST], "2 times"),
     "untyped error": ([ONE, read(40, outcome="broken", error="KeyError: x")], [FIRST], "untyped error"),
     "table that cannot be read": ([ONE, read(40, process="read_once-1", outcome="unknown", error="x")], [FIRST], "at the end"),
