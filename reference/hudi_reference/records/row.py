@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.types as pt
 
 
 @dataclass(frozen=True)
@@ -37,4 +38,18 @@ class Row(Mapping[str, Any]):
 def table_of(rows: list[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     """Rows as a table; columns that a row does not have are null."""
     cells = [Row.cells_of(row) for row in rows]
-    return pa.table([pa.array([row.get(f.name) for row in cells], f.type) for f in schema], schema=schema)
+    return pa.table([_column([row.get(f.name) for row in cells], f.type) for f in schema], schema=schema)
+
+
+def _column(cells: list[Any], kind: pa.DataType) -> pa.Array:
+    """Cells as a column. Nested scalars are not passed to `pa.array`, which fails for nulls among lists and maps."""
+    if not pt.is_nested(kind) or not cells:
+        return pa.array(cells, kind)
+    return pa.concat_arrays([_array_of(cell, kind) for cell in cells])
+
+
+def _array_of(cell: Any, kind: pa.DataType) -> pa.Array:
+    if not isinstance(cell, pa.Scalar):
+        return pa.array([cell], kind)
+    one = pa.repeat(cell, 1) if cell.is_valid else pa.nulls(1, kind)
+    return one if one.type == kind else one.cast(kind)

@@ -1,6 +1,7 @@
 """Merging in tables of version 9: deprecated classes at creation, several ordering fields, and partial update modes."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -276,6 +277,44 @@ def test_contradicting_properties_have_no_effect(engine: Client, new_uri: NewUri
     assert rows_by_key(engine, uri, "a") == right
     compact_if_possible(engine, uri, type)
     assert rows_by_key(engine, uri, "a") == right
+
+
+#: Columns of nested types: type in Avro, type in Arrow, and a value that holds a null.
+NESTED: Mapping[str, tuple[Any, pa.DataType, Any]] = {
+    "texts": ({"type": "array", "items": ["null", "string"]}, pa.list_(pa.string()), ["x", None]),
+    "counts": ({"type": "map", "values": ["null", "long"]}, pa.map_(pa.string(), pa.int64()), [("m", 1), ("n", None)]),
+    "parts": (
+        {"type": "record", "name": "part", "fields": [{"name": "p", "type": ["null", "long"], "default": None}]},
+        pa.struct([("p", pa.int64())]), {"p": None},
+    ),
+}  # fmt: skip
+
+
+@BOTH_TYPES
+@pytest.mark.needs("service.compaction", "types.nested")
+@pytest.mark.requirements("MRG-048", "MRG-008")
+def test_nulls_of_nested_columns_are_filled(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MRG-048: with IGNORE_DEFAULTS a list, a map or a record that is null is filled from the other version, also from a late
+    one; nulls inside of a value stay.
+    """
+    kinds = {"id": "string", "ts": "long"} | {name: avro for name, (avro, _, _) in NESTED.items()}
+    fields = [{"name": name, "type": ["null", kind], "default": None} for name, kind in kinds.items()]
+    schema = pa.schema([("id", pa.string()), ("ts", pa.int64()), *((name, arrow) for name, (_, arrow, _) in NESTED.items())])
+    values = {name: value for name, (_, _, value) in NESTED.items()}
+    nothing = dict.fromkeys(NESTED)
+    spec = table_of(
+        type, "ts", merge_mode="EVENT_TIME_ORDERING", properties={"hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}
+    )
+    uri = new_uri()
+    engine.create(uri, replace(spec, schema={**spec.schema, "fields": fields}))
+    stored = [{"id": "newer", "ts": 1, **values}, {"id": "late", "ts": 5, **nothing}, {"id": "null", "ts": 1, **nothing}]
+    changes = [{"id": "newer", "ts": 2, **nothing}, {"id": "late", "ts": 1, **values}, {"id": "null", "ts": 2, **nothing}]
+    for rows in (stored, changes):
+        engine.write(uri, "upsert", pa.Table.from_pylist(rows, schema=schema))
+    right = {"newer": tuple(values.values()), "late": tuple(values.values()), "null": tuple(nothing.values())}
+    assert rows_by_key(engine, uri, *NESTED) == right
+    compact_if_possible(engine, uri, type)
+    assert rows_by_key(engine, uri, *NESTED) == right
 
 
 #: Changes of the properties of a table that a merge must refuse.
