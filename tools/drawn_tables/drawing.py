@@ -142,9 +142,7 @@ class _Drawer:
         row |= {name: self.rng.choice(EXTRAS[name][1]) for name in self.extras}
         row |= {name: self.serial for name, _ in self.evolved}
         if self.merging.marker is not None:
-            row[self.merging.marker[0]] = (
-                self.merging.marker[1] if deleted else self.rng.choice(("u", "c", "d " if deleted else "i"))
-            )
+            row[self.merging.marker[0]] = self.merging.marker[1] if deleted else self.rng.choice(("u", "c", "i"))
         if self.flagged:
             row["_hoodie_is_deleted"] = deleted or self.rng.choice((False, None))
         return row

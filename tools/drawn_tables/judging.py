@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import feather
 from tools.drawn_tables.drawing import Drawn
+from tools.drawn_tables.questions import WRITES
 from tools.recipes.column_types import arrow_schema, declared
 
 from hudi_conformance.cases.rows import canonical_rows, compare_rows
@@ -17,7 +18,6 @@ from hudi_conformance.engines.reference.engine import Reference
 from hudi_conformance.model import Model
 from hudi_conformance.model.windows import Window, change_rows, incremental_rows
 
-WRITES = ("commit", "deltacommit", "replacecommit")
 Answer = Any
 
 

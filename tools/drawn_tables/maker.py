@@ -10,19 +10,17 @@ import pickle
 import shutil
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pyarrow import feather
 from tools.drawn_tables.drawing import Drawn, draw
+from tools.drawn_tables.questions import WRITES, completed_actions, queries_of
 from tools.recipes.producers.apache_hudi import Making, root_cause
 
-from hudi_conformance.contract import Query
 from hudi_conformance.engines.apache_hudi import queries
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
-
-WRITES = ("commit", "deltacommit", "replacecommit")
 
 
 class DrawnMaking(Making):
@@ -51,35 +49,7 @@ class DrawnMaking(Making):
 
     def completed(self) -> set[tuple[str, str, str]]:
         """Requested time, action and completion time of what is on the active timeline."""
-        folder = self.path / self.timeline
-        names = [file.name for file in folder.iterdir()] if folder.is_dir() else []
-        stems = [name.partition(".") for name in names if name[:1].isdigit() and name.count(".") == 1 and "_" in name]
-        return {(*stem.split("_")[:1], action, stem.split("_")[1]) for stem, _, action in stems}
-
-
-def queries_of(drawn: Drawn, done: Sequence[dict[str, Any]]) -> Iterator[Query]:
-    """The queries of a table."""
-    columns = tuple(name for name, _ in drawn.columns)
-    yield Query(columns=columns)
-    yield Query(columns=columns[::2], where=(("n", ">", 3),))
-    yield Query(columns=("id", "b"), where=(("a", "=", "plain"), ("b", "!=", "v1")))
-    yield Query(columns=("n", "id"), where=(("id", "in", ("a", "d:1")),))
-    if drawn.recipe.table.partition_columns:
-        name = drawn.recipe.table.partition_columns[0]
-        value = drawn.recipe.steps[0].rows[0][name]
-        if value is not None:
-            yield Query(columns=("id", name, "b"), where=((name, "=", value if isinstance(value, int | str) else str(value)),))
-    yield Query("read-optimized", columns=columns)
-    times = [(requested, completion) for one in done for requested, action, completion in one["new"] if action in WRITES]
-    stored = {name for name, _ in drawn.recipe.table.columns}
-    for requested, _ in times:
-        yield Query("as-of", as_of=requested, columns=tuple(name for name in columns if name in stored))
-    ends = [completion for _, completion in times]
-    windows = [(None, None), *((ends[n], None) for n in range(len(ends) - 1)), *zip(ends, ends[2:], strict=False)]
-    for begin, end in windows:
-        yield Query("incremental", begin=begin, end=end, columns=columns)
-        if drawn.axes["capture"] != "none":
-            yield Query("cdc", begin=begin, end=end)
+        return completed_actions(self.path / self.timeline)
 
 
 def make(session: Session, drawn: Drawn, folder: Path, kinds: Sequence[str]) -> None:

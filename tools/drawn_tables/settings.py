@@ -207,7 +207,7 @@ SERVICES: Mapping[str, Mapping[str, str]] = {
 CAPTURES: Mapping[str, Mapping[str, str]] = {
     "none": {},
     **{
-        mode: {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": mode.replace("-", "_")}
+        mode: {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": mode.replace("-", "_").upper()}
         for mode in ("op-key-only", "data-before", "data-before-after")
     },
 }

@@ -168,7 +168,7 @@ class Model:
         self._insert(records, rows)
 
     def _delete_partition(self, records: Records, rows: tuple[Row, ...]) -> None:
-        gone = {self._partition_of(row) for row in rows}
+        gone = {self.partition_of(row) for row in rows}
         for key in [key for key in records if key[0] in gone]:
             del records[key]
 
@@ -179,7 +179,8 @@ class Model:
     def _key(self, row: Row) -> Key:
         """The key of `row`; without record key fields the row itself, which no other row equals."""
         own = tuple(row[name] for name in self._record_key) if self._record_key else (id(row),)
-        return self._partition_of(row), own
+        return self.partition_of(row), own
 
-    def _partition_of(self, row: Row) -> tuple[Any, ...]:
+    def partition_of(self, row: Row) -> tuple[Any, ...]:
+        """The partition values of a row."""
         return tuple(row.get(name) for name in self._partition)

@@ -62,11 +62,11 @@ def _of_one(model: Model, change: Change) -> Iterator[dict[str, Any]]:
     earlier = [other for other in model.history if _completion(other) < _completion(change)]
     together = [other for other in model.history if _completion(other) <= _completion(change)]
     before, after = _rows(model, earlier), _rows(model, together)
+    replaced = {model.partition_of(row) for row in change.rows} if change.operation in _REPLACING else set()
     for key in before.keys() | after.keys():
         old, new = before.get(key), after.get(key)
-        if old is not None and new is not None and change.operation in _REPLACING:
-            if old is not new:
-                yield from (_image("d", change, old, None), _image("i", change, None, new))
+        if old is not None and new is not None and key[0] in replaced:
+            yield from (_image("d", change, old, None), _image("i", change, None, new))
         elif old != new:
             yield _image("i" if old is None else "d" if new is None else "u", change, old, new)
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hudi_conformance.model import Model, at_least
 from hudi_conformance.model.merge import PAYLOADS
+from hudi_conformance.model.windows import Window, change_rows
 from hudi_reference.records.payloads.tables import PAYLOAD_TABLES
 
 EVENT, COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
@@ -299,3 +300,22 @@ def test_changes_of_database_sources(table_type, payload, changes, name):
 def test_every_built_in_payload_class_is_modelled():
     """A class that the reference has, and the model has not, would be checked by cases written by hand only."""
     assert PAYLOADS.keys() == PAYLOAD_TABLES.keys()
+
+
+def test_a_row_with_the_delete_marker_is_a_delete():
+    """MRG-051: the marker is compared exactly, and a late one leaves the row."""
+    table = Model(record_key=("id",), ordering=("ts",), delete_marker=("op", "D"))
+    table.apply("upsert", [{"id": key, "ts": 5, "op": "I"} for key in ("gone", "late", "lower")])
+    table.apply("upsert", [{"id": "gone", "ts": 6, "op": "D"}, {"id": "late", "ts": 4, "op": "D"}])
+    table.apply("upsert", [{"id": "lower", "ts": 6, "op": "d"}])
+    assert {row["id"]: row["op"] for row in table.snapshot()} == {"late": "I", "lower": "d"}
+
+
+def test_overwriting_a_partition_changes_no_row_of_another_one():
+    """A row that was filled from another version has not changed if another partition is replaced."""
+    table = Model(record_key=("id",), partition=("p",), ordering=("ts",), partial_update_mode="IGNORE_DEFAULTS")
+    writes = [[{"id": "a", "p": "x", "ts": 1, "v": "A"}], [{"id": "a", "p": "x", "ts": 2, "v": None}]]
+    for number, rows in enumerate([*writes, [{"id": "b", "p": "y", "ts": 1, "v": "B"}]], 1):
+        table.apply("insert_overwrite" if number == 3 else "upsert", rows, f"{number}0", f"{number}5")
+    found = change_rows(table, Window("25"))
+    assert [(one["op"], one["after"]["id"]) for one in found] == [("i", "b")]
