@@ -69,7 +69,9 @@ NESTING = Limit("NESTING", "levels of types in a schema", 100, "LF-038")
 OBJECT_BYTES = Limit("OBJECT_BYTES", "bytes in an object, or part of one, that is read at once", 2048 * _MIB - 1, "S3-004")
 PART_BYTES = Limit("PART_BYTES", "bytes in a part of a file after decompression: a file of an action, a block of an HFile",
                    256 * _MIB, "BF-002")  # fmt: skip
-RATIO = Limit("RATIO", "bytes after decompression for each stored byte, in a part of more than 1 MiB", 200, "BF-002")
+#: Parts up to this size are not bombs, and sound ones shrink by more than 500 times: blocks of bloom filters with few keys.
+_SMALL_PART = 16 * _MIB
+RATIO = Limit("RATIO", "bytes after decompression for each stored byte, in a part of more than 16 MiB", 200, "BF-002")
 ACTION_VALUES = Limit("ACTION_VALUES", "values in the file of an action", 50_000_000, "TL-002")
 STATS = Limit("STATS", "data files in the metadata of a write", 1_000_000, "TL-007")
 INSTANTS = Limit("INSTANTS", "files in the timeline folder, or actions in the timeline history", 5_000_000, "TL-055")
@@ -88,5 +90,5 @@ LIMITS: Collection[Limit] = (
 def check_decompressed(decompressed: int, stored: int, path: str, offset: int, rule: str) -> None:
     """Check the sizes in bytes of a compressed part of a file before it is decompressed. Raises LimitExceeded."""
     PART_BYTES.check(decompressed, path, offset, rule)
-    if decompressed > _MIB:
+    if decompressed > _SMALL_PART:
         RATIO.check(decompressed // max(1, stored), path, offset, rule)
