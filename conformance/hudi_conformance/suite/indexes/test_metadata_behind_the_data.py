@@ -1,7 +1,7 @@
 """A metadata table that lacks completed writes is not used: no reader returns older rows because of it.
 
-A writer without metadata table, and a metadata table that was copied back from a backup, leave tables in this state. Apache Hudi
-wrote the tables; the last writes are then removed from their metadata tables.
+A metadata table that was copied back from a backup is in this state. Apache Hudi wrote the tables; the last writes are then removed
+from their metadata tables.
 """
 
 from pathlib import Path
@@ -20,7 +20,13 @@ READS = ("read.snapshot", "read.filter", "read.projection", "merge-on-read", "lo
 #: Golden tables with statistics, record index and bloom filters, by both releases; `moved` is the last case of each.
 GOLDEN = [f"queries.skipping.record-keys.{kind}.moved{release}" for kind in ("cow", "mor") for release in ("", ".by-hudi-1-2")]
 #: All rows, the key and the value that the last write changed, and the key that the one before deleted.
-FILTERS: list[list[tuple[str, str, Any]]] = [[], [("id", "=", "b")], [("fare", "=", 7.0)], [("fare", ">", 6.5)], [("id", "=", "c")]]
+FILTERS: list[list[tuple[str, str, Any]]] = [
+    [],
+    [("id", "=", "b")],
+    [("fare", "=", 7.0)],
+    [("fare", ">", 6.5)],
+    [("id", "=", "c")],
+]
 
 
 def remove_from_metadata(table: Path, instant: str) -> None:
