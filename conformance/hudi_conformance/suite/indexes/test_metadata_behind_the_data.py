@@ -1,7 +1,7 @@
 """A metadata table that lacks completed writes is not used: no reader returns older rows because of it.
 
-A metadata table that was copied back from a backup is in this state. Apache Hudi wrote the tables; the last writes are then removed
-from their metadata tables.
+A metadata table that was copied back from a backup is in this state. Apache Hudi wrote the tables; the last writes are then
+removed from their metadata tables.
 """
 
 from pathlib import Path
