@@ -10,6 +10,8 @@
 * `mutants`: mutants of the reference, each of which breaks a rule; they measure the strength of the suite.
 * `validator`: checks of a stored table, whichever engine wrote it.
 * `report`: matrix, HTML page, coverage of the specification.
+
+What may be changed here: the commands in `cli`, and small modules that several packages share.
 """
 
 __version__ = "0.1.0"

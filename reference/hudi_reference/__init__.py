@@ -19,8 +19,8 @@ The packages are chapters of the specification. A package imports only from thos
 * `locks`: the lock of a table
 * `storage`, `clock`, `ids`: the only access to the outside; `errors`: the exception classes
 
-What a write triggers beside its own action is the value `STANDARD_HOOKS` in `services/default_hooks.py`. Importing a module of
-this package has no side effect.
+What a write triggers beside its own action is the value `STANDARD_HOOKS` in `services/default_hooks.py`. Importing a module
+of this package has no side effect. What may be changed here: the entry points, and what they return.
 """
 
 from importlib import import_module

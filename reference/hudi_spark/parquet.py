@@ -42,7 +42,7 @@ def base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, l
         return {}
     texts = {instant.requested: commit.schema for instant, commit in view.groups.commits.items()}
     fitting = {text for text in set(texts.values()) if text is not None and _fits(text, schema)}
-    found, committed = {}, view.groups.committed
+    found, spans = {}, view.groups.committed_files().spans
     for candidate in slices:
         if candidate.base_file is None or (logs and candidate.log_files) or texts.get(candidate.base_instant) not in fitting:
             continue
@@ -50,7 +50,7 @@ def base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, l
             raise missing_data_file(candidate.path(candidate.base_file))
         name = candidate.path(candidate.base_file)
         path, stat = table.storage.existing(name)
-        length = max((end for _, end in committed.get(name, ())), default=0) or stat.st_size  # 0 if no metadata has it
+        length = max((end for _, end in spans.get(name, ())), default=0) or stat.st_size  # 0 if no metadata has it
         if _PLAIN_PATH.fullmatch(str(path)) and path.suffix == ".parquet" and stat.st_size == length > 0:
             found[candidate] = path
     return found

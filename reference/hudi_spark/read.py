@@ -190,8 +190,9 @@ def make_plan(
     direct = base_files_for_spark(table, view, slices, logs=logs) if native else {}
     merged = [found for found in slices if found not in direct]
     paths = (found.path(name) for found in merged for name in (found.base_file, *found.log_files) if name)
-    sizes = {path: reader.scanner.committed[path] for path in paths if path in reader.scanner.committed}
-    task = replace(plan.read, reader=replace(reader, scanner=replace(reader.scanner, committed=sizes)))
+    committed = reader.scanner.committed
+    committed = replace(committed, spans={path: committed.spans[path] for path in paths if path in committed.spans})
+    task = replace(plan.read, reader=replace(reader, scanner=replace(reader.scanner, committed=committed)))
     fields = pa.schema([reader.schema.field(name) for name in task.columns])
     return ReadPlan(
         task, fields, plan.names, merged, list(direct.values()), frozenset(one.partition for one in slices), view.timeline

@@ -50,7 +50,7 @@ class Sample:
     @cached_property
     def written(self) -> dict[str, frozenset[str]]:
         """The paths of the files that each completed write of the active timeline names, by requested time."""
-        return dict(_opened(self.objects).file_groups().written_files)
+        return dict(_opened(self.objects).file_groups().committed_files().by_write)
 
     @cached_property
     def latest(self) -> str:

@@ -6,5 +6,6 @@
     seeds            inputs on which a decoder once failed         runner    one target in one process
     figures          inputs, time and coverage of runs
 
-docs/fuzzing.md has the results.
+docs/fuzzing.md has the results. What may be changed here: targets, edits and first inputs. Imports the reference and
+`corpus`.
 """

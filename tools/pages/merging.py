@@ -6,7 +6,7 @@ from itertools import product
 from hudi_conformance.requirements import errata
 from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.layout.stored_merging import REPLACED_PAYLOADS
-from hudi_reference.records.merge import Version, fold, merger_of
+from hudi_reference.records.merge import Version, fold, merge
 from hudi_reference.records.merge_tables import TABLES, Cell, Decisions, DecisionTable, Fill, Kind, Order, Result, decisions_of
 from hudi_reference.records.mergers.standard_mergers import PARTIAL_UPDATE_MODES
 from hudi_reference.records.payloads.tables import PAYLOAD_TABLES
@@ -226,7 +226,7 @@ def _properties() -> Iterator[str]:
 
 def merged_result(mode: MergeMode, names: Sequence[str]) -> str:
     """The result of merging these versions, oldest first: the name of a row, or nothing."""
-    found = fold(_versions(names), merger_of(mode))
+    found = fold(_versions(names), mode)
     return names[found.position] if found is not None and found.kind is Kind.ROW else "nothing"
 
 
@@ -246,10 +246,12 @@ def _outcome_of(found: Version, names: Sequence[str]) -> tuple[str, int]:
 
 
 def _grouping(mode: MergeMode, domain: Sequence[str]) -> str | None:
-    merge = merger_of(mode)
     for names in product(domain, repeat=3):
         a, b, c = _versions(names)
-        one, other = _outcome_of(merge(merge(a, b), c), names), _outcome_of(merge(a, merge(b, c)), names)
+        one, other = (
+            _outcome_of(merge(merge(a, b, mode), c, mode), names),
+            _outcome_of(merge(a, merge(b, c, mode), mode), names),
+        )
         if one != other:
             return (
                 f"no: ({names[0]} ⊕ {names[1]}) ⊕ {names[2]} is {one[0]}, {names[0]} ⊕ ({names[1]} ⊕ {names[2]}) is {other[0]}"

@@ -6,5 +6,6 @@ model (`expectation.py`), which computes the expected rows. `python -m tools.rec
 with the committed ones.
 
 The recipes are in one package for each topic: `layout`, `timeline`, `log`, `merge`, `query`, and `legacy` for tables of
-version 6. `catalogue.py` lists their modules.
+version 6. `catalogue.py` lists their modules. What may be changed here: recipes may be added; ids of golden cases never
+change. Imports `cases` and `model`, and the engines that write the tables.
 """

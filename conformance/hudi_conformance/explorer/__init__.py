@@ -9,5 +9,5 @@
 * `s3`: the same idea for real clients of an object store, whose HTTP requests pass through a proxy.
 * `crash_points`: a crash after each change of one process.
 
-`docs/explore.md` explains the design.
+`docs/explore.md` explains the design. What may be changed here: `crash_points`, and the packages as they say. Imports the reference, `model`, `contract` and `engines`.
 """

@@ -8,6 +8,8 @@ and is short enough to be checked by reading. Rows are dictionaries from column 
 >>> table.apply("upsert", [{"id": "a", "ts": 9, "name": "late"}])
 >>> table.snapshot()
 [{'id': 'a', 'ts': 10, 'name': 'new'}]
+
+What may be changed here: what the specification promises of rows, in plain Python.
 """
 
 from hudi_conformance.model.merge import Record, at_least

@@ -12,6 +12,7 @@ plain functions, a `StoredTable` and the parts can be pickled, and `validation.r
 findings. So another runner, for example on Spark, distributes the parts, runs `run_part` for each, adds the tallies and passes
 all findings to `validation.in_order`.
 
-To add a check of the deep tier: write `run` (and `parts`, for example the latest file slices of `table.groups`) in a module of
-`checks.deep`, build its `Check` with tier "deep" there, and add it to the tuple `DEEP` of `all_checks`.
+To add a check of the deep tier: write `run` (and `parts`, for example the latest file slices of `table.groups`) in a module
+of `checks.deep`, build its `Check` with tier "deep" there, and add it to the tuple `DEEP` of `all_checks`. What may be
+changed here: checks may be added. Imports the reference and what is below the validator; never an engine.
 """

@@ -1,6 +1,7 @@
 """The structure of the code: no import circles, packages of a readable size with a description, tests that import no tests."""
 
 import ast
+import re
 from pathlib import Path
 
 import grimp
@@ -45,11 +46,14 @@ def test_no_import_circle_of_packages(graph):
 
 @pytest.mark.parametrize("folder", list(packages()), ids=lambda folder: "/".join(folder.parts[-3:]))
 def test_packages_are_small_and_described(folder):
-    """A package has at most 13 modules, and its docstring says what it contains."""
+    """A package has at most 13 modules. Its docstring says what it contains, what may be changed in it, and what it imports."""
     modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
     assert len(modules) <= MOST_MODULES
     text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
     assert text and not text.startswith("TODO")
+    words = " ".join(text.split())
+    assert "may be changed" in words
+    assert re.search(r"\b[Ii]mports?\b", words)
 
 
 @pytest.mark.parametrize("folder", TEST_FOLDERS, ids=["suite", "conformance", "reference"])

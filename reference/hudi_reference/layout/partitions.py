@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from hudi_reference.java_text import value_text
@@ -60,9 +61,9 @@ def unescape(text: str) -> str:
 @implements("LAY-003", "LAY-018")
 def mark_partition(storage: Storage, partition: str, instant: str) -> None:
     """Create the metafile of a partition unless it exists. Readers that list folders use it to discover partitions."""
-    depth = len(partition.split("/")) if partition else 0
-    text = dump({"commitTime": instant, "partitionDepth": str(depth)}, "partition metadata")
-    try:
-        storage.create(join_path(partition, PARTITION_METAFILE), text)
-    except ObjectExists:
+    path = join_path(partition, PARTITION_METAFILE)
+    if storage.head(path) is not None:
         return
+    depth = len(partition.split("/")) if partition else 0
+    with suppress(ObjectExists):  # another writer may create it at the same time
+        storage.create(path, dump({"commitTime": instant, "partitionDepth": str(depth)}, "partition metadata"))

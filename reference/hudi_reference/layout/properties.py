@@ -65,6 +65,9 @@ class TableProperties:
         version: the table version; 0 if it is not a number.
         is_legacy: whether the table follows the rules of version 6 instead of version 8.
         is_merge_on_read: whether the table is merge-on-read, so that it may have log files.
+        is_metadata_table: whether this is the metadata table of another table.
+        was_created_at_version_8: whether the table was created at version 8 or later, so that no writer of an earlier release
+            wrote to it.
         record_key: the record key fields, in order; empty if keys are generated.
         partition_fields: the partition fields, in order; empty for an unpartitioned table.
         ordering_fields: the ordering fields: `hoodie.table.ordering.fields`, or its version 8 name
@@ -79,6 +82,8 @@ class TableProperties:
     version: int = field(init=False, compare=False)
     is_legacy: bool = field(init=False, compare=False)
     is_merge_on_read: bool = field(init=False, compare=False)
+    is_metadata_table: bool = field(init=False, compare=False)
+    was_created_at_version_8: bool = field(init=False, compare=False)
     record_key: tuple[str, ...] = field(init=False, compare=False)
     partition_fields: tuple[str, ...] = field(init=False, compare=False)
     ordering_fields: tuple[str, ...] = field(init=False, compare=False)
@@ -91,11 +96,14 @@ class TableProperties:
         version = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
         is_legacy = version == LEGACY_VERSION
         timeline = META_FOLDER if is_legacy else f"{META_FOLDER}/{self.get('hoodie.timeline.path')}"
+        initial = self.entries.get("hoodie.table.initial.version", "")
         history = self.get("hoodie.archivelog.folder" if is_legacy else "hoodie.timeline.history.path")
         vars(self).update(
             version=version,
             is_legacy=is_legacy,
             is_merge_on_read=self.entries.get("hoodie.table.type") == "MERGE_ON_READ",
+            is_metadata_table=self.entries.get("hoodie.table.keygenerator.type") == "HOODIE_TABLE_METADATA",
+            was_created_at_version_8=bool(re.fullmatch("[89]|[1-9][0-9]", initial)),
             record_key=self.fields("hoodie.table.recordkey.fields"),
             partition_fields=self.fields("hoodie.table.partition.fields"),
             # ER-030: both names occur in tables of version 8: Apache Hudi 1.0 writes the older one, 1.2 the newer one.
@@ -141,11 +149,6 @@ class TableProperties:
         listed = (self.get(key) or "").split(",")
         # ER-149: custom key generators store each partition field with its kind, as p:SIMPLE.
         return tuple(name.strip().partition(":")[0] for name in listed if name.strip())
-
-    @property
-    def was_created_at_version_8(self) -> bool:
-        """Whether the table was created at version 8 or later, so that no writer of an earlier release wrote to it."""
-        return re.fullmatch("[89]|[1-9][0-9]", self.entries.get("hoodie.table.initial.version", "")) is not None
 
     @property
     def name(self) -> str:
@@ -196,11 +199,6 @@ class TableProperties:
         """Whether a date takes three folders, as in 2026/07/03; the data files have it as it is."""
         of_hive = self.is_set("hoodie.datasource.write.hive_style_partitioning")
         return len(self.partition_fields) == 1 and not of_hive and self.is_set(SLASH_DATES)
-
-    @property
-    def is_metadata_table(self) -> bool:
-        """Whether this is the metadata table of another table."""
-        return self.entries.get("hoodie.table.keygenerator.type") == "HOODIE_TABLE_METADATA"
 
     @property
     def populates_meta_fields(self) -> bool:

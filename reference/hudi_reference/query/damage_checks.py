@@ -9,6 +9,7 @@ examines them, or an engine that has no such checks.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, MalformedTable
@@ -28,96 +29,64 @@ _COMPACTIONS = ("compaction", "logcompaction")
 _REMEDY = "restore the file from another copy of the table"
 
 
+@dataclass(frozen=True)
 class ReadChecks:
-    """The checks of a reader. Each raises an error of a malformed table."""
+    """Whether a reader refuses files that do not fit together."""
 
-    @implements("LAY-017", "TL-036")
-    def check_no_files(self, listed: Iterable[str], storage: Storage, properties: TableProperties) -> None:
-        """Refuse a table without instants that has data files: no writer stores a file before the first state of its action.
+    is_on: bool = True
 
-        The data files were listed after the timeline, so that the first write of a table may have begun in between.
-
-        Raises MalformedTable.
-        """
-        stray = next((path for path in sorted(listed) if parse_data_file_name(split_path(path)[1]) is not None), None)
-        if stray is not None and not load_timeline(storage, properties).instants:
-            raise MalformedTable(
-                "the timeline has no instant, and the table has data files", rule="LAY-017", path=properties.timeline_folder,
-                expected="the instants of the actions that wrote the files", found=stray,
-                remedy="restore the timeline folder, or hoodie.timeline.path in hoodie.properties",
-            )  # fmt: skip
-
-    @implements("TL-002", "TL-007", "BF-009")
-    def check_commit(self, commit: CommitMetadata, instant: Instant, path: str, *, is_legacy: bool) -> None:
-        """Check that the metadata in the completed file of an instant is its own. Raises MalformedMetadata."""
-        for fault in faults_of_commit(commit, instant, path, is_legacy=is_legacy):
-            raise fault
-
-    @implements("TL-036", "TL-005")
-    def check_commits(self, commits: Mapping[Instant, CommitMetadata], timeline: Timeline, properties: TableProperties) -> None:
-        """Check the metadata of the completed writes together.
-
-        Each span of a file was written by one action. A base file is made of files of completed actions: an action whose
-        files its metadata names as earlier ones has completed, although its completed file is missing. What the metadata of a
-        log file names as earlier says nothing: with change capture it is the whole slice, with the files of pending and
-        failed writes. No action writes into the log file that another action has begun before that one has completed; names
-        of version 6 have the instant of the slice instead. Compactions may be pending, because writes begin a slice at the
-        time of a pending one.
-
-        Raises MalformedMetadata.
-        """
-        for fault in faults_between_commits(commits, timeline, properties):
-            raise fault
-
-    @implements("TL-007", "BF-009")
-    def check_unnamed_files(
-        self, listed: Iterable[str], commits: Mapping[Instant, CommitMetadata], properties: TableProperties
-    ) -> None:
-        """Check that no data file has the instant of a completed write whose metadata names no file.
-
-        Failed attempts leave files that metadata does not name, but only beside those that it names. The name of a log file in
-        a table that is older than version 8 may have the instant of its slice.
-
-        Raises MalformedMetadata.
-        """
-        without = {one.requested: one for one, commit in commits.items() if not any(stat.path for stat in commit.stats)}
-        for path in sorted(listed) if without else ():
-            name = parse_data_file_name(split_path(path)[1])
-            is_own = isinstance(name, BaseFileName) or properties.was_created_at_version_8
-            if name is not None and is_own and (instant := without.get(name.instant)) is not None:
-                raise _foreign(f"{properties.timeline_folder}/{instant.file_name}", "TL-007", f"the path of {path}", "no file")
+    def refuse(self, faults: Iterable[MalformedTable]) -> None:
+        """Raise the first of these errors. Without checks they are not looked for."""
+        if self.is_on:
+            for fault in faults:
+                raise fault
 
     def base_file(self, spans: Iterable[tuple[int, int]], timeline: Timeline, *, may_keep_names: bool) -> WrittenFile:
         """What the timeline says about a base file, of which completed writes made these spans of bytes."""
+        if not self.is_on:
+            return UNKNOWN
         pending = {instant.requested for instant in timeline.pending if ACTIONS[instant.action].writes}
         return WrittenFile(True, max((end for _, end in spans), default=0), pending, may_keep_names)
 
 
-class _NoChecks(ReadChecks):
-    def check_no_files(self, listed: Iterable[str], storage: Storage, properties: TableProperties) -> None:
-        """Nothing."""
-
-    def check_commit(self, commit: CommitMetadata, instant: Instant, path: str, *, is_legacy: bool) -> None:
-        """Nothing."""
-
-    def check_commits(self, commits: Mapping[Instant, CommitMetadata], timeline: Timeline, properties: TableProperties) -> None:
-        """Nothing."""
-
-    def check_unnamed_files(
-        self, listed: Iterable[str], commits: Mapping[Instant, CommitMetadata], properties: TableProperties
-    ) -> None:
-        """Nothing."""
-
-    def base_file(self, spans: Iterable[tuple[int, int]], timeline: Timeline, *, may_keep_names: bool) -> WrittenFile:
-        """Nothing."""
-        return UNKNOWN
-
-
 #: The checks of readers.
 DAMAGE_CHECKS = ReadChecks()
-NO_CHECKS: ReadChecks = _NoChecks()
+NO_CHECKS = ReadChecks(is_on=False)
 
 
+@implements("LAY-017", "TL-036")
+def faults_of_empty_timeline(listed: Iterable[str], storage: Storage, properties: TableProperties) -> Iterator[MalformedTable]:
+    """A table without instants that has data files: no writer stores a file before the first state of its action.
+
+    The data files were listed after the timeline, so that the first write of a table may have begun in between.
+    """
+    stray = next((path for path in sorted(listed) if parse_data_file_name(split_path(path)[1]) is not None), None)
+    if stray is not None and not load_timeline(storage, properties).instants:
+        yield MalformedTable(
+            "the timeline has no instant, and the table has data files", rule="LAY-017", path=properties.timeline_folder,
+            expected="the instants of the actions that wrote the files", found=stray,
+            remedy="restore the timeline folder, or hoodie.timeline.path in hoodie.properties",
+        )  # fmt: skip
+
+
+@implements("TL-007", "BF-009")
+def faults_of_unnamed_files(
+    listed: Iterable[str], commits: Mapping[Instant, CommitMetadata], properties: TableProperties
+) -> Iterator[MalformedMetadata]:
+    """Data files with the instant of a completed write whose metadata names no file.
+
+    Failed attempts leave files that metadata does not name, but only beside those that it names. The name of a log file in
+    a table that is older than version 8 may have the instant of its slice.
+    """
+    without = {one.requested: one for one, commit in commits.items() if not any(stat.path for stat in commit.stats)}
+    for path in sorted(listed) if without else ():
+        name = parse_data_file_name(split_path(path)[1])
+        is_own = isinstance(name, BaseFileName) or properties.was_created_at_version_8
+        if name is not None and is_own and (instant := without.get(name.instant)) is not None:
+            yield _foreign(f"{properties.timeline_folder}/{instant.file_name}", "TL-007", f"the path of {path}", "no file")
+
+
+@implements("TL-002", "TL-007", "BF-009")
 def faults_of_commit(commit: CommitMetadata, instant: Instant, path: str, *, is_legacy: bool) -> Iterator[MalformedMetadata]:
     """What shows that the metadata in the completed file of an instant is not its own."""
     content = ACTIONS[instant.action].contents[instant.state]
@@ -146,10 +115,19 @@ def faults_of_commit(commit: CommitMetadata, instant: Instant, path: str, *, is_
             yield _foreign(path, "BF-009", f"files of instant {instant.requested}", stat.path)
 
 
+@implements("TL-036", "TL-005")
 def faults_between_commits(
     commits: Mapping[Instant, CommitMetadata], timeline: Timeline, properties: TableProperties
 ) -> Iterator[MalformedMetadata]:
-    """What shows that completed writes do not fit together; see `ReadChecks.check_commits`."""
+    """What shows that completed writes do not fit together.
+
+    Each span of a file was written by one action. A base file is made of files of completed actions: an action whose
+    files its metadata names as earlier ones has completed, although its completed file is missing. What the metadata of a
+    log file names as earlier says nothing: with change capture it is the whole slice, with the files of pending and
+    failed writes. No action writes into the log file that another action has begun before that one has completed; names
+    of version 6 have the instant of the slice instead. Compactions may be pending, because writes begin a slice at the
+    time of a pending one.
+    """
     folder = properties.timeline_folder
     pending = {i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action not in _COMPACTIONS}
     written: dict[tuple[str, int], Instant] = {}

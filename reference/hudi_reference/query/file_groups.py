@@ -8,11 +8,17 @@ from bisect import bisect_right, insort
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedFileName, MalformedMetadata
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
-from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
+from hudi_reference.query.damage_checks import (
+    DAMAGE_CHECKS,
+    ReadChecks,
+    faults_between_commits,
+    faults_of_commit,
+    faults_of_empty_timeline,
+    faults_of_unnamed_files,
+)
 from hudi_reference.query.pruning.folder_listing import Listed
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
@@ -104,6 +110,19 @@ class FileGroup:
 
 
 @dataclass(frozen=True)
+class CommittedFiles:
+    """The files of the completed writes of the active timeline.
+
+    Attributes:
+        spans: the spans of bytes that the writes made, by path. Files whose metadata has no size are left out.
+        by_write: the paths of all files of each write, change-capture files included, by its requested time.
+    """
+
+    spans: Mapping[str, tuple[Span, ...]]
+    by_write: Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True)
 class FileGroups:
     """All file groups of a table at one read time, by partition and file id.
 
@@ -116,20 +135,15 @@ class FileGroups:
     def __iter__(self) -> Iterator[FileGroup]:
         return iter(self.groups.values())
 
-    @cached_property
-    def committed(self) -> dict[str, tuple[Span, ...]]:
-        """The spans of bytes that those writes made, by path. Files whose metadata has no size are left out."""
+    def committed_files(self) -> CommittedFiles:
+        """The files that those writes wrote."""
         spans: dict[str, list[Span]] = {}
         for commit in self.commits.values():
             for stat in commit.stats:
                 if stat.path and stat.size:
                     spans.setdefault(stat.path, []).append((stat.log_offset, stat.size))
-        return {path: tuple(found) for path, found in spans.items()}
-
-    @cached_property
-    def written_files(self) -> dict[str, frozenset[str]]:
-        """The paths of all files that the metadata of each of those writes names, change-capture files included."""
-        return {instant.requested: commit.paths for instant, commit in self.commits.items()}
+        by_write = {instant.requested: commit.paths for instant, commit in self.commits.items()}
+        return CommittedFiles({path: tuple(found) for path, found in spans.items()}, by_write)
 
     @implements("RDR-006", "RDR-011")
     def at(self, timeline: Timeline, *, is_legacy: bool = False) -> "FileGroups":
@@ -171,7 +185,7 @@ def load_file_groups(
     """
     before = {} if known is None else known.commits
     commits = {one: before.get(one) or load_commit(storage, properties, one, checks) for one in timeline.commits}
-    checks.check_commits(commits, timeline, properties)
+    checks.refuse(faults_between_commits(commits, timeline, properties))
     if properties.is_metadata_table:
         commits = _drop_commits_before_creation(commits)
     if listing is None:
@@ -179,8 +193,8 @@ def load_file_groups(
     else:
         listed, holds = listing(commits)
     if not timeline.instants and timeline.read_time == END_OF_TIME:
-        checks.check_no_files(listed, storage, properties)
-    checks.check_unnamed_files(listed, commits, properties)
+        checks.refuse(faults_of_empty_timeline(listed, storage, properties))
+    checks.refuse(faults_of_unnamed_files(listed, commits, properties))
     files = _collect_data_files(listed, commits, holds)
     compactions = _pending_compactions(storage, properties, timeline)
     replaced = _replaced_groups(commits)
@@ -280,7 +294,7 @@ def load_commit(
     """The metadata of one completed write. Raises MalformedMetadata, also if it is the metadata of another write."""
     path = f"{properties.timeline_folder}/{instant.file_name}"
     commit = read_commit_metadata(_content(storage, path, "TL-007"), path, legacy=properties.is_legacy)
-    checks.check_commit(commit, instant, path, is_legacy=properties.is_legacy)
+    checks.refuse(faults_of_commit(commit, instant, path, is_legacy=properties.is_legacy))
     return commit
 
 

@@ -10,7 +10,7 @@ because their attempts append to one file (ER-071).
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from hudi_reference.errors import MalformedLogBlock, MalformedLogFile, damaged_committed_block
@@ -18,7 +18,7 @@ from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, Heade
 from hudi_reference.files.log.content import rollback_target
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import parse_data_file_name, split_path
-from hudi_reference.query.file_groups import FileSlice, Span
+from hudi_reference.query.file_groups import CommittedFiles, FileSlice
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
@@ -34,14 +34,12 @@ class LogScanner:
     Attributes:
         storage: where the log files are.
         timeline: the completed writes; its last instant is the read time.
-        committed: the spans of bytes that completed writes appended, by path of the file.
-        written_files: the paths of all files of each completed write, by its requested time.
+        committed: the files of the completed writes.
     """
 
     storage: Storage
     timeline: Timeline
-    committed: Mapping[str, tuple[Span, ...]]
-    written_files: Mapping[str, frozenset[str]]
+    committed: CommittedFiles
 
     @implements("LF-036", "BLK-004", "BLK-005", "LF-037", "RDR-013", "RDR-014", "LCP-003")
     def blocks(self, file_slice: FileSlice) -> list[Block]:
@@ -89,13 +87,13 @@ class LogScanner:
         Raises MalformedLogBlock if another completed write created the file, so that its content is that of another file: the
         write of the block does not name the file, or it is archived and older than the file.
         """
-        written = self.written_files.get(block.instant)
+        written = self.committed.by_write.get(block.instant)
         if block.path in (written or ()):
             return False
         parsed = parse_data_file_name(split_path(block.path)[1])
         creator = "" if parsed is None else parsed.instant
         is_later = written is None and block.instant > creator
-        if creator != block.instant and not is_later and block.path in self.written_files.get(creator, ()):
+        if creator != block.instant and not is_later and block.path in self.committed.by_write.get(creator, ()):
             raise MalformedLogBlock(
                 "the block was written by an action that did not write to this file", rule="LF-035", path=block.path,
                 offset=block.offset, expected=f"blocks of {creator}", found=f"a block of {block.instant}",
@@ -110,7 +108,7 @@ class LogScanner:
         A crashed append leaves damaged bytes between or after the spans of completed writes; these are skipped. Damage inside
         a span has destroyed committed changes and is an error. So is damage in a file whose spans are not known.
         """
-        spans, end = self.committed.get(path, ()), 0
+        spans, end = self.committed.spans.get(path, ()), 0
         size = max((after for _, after in spans), default=0)
         writers: set[str] = set()
         for block in read_log_file(self.storage, path):
@@ -141,7 +139,7 @@ class LogScanner:
         """
         parsed = parse_data_file_name(split_path(path)[1])
         creator = "" if parsed is None else parsed.instant
-        if creator not in writers and path in self.written_files.get(creator, ()):
+        if creator not in writers and path in self.committed.by_write.get(creator, ()):
             raise MalformedLogFile(
                 "the file has no block of the action that created it", rule="LF-035", path=path,
                 expected=f"a block of {creator}", found=f"blocks of {', '.join(sorted(writers))}" if writers else "no block",

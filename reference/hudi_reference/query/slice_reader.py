@@ -148,7 +148,7 @@ class SliceReader:
         if file_slice.base_file is None:
             return fields.empty_table()
         path = file_slice.path(file_slice.base_file)
-        spans, timeline = self.scanner.committed.get(path, ()), self.scanner.timeline
+        spans, timeline = self.scanner.committed.spans.get(path, ()), self.scanner.timeline
         known = self.checks.base_file(spans, timeline, may_keep_names=self.may_keep_names)
         read = partial(read_base_file, self.storage, path, threads=self.threads, known=known)
         return self.conformed(read, fields, "" if self.by_id is None else file_slice.base_file_instant, path)

@@ -69,7 +69,7 @@ class View:
         schema = self.schema if dropped is None else dropped.added_to(self.schema)
         return SliceReader(
             storage=table.storage,
-            scanner=LogScanner(table.storage, self.timeline, self.groups.committed, self.groups.written_files),
+            scanner=LogScanner(table.storage, self.timeline, self.groups.committed_files()),
             schema=arrow_schema(with_meta_columns(schema)),
             merging=merging_of(properties, table.mergers, schema),
             key_fields=() if properties.populates_meta_fields else properties.record_key,
@@ -272,7 +272,7 @@ class Table:
     ) -> pa.Table:
         check_readable(self.properties)
         plan = self.plan(view, columns, where, logs=logs, is_latest=is_latest, changed=changed)
-        if self.parallelism < 2 or not use_threads(self.storage, plan.slices, view.groups.committed):
+        if self.parallelism < 2 or not use_threads(self.storage, plan.slices, plan.read.reader.scanner.committed.spans):
             parts = [plan.read(found) for found in plan.slices]
         else:
             with ThreadPoolExecutor(self.parallelism) as pool:

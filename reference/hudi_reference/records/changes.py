@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from hudi_reference.caching import cached_property
 from hudi_reference.files.log.content import Delete
 from hudi_reference.records.merge import Version, orderings_of
 from hudi_reference.records.merge_tables import Kind
@@ -99,7 +98,7 @@ class Changes:
     def __len__(self) -> int:
         return sum(len(batch) for batch in self.batches)
 
-    @cached_property
+    @property
     def rows(self) -> pa.Table:
         """The rows of all data blocks."""
         return pa.concat_tables([self.schema.empty_table(), *(b for b in self.batches if isinstance(b, pa.Table))])

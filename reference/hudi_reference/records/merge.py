@@ -10,7 +10,7 @@ after the other.
 
 import decimal
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,19 +39,12 @@ DECISIONS: dict[MergeMode, Decisions] = {
     "EVENT_TIME_ORDERING": decisions_of(EVENT_TIME.stored),
 }
 
-Merge = Callable[[Version, Version], Version]
-
 
 @implements("MRG-001", "MRG-008", "MRG-025", "MRG-028", "MRG-029", "MRG-030", "BLK-012")
-def merger_of(mode: MergeMode) -> Merge:
-    """The function that returns which of an older and a newer version wins."""
-    decisions = DECISIONS[mode]
-
-    def merge(older: Version, newer: Version) -> Version:
-        cell = cell_of(decisions, older, newer)
-        return newer if cell.result is Result.NEWER else older
-
-    return merge
+def merge(older: Version, newer: Version, mode: MergeMode) -> Version:
+    """The version that wins: the older or the newer one. Raises IncomparableOrdering."""
+    cell = cell_of(DECISIONS[mode], older, newer)
+    return newer if cell.result is Result.NEWER else older
 
 
 @implements("MRG-028")
@@ -67,11 +60,11 @@ def cell_of(decisions: Decisions, older: Version, newer: Version) -> Cell:
 
 
 @implements("MRG-003", "MRG-027", "RDR-014")
-def fold(versions: Iterable[Version], merge: Merge) -> Version | None:
+def fold(versions: Iterable[Version], mode: MergeMode) -> Version | None:
     """The version that wins of all, given oldest first; None for no versions."""
     winner: Version | None = None
     for version in versions:
-        winner = version if winner is None else merge(winner, version)
+        winner = version if winner is None else merge(winner, version, mode)
     return winner
 
 

@@ -9,7 +9,7 @@ into memory. No writer of Hudi tables stores such types.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -82,22 +82,18 @@ def _checked_text(text: str | bytes) -> Any:
     parsed = fastavro.parse_schema(json.loads(text))
     if schema["type"] != "record" or not isinstance(schema["fields"], list):
         raise MalformedSchema("the schema is not a record", rule="LF-038", found=str(schema["type"]))
-    check_schema(parsed, "")
+    check_schema(parsed)
     return schema
 
 
-def check_schema(schema: Any, path: str) -> None:
+def check_schema(schema: Any) -> None:
     """Check a schema that the Avro library has parsed, in which named types have their full names.
 
     Raises ValueError for invalid names and sizes, UnsupportedSchema for types with values without limit.
     """
-    try:
-        size = _size_of(schema, {})
-        SCHEMA_NODES.check(size.types)
-        NESTING.check(size.levels)
-    except (UnsupportedSchema, LimitExceeded) as error:
-        error.path = path
-        raise
+    size = _size_of(schema, {})
+    SCHEMA_NODES.check(size.types)
+    NESTING.check(size.levels)
 
 
 class _Size(NamedTuple):
@@ -128,9 +124,9 @@ def _size_of(avro: Any, known: dict[str, _Size | None]) -> _Size:
             sizes = [_size_of(branch, known) for branch in avro]
             size = _around(1 + min([branch.least for branch in sizes], default=0), sizes)
         case {"type": "record" | "error", "name": name, "fields": fields}:
-            known[_new_name(name, known)] = None
+            known[_checked_name(name, known, _LEAST)] = None
             COLUMNS.check(len(fields))
-            names = [_text(field["name"]) for field in fields]
+            names = [_checked_name(field["name"]) for field in fields]
             if len(set(names)) < len(names):
                 raise ValueError(f"record {name} has two fields of one name")
             sizes = [_size_of(field["type"], known) for field in fields]
@@ -143,9 +139,9 @@ def _size_of(avro: Any, known: dict[str, _Size | None]) -> _Size:
         case {"type": "map", "values": values}:
             size = _around(1, [_size_of(values, known)])
         case {"type": "fixed", "name": name, "size": int(width)} if width >= 0:
-            size = known[_new_name(name, known)] = _Size(width)
+            size = known[_checked_name(name, known, _LEAST)] = _Size(width)
         case {"type": "enum", "name": name, "symbols": [_, *_]}:
-            size = known[_new_name(name, known)] = _Size(1)
+            size = known[_checked_name(name, known, _LEAST)] = _Size(1)
         case {"type": str(name)} if name in _LEAST or name in known:
             size = _size_of(name, known)
         case _:
@@ -153,17 +149,12 @@ def _size_of(avro: Any, known: dict[str, _Size | None]) -> _Size:
     return size
 
 
-def _new_name(name: Any, known: dict[str, _Size | None]) -> str:
-    """A name that no other type has. Raises ValueError."""
-    if _text(name) in known or name in _LEAST:
-        raise ValueError(f"the name {name!r} of a type has another meaning already")
-    return str(name)
-
-
-def _text(name: Any) -> str:
-    """A name, if it is a text that is not empty. Raises ValueError."""
+def _checked_name(name: Any, *taken: Collection[str]) -> str:
+    """A name, if it is a text that is not empty, and none of those that are taken. Raises ValueError."""
     if not isinstance(name, str) or not name.encode():
         raise ValueError(f"the name {name!r}")
+    if any(name in names for names in taken):
+        raise ValueError(f"the name {name!r} of a type has another meaning already")
     return name
 
 

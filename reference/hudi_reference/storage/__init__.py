@@ -4,7 +4,8 @@ A path is relative to the base path of the table and uses `/`. An object is writ
 decided by `create`, which fails if the object exists, or by `replace`, which fails if the object has another version.
 
 `protocol.Storage` is the only I/O of the reference. A new storage implements it; `suite/object_storage` and the storage tests
-of the reference check it. Imports errors only.
+of the reference check it. Imports errors only. What may be changed here: how a storage carries out these operations; their
+meaning is the protocol.
 """
 
 from hudi_reference.storage.local import STAGING, SYNC_VARIABLE, LocalStorage

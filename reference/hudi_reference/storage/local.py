@@ -23,7 +23,6 @@ from hudi_reference.storage.system_calls import (
     link_in_table,
     outcome_unknown,
     translated,
-    translated_change,
 )
 
 #: The environment variable that turns syncing off with `0`, for tables that need not survive a power loss, as those of tests.
@@ -150,12 +149,12 @@ class LocalStorage:
 
     def put(self, path: str, data: bytes) -> None:
         """Write a hidden file, then rename it."""
-        with translated_change("store the file", path):
+        with translated("store the file", path, is_change=True):
             self._store(path, data, self._calls.rename)
 
     def create(self, path: str, data: bytes) -> None:
         """Write a hidden file, then link it to its name."""
-        with translated_change("create the file", path):
+        with translated("create the file", path, is_change=True):
             self._store(path, data, self._calls.link)
 
     def replace(self, path: str, data: bytes, version: str) -> None:
@@ -176,7 +175,7 @@ class LocalStorage:
         folders = steps[:-1]
         if not steps:
             return
-        with translated_change("delete the file", path):
+        with translated("delete the file", path, is_change=True):
             try:
                 with self._folders.opened(folders) as folder:
                     found = self._folders.status(steps, folder)

@@ -142,22 +142,16 @@ def reason_of(error: OSError | UnicodeEncodeError) -> str:
 
 
 @contextmanager
-def translated(operation: str, path: str) -> Iterator[None]:
-    """Translate the errors of a block. A missing object stays FileNotFoundError, as the protocol of storage has it."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise
-    except (OSError, UnicodeEncodeError) as error:
-        raise fault_of(operation, path, error) from error
+def translated(operation: str, path: str, *, is_change: bool = False) -> Iterator[None]:
+    """Translate the errors of a block. A missing object stays FileNotFoundError, as the protocol of storage has it.
 
-
-@contextmanager
-def translated_change(operation: str, path: str) -> Iterator[None]:
-    """The same for a change, in which a missing file is a fault like others: another process removed it meanwhile."""
+    In a change a missing file is a fault like others: another process removed it meanwhile.
+    """
     try:
         yield
     except (OSError, UnicodeEncodeError) as error:
+        if isinstance(error, FileNotFoundError) and not is_change:
+            raise
         raise fault_of(operation, path, error) from error
 
 

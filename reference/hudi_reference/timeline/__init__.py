@@ -6,5 +6,6 @@
 * `active`, `transitions`: the active timeline, the steps of an action, and checks before a completion;
 * `instant_generator`, `shared_counter`: sources of new instant times.
 
-Imports layout, schema, locks, storage, clock and errors; nothing of tables, queries or writes.
+Imports layout, schema, locks, storage, clock and errors; nothing of tables, queries or writes. What may be changed here:
+which actions and states exist (`instants.states`), and how the timeline is listed.
 """

@@ -78,7 +78,7 @@ class Timeline:
             _completions={i.requested: i.completion or i.requested for i in done if i.action in COMMITS},
         )
 
-    @cached_property
+    @property
     def writes(self) -> tuple[Instant, ...]:
         """Instants in any state that add or replace data files, including compactions and clusterings."""
         return tuple(instant for instant in self.instants if ACTIONS[instant.action].writes)

@@ -60,7 +60,7 @@ def leftover_files(storage: Storage, groups: FileGroups) -> tuple[str, ...]:
 
     Only actions of the active timeline are examined, because only their metadata is loaded.
     """
-    return orphan_files(storage, unnamed_files(groups.written_files))
+    return orphan_files(storage, unnamed_files(groups.committed_files().by_write))
 
 
 def _is_of_its_action(storage: Storage, path: str, name: LogFileName) -> bool:

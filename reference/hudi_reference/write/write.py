@@ -20,7 +20,7 @@ from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, INSERT_OVERWRITE_TABLE, ids_by_partition
 from hudi_reference.write.commit import Commit, begin
-from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Policy
+from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Mode, Policy
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
 from hudi_reference.write.generated_keys import check_known, with_generated_keys
 from hudi_reference.write.placement.bucket_layout import check_placement
@@ -67,10 +67,10 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
         InstantExists, WriteConflict: another writer conflicts with this one. After a ConcurrentChange the write is repeated as
             often as its settings say; each attempt is an action of its own, based on the state of the table at its begin.
     """
-    log_options(table, logs)
+    options = log_options(table, logs)
     return run_with_retries(
         table,
-        lambda: _write_once(table, operation, rows, new_keys_in_logs, logs),
+        lambda: _write_once(table, operation, rows, new_keys_in_logs, options),
         lambda: _prepare_rows(table, operation, rows),
     )
 
@@ -89,20 +89,19 @@ def _prepare_rows(table: Table, operation: str, rows: pa.Table) -> tuple[WriteCo
 
 def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: bool, logs: LogOptions) -> str:
     """One attempt: prepare the rows, look their keys up, store the data files, and complete the action."""
-    options = log_options(table, logs)
     context, columns, incoming = _prepare_rows(table, operation, rows)
     replaced = replaced_slices(context.view.groups, operation, incoming.partitions)
-    ranges = ranges_of(table)
-    located = _locate(table, operation, context, incoming, replaced, ranges)
+    buckets = None if operation == PARTIAL_UPDATE else buckets_of(table)
+    located = _locate(table, operation, context, incoming, replaced, buckets)
     if not table.properties.record_key and operation == "UPSERT":
         check_known(located)
     located = _divide_changes(located, operation, moves=operation == "UPSERT" and moves_updates(table))
     named = "UPSERT" if operation == PARTIAL_UPDATE else operation
     commit = begin_write(table, named, context.view.timeline, [found for found, _, _ in located.changes()], replaced)
-    if ranges is not None and operation not in ("DELETE", PARTIAL_UPDATE):
-        ranges.store_new()
+    if isinstance(buckets, ConsistentLookup) and operation != "DELETE":
+        buckets.store_new()
     schema = with_meta_columns(context.view.schema)
-    writer = Writer(commit, context.reader, schema, logs=options, partial_columns=columns)
+    writer = Writer(commit, context.reader, schema, logs=logs, partial_columns=columns)
     _store_changes(writer, located)
     for partition, new in located.new:
         writer.add(partition, new, in_logs=new_keys_in_logs)
@@ -157,16 +156,12 @@ def _locate(
     context: WriteContext,
     incoming: Incoming,
     replaced: Sequence[FileSlice] | None,
-    ranges: ConsistentLookup | None = None,
+    buckets: BucketLookup | ConsistentLookup | None,
 ) -> Located:
     """Where the rows go: to the file groups that hold their keys or, for operations without a lookup, to new ones."""
     is_partial = operation == PARTIAL_UPDATE
-    buckets = None if is_partial else BucketLookup.for_table(table)
     if buckets is not None:
-        return buckets.locate(merge_duplicates(incoming, context.reader.merging), context.view.groups, replaced or ())
-    if ranges is not None and not is_partial:
-        combined = merge_duplicates(incoming, context.reader.merging)
-        return ranges.locate(combined, context.view.groups, replaced or (), context.view.timeline)
+        return buckets.locate(merge_duplicates(incoming, context.reader.merging), context.view, replaced or ())
     # ER-058: insert and bulk insert append without a lookup, as deployed.
     if operation in _WITHOUT_LOOKUP:
         return Located((), list(incoming.by_partition()))
@@ -176,12 +171,15 @@ def _locate(
     return locate(merge_duplicates(incoming, context.reader.merging), context.view, context.reader, living=is_partial)
 
 
-def ranges_of(table: Table) -> ConsistentLookup | None:
-    """The consistent hashing in the settings of the table's writers; None if there is none."""
-    index = Concurrency.from_options(table.options).index
-    if index is None or index.engine is not BucketEngine.CONSISTENT:
+def buckets_of(table: Table) -> BucketLookup | ConsistentLookup | None:
+    """The bucket index in the settings of the table's writers; None if there is none."""
+    settings = Concurrency.from_options(table.options)
+    if (index := settings.index) is None:
         return None
-    return ConsistentLookup(table, index.buckets, index.fields or tuple(table.properties.record_key))
+    fields = index.fields or tuple(table.properties.record_key)
+    if index.engine is BucketEngine.CONSISTENT:
+        return ConsistentLookup(table, index.buckets, fields)
+    return BucketLookup(index.buckets, fields, settings.mode is Mode.NON_BLOCKING, table.ids)
 
 
 def _divide_changes(located: Located, operation: str, *, moves: bool) -> Located:

@@ -24,6 +24,8 @@ from hudi_reference.write.preconditions import check_format, check_populated
 
 #: The operation that changes some columns of known records; on the timeline it is an upsert.
 PARTIAL_UPDATE = "PARTIAL_UPDATE"
+#: The formats of data blocks by their deployed names.
+_BLOCK_FORMATS: Mapping[str, BlockFormat] = {"avro": "avro", "parquet": "parquet", "hfile": "hfile"}
 _ENABLED, _MODE = "hoodie.table.cdc.enabled", "hoodie.table.cdc.supplemental.logging.mode"
 
 
@@ -49,8 +51,9 @@ class WriteContext:
         if grows and operation != "DELETE":
             view = replace(view, schema=reconcile_schema(view.schema, rows))
         lenient = grows or options.get(NULL_FOR_MISSING) == "true" or operation == PARTIAL_UPDATE
-        keys: Needs = "key" if is_global(options) else "identity"
-        needs: Needs = keys if operation == "DELETE" else "ordering" if lenient else "all"
+        needs: Needs = "ordering" if lenient else "all"
+        if operation == "DELETE":
+            needs = "key" if is_global(options) else "identity"
         return cls(view, view.reader(table), with_settings(table.properties, options), needs)
 
     def intake(self, partial_columns: frozenset[str] | None = None) -> Intake:
@@ -95,21 +98,21 @@ class LogOptions:
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
-        """The options among settings of a deployed writer, which has them under these names."""
+        """The options among settings of a deployed writer, which has them under these names.
+
+        Raises UnsupportedTableFeature for an unknown format.
+        """
+        block_format = properties.get("hoodie.logfile.data.block.format", "avro").lower()
+        if block_format not in _BLOCK_FORMATS:
+            raise UnsupportedTableFeature(
+                "an unknown format of data blocks", rule="LF-008", expected=", ".join(_BLOCK_FORMATS), found=block_format
+            )
         return cls(
             int(properties.get("hoodie.logfile.max.size", cls.max_file_size)),
             int(properties.get("hoodie.logfile.data.block.max.size", cls.max_block_size)),
             properties.get("hoodie.write.record.positions", "true") == "true",
-            _block_format(properties.get("hoodie.logfile.data.block.format", "avro")),
+            _BLOCK_FORMATS[block_format],
         )
-
-
-def _block_format(name: str) -> BlockFormat:
-    """The format of data blocks that a deployed writer has under this name. Raises UnsupportedTableFeature."""
-    known: dict[str, BlockFormat] = {"avro": "avro", "parquet": "parquet", "hfile": "hfile"}
-    if name.lower() not in known:
-        raise UnsupportedTableFeature("an unknown format of data blocks", rule="LF-008", expected=", ".join(known), found=name)
-    return known[name.lower()]
 
 
 DEFAULTS = LogOptions()

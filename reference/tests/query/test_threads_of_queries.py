@@ -24,14 +24,14 @@ def table(tmp_path: Path) -> WritableTable:
 def test_small_local_files_are_read_in_one_thread(table: WritableTable) -> None:
     """Threads that read small local files mostly wait for Python's lock."""
     groups = table.file_groups()
-    assert not use_threads(table.storage, groups.latest_slices, groups.committed)
+    assert not use_threads(table.storage, groups.latest_slices, groups.committed_files().spans)
 
 
 @pytest.mark.parametrize("change", ["another storage", "large files", "files that the timeline does not describe"])
 def test_other_files_are_read_in_threads(table: WritableTable, change: str) -> None:
     """A reader waits for other storages, and large files or those of unknown size may take long."""
     groups = table.file_groups()
-    storage, committed = table.storage, groups.committed
+    storage, committed = table.storage, groups.committed_files().spans
     if change == "another storage":
         storage = MemoryStorage()
     elif change == "large files":

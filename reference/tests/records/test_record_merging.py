@@ -17,7 +17,7 @@ from hudi_reference.fast_paths import VARIABLE
 from hudi_reference.files.log.content import Delete
 from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.records.changes import KEY, Changes
-from hudi_reference.records.merge import Kind, Version, fold, is_lower, merger_of, orderings_of
+from hudi_reference.records.merge import Kind, Version, fold, is_lower, orderings_of
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.merge_slice import merge_changes, select
 
@@ -32,7 +32,7 @@ def version(text: str, position: int) -> Version:
 
 def winner(mode: MergeMode, *texts: str) -> str | None:
     """The result of these versions, oldest first."""
-    found = fold([version(text, place) for place, text in enumerate(texts)], merger_of(mode))
+    found = fold([version(text, place) for place, text in enumerate(texts)], mode)
     return None if found is None else texts[found.position]
 
 
@@ -140,12 +140,11 @@ def test_event_time_without_deletes_by_key_is_associative(versions: list[str], c
 
 def check_associative(mode: MergeMode, texts: list[str], cut: int) -> None:
     """Folding a tail first gives the same version."""
-    merge = merger_of(mode)
     versions = [version(text, place) for place, text in enumerate(texts)]
     cut = min(cut, len(versions) - 1)
-    tail = fold(versions[cut:], merge)
+    tail = fold(versions[cut:], mode)
     assert tail is not None
-    assert fold([*versions[:cut], tail], merge) == fold(versions, merge)
+    assert fold([*versions[:cut], tail], mode) == fold(versions, mode)
 
 
 @bounded(200)

@@ -10,7 +10,8 @@ from hudi_reference import clean, compact, log_compact, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import MissingDataFile, Misuse, UnsupportedTableFeature, WriteConflict
 from hudi_reference.ids import SeededIds
-from hudi_reference.records.merge import Version, fold, merger_of
+from hudi_reference.layout.merge_config import MergeMode
+from hudi_reference.records.merge import Version, fold
 from hudi_reference.records.merge_tables import Kind
 from hudi_reference.records.merging.log_block_merge import shortest_history
 from hudi_reference.services.compaction.compaction import execute_compaction, plan_compaction, schedule_compaction
@@ -299,17 +300,17 @@ VERSIONS = st.lists(
 @given(VERSIONS, VERSIONS, st.integers(0, 3))
 def test_compacted_log_is_equivalent_to_original_logs(joined, later, stored):
     """Over any stored row or none, and under any later versions, the compacted log has the result of the original logs."""
-    merge = merger_of("EVENT_TIME_ORDERING")
+    mode: MergeMode = "EVENT_TIME_ORDERING"
 
     def made(kinds, start):
         return [Version(kind, None if kind is Kind.KEY_DELETE else value, start + n) for n, (kind, value) in enumerate(kinds)]
 
     before = [Version(Kind.ROW, stored, 0)] if stored else []
     every, after = made(joined, 1), made(later, 100)
-    short = shortest_history(every, merge)
+    short = shortest_history(every, mode)
 
     def result(history):
-        winner = fold(history, merge)
+        winner = fold(history, mode)
         return winner.position if winner is not None and winner.kind is Kind.ROW else None
 
     assert len(short) <= 3

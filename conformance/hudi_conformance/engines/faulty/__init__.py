@@ -10,4 +10,5 @@ fault only if its table holds the data in question. A new fault needs an entry i
 tests then check that a golden case that cites one of these rules detects it.
 
 The package imports the contract, the engine of the reference and the reference. Only `engines.registry` and tests import it.
+What may be changed here: the faults; each stays one fault.
 """

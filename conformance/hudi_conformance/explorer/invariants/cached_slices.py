@@ -87,6 +87,6 @@ class _SliceReaderOfState(SliceReader):
         return (
             (timeline.instants, timeline.start, timeline.read_time, timeline.limit),
             tuple((path, body) for path, body in self.bodies.items() if path.startswith(_HISTORY)),
-            tuple(scanner.committed.get(path) for path in paths),
-            tuple((time, *(path in written for path in paths)) for time, written in scanner.written_files.items()),
+            tuple(scanner.committed.spans.get(path) for path in paths),
+            tuple((time, *(path in written for path in paths)) for time, written in scanner.committed.by_write.items()),
         )

@@ -1,1 +1,5 @@
-"""Mutants whose first broken rule is one of the rules of other table versions (COMPAT)."""
+"""Mutants whose first broken rule is one of the rules of other table versions (COMPAT).
+
+What may be changed here: mutants may be added, and are run before they are committed. Imports `harness` and the code that it
+changes.
+"""

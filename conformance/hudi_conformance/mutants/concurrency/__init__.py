@@ -1,1 +1,5 @@
-"""Mutants whose first broken rule is one of the rules of concurrency control (OCC, NBC)."""
+"""Mutants whose first broken rule is one of the rules of concurrency control (OCC, NBC).
+
+What may be changed here: mutants may be added, and are run before they are committed. Imports `harness` and the code that it
+changes.
+"""

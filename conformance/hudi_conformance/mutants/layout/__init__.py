@@ -1,1 +1,5 @@
-"""Mutants whose first broken rule is one of the rules of the table layout (LAY)."""
+"""Mutants whose first broken rule is one of the rules of the table layout (LAY).
+
+What may be changed here: mutants may be added, and are run before they are committed. Imports `harness` and the code that it
+changes.
+"""

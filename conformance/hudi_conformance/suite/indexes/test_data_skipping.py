@@ -17,7 +17,6 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     EVERY_INDEX,
     INDEXED,
     INSERTS,
-    PREFIX,
     WRITES,
     IndexedTable,
 )
@@ -130,10 +129,7 @@ def test_a_secondary_index_loses_no_row_of_its_column(engine: Client, new_uri: N
     that changed, rows that were deleted or inserted again.
     """
     table = IndexedTable(engine, new_uri(), type, INDEXED)
-    table.write(*INSERTS, Step("upsert", (row("u", 1, "$"), row("v", 2, "x$y\\", "lima"), row("w", 3, "x"))))
-    settings = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
-    assert engine.service(table.uri, "index", options=settings) is not None
-    table.write(*CHANGES, *MOVES, Step("upsert", (row("b", 60, "$", "oslo"), row("w", 9, "y"))))
+    table.write_with_secondary_index(*MOVES)
     expect_filters(table, "with a secondary index", {"value": ("$", "x", "x$y\\", "y", "changed", "none")})
 
 

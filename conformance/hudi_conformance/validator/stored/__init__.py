@@ -7,4 +7,6 @@ file_views, removals    the file groups in two views, and the files that actions
 pending                 the pending actions: their age, their heartbeats, and what waits for them
 opened                  the table as the reference reads it: its rows, and its metadata table
 damaged_table           a damaged table in the form of a `Table`, for `hudi-conformance inspect`
+
+What may be changed here: what is read of a table, and how its damage is kept. Imports the reference.
 """

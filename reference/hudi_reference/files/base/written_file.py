@@ -45,20 +45,19 @@ class WrittenFile:
     def check_row(self, path: str, partition: str | None, name: str | None) -> None:
         """Check the meta columns of one row of the file at `path`: partition and name of the file. Null and empty say nothing.
 
-        The values of one row decide, because they are equal in all rows of a file. Raises MalformedBaseFile.
+        The name is one of the same file group and instant; the write token may differ. The values of one row decide, because
+        they are equal in all rows of a file. Raises MalformedBaseFile.
         """
         folder, own = split_path(path)
-        if name and name != own and parse_data_file_name(name) is not None and not self._is_name_of(name, own):
-            raise _foreign(path, "META-010", own, name)
+        found, expected = parse_data_file_name(name) if name and name != own else None, parse_data_file_name(own)
+        is_own = (
+            isinstance(found, BaseFileName) and isinstance(expected, BaseFileName) and found.file_id == expected.file_id
+            and (found.instant == expected.instant or (self.may_keep_names and found.instant < expected.instant))
+        )  # fmt: skip
+        if found is not None and not is_own:
+            raise _foreign(path, "META-010", own, str(name))
         if partition and partition != folder:
             raise _foreign(path, "META-009", f"rows of partition {folder!r}", f"rows of {partition!r}")
-
-    def _is_name_of(self, name: str, own: str) -> bool:
-        """Whether rows of the file `own` may have this name: that of the same group and instant, the write token may differ."""
-        found, expected = parse_data_file_name(name), parse_data_file_name(own)
-        if not isinstance(found, BaseFileName) or not isinstance(expected, BaseFileName) or found.file_id != expected.file_id:
-            return False
-        return found.instant == expected.instant or (self.may_keep_names and found.instant < expected.instant)
 
     @implements("META-003")
     def check_times(self, path: str, times: Collection[str | None]) -> None:

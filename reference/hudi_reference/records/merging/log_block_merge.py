@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from hudi_reference.errors import UnsupportedMergeStrategy, UnsupportedTableFeature
 from hudi_reference.files.log.content import Delete
+from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.records.changes import Changes
-from hudi_reference.records.merge import Merge, Version, fold, merger_of, type_of, without_nulls
+from hudi_reference.records.merge import Version, fold, type_of, without_nulls
 from hudi_reference.records.merge_tables import Kind
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.requirement import implements
@@ -51,11 +52,11 @@ def merge_log_blocks(changes: Changes, merging: Merging, partition: str) -> Merg
             found=merging.mode,
             remedy="compact the table instead",
         )
-    used, merge = merging.ordering_used, merger_of(merging.standard_mode)
+    used, mode = merging.ordering_used, merging.standard_mode
     versions: dict[str, list[Version]] = {}
     for key, version in changes.versions(used, merging.marker):
         versions.setdefault(str(key), []).append(version)
-    kept = {key: shortest_history(found, merge) if used else found[-1:] for key, found in versions.items()}
+    kept = {key: shortest_history(found, mode) if used else found[-1:] for key, found in versions.items()}
     kinds = [type_of(changes.schema, field) for field in used]
 
     def entry(key: str, version: Version) -> Delete:
@@ -75,7 +76,7 @@ def merge_log_blocks(changes: Changes, merging: Merging, partition: str) -> Merg
 
 
 @implements("LCP-005", "MRG-003")
-def shortest_history(versions: Sequence[Version], merge: Merge) -> list[Version]:
+def shortest_history(versions: Sequence[Version], mode: MergeMode) -> list[Version]:
     """The shortest history of a key that has the effect of `versions` on any older version, under event-time merging.
 
     A delete by key removes everything before it, and has no effect on the rows after it: both it and the winner after it are
@@ -85,7 +86,7 @@ def shortest_history(versions: Sequence[Version], merge: Merge) -> list[Version]
     erased, rest = list(versions[:start][-1:]), list(versions[start:])
     while erased and rest and rest[0].kind is not Kind.ROW:
         rest.pop(0)
-    winner = fold(rest, merge)
+    winner = fold(rest, mode)
     if winner is None:
         return erased
     between = rest[:1] if erased and winner.kind is not Kind.ROW else []

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hudi_reference.fast_paths import FastPath, use_fast
 from hudi_reference.records.changes import Changes, Identity
-from hudi_reference.records.merge import Version, fold, merger_of, orderings_of
+from hudi_reference.records.merge import Version, fold, orderings_of
 from hudi_reference.records.merge_tables import Kind
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.custom_merge import merge_by_merger
@@ -50,8 +50,7 @@ def select(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array
     Returns:
         Positions of rows in `base`, and positions of rows in `changes.rows`.
     """
-    ordering = merging.ordering
-    merge = merger_of(merging.standard_mode)
+    ordering, mode = merging.ordering, merging.standard_mode
     versions: dict[Identity, list[Version]] = {}
     for key, version in changes.versions(ordering, merging.marker):
         versions.setdefault(key, []).append(version)
@@ -65,11 +64,11 @@ def select(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array
             continue
         in_base.add(key)
         stored = Version(Kind.ROW, values[row], row)
-        winner = fold([stored, *versions[key]], merge)
+        winner = fold([stored, *versions[key]], mode)
         if winner is stored:
             kept.append(row)
         else:
             winners.append(winner)
-    winners += [fold(history, merge) for key, history in versions.items() if key not in in_base]
+    winners += [fold(history, mode) for key, history in versions.items() if key not in in_base]
     won = [winner.position for winner in winners if winner is not None and winner.kind is Kind.ROW]
     return pa.array(kept, pa.int64()), pa.array(won, pa.int64())

@@ -12,8 +12,9 @@ from functools import reduce
 import pyarrow as pa
 
 from hudi_reference.files.log.deletes import Ordering
+from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.records.changes import Changes, Identity
-from hudi_reference.records.merge import Merge, Version, merger_of, orderings_of
+from hudi_reference.records.merge import Version, merge, orderings_of
 from hudi_reference.records.merge_tables import Kind
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.requirement import implements
@@ -34,7 +35,7 @@ class Columns:
 @implements("LF-046", "RDR-017")
 def merge_partial_blocks(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
     """The merged rows of a slice, in any order, for changes with partial updates among them."""
-    used, merge = merging.ordering_used, merger_of(merging.standard_mode)
+    used, mode = merging.ordering_used, merging.standard_mode
     histories: dict[Identity, list[Columns]] = {}
     for identity, found in _versions(changes, replace(merging, ordering=used), base.num_rows):
         histories.setdefault(identity, []).append(found)
@@ -47,8 +48,8 @@ def merge_partial_blocks(base: pa.Table, changes: Changes, merging: Merging) -> 
             continue
         in_base.add(identity)
         whole = Columns(Version(Kind.ROW, value, row), dict.fromkeys(base.column_names, row))
-        merged.append(_fold([whole, *histories[identity]], merge))
-    merged += [_fold(history, merge) for identity, history in histories.items() if identity not in in_base]
+        merged.append(_fold([whole, *histories[identity]], mode))
+    merged += [_fold(history, mode) for identity, history in histories.items() if identity not in in_base]
     return pa.concat_tables([base.take(pa.array(kept, pa.int64())), _rows(pa.concat_tables([base, changes.rows]), merged)])
 
 
@@ -63,12 +64,12 @@ def _versions(changes: Changes, merging: Merging, before: int) -> Iterator[tuple
             yield identity, Columns(version, rows, lacks if version.position >= 0 else ())
 
 
-def _fold(history: list[Columns], merge: Merge) -> Columns:
+def _fold(history: list[Columns], mode: MergeMode) -> Columns:
     """The merged version of a record; `history` has the oldest version first."""
 
     def merged(older: Columns, newer: Columns) -> Columns:
         entry = replace(newer.version, ordering=_fill_ordering(newer, older.version.ordering))
-        if merge(older.version, entry) is older.version:
+        if merge(older.version, entry, mode) is older.version:
             return older
         return Columns(entry, {**older.rows, **newer.rows} if entry.kind is Kind.ROW else {})
 

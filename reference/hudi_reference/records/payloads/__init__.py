@@ -2,6 +2,9 @@
 
 >>> sorted(name.rpartition(".")[2] for name in PAYLOADS if "Debezium" in name)
 ['MySqlDebeziumAvroPayload', 'PostgresDebeziumAvroPayload']
+
+What may be changed here: which classes are known, and their decision tables. Imports `records`, `mergers`, `schema` and
+`layout`.
 """
 
 from collections.abc import Mapping

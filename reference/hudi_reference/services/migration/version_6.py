@@ -171,10 +171,11 @@ def _groups_with_old_logs(table: Table) -> tuple[str, ...]:
     Such a log file has the instant of its base file, or was written by several actions.
     """
     groups = table.view().groups
+    spans = groups.committed_files().spans
 
     def is_old(file_slice: FileSlice, name: str) -> bool:
         parsed = parse_data_file_name(name)
-        several = len(groups.committed.get(file_slice.path(name), ())) > 1
+        several = len(spans.get(file_slice.path(name), ())) > 1
         return several or (parsed is not None and parsed.instant == file_slice.base_file_instant)
 
     old = any(is_old(found, name) for found in groups.latest_slices for name in found.log_files)

@@ -32,11 +32,8 @@ class Record(dict[str, Any]):
     def __init__(self, fields: Mapping[str, Any], schema: AvroSchema) -> None:
         super().__init__(fields)
         self.schema = schema
-
-    @property
-    def name(self) -> str:
-        """The record's name, without the namespace."""
-        return str(self.schema["name"]).rpartition(".")[2]
+        #: The record's name, without the namespace.
+        self.name = str(schema["name"]).rpartition(".")[2]
 
 
 @implements("TL-002")
@@ -53,10 +50,10 @@ def read_record(data: bytes, path: str) -> Record:
     try:
         file = io.BytesIO(data)
         reader = fastavro.block_reader(file)
-        schema = _parsed(reader.metadata["avro.schema"])
+        schema, compiled = _parsed(reader.metadata["avro.schema"])
         if reader.codec not in _CODECS:
             raise _malformed(path, f"compression {reader.codec}", None)
-        records = list(_records(data, file.tell(), reader, path))
+        records = list(_records(data, file.tell(), reader.codec, compiled, path))
     except (UnsupportedSchema, LimitExceeded) as error:
         error.path = path
         raise
@@ -67,12 +64,12 @@ def read_record(data: bytes, path: str) -> Record:
     return Record(records[0], schema)
 
 
-def _records(data: bytes, place: int, reader: Any, path: str) -> Iterator[Any]:
+def _records(data: bytes, place: int, codec: str, schema: Any, path: str) -> Iterator[Any]:
     """The records of the blocks from `place` on, after the header: at most one in each, and no bytes after it.
 
     The library would decompress a block whatever its size. Raises what decoding raises, LimitExceeded and MalformedMetadata.
     """
-    sync_marker, schema = data[place - 16 : place], _compiled(reader.metadata["avro.schema"])
+    sync_marker = data[place - 16 : place]
     while place < len(data):
         start = place
         count, place = read_long(data, place)
@@ -82,7 +79,7 @@ def _records(data: bytes, place: int, reader: Any, path: str) -> Iterator[Any]:
             raise _malformed(path, f"a block of {size} bytes without its end", start)
         if count not in (0, 1):
             raise _malformed(path, f"a block of {count} records", start)
-        datum = data[place:end] if reader.codec == "null" else _inflate(data[place:end], path, start)
+        datum = data[place:end] if codec == "null" else _inflate(data[place:end], path, start)
         check_values(datum, schema, ACTION_VALUES, path)
         body, place = io.BytesIO(datum), end + 16
         if count:
@@ -107,7 +104,7 @@ def write_record(schema: AvroSchema, record: Mapping[str, Any], sync_marker: byt
     text = json.dumps(schema, separators=(",", ":"))
     out = io.BytesIO()
     try:
-        fastavro.schemaless_writer(out, _compiled(text), record)
+        fastavro.schemaless_writer(out, _parsed(text)[1], record)
     except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
         raise Misuse("the record does not fit its schema", rule="TL-002", found=f"{type(error).__name__}: {error}") from error
     name, stored, datum = b"avro.schema", text.encode(), out.getvalue()
@@ -116,17 +113,14 @@ def write_record(schema: AvroSchema, record: Mapping[str, Any], sync_marker: byt
 
 
 @lru_cache(maxsize=64)
-def _parsed(schema: str) -> AvroSchema:
-    """The checked schema of this text, cached because the files of a table share few schemas. Callers must not change it."""
-    check_schema(fastavro.parse_schema(json.loads(schema)), "")
-    parsed: AvroSchema = json.loads(schema)
-    return parsed
+def _parsed(text: str) -> tuple[AvroSchema, Any]:
+    """The checked schema of this text as it is, and in the form of the Avro library. Callers must not change it.
 
-
-@lru_cache(maxsize=64)
-def _compiled(schema: str) -> Any:
-    """The schema of this text in the form in which the Avro library encodes."""
-    return fastavro.parse_schema(json.loads(schema))
+    It is cached because the files of a table share few schemas.
+    """
+    compiled = fastavro.parse_schema(json.loads(text))
+    check_schema(compiled)
+    return json.loads(text), compiled
 
 
 def _long(value: int) -> bytes:

@@ -146,16 +146,12 @@ class History:
     @implements("LSM-018", "LSM-022")
     def _collect_instants(self, chosen: Callable[[LevelFile], bool]) -> tuple[Instant, ...]:
         """The actions in the chosen files by requested time; of an action in several files, the first one counts."""
-
-        def read(manifest: Manifest) -> dict[tuple[str, str], Instant]:
-            found: dict[tuple[str, str], Instant] = {}
-            for file in manifest.files:
-                if chosen(file):
-                    for instant in self._level(file).instants:
-                        found.setdefault(instant.identity, instant)
-            return found
-
-        return tuple(sorted(self._read_with_manifest(read).values(), key=attrgetter("requested")))
+        levels = self._read_with_manifest(lambda manifest: [self._level(file) for file in manifest.files if chosen(file)])
+        found: dict[tuple[str, str], Instant] = {}
+        for level in levels:
+            for instant in level.instants:
+                found.setdefault(instant.identity, instant)
+        return tuple(sorted(found.values(), key=attrgetter("requested")))
 
     def _level(self, file: LevelFile) -> Level:
         known = self.levels.get(file)

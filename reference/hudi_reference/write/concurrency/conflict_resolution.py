@@ -116,19 +116,14 @@ class ConcurrentAction:
     stats: tuple[WriteStat, ...] = ()
 
 
-@implements("OCC-006")
-def snapshot_time(base: Timeline) -> str:
-    """The greatest completion time that a write knows when it begins; "" if nothing has completed."""
-    return max((instant.completion or instant.requested for instant in base.completed), default="")
-
-
-@implements("OCC-011", "OCC-012")
+@implements("OCC-006", "OCC-011", "OCC-012")
 def completed_since(base: Timeline, now: Timeline) -> list[Instant]:
     """The writes and services that completed after everything in `base`, in completion order; `now` was read under the lock.
 
     Actions may have been archived since: the history is read if the active timeline begins at another instant than in `base`.
     """
-    snapshot = snapshot_time(base)
+    # The greatest completion time that the write knew when it began.
+    snapshot = max((instant.completion or instant.requested for instant in base.completed), default="")
     found = now.completed if now.start == base.start else now.completed_between(snapshot)
     later = (instant for instant in found if (instant.completion or instant.requested) > snapshot)
     return sorted((instant for instant in later if instant.action in COMMITS), key=completion_order)

@@ -23,8 +23,8 @@ import xxhash
 from hudi_reference.errors import MalformedMetadata, UnsupportedTableFeature
 from hudi_reference.layout.names import join_path
 from hudi_reference.layout.properties import META_FOLDER
-from hudi_reference.query.file_groups import FileGroups, FileSlice
-from hudi_reference.query.table import Table
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.table import Table, View
 from hudi_reference.records.changes import KEY
 from hudi_reference.records.keys.bucket_hash import values_of_key
 from hudi_reference.requirement import implements
@@ -140,16 +140,16 @@ class ConsistentLookup:
     new: dict[str, tuple[Node, ...]] = field(default_factory=dict)
 
     @implements("LAY-021", "MRG-007")
-    def locate(self, incoming: Incoming, groups: FileGroups, replaced: Iterable[FileSlice], timeline: Timeline) -> Located:
+    def locate(self, incoming: Incoming, view: View, replaced: Iterable[FileSlice] = ()) -> Located:
         """The rows by the slice of their range; the slice of a range without a file group has no instant yet.
 
         Raises UnsupportedTableFeature if the file group of a range was replaced, or is replaced by the write: it is never read.
         """
-        used_up = groups.replaced | {file_slice.group for file_slice in replaced}
-        known = {file_slice.group: file_slice for file_slice in groups.latest_slices}
+        used_up = view.groups.replaced | {file_slice.group for file_slice in replaced}
+        known = {file_slice.group: file_slice for file_slice in view.groups.latest_slices}
         located = []
         for partition, rows in incoming.by_partition():
-            nodes = self._nodes(partition, timeline)
+            nodes = self._nodes(partition, view.timeline)
             values = pa.array([node.value for node in nodes], pa.int64()).to_numpy()
             hashes = [hash_of(values_of_key(key, self.fields)) for key in rows.column(KEY).to_pylist()]
             places = values.searchsorted(hashes) % len(nodes)  # a hash above all ranges belongs to the first one

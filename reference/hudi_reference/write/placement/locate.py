@@ -13,13 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_reference.ids import Ids
-from hudi_reference.query.file_groups import FileGroups, FileSlice, GroupId
+from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.slice_reader import SliceReader
-from hudi_reference.query.table import Table, View
+from hudi_reference.query.table import View
 from hudi_reference.records.changes import KEY
 from hudi_reference.records.keys.bucket_hash import bucket_file_id, bucket_of_key, bucket_prefix
 from hudi_reference.requirement import implements
-from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Mode
 from hudi_reference.write.placement.rows import Incoming
 
 
@@ -89,23 +88,14 @@ class BucketLookup:
     fixed_ids: bool
     ids: Ids
 
-    @classmethod
-    def for_table(cls, table: Table) -> "BucketLookup | None":
-        """The bucket index in the settings of the table's writers; None if there is none."""
-        settings = Concurrency.from_options(table.options)
-        if settings.index is None or settings.index.engine is not BucketEngine.SIMPLE:
-            return None
-        fields = settings.index.fields or tuple(table.properties.record_key)
-        return cls(settings.index.buckets, fields, settings.mode is Mode.NON_BLOCKING, table.ids)
-
     @implements("NBC-004", "LAY-021", "MRG-007")
-    def locate(self, incoming: Incoming, groups: FileGroups, replaced: Iterable[FileSlice] = ()) -> Located:
+    def locate(self, incoming: Incoming, view: View, replaced: Iterable[FileSlice] = ()) -> Located:
         """The rows by the slice of their bucket; the slice of a bucket without a file group has no instant yet.
 
         The write is going to replace the groups of `replaced`.
         """
-        used_up = groups.replaced | {file_slice.group for file_slice in replaced}
-        stays = (file_slice for file_slice in groups.latest_slices if file_slice.group not in used_up)
+        used_up = view.groups.replaced | {file_slice.group for file_slice in replaced}
+        stays = (file_slice for file_slice in view.groups.latest_slices if file_slice.group not in used_up)
         known = {(file_slice.partition, bucket_prefix(file_slice.file_id)): file_slice for file_slice in stays}
         located = []
         for partition, rows in incoming.by_partition():

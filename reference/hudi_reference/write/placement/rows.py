@@ -106,7 +106,8 @@ def _check_names(rows: pa.Table, stored: pa.Schema, needed: Iterable[str]) -> No
 def _check_types(rows: pa.Table, fields: pa.Schema) -> None:
     for column, found in zip(rows.column_names, rows.columns, strict=True):
         wanted = fields.field(column).type
-        if not fits(found.type, wanted) or not _stores_without_loss(found, wanted):
+        is_time = pa.types.is_timestamp(found.type) and pa.types.is_timestamp(wanted)
+        if not fits(found.type, wanted) or (is_time and not _stores_without_loss(found, wanted)):
             raise InvalidRows(
                 f"the column {column} does not fit the table", rule="LF-038", expected=str(wanted), found=str(found.type),
                 remedy="cast the column to the table's type",
@@ -115,8 +116,6 @@ def _check_types(rows: pa.Table, fields: pa.Schema) -> None:
 
 def _stores_without_loss(found: pa.ChunkedArray, wanted: pa.DataType) -> bool:
     """Whether the table's unit stores every timestamp without loss."""
-    if not (pa.types.is_timestamp(found.type) and pa.types.is_timestamp(wanted)):
-        return True
     try:
         pc.cast(found, wanted, safe=True)
     except pa.ArrowInvalid:

@@ -3,5 +3,6 @@
 * `write_programs`: writes only.
 * `table_programs`: writes, services and queries of every kind.
 
-The modules import the contract and the model. Changes to the drawn values change the programs of all engines.
+The modules import the contract and the model. What may be changed here: the values that are drawn; this changes the
+programs of all engines.
 """

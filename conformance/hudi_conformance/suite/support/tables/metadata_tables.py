@@ -85,6 +85,13 @@ class IndexedTable(ClusteredTable):
         assert self.engine.service(self.uri, "index", options=settings) is not None
         self.write(Step("upsert", (row("c", 60, "Mixed", "rio"),)))
 
+    def write_with_secondary_index(self, *moves: Step) -> None:
+        """Write values with the characters that secondary keys escape, build an index of the column, and change rows."""
+        self.write(*INSERTS, Step("upsert", (row("u", 1, "$"), row("v", 2, "x$y\\", "lima"), row("w", 3, "x"))))
+        settings = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
+        assert self.engine.service(self.uri, "index", options=settings) is not None
+        self.write(*CHANGES, *moves, Step("upsert", (row("b", 60, "$", "oslo"), row("w", 9, "y"))))
+
     def build_indexes(self, **more: Any) -> str | None:
         """Request the record-level index and the bloom filters, or one phase of building them."""
         return self.engine.service(self.uri, "index", options={**RECORDS, **FILTERS}, **more)

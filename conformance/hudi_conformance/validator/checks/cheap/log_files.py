@@ -7,7 +7,7 @@ from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.files.log.block import ROLLBACK_COMMAND, Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.reader import read_log_file
-from hudi_reference.query.file_groups import GroupId
+from hudi_reference.query.file_groups import CommittedFiles, GroupId
 from hudi_reference.query.log_scanner import attempt_of
 from hudi_reference.schema.avro import parse_schema
 
@@ -36,10 +36,15 @@ def _blocks(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
             yield from _named(table, block, tally)
 
 
+def _committed(table: StoredTable) -> CommittedFiles:
+    found: CommittedFiles = table.once("committed files", table.groups.committed_files)
+    return found
+
+
 def _corrupt(table: StoredTable, block: CorruptBlock) -> Finding:
     if block.error is not None:
         return finding_of(block.error, "wrong-answers", _REFUSED, rule="LF-010", path=block.path, remedy=RESTORE)
-    spans = table.groups.committed.get(block.path, ())
+    spans = _committed(table).spans.get(block.path, ())
     is_committed = not spans or any(block.offset < end and start < block.end for start, end in spans)
     if not is_committed:
         return Finding(
@@ -60,7 +65,7 @@ def _named(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding]:
     """
     if table.is_metadata_table:
         return
-    written = table.groups.written_files
+    written = _committed(table).by_write
     if block.kind is BlockType.COMMAND or block.path in written.get(block.instant, (block.path,)):
         return
     tally.looked("TL-007", "LF-035")

@@ -11,5 +11,6 @@ file_entries     entries of files in the metadata table: statistics of columns, 
 bounds           whether statistics hold for the values of a column
 key_entries      entries of record keys in the metadata table: record index and secondary indexes; orphan entries
 
-The listing of files and the timeline of the metadata table are checked by `cheap.metadata_files`.
+The listing of files and the timeline of the metadata table are checked by `cheap.metadata_files`. What may be changed here:
+what is checked by reading rows. Imports `checks`, `stored` and the reference.
 """
