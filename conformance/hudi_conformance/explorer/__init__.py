@@ -9,5 +9,6 @@
 * `s3`: the same idea for real clients of an object store, whose HTTP requests pass through a proxy.
 * `crash_points`: a crash after each change of one process.
 
-`docs/explore.md` explains the design. What may be changed here: `crash_points`, and the packages as they say. Imports the reference, `model`, `contract` and `engines`.
+`docs/explore.md` explains the design. What may be changed here: `crash_points`; the packages say what may be
+changed in them. Imports the reference, `model`, `contract` and `engines`.
 """

@@ -2,6 +2,6 @@
 
 `table.Table` is the entry point. `file_groups` finds the file slices of a read time, `slice_reader` and `log_scanner` read one
 of them, `incremental` and `cdc` answer queries over a window, `retention` refuses queries whose files were cleaned. What may be
-changed here: how rows are found and read; queries change nothing in storage. Imports `records`, `files`, `timeline`, `layout`, `schema` and `legacy`; never
-`write` or `services`.
+changed here: how rows are found and read; queries change nothing in storage. Imports `records`, `files`, `timeline`, `layout`,
+`schema` and `legacy`; never `write` or `services`.
 """
