@@ -97,9 +97,9 @@ def _place_of_table(table: object) -> str:
 
 
 def _plain(function: Any) -> FunctionType:
-    """The function behind a property, a cached property or a decorator that keeps what it wraps."""
+    """The function behind a property, a cached property, a class method or a decorator that keeps what it wraps."""
     function = function.fget if isinstance(function, property) else getattr(function, "func", function)
-    function = inspect.unwrap(function)
+    function = inspect.unwrap(getattr(function, "__func__", function))
     if not isinstance(function, FunctionType):
         raise TypeError(f"{function!r} is not a function written in Python")
     return function
