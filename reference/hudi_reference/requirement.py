@@ -4,17 +4,22 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 Marked = TypeVar("Marked", bound=Callable[..., Any])
-
-#: Requirement id -> the functions and classes that carry the rule, as "module:qualified name"; filled by the decorator.
-IMPLEMENTED: dict[str, list[str]] = {}
+_NAME = "__implements__"
 
 
 def implements(*ids: str) -> Callable[[Marked], Marked]:
     """Mark a function or class as the implementation of these rules, e.g. `@implements("LF-012")`. Behaviour is not changed."""
 
     def mark(marked: Marked) -> Marked:
-        for rule in ids:
-            IMPLEMENTED.setdefault(rule, []).append(f"{marked.__module__}:{marked.__qualname__}")
+        setattr(marked, _NAME, (*rules_of(marked), *ids))
         return marked
 
     return mark
+
+
+def rules_of(marked: Any) -> tuple[str, ...]:
+    """The rules of a function, class, property or class method; a class does not inherit those of its base classes."""
+    for name in ("fget", "func", "__func__"):
+        marked = getattr(marked, name, marked)
+    found: tuple[str, ...] = vars(marked).get(_NAME, ()) if hasattr(marked, "__dict__") else ()
+    return found

@@ -1,8 +1,12 @@
 """Coverage of the specification: levels, totals, the page, and the problems that are reported."""
 
+import inspect
 import json
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
+from typing import Any
 
 import pytest
 import typer
@@ -18,7 +22,7 @@ from hudi_conformance.report.evidence.evidence import CitedCase, Evidence, Sourc
 from hudi_conformance.report.evidence.levels import decide_basis
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.runner import run_report
-from hudi_reference.requirement import IMPLEMENTED
+from hudi_reference.requirement import rules_of
 
 app = typer.Typer()
 app.command()(command)
@@ -238,11 +242,22 @@ def test_marks_in_the_sources_equal_those_of_imported_modules():
         rule: sorted(place.name for place in places if place.name.startswith("hudi_reference."))
         for rule, places in evidence.find_implementations().items()
     }
-    modules = {place.partition(":")[0] for places in parsed.values() for place in places}
-    for module in modules:
-        import_module(module)
-    running = {rule: sorted({p for p in places if p.startswith("hudi_reference.")}) for rule, places in IMPLEMENTED.items()}
-    assert {k: v for k, v in parsed.items() if v} == {k: v for k, v in running.items() if v}
+    running = defaultdict(set)
+    for module in {place.partition(":")[0] for places in parsed.values() for place in places}:
+        for place, rules in marked_places(import_module(module), module):
+            for rule in rules:
+                running[rule].add(place)
+    assert {k: v for k, v in parsed.items() if v} == {rule: sorted(places) for rule, places in running.items()}
+
+
+def marked_places(owner: Any, module: str, prefix: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The marked functions and classes that a module or class defines, and the rules of each."""
+    for name, value in vars(owner).items():
+        if getattr(getattr(value, "func", value), "__module__", module) == module:
+            if rules := rules_of(value):
+                yield f"{module}:{prefix}{name}", rules
+            if inspect.isclass(value):
+                yield from marked_places(value, module, f"{prefix}{name}.")
 
 
 def test_recording_a_report_keeps_one_outcome_per_case_and_engine(tmp_path):
