@@ -152,7 +152,8 @@ def test_log_file_of_a_completed_write_without_its_blocks(engine: Client, budget
     def damages(table: Path) -> Iterator[Changes]:
         pending = [path.read_bytes() for path in _pending_logs(table)]
         for path in _data_files(table, _LOG):
-            yield from ({path: content} for content in (b"", *pending))
+            for content in (b"", *pending):
+                yield {path: content}
 
     check_damages(engine, budget, area, damages)
 
