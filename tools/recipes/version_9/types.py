@@ -50,7 +50,11 @@ _ABOUT: dict[str, Any] = {
 }  # fmt: skip
 CHECKS = (
     Check(
-        name="blob", columns=("id", "b", "name"), says="A blob is a record of its type, its bytes and a reference.", **_ABOUT
+        name="blob",
+        columns=("id", "b", "name"),
+        needs=("types.avro",),  # its type is an enumeration
+        says="A blob is a record of its type, its bytes and a reference.",
+        **_ABOUT,
     ),
     Check(
         name="vector",
