@@ -147,6 +147,8 @@ class Rules:
         if stays is older and not self.behaviour.fills_from_late_rows:
             return older
         filled = {name: other.get(name) if value in self.behaviour.fills else value for name, value in stays.items()}
+        if None in self.behaviour.fills:  # a column that was added after a row was written is null in it
+            filled |= {name: value for name, value in other.items() if name not in stays}
         return stays if filled == stays else filled  # an unchanged row is no new version
 
     def removes(self, delete: Row, row: Row) -> bool:
