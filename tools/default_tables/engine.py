@@ -17,8 +17,11 @@ from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.support.environments import to_stderr
 
-#: The settings for a table version, by its number. Version 8 is not the default of 1.2.0; everything else is.
-VERSIONS = {"8": {"hoodie.write.table.version": "8", "hoodie.write.auto.upgrade": "false"}, "9": {}}
+#: The settings for a table version, by its number. Version 8 is not the default of 1.2.0, 6 of neither; everything else is.
+VERSIONS = {
+    **{one: {"hoodie.write.table.version": one, "hoodie.write.auto.upgrade": "false"} for one in ("6", "8")},
+    "9": {},
+}
 SKIPPING = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "true"}
 LISTING = {"hoodie.metadata.enable": "false", "hoodie.enable.data.skipping": "false"}
 
@@ -49,6 +52,26 @@ class Hudi:
         """One write of the data source."""
         writer = self._frame(rows, columns).write.format("hudi").options(**{**self.settings, **options})
         writer.option("hoodie.datasource.write.operation", operation).mode(mode).save(path)
+
+    def fail(self, path: str, rows: Sequence[str], columns: str, options: Json, operation: str) -> None:
+        """A write that fails after it has begun: the last row cannot be computed on the executor."""
+        doubled = self._frame(rows, columns).crossJoin(self.spark.range(0, 2, 1, 2).withColumnRenamed("id", "__copy"))
+        names = [name for name in doubled.columns if name not in ("id", "__copy")]
+        frame = doubled.selectExpr("if(__copy = 1, raise_error('the executor fails'), id) id", *names)
+        try:
+            writer = frame.write.format("hudi").options(**{**self.settings, **options})
+            writer.option("hoodie.datasource.write.operation", operation).mode("append").save(path)
+        except Exception as error:
+            if "the executor fails" not in str(error):
+                raise
+        else:
+            raise AssertionError("the write did not fail")
+
+    def run(self, path: str, statement: str) -> None:
+        """Run a statement in which {table} is the table."""
+        self.spark.sql("DROP TABLE IF EXISTS served")
+        self.spark.sql(f"CREATE TABLE served USING hudi LOCATION '{path}'")
+        self.spark.sql(statement.format(table="served")).collect()
 
     def run_sql(
         self, path: str, type: str, partition: str, settings: Json, columns: str, views: Mapping[str, Sequence[str]],

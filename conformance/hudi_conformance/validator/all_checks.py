@@ -5,11 +5,13 @@ from hudi_conformance.validator.checks.cheap import (
     base_files,
     history,
     layout,
+    leftovers,
     log_files,
     metadata_files,
     owners,
     presence,
     properties,
+    settings,
     timeline,
     traces,
 )
@@ -20,12 +22,14 @@ from hudi_conformance.validator.checks.finding import Check
 
 CHEAP: tuple[Check, ...] = (
     *properties.CHECKS,
+    *settings.CHECKS,
     *layout.CHECKS,
     *timeline.CHECKS,
     *actions.CHECKS,
     *history.CHECKS,
     *presence.CHECKS,
     *owners.CHECKS,
+    *leftovers.CHECKS,
     *traces.CHECKS,
     *metadata_files.CHECKS,
     *log_files.CHECKS,

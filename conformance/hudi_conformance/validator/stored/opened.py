@@ -37,6 +37,8 @@ class Opened:
     properties: TableProperties
     timeline: Timeline
     groups: FileGroups
+    #: The requested times of the archived actions; None if the history is damaged.
+    archived: frozenset[str] | None = None
 
     @cached_property
     def table(self) -> Table:
@@ -92,6 +94,17 @@ class Opened:
             for stat in commit.stats
             if stat.path
         }
+
+    @cached_property
+    def _completed(self) -> frozenset[str]:
+        """The requested times of completed writes, as far as they are known."""
+        return frozenset(one.requested for one in self.timeline.commits) | (self.archived or frozenset())
+
+    def has_completed(self, requested: str) -> bool:
+        """Whether a write with that time completed. With a damaged history, writes before the timeline count as completed."""
+        if requested in self._completed:
+            return True
+        return self.archived is None and self.timeline.completion_of(requested) is not None
 
     @property
     def had_version_6(self) -> bool:

@@ -283,7 +283,8 @@ class StoredTable:
     @cached_property
     def opened(self) -> Opened:
         """The table as the reference reads it."""
-        return Opened(self.storage, self.uri, self.properties, self.timeline, self.groups)
+        archived = None if self.history.errors else frozenset(instant.requested for instant in self.history.instants)
+        return Opened(self.storage, self.uri, self.properties, self.timeline, self.groups, archived)
 
     # The metadata table.
 

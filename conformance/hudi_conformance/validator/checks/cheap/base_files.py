@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
-from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.files.base.orc import opened_orc
@@ -86,10 +86,10 @@ def _row_count(table: StoredTable, path: str, rows: int, tally: Tally) -> Iterat
     if said is not None:
         tally.looked("TL-007")
         if said != rows:
-            yield Finding(
-                "TL-007", "cosmetic", path, "Statistics of the write are wrong; queries count the rows of the file.",
-                f"{said} rows, as the commit metadata says", f"{rows} rows in the footer", RESTORE,
-            )  # fmt: skip
+            severity: Severity = "data-lost" if rows < said else "cosmetic"
+            meaning = "Queries lack rows that the write stored." if rows < said else "Queries count the rows of the file."
+            yield Finding("TL-007", severity, path, meaning, f"{said} rows, as the commit metadata says",
+                          f"{rows} rows in the footer", RESTORE)  # fmt: skip
 
 
 def _schema(table: StoredTable, path: str, schema: pa.Schema, tally: Tally) -> Iterator[Finding]:

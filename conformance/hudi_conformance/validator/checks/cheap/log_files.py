@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.files.log.block import ROLLBACK_COMMAND, Block, BlockType, CorruptBlock, HeaderKey
@@ -43,7 +43,8 @@ def _committed(table: StoredTable) -> CommittedFiles:
 
 def _corrupt(table: StoredTable, block: CorruptBlock) -> Finding:
     if block.error is not None:
-        return finding_of(block.error, "wrong-answers", _REFUSED, rule="LF-010", path=block.path, remedy=RESTORE)
+        severity: Severity = "data-lost" if block.error.rule == "LF-012" else "wrong-answers"
+        return finding_of(block.error, severity, _REFUSED, rule="LF-010", path=block.path, remedy=RESTORE)
     spans = _committed(table).spans.get(block.path, ())
     is_committed = not spans or any(block.offset < end and start < block.end for start, end in spans)
     if not is_committed:

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.table import StateFile, StoredTable
+from hudi_reference.errors import HudiError
 from hudi_reference.layout.names import split_path
 from hudi_reference.timeline.contents.avro_container import Record
 from hudi_reference.timeline.contents.metadata import SERVICES
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, EXTENSIONS, State
+from hudi_reference.timeline.instants.version_6 import read_json_record
 
 #: A name with the form of an instant, whatever its action.
 _LIKE_AN_INSTANT = re.compile(r"(\d{14}|\d{17})(_(\d{14}|\d{17}))?\.[A-Za-z]+(\.requested|\.inflight)?", re.ASCII)
@@ -36,12 +38,21 @@ def _actions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
         tally.looked("TL-037")
         if name.partition(".")[2] not in EXTENSIONS:
             requested = re.split("[_.]", name, maxsplit=1)[0]
-            has_files = any(file.name.instant == requested for file in table.data_files.values())
+            has_files = any(file.name.instant == requested for file in table.data_files.values()) or _names_files(table, path)
             yield Finding(
                 "TL-037", "data-lost" if has_files else "cosmetic", path,
                 "No reader sees the action" + (", so that the rows of its files are missing." if has_files else "."),
                 "an action of the format", name.partition(".")[2], "give the file its right name, or remove it",
             )  # fmt: skip
+
+
+def _names_files(table: StoredTable, path: str) -> bool:
+    """Whether the file has the metadata of a write; of version 6 the names of log files do not tell their write."""
+    try:
+        record = read_json_record(table.storage.get(path), path)
+    except (HudiError, FileNotFoundError):
+        return False
+    return any((record.get("partitionToWriteStats") or {}).values())
 
 
 def _states(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -61,6 +72,24 @@ def _states(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
             f"{instant[0]}.{files[-1].instant.action}.requested", "only the inflight file",
             "hudi-conformance service TABLE rollback --instant " + instant[0] if not planned else RESTORE,
         )  # fmt: skip
+
+
+def _pairs(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """A completed action has the files of its earlier states until it is archived: archiving deletes them first."""
+    archived = {instant.identity for instant in table.history.instants}
+    for identity, files in _by_action(table).items():
+        states = {file.instant.state for file in files}
+        action = ACTIONS[files[-1].instant.action]
+        if State.COMPLETED not in states or identity in archived or table.history.errors:
+            continue
+        tally.looked("TL-048")
+        wanted = {State.REQUESTED, State.INFLIGHT} if action.has_requested else {State.INFLIGHT}
+        for state in sorted(wanted - states):
+            yield Finding(
+                "TL-048", "cosmetic", files[-1].path, "The action counts; a restore that withdraws it lacks the file.",
+                f"the {state.name.lower()} file of {identity[0]}", "no such file", "none is needed; archiving ignores it",
+                key=f"{identity[0]} {state.name.lower()}",
+            )  # fmt: skip
 
 
 def _by_action(table: StoredTable) -> dict[tuple[str, str], list[StateFile]]:
@@ -144,6 +173,7 @@ CHECKS = (
     Check("timeline.names", ("TL-004", "TL-027", "TL-028", "TL-031"), "cheap", _names),
     Check("timeline.actions", ("TL-037",), "cheap", _actions),
     Check("timeline.states", ("TL-048",), "cheap", _states),
+    Check("timeline.pairs", ("TL-048",), "cheap", _pairs),
     Check("timeline.completed-once", ("TL-052",), "cheap", _completed_once),
     Check("timeline.one-action-for-a-time", ("TL-034",), "cheap", _one_action_for_a_time),
     Check("timeline.completion-times", ("TT-003",), "cheap", _completion_times),

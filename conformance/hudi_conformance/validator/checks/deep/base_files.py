@@ -19,7 +19,6 @@ from hudi_reference.layout.names import BaseFileName, parse_data_file_name, spli
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.records.changes import KEY
 from hudi_reference.schema.avro import META_COLUMNS
-from hudi_reference.timeline.active import Timeline
 
 COMMIT_TIME, PATH, FILE_NAME = "_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name"
 REWRITE = "restore the file from another copy of the table, or restore the table to a savepoint before the file was written"
@@ -197,8 +196,7 @@ def rows_are_of_completed_writes(opened: Opened, file: BaseFile, tally: Tally) -
         return
     times = file.rows.column(COMMIT_TIME).cast(pa.string())
     tally.looked("META-003", at=len(times))
-    timeline = opened.timeline
-    unknown = [time for time in pc.unique(times).drop_null().to_pylist() if not is_write(timeline, time, file.instant)]
+    unknown = [time for time in pc.unique(times).drop_null().to_pylist() if not is_write(opened, time, file.instant)]
     absent = opened.properties.populates_meta_fields
     if rows := where(pc.is_in(times, pa.array(unknown, pa.string())) if unknown else pc.and_kleene(times.is_null(), absent)):
         yield file.finding(
@@ -207,9 +205,9 @@ def rows_are_of_completed_writes(opened: Opened, file: BaseFile, tally: Tally) -
         )  # fmt: skip
 
 
-def is_write(timeline: Timeline, time: str, last: str) -> bool:
+def is_write(opened: Opened, time: str, last: str) -> bool:
     """Whether a row that the write of time `last` stored may have that commit time."""
-    return time <= last and (time == last or timeline.completion_of(time) is not None)
+    return time <= last and (time == last or opened.has_completed(time))
 
 
 def footer_has_the_range(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError
 from hudi_reference.files.bloom.bloom import decode_filter
-from hudi_reference.layout.names import split_path
+from hudi_reference.layout.names import BASE_EXTENSIONS, split_path
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.expression_index import filter_texts
@@ -29,11 +29,14 @@ from hudi_reference.metadata.keys import (
     expression_partition_stats_key,
     partition_stats_key,
 )
+from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
 from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.metadata.records import BloomFilter, Statistics
 from hudi_reference.schema.avro import META_COLUMNS
 
 RULES = ("MDT-010", "MDT-014", "MDT-001", "IDX-004", "IDX-035")
+#: The ends of names of base files.
+BASE_ENDINGS = tuple(f".{extension}" for extension in BASE_EXTENSIONS)
 _SKIPS = "Queries that skip data by these statistics leave rows out."
 #: The offsets from UTC at which an expression of a time may have been evaluated: the zone is not stored (ER-165).
 _ZONES = (datetime.UTC, *(datetime.timezone(datetime.timedelta(minutes=m)) for m in range(-12 * 60, 14 * 60 + 1, 15)))
@@ -223,6 +226,44 @@ class FileEntries:
                     "MDT-001", "wrong-answers", meaning, "an entry for each column of the index",
                     f"none for {', '.join(lacking)}"[:200],
                 )  # fmt: skip
+        yield from self._absent_filters(snapshot)
+        yield from self._absent_statistics(snapshot, schema)
+
+    def _absent_filters(self, snapshot: IndexSnapshot) -> Iterator[Finding]:
+        """The bloom filter that a base file lacks: look-ups read the file, or the filter in its footer."""
+        name, wanted = BuiltIn.BLOOM_FILTERS, self.path.endswith(BASE_ENDINGS)
+        if wanted and name in snapshot.usable:
+            key = bloom_filters_key(*split_path(self.path))
+            if snapshot.get(name, [key]).get(key) is None:
+                yield Place(name, self.path).finding(
+                    "MDT-001", "cosmetic", "Look-ups by key open the file.", "a bloom filter of the file", "no entry"
+                )
+
+    def _absent_statistics(self, snapshot: IndexSnapshot, schema: pa.Schema) -> Iterator[Finding]:
+        """Statistics that a partition, or an expression, lacks: queries read more files than necessary."""
+        meaning = "Queries read the file more often than necessary."
+        if BuiltIn.PARTITION_STATS in snapshot.usable and BuiltIn.COLUMN_STATS in self.opened.definitions:
+            lacking = [name for name in self._columns if name not in self._of_partition and _has_statistics(schema, name)]
+            if lacking:
+                yield Place(BuiltIn.PARTITION_STATS, split_path(self.path)[0]).finding(
+                    "MDT-001", "cosmetic", meaning, "an entry for each column of the index",
+                    f"none for {', '.join(lacking)}"[:200],
+                )  # fmt: skip
+        for index, definition in self._expressions.items():
+            if definition.kind == BuiltIn.COLUMN_STATS and definition.columns[0] in schema.names:
+                yield from self._absent_expression(index, definition.columns[0], meaning)
+
+    def _absent_expression(self, index: str, column: str, meaning: str) -> Iterator[Finding]:
+        partition, name = split_path(self.path)
+        keys = {
+            column_stats_key(column, partition, name): "file",
+            expression_partition_stats_key(column, partition): "partition",
+        }
+        stored = self._stored(index, keys)
+        for one in keys.values():
+            if one not in stored:
+                path = self.path if one == "file" else partition
+                yield Place(index, path).finding("MDT-001", "cosmetic", meaning, f"an entry of the {one}", "no entry")
 
 
 def _has_statistics(schema: pa.Schema, name: str) -> bool:

@@ -149,7 +149,7 @@ class RecordIndex:
             if rows is None:
                 self.unread.add(one.group)
             else:
-                self._compare(one, [self.part.key_in(one.partition, key) for key in rows.column(KEY).to_pylist()])
+                self._compare(one, [self.part.key_in(one.partition, key) for key in rows.column(KEY).to_pylist() if key])
         yield from self._of_missing()
         yield from self._of_elsewhere()
         yield from self._of_extra()
@@ -257,7 +257,9 @@ def _secondary_findings(table: StoredTable, part: IndexPart, stored: set[str]) -
             return
         texts = secondary_texts(rows.column(name).combine_chunks(), version, inner).to_pylist()
         pairs = zip(texts, rows.column(KEY).to_pylist(), strict=True)
-        for key in (secondary_key(text, record, version) for text, record in pairs if text is not None or version != V1):
+        for key in (
+            secondary_key(text, record, version) for text, record in pairs if record and (text is not None or version != V1)
+        ):
             extra.discard(key)
             if key not in stored and part.holds(key):
                 missing.append(key)

@@ -1,0 +1,129 @@
+"""Properties against what is stored: columns that they name, folders of partitions, and the format of base files."""
+
+from collections.abc import Iterator, Mapping
+
+from hudi_conformance.validator.checks.cheap.properties import RESTORE
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.errors import HudiError
+from hudi_reference.layout.names import BaseFileName
+from hudi_reference.layout.properties import PROPERTIES_PATH
+from hudi_reference.layout.property_table import BY_KEY
+from hudi_reference.query.plan import schema_of
+from hudi_reference.query.pruning.partition_columns import DROP_KEY
+from hudi_reference.schema.avro import META_COLUMNS, AvroSchema, field_names
+
+RECORD_KEY, PARTITION = "hoodie.table.recordkey.fields", "hoodie.table.partition.fields"
+ORDERING = ("hoodie.table.ordering.fields", "hoodie.table.precombine.field")
+HIVE, FORMAT, SEVERAL = (
+    "hoodie.datasource.write.hive_style_partitioning", "hoodie.table.base.file.format",
+    "hoodie.table.multiple.base.file.formats.enable",
+)  # fmt: skip
+_MEANING: Mapping[str, str] = {
+    RECORD_KEY: "Writers cannot compute record keys, and queries of a table without meta columns fail.",
+    PARTITION: "Writers cannot compute partition paths, and queries that filter by the partition fail or read everything.",
+}
+_ORDERING = "Readers of log files and writers cannot compare the versions of a record."
+
+
+def _columns(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """PROP-007 to PROP-009: the fields that the properties name are columns of the table."""
+    if table.is_metadata_table or (schema := _schema(table)) is None:
+        return
+    for key in (RECORD_KEY, PARTITION, *ORDERING):
+        if key == PARTITION and table.properties.is_set(DROP_KEY):
+            continue
+        rule = BY_KEY[key if key in BY_KEY else ORDERING[0]].rule
+        for name in table.properties.fields(key):
+            tally.looked(rule)
+            if name not in META_COLUMNS and not _has_column(schema, name):
+                yield Finding(
+                    rule, _severity(table, key), PROPERTIES_PATH, _MEANING.get(key, _ORDERING),
+                    f"columns of the table: {', '.join(field_names(schema))}"[:200], f"{key}={table.entries.get(key)}",
+                    f"set {key} to the fields with which the table was created", key=key,
+                )  # fmt: skip
+
+
+def _schema(table: StoredTable) -> AvroSchema | None:
+    try:
+        return schema_of(table.commits, table.properties)
+    except HudiError:
+        return None  # `actions.schemas` reports it
+
+
+def _has_column(schema: AvroSchema, name: str) -> bool:
+    """Whether a column has the name, whatever its case; of a path to an inner field only the beginning is compared."""
+    known = {one.lower() for one in field_names(schema)}
+    return name.lower() in known or name.partition(".")[0].lower() in known
+
+
+def _severity(table: StoredTable, key: str) -> Severity:
+    """An ordering field that is no column harms where versions are compared; older releases stored one by default."""
+    if key not in ORDERING:
+        return "wrong-answers"
+    try:
+        compares = table.properties.merge_mode != "COMMIT_TIME_ORDERING"
+    except HudiError:
+        compares = True
+    return "wrong-answers" if compares and table.entries.get("hoodie.table.type") == "MERGE_ON_READ" else "cosmetic"
+
+
+def _folders(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """LAY-018 and PROP-008: the folders of partitions are those that the settings of the key generator give."""
+    fields = table.properties.fields(PARTITION)
+    partitions = sorted({file.partition for file in table.data_files.values()})
+    tally.looked("LAY-018", "PROP-008", at=len(partitions))
+    if table.is_metadata_table or not table.entries or not table.state_files:
+        return
+    nested = [one for one in partitions if one]
+    if nested and not fields:
+        yield Finding(
+            "PROP-008", "wrong-answers", PROPERTIES_PATH,
+            "Readers take the table for one without partitions; some read its base path alone.",
+            f"the fields of partitions such as {nested[0]!r} in {PARTITION}", "none", RESTORE, key=PARTITION,
+        )  # fmt: skip
+    if not fields or not nested:
+        return
+    of_hive = [one for one in nested if _is_of_hive(one, fields)]
+    is_set = table.properties.is_set(HIVE)
+    wrong = [one for one in nested if one not in of_hive] if is_set else of_hive
+    if len(wrong) == len(nested):
+        yield Finding(
+            "LAY-018", "wrong-answers", PROPERTIES_PATH,
+            "Writers store rows of the same partition in another folder, so that an upsert inserts them again.",
+            f"folders such as {fields[0]}=value" if is_set else "folders without names of fields",
+            f"{HIVE}={table.entries.get(HIVE)} and {wrong[0]!r}", f"set {HIVE} to {str(not is_set).lower()}", key=HIVE,
+        )  # fmt: skip
+
+
+def _is_of_hive(partition: str, fields: tuple[str, ...]) -> bool:
+    """Whether a folder has the names of the fields; a value may contain slashes."""
+    return partition.startswith(f"{fields[0]}=")
+
+
+def _formats(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """BF-010: base files have the format of the table."""
+    if table.is_metadata_table or table.properties.is_set(SEVERAL):
+        return
+    wanted = (table.properties.get(FORMAT) or "PARQUET").lower()
+    found: dict[str, str] = {}
+    for path in sorted(path for commit in table.owned.commits.values() for path in commit.paths):
+        file = table.data_files.get(path)
+        if file is not None and isinstance(file.name, BaseFileName):
+            tally.looked("BF-010")
+            found.setdefault(path.rpartition(".")[2], path)
+    severity: Severity = "cosmetic" if wanted in found else "wrong-answers"  # readers follow the extension if they are several
+    for extension, path in found.items():
+        if extension != wanted:
+            yield Finding(
+                "BF-010", severity, path, "Readers that look for files of one format do not find the rows of the others.",
+                f"base files in the format {wanted.upper()}, by {FORMAT}", f"a base file .{extension}",
+                f"set {FORMAT} to the format of the base files", key=FORMAT,
+            )  # fmt: skip
+
+
+CHECKS = (
+    Check("settings.columns", ("PROP-007", "PROP-008", "PROP-009"), "cheap", _columns, tables="data"),
+    Check("settings.folders", ("LAY-018", "PROP-008"), "cheap", _folders, tables="data"),
+    Check("settings.formats", ("BF-010",), "cheap", _formats, tables="data"),
+)

@@ -1,0 +1,93 @@
+"""Each damage is found in tables of Apache Hudi and of the reference, of versions 6, 8 and 9, wherever they have a place for it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+import clauses_samples as c
+import deep_damage_samples as d
+import pytest
+import validated_tables_samples as t
+from clauses_samples import TOPICS, Clause, NotPossible
+
+from hudi_conformance.cases.schema import fixtures_root
+from hudi_conformance.validator.all_checks import ALL, CHEAP
+from hudi_conformance.validator.checks.finding import Finding
+from hudi_conformance.validator.validation import validate
+from hudi_reference.storage import Storage
+
+Make = Callable[[], Storage]
+
+
+def golden(*names: str) -> Sequence[Make]:
+    """The tables of golden cases."""
+    return [partial(c.copied, fixtures_root() / name / "table") for name in names]
+
+
+#: Tables by their writers and versions; of each list a damage is made to the first table that has a place for it.
+ORIGINS: Mapping[str, Sequence[Make]] = {
+    "1.0.2, version 8": golden(
+        "queries/skipping.after-a-rollback.cow.all-rows", "queries/skipping.after-compaction.mor.all-rows",
+        "queries/skipping.record-keys.mor.moved", "queries/skipping.after-an-overwrite.cow.all-rows", "timeline/history.cow",
+    ),
+    "1.2.0, version 9": golden(
+        "queries/skipping.values-that-moved.cow.version-9.new-value", "queries/skipping.record-keys.mor.version-9.moved",
+        "queries/version-9.secondary-index.mor.moved-away", "timeline/history.mor.version-9",
+    ),
+    "reference": (d.indexed, d.indexed_merge_on_read, t.archived, t.clustered, d.compacted, d.copy_on_write),
+    "1.0.2, version 6": golden("compatibility/v6.cow", "compatibility/v6.mor", "compatibility/v6.cow.archived"),
+}  # fmt: skip
+#: Topics whose damages the cheap tier finds.
+CHEAPLY = ("properties", "layout", "timeline", "history", "files")
+CASES = [(topic, clause) for topic, clauses in TOPICS.items() for clause in clauses]
+
+
+def damaged(clause: Clause) -> Iterator[tuple[str, Storage, Storage]]:
+    """For each origin a table before and after the damage, if one has a place for it."""
+    for origin, tables in ORIGINS.items():
+        for make in tables:
+            after = make()
+            try:
+                clause.edit(after)
+            except NotPossible:
+                continue
+            yield origin, make(), after
+            break
+
+
+@pytest.mark.parametrize(("topic", "clause"), CASES, ids=[f"{topic}: {clause}" for topic, clause in CASES])
+def test_a_damage_is_found_in_tables_of_every_writer(topic: str, clause: Clause) -> None:
+    """A rule of the damage is found with its severity, where it was not found before, and no check breaks."""
+    seen = set()
+    for origin, before, after in damaged(clause):
+        checks = CHEAP if topic in CHEAPLY else ALL
+        known = set(validate(c.stored(before), checks).findings)
+        found = validate(c.stored(after), checks)
+        new = [one for one in found.findings if one not in known]
+        assert not found.broken, (origin, found.broken)
+        assert any(one.rule in clause.rules and one.severity == clause.severity for one in new), (origin, described(new))
+        seen.add(origin)
+    assert len(seen) > 1, seen
+
+
+def described(findings: Sequence[Finding]) -> list[tuple[str, str, str]]:
+    """Rules, severities and paths."""
+    return [(one.rule, one.severity, one.path) for one in findings]
+
+
+@pytest.mark.parametrize("make", ORIGINS["1.0.2, version 8"][:2], ids=("copy-on-write", "merge-on-read"))
+def test_damages_do_not_hide_each_other(make: Make) -> None:
+    """A table with one damage of each topic that leaves the others their places has the findings of all of them."""
+    names = ("wrong checksum", "wrong depth", "markers of a completed write", "base file of another attempt",
+             "a row twice", "a location of no row", "statistics too narrow", "lost older base file")  # fmt: skip
+    storage, wanted = make(), []
+    for clause in (one for _, one in CASES if one.name in names):
+        try:
+            clause.edit(storage)
+        except NotPossible:
+            continue
+        wanted.append(clause)
+    found = validate(c.stored(storage), ALL)
+    assert not found.broken
+    pairs = {(one.rule, one.severity) for one in found.findings}
+    missed = [one.name for one in wanted if not pairs & {(rule, one.severity) for rule in one.rules}]
+    assert len(wanted) > 4 and not missed, (missed, pairs)
