@@ -5,14 +5,17 @@ import re
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.cli import app
 from hudi_conformance.report.validation.folded import fold
+from hudi_conformance.report.validation.sarif import to_sarif
 from hudi_conformance.validator import all_checks
 from hudi_conformance.validator.checks.finding import Check, Finding
+from hudi_conformance.validator.validation import Validation
 
 SOUND = fixtures_root() / "timeline" / "compaction.pending" / "table"
 CUT = fixtures_root() / "log" / "damaged.cut-in-the-middle" / "table"
@@ -77,6 +80,24 @@ def test_sarif_names_place_and_rule():
     place = block["locations"][0]["physicalLocation"]
     assert rules == ["BLK-015", "TL-005"] and block["level"] == "error"
     assert place["artifactLocation"]["uri"].startswith(".b2453432") and place["region"]["byteOffset"] == 0
+
+
+@pytest.mark.parametrize("table", [SOUND, LEFTOVER, CUT])
+def test_sarif_has_the_form_of_its_schema(table: Path):
+    """The log is valid by the published schema, with and without findings."""
+    schema = json.loads((Path(__file__).parents[1] / "support" / "sarif-2.1.0.json").read_text())
+    jsonschema.Draft4Validator(schema).validate(json.loads(call(table, "--format", "sarif").stdout))
+
+
+def test_places_in_sarif_are_uris():
+    """Paths with spaces, percent signs, colons and other letters are encoded, and the table is an absolute URI."""
+    paths = ("a b/50%/ä:x.parquet", "s3://bucket/a table", "2026-01-01T00:00/x")
+    findings = tuple(Finding("TL-036", "data-lost", path, "m", "e", "f", "r") for path in paths)
+    (run,) = json.loads(to_sarif(Validation("some/folder", 8, findings)))["runs"]
+    places = [one["locations"][0]["physicalLocation"]["artifactLocation"] for one in run["results"]]
+    assert [one["uri"] for one in places] == ["a%20b/50%25/%C3%A4%3Ax.parquet", "s3://bucket/a%20table", "2026-01-01T00%3A00/x"]
+    assert [one.get("uriBaseId") for one in places] == ["TABLE", None, "TABLE"]
+    assert run["originalUriBaseIds"]["TABLE"]["uri"] == f"{Path('some/folder').absolute().as_uri()}/"
 
 
 def test_html_page_is_self_contained(tmp_path: Path):

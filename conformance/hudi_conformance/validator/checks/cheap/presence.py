@@ -134,7 +134,7 @@ def _planned(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
                 yield Finding(
                     "CLN-002", "wrong-answers", path, "The plan can never be executed; the service fails again and again.",
                     f"the file, which {table.path_of(instant)} plans to read", "no file",
-                    f"restore the file, or hudi-conformance service TABLE rollback --instant {instant.requested}",
+                    f"restore the file, or hudi-conformance service TABLE withdraw --instant {instant.requested}",
                 )  # fmt: skip
 
 

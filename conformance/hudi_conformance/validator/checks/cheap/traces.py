@@ -194,7 +194,7 @@ def _exclusive_plans(table: StoredTable, part: object, tally: Tally) -> Iterator
                 yield Finding(
                     "SVC-004", "cosmetic", table.path_of(instant), "One of the two services will fail or repeat its work.",
                     f"no group of the plan {other.file_name}", f"group {group[1]} in partition {group[0]!r}",
-                    f"hudi-conformance service TABLE rollback --instant {instant.requested}", key=group[1],
+                    f"hudi-conformance service TABLE withdraw --instant {instant.requested}", key=group[1],
                 )  # fmt: skip
 
 

@@ -44,7 +44,8 @@ _ZONES = (datetime.UTC, *(datetime.timezone(datetime.timedelta(minutes=m)) for m
 
 def rebuild(partition: str) -> str:
     """How to make a partition of the metadata table anew."""
-    return f"hudi-conformance service TABLE drop-index --index {partition}, then index with the index enabled"
+    first = "drop the secondary indexes; then " if partition == BuiltIn.RECORD_INDEX else ""
+    return f"{first}hudi-conformance service TABLE drop-index --index {partition}, then index with the index enabled"
 
 
 @dataclass(frozen=True)

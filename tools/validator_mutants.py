@@ -1,0 +1,245 @@
+"""Mutants of the validator: `python -m tools.validator_mutants [--only TEXT] [--every N]`.
+
+Each condition of each check is negated, and each is replaced by false, one at a time; so each check is inverted, and dropped.
+A mutant is noticed if a damaged table of the tests lacks its finding or has another one, if a sound table has a finding, or if a
+check breaks. Only the tables whose validation executes the line are validated again. Exit code 1 if a mutant was not noticed.
+"""
+
+import argparse
+import ast
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+TESTS = Path(__file__).parents[1] / "conformance" / "tests"
+sys.path += [str(TESTS / "support"), str(TESTS / "validator")]
+
+import clauses_samples as clauses  # noqa: E402
+import deep_damage_samples as deep  # noqa: E402
+import test_deep_damage  # noqa: E402
+import test_sound_tables  # noqa: E402
+import test_unsound_tables  # noqa: E402
+import test_unsound_tables_of_version_6 as version_6  # noqa: E402
+import validated_tables_samples as tables  # noqa: E402
+
+from hudi_conformance.validator.all_checks import ALL, CHEAP  # noqa: E402
+from hudi_conformance.validator.checks import cheap as cheap_checks  # noqa: E402
+from hudi_conformance.validator.checks import deep as deep_checks  # noqa: E402
+from hudi_conformance.validator.checks.finding import Check  # noqa: E402
+from hudi_conformance.validator.validation import validate  # noqa: E402
+from hudi_reference.errors import HudiError  # noqa: E402
+from hudi_reference.storage import Storage  # noqa: E402
+
+#: What is known of a validated table: rules and severities, or the name of an error.
+Seen = frozenset[tuple[str, str]] | str
+
+
+@dataclass(frozen=True)
+class Example:
+    """A table of the tests, and whether its findings are those that a test expects."""
+
+    name: str
+    storage: Storage
+    checks: tuple[Check, ...]
+    is_right: Callable[[Seen], bool]
+
+    def seen(self) -> Seen:
+        """The rules and severities that are found now."""
+        try:
+            found = validate(clauses.stored(self.storage), self.checks)
+        except Exception as error:
+            return type(error).__name__
+        return "broken" if found.broken else frozenset((one.rule, one.severity) for one in found.findings)
+
+
+def _rules(seen: Seen) -> set[str]:
+    return set() if isinstance(seen, str) else {rule for rule, _ in seen}
+
+
+def examples() -> Iterator[Example]:
+    """The damaged tables of the tests with the findings that these expect, and sound ones."""
+    for make in (*test_sound_tables.PROGRAMS.values(), *test_deep_damage.SOUND):
+        yield Example(f"sound {getattr(make, '__name__', make)}", make(), ALL, lambda seen: seen == frozenset())
+    for one in test_unsound_tables.DAMAGES:
+        storage = one.make()
+        one.edit(storage)
+        wanted, more = {one.rule}, set(one.also)
+        yield Example(one.name, storage, CHEAP, lambda seen, w=wanted, m=more: _rules(seen) - m == w)  # type: ignore[misc]
+    for case in test_deep_damage.DAMAGES:
+        storage = case.make()
+        case.edit(storage)
+        yield Example(case.name, storage, test_deep_damage.d.DEEP, lambda seen, c=case: seen == c.rules)  # type: ignore[misc]
+    for name, (table, rule, edit) in version_6.DAMAGES.items():
+        storage = clauses.copied(version_6.TABLES / table / "table")
+        edit(storage)
+        yield Example(f"version 6 {name}", storage, CHEAP, lambda seen, r=rule: r in _rules(seen))  # type: ignore[misc]
+    yield from _of_clauses()
+
+
+def _of_clauses() -> Iterator[Example]:
+    made = (deep.indexed, deep.indexed_merge_on_read, tables.archived, tables.clustered)
+    for topic, found in clauses.TOPICS.items():
+        for clause in found:
+            for make in made:
+                storage = make()
+                try:
+                    clause.edit(storage)
+                except clauses.NotPossible:
+                    continue
+                checks = CHEAP if topic in ("properties", "layout", "timeline", "history", "files") else ALL
+                pairs = {(rule, clause.severity) for rule in clause.rules}
+                yield Example(f"{topic}: {clause}", storage, checks, lambda seen, p=pairs: not isinstance(seen, str) and bool(seen & p))  # type: ignore[misc]
+                break
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A changed condition. `codes` are the functions of the module with the change, by their qualified names."""
+
+    module: ModuleType
+    line: int
+    kind: str
+    text: str
+    codes: Mapping[str, CodeType]
+
+    def __str__(self) -> str:
+        return f"{self.module.__name__.rpartition('validator.')[2]}:{self.line} {self.kind}: {self.text}"
+
+
+def modules() -> Iterator[ModuleType]:
+    """The modules of checks."""
+    for package in (cheap_checks, deep_checks):
+        for path in sorted(Path(package.__file__ or "").parent.glob("*.py")):
+            if path.stem != "__init__":
+                __import__(f"{package.__name__}.{path.stem}")
+                yield sys.modules[f"{package.__name__}.{path.stem}"]
+
+
+def mutants_of(module: ModuleType) -> Iterator[Mutant]:
+    """All conditions of statements and of comprehensions, each negated and each false."""
+    source = Path(module.__file__ or "").read_text()
+    for number in range(len(_conditions(ast.parse(source)))):
+        for kind in ("inverted", "dropped"):
+            tree = ast.parse(source)
+            owner, place = _conditions(tree)[number]
+            test = _get(owner, place)
+            new: ast.expr = ast.UnaryOp(ast.Not(), test) if kind == "inverted" else ast.Constant(False)
+            _set(owner, place, ast.copy_location(new, test))
+            code = compile(ast.fix_missing_locations(tree), module.__file__ or "", "exec")
+            yield Mutant(module, test.lineno, kind, ast.unparse(test)[:90], dict(_functions(code)))
+
+
+def _conditions(tree: ast.AST) -> list[tuple[Any, int | None]]:
+    """The owners of conditions, each with the number of its condition if it has several."""
+    found: list[tuple[Any, int | None]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If | ast.IfExp):
+            found.append((node, None))
+        elif isinstance(node, ast.comprehension):
+            found += [(node, number) for number in range(len(node.ifs))]
+    return found
+
+
+def _get(owner: Any, place: int | None) -> ast.expr:
+    return owner.test if place is None else owner.ifs[place]  # type: ignore[no-any-return]
+
+
+def _set(owner: Any, place: int | None, test: ast.expr) -> None:
+    if place is None:
+        owner.test = test
+    else:
+        owner.ifs[place] = test
+
+
+def _functions(code: CodeType) -> Iterator[tuple[str, CodeType]]:
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield one.co_qualname, one
+            yield from _functions(one)
+
+
+@contextmanager
+def applied(mutant: Mutant) -> Iterator[None]:
+    """The functions of the module have the changed code meanwhile."""
+    old = {function: function.__code__ for function in _defined(mutant.module)}
+    for function, code in old.items():
+        new = mutant.codes.get(code.co_qualname)
+        if new is not None and new.co_freevars == code.co_freevars:
+            function.__code__ = new
+    try:
+        yield
+    finally:
+        for function, code in old.items():
+            function.__code__ = code
+
+
+def _defined(module: ModuleType) -> Iterator[FunctionType]:
+    """The functions and methods that a module defines."""
+    for value in vars(module).values():
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__:
+            yield value
+        elif isinstance(value, type) and value.__module__ == module.__name__:
+            for member in vars(value).values():
+                function = getattr(member, "fget", None) or getattr(member, "func", None) or member
+                if isinstance(function, FunctionType) and function.__module__ == module.__name__:
+                    yield function
+
+
+def lines_of(example: Example, files: frozenset[str]) -> set[tuple[str, int]]:
+    """The lines of these files that the validation of an example executes."""
+    found: set[tuple[str, int]] = set()
+
+    def in_a_line(frame: FrameType, event: str, argument: object) -> Any:
+        found.add((frame.f_code.co_filename, frame.f_lineno))
+        return in_a_line
+
+    def at_a_call(frame: FrameType, event: str, argument: object) -> Any:
+        return in_a_line if frame.f_code.co_filename in files else None
+
+    before = sys.gettrace()
+    sys.settrace(at_a_call)
+    try:
+        example.seen()
+    finally:
+        sys.settrace(before)
+    return found
+
+
+def is_noticed(mutant: Mutant, known: Sequence[Example]) -> bool:
+    """Whether the findings of one of these examples become wrong."""
+    with applied(mutant):
+        return any(not example.is_right(example.seen()) for example in known)
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="only mutants whose description contains this text")
+    parser.add_argument("--every", type=int, default=1, help="only each n-th of them")
+    asked = parser.parse_args()
+    chosen = [one for module in modules() for one in mutants_of(module) if asked.only in str(one)][:: asked.every]
+    files = frozenset(str(one.module.__file__) for one in chosen)
+    by_line: dict[tuple[str, int], list[Example]] = defaultdict(list)
+    for example in examples():
+        if not example.is_right(example.seen()):
+            raise HudiError(f"the test of {example.name} fails without a mutant: {example.seen()}")
+        for line in lines_of(example, files):
+            by_line[line].append(example)
+    left = 0
+    for mutant in chosen:
+        known = by_line.get((str(mutant.module.__file__), mutant.line), [])
+        # The damages of the check come before the sound tables: most mutants are noticed at once.
+        if not is_noticed(mutant, known[::-1]):
+            left += 1
+            print(f"NOT NOTICED by {len(known)} tables: {mutant}", flush=True)
+    print(f"{len(chosen)} mutants, {left} not noticed")
+    return int(left > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
