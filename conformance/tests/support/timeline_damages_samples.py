@@ -303,5 +303,7 @@ def _rolled_back(storage: Storage) -> None:
     storage.put(f"{t.TIMELINE}/{instant.file_name}", write_action(instant, record, bytes(16)))
 
 
-ROLLBACKS = (Damage("completed though rolled back", "traces.rolled-back", "TL-019", t.copy_on_write, _rolled_back, ("TL-048",)),)
+ROLLBACKS = (
+    Damage("completed though rolled back", "traces.rolled-back", "TL-019", t.copy_on_write, _rolled_back, ("TL-048",)),
+)
 TIMELINE_DAMAGES = (*PROPERTIES, *LAYOUT, *TIMELINE, *ACTIONS, *HISTORY, *ROLLBACKS)

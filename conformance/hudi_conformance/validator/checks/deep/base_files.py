@@ -21,6 +21,7 @@ from hudi_reference.records.changes import KEY
 from hudi_reference.schema.avro import META_COLUMNS
 
 COMMIT_TIME, PATH, FILE_NAME = "_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name"
+SEQUENCE = "_hoodie_commit_seqno"
 REWRITE = "restore the file from another copy of the table, or restore the table to a savepoint before the file was written"
 
 
@@ -205,6 +206,26 @@ def rows_are_of_completed_writes(opened: Opened, file: BaseFile, tally: Tally) -
         )  # fmt: skip
 
 
+def sequence_numbers_are_unique(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """META-005: no two rows of one write have the same sequence number."""
+    if SEQUENCE not in file.rows.column_names or COMMIT_TIME not in file.rows.column_names:
+        return
+    numbers = file.rows.column(SEQUENCE).cast(pa.string())
+    tally.looked("META-005", at=len(numbers))
+    if pc.count_distinct(numbers).as_py() == len(numbers) - numbers.null_count:
+        return
+    both = pa.table({"time": file.rows.column(COMMIT_TIME).cast(pa.string()), "number": numbers})
+    counted = both.filter(numbers.is_valid()).group_by(["time", "number"]).aggregate([([], "count_all")])
+    twice = counted.filter(pc.greater(counted.column("count_all"), 1))
+    if len(twice):
+        number = twice.column("number")[0].as_py()
+        rows = where(pc.equal(numbers, number))
+        yield file.finding(
+            "META-005", "cosmetic", "Consumers that identify changes by these numbers take two rows for one.",
+            "one row for each sequence number", f"{number!r} in rows {rows[0]} and {rows[1]}", key_at(file, rows),
+        )  # fmt: skip
+
+
 def is_write(opened: Opened, time: str, last: str) -> bool:
     """Whether a row that the write of time `last` stored may have that commit time."""
     return time <= last and (time == last or opened.has_completed(time))
@@ -246,7 +267,8 @@ def footer_filter_has_the_keys(opened: Opened, file: BaseFile, tally: Tally) -> 
 #: What is checked in each base file.
 BASE_FILE_CHECKS: tuple[Callable[[Opened, BaseFile, Tally], Iterator[Finding]], ...] = (
     meta_columns_exist, rows_have_keys, keys_are_those_of_the_fields, rows_are_in_their_partition,
-    paths_are_those_of_the_fields, rows_name_their_file, rows_are_of_completed_writes, footer_has_the_range,
+    paths_are_those_of_the_fields, rows_name_their_file, rows_are_of_completed_writes,
+    sequence_numbers_are_unique, footer_has_the_range,
     footer_filter_has_the_keys,
 )  # fmt: skip
-RULES = ("META-001", "META-003", "META-007", "META-009", "META-010", "META-011", "LAY-018", "IDX-004")
+RULES = ("META-001", "META-003", "META-005", "META-007", "META-009", "META-010", "META-011", "LAY-018", "IDX-004")

@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hudi_conformance.validator.stored.table import StoredTable
-from hudi_reference.errors import HudiError
 from hudi_reference.layout.java_hash import list_hash
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.records.keys.bucket_hash import bucket_prefix, values_of_key
@@ -30,7 +29,8 @@ _FEWEST = 8
 def placement_of(table: StoredTable, partition: str, slices: Sequence[FileSlice], keys: pa.Table) -> Placement | None:
     """The placement of keys in a partition; `keys` are those in it with the number of their slice.
 
-    None without a bucket index, and if the number of buckets cannot be found.
+    None without a bucket index, and if the number of buckets cannot be found. Raises HudiError if the hashing metadata of a
+    consistent index is damaged.
     """
     fields = table.properties.fields(_FIELDS) or table.properties.record_key
     found = layout_of(table.opened.table, table.groups)
@@ -38,10 +38,7 @@ def placement_of(table: StoredTable, partition: str, slices: Sequence[FileSlice]
         buckets = _number_of_buckets(slices, keys, fields)
         return None if buckets is None else partial(_is_in_bucket, fields, buckets)
     if found is Layout.CONSISTENT:
-        try:
-            nodes = load_nodes(table.storage, partition, table.timeline)
-        except HudiError:
-            return None
+        nodes = load_nodes(table.storage, partition, table.timeline)
         return None if nodes is None else partial(_is_in_range, fields, nodes)
     return None
 

@@ -23,6 +23,7 @@ from hudi_reference.records.changes import KEY
 #: The number of keys that a part has in memory.
 AT_ONCE = 5_000_000
 _REFUSED = "Queries of the latest state refuse the file slice."
+_NO_BUCKETS = "Writers cannot tell to which file group a record belongs."
 _SEQUENCE = "_hoodie_commit_seqno"
 _INSERTS = ("INSERT", "BULK_INSERT", "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE")
 
@@ -74,8 +75,14 @@ def examine_keys(table: StoredTable, share: Share, tally: Tally) -> Iterator[Fin
     if parts:
         whole = pa.concat_tables(parts)
         yield from _duplicates(opened, share, whole)
-        if share.number == 0 and (placement := placement_of(table, share.partition, share.slices, whole)) is not None:
-            yield from _misplaced(share, placement, whole, tally)
+        if share.number == 0:
+            try:
+                placement = placement_of(table, share.partition, share.slices, whole)
+            except HudiError as error:
+                yield finding_of(error, "wrong-answers", _NO_BUCKETS, rule="LAY-021", path=share.partition)
+                return
+            if placement is not None:
+                yield from _misplaced(share, placement, whole, tally)
 
 
 def _keys(opened: Opened, share: Share, one: FileSlice) -> pa.Array | None:

@@ -1,0 +1,83 @@
+"""Files that cannot be read, and files of junk: each validation ends with findings of a rule, and no check breaks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import clauses_samples as c
+import deep_damage_samples as d
+import pyarrow as pa
+import pytest
+import validated_tables_samples as t
+
+from hudi_conformance.storage_reads import StorageReads
+from hudi_conformance.validator.all_checks import ALL, CHEAP
+from hudi_conformance.validator.validation import Validation, validate
+from hudi_reference.errors import AccessDenied
+from hudi_reference.storage import Storage
+
+
+@dataclass(frozen=True)
+class Denied(StorageReads):
+    """A storage that lets nobody read one file."""
+
+    storage: Storage
+    denied: str
+
+    def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
+        """Raises AccessDenied for the file."""
+        self._check(path)
+        return self.storage.get(path, start, length)
+
+    def open(self, path: str) -> pa.NativeFile:
+        """Raises AccessDenied for the file."""
+        self._check(path)
+        return self.storage.open(path)
+
+    def _check(self, path: str) -> None:
+        if path == self.denied:
+            raise AccessDenied("permission denied", path=path)
+
+
+def examined(storage: Storage) -> Validation:
+    """All checks on the table."""
+    found = validate(c.stored(storage), ALL)
+    assert not found.broken, found.broken
+    return found
+
+
+def _chosen(storage: Storage) -> list[str]:
+    """One file of each kind: by folder, and by the letters of the name."""
+    kinds: dict[tuple[str, str], str] = {}
+    for info in storage.list(""):
+        folder, _, name = info.path.rpartition("/")
+        if info.size and not name.startswith(".hoodie_partition_metadata"):
+            kinds[folder, name[name.index(".") :].strip("0123456789-_")] = info.path
+    return sorted(kinds.values())
+
+
+MAKERS: dict[str, Callable[[], Storage]] = {"indexes": d.indexed_merge_on_read, "history": t.archived}
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_file_that_cannot_be_read_is_a_finding(make: str) -> None:
+    """Whichever file storage refuses to read, the others are examined, and a finding names the file."""
+    storage = MAKERS[make]()
+    for path in _chosen(storage):
+        found = examined(Denied(storage, path))  # type: ignore[arg-type]
+        if "requested" in path or "inflight" in path or path.endswith("backup"):
+            continue  # the profile of a write at work is read by nobody
+        assert any(path.endswith(one.path) or one.path in path or "permission" in one.found for one in found.findings), path
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize(
+    "junk", [b"", b"\0" * 200, bytes(range(256)) * 3, b'{"a": ' * 100], ids=["empty", "zeros", "binary", "nested"]
+)
+def test_a_file_of_junk_breaks_no_check(make: str, junk: bytes) -> None:
+    """Whichever file has junk in it, the validation ends, and the cheap tier too."""
+    for path in _chosen(MAKERS[make]()):
+        storage = MAKERS[make]()
+        storage.put(path, junk)
+        found = validate(c.stored(storage), CHEAP)
+        assert not found.broken, (path, found.broken)
+        assert examined(storage).findings or "requested" in path or "inflight" in path, path
