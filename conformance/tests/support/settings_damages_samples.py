@@ -1,0 +1,58 @@
+"""Damages of settings, of left-over files, and of the results of services."""
+
+import validated_tables_samples as t
+from damages_samples import Damage
+
+from hudi_reference.layout.names import split_path
+from hudi_reference.storage import Storage
+
+
+def _set(key: str, value: str):
+    return lambda storage: t.change_properties(storage, {key: value})
+
+
+def _requested(storage: Storage) -> str:
+    return split_path(t.completed(storage, "commit"))[1].partition("_")[0]
+
+
+def _keep_a_group(storage: Storage) -> None:
+    """The clustering does not say that it replaced the groups of one partition."""
+    t.change_record(
+        storage, t.completed(storage, "replacecommit"), lambda record: record["partitionToReplaceFileIds"].popitem()
+    )
+
+
+def _lose_a_result(storage: Storage) -> None:
+    """The compaction stored nothing in one of its groups."""
+    removed: list[str] = []
+
+    def change(record):
+        removed.append(record["partitionToWriteStats"]["north"].pop()["path"])
+
+    t.change_record(storage, t.completed(storage, "commit"), change)
+    storage.delete(removed[0])
+
+
+SETTINGS_DAMAGES = (
+    Damage("record key that is no column", "settings.columns", "PROP-007", t.copy_on_write,
+           _set("hoodie.table.recordkey.fields", "nothing")),
+    Damage("partition field that is no column", "settings.columns", "PROP-008", t.copy_on_write,
+           _set("hoodie.table.partition.fields", "nothing")),
+    Damage("ordering field that is no column", "settings.columns", "PROP-009", t.copy_on_write,
+           _set("hoodie.table.precombine.field", "nothing")),
+    Damage("folders without names of fields", "settings.folders", "LAY-018", t.copy_on_write,
+           _set("hoodie.datasource.write.hive_style_partitioning", "true")),
+    Damage("folders but no partition fields", "settings.folders", "PROP-008", t.copy_on_write,
+           lambda s: t.change_properties(s, {"hoodie.table.partition.fields": None})),
+    Damage("another format", "settings.formats", "BF-010", t.copy_on_write, _set("hoodie.table.base.file.format", "ORC")),
+    Damage("markers of a completed write", "leftovers.markers", "OCC-027", t.copy_on_write,
+           lambda s: s.put(f".hoodie/.temp/{_requested(s)}/north/a.parquet.marker.CREATE", b"")),
+    Damage("heartbeat of a completed write", "leftovers.heartbeats", "OCC-027", t.copy_on_write,
+           lambda s: s.put(f".hoodie/.heartbeat/{_requested(s)}", b"")),
+    Damage("temporary file", "leftovers.temporary-files", "LAY-017", t.copy_on_write,
+           lambda s: s.put(t.completed(s, "commit") + ".tmp", b"x")),
+    Damage("groups that a clustering kept", "results.clusterings", "CLU-001", t.clustered, _keep_a_group),
+    Damage("no result of a compaction", "results.compactions", "CMP-001", t.compacted, _lose_a_result),
+    Damage("no requested file", "timeline.pairs", "TL-048", t.copy_on_write,
+           lambda s: s.delete(f"{t.TIMELINE}/{_requested(s)}.commit.requested")),
+)  # fmt: skip
