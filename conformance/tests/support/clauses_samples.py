@@ -1,4 +1,4 @@
-"""Damages that can be made to any table with files of that kind, whoever wrote it: one list for each topic of the validator.
+"""Damages that can be made to any table with files of that kind, of every writer.
 
 A damage edits a table in memory. It raises `NotPossible` if the table has no place for it.
 """

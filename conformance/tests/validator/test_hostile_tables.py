@@ -18,7 +18,7 @@ from hudi_reference.storage import Storage
 
 @dataclass(frozen=True)
 class Denied(StorageReads):
-    """A storage that lets nobody read one file."""
+    """A storage that refuses to read one file."""
 
     storage: Storage
     denied: str
@@ -51,7 +51,7 @@ def _chosen(storage: Storage) -> list[str]:
     for info in storage.list(""):
         folder, _, name = info.path.rpartition("/")
         if info.size and not name.startswith(".hoodie_partition_metadata"):
-            kinds[folder, name[name.index(".") :].strip("0123456789-_")] = info.path
+            kinds[folder, name.partition(".")[2].strip("0123456789-_") or name] = info.path
     return sorted(kinds.values())
 
 
@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_read_is_a_finding(make: str) -> None:
     for path in _chosen(storage):
         found = examined(Denied(storage, path))  # type: ignore[arg-type]
         if "requested" in path or "inflight" in path or path.endswith("backup"):
-            continue  # the profile of a write at work is read by nobody
+            continue  # no query reads the profile of a write at work
         assert any(path.endswith(one.path) or one.path in path or "permission" in one.found for one in found.findings), path
 
 

@@ -86,16 +86,26 @@ class StoredTable:
 
     @cached_property
     def texts(self) -> Mapping[str, bytes]:
-        """The bytes of the properties file and of its backup, as far as they exist."""
-        return {path: self.storage.get(path) for path in (PROPERTIES_PATH, BACKUP_PATH) if path in self.listing.files}
+        """The bytes of the properties file and of its backup, as far as they can be read."""
+        return {path: text for path, text in self._stored_texts.items() if not isinstance(text, HudiError)}
+
+    @cached_property
+    def _stored_texts(self) -> Mapping[str, bytes | HudiError]:
+        found: dict[str, bytes | HudiError] = {}
+        for path in (one for one in (PROPERTIES_PATH, BACKUP_PATH) if one in self.listing.files):
+            try:
+                found[path] = self.storage.get(path)
+            except HudiError as error:
+                found[path] = error
+        return found
 
     @cached_property
     def properties_files(self) -> Mapping[str, Mapping[str, str] | HudiError]:
         """The entries of each of these files, or why it cannot be read."""
         found: dict[str, Mapping[str, str] | HudiError] = {}
-        for path, text in self.texts.items():
+        for path, text in self._stored_texts.items():
             try:
-                found[path] = load(text, path)
+                found[path] = text if isinstance(text, HudiError) else load(text, path)
             except HudiError as error:
                 found[path] = error
         return found
