@@ -91,7 +91,7 @@ def test_rolled_back_writes_stay_rolled_back(engine: Client, name: str, drawn_ve
     explore_scenario(engine, name, drawn_version)
 
 
-@pytest.mark.requirements("TL-023", "TL-024")
+@pytest.mark.requirements("TL-023", "TL-024", "SVC-005")
 @parametrize_scenarios("*-and-restore", "restore-and-*")
 @pytest.mark.long
 def test_a_restore_gives_the_savepoint_under_concurrency(engine: Client, name: str, drawn_version: int) -> None:

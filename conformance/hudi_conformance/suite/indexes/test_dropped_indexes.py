@@ -42,7 +42,7 @@ def drop_index(table: IndexedTable, partition: str) -> None:
 
 @KEEPS
 @BOTH_TYPES
-@pytest.mark.requirements("PROP-012", "PROP-013")
+@pytest.mark.requirements("PROP-012", "PROP-013", "MDT-004")
 def test_writes_go_on_after_an_index_was_dropped(engine: Client, new_uri: NewUri, type: Type) -> None:
     """PROP-013: another engine has dropped the record index. Writes, and the compactions of the metadata table between them, do
     not look for its files, and the other indexes stay current.

@@ -235,7 +235,7 @@ def test_definitions_name_function_and_column(engine: Client, new_uri: NewUri) -
 
 
 @NAMED
-@pytest.mark.requirements("IDX-021", "PROP-012")
+@pytest.mark.requirements("IDX-021", "PROP-012", "IDX-022")
 def test_a_dropped_index_is_gone(engine: Client, new_uri: NewUri) -> None:
     """IDX-021: a dropped index is not listed, and has neither definition nor files; it can be created again."""
     table = NamedTable(engine, new_uri(), "COPY_ON_WRITE", BY_VALUE, expression_index("low", "value", "lower"))

@@ -166,7 +166,7 @@ def test_a_clustering_stores_its_states_and_files(engine: Client, new_uri: NewUr
 
 
 @CLEANS
-@pytest.mark.requirements("TL-002", "TL-005", "TL-027", "TL-028", "TL-036", "TL-037", "TL-048", "LAY-017", "LAY-024")
+@pytest.mark.requirements("TL-002", "TL-005", "TL-027", "TL-028", "TL-036", "TL-037", "TL-048", "LAY-017", "LAY-024", "TL-014")
 def test_a_clean_stores_its_states_and_removes_what_it_names(engine: Client, new_uri: NewUri) -> None:
     """TL-005: a clean has three files under its own name; the files that are gone are those that its metadata names, and other
     files stay as they are.
