@@ -81,7 +81,7 @@ def later_indexes_kept(patch: Patch) -> None:
     patch.edit(version_9._unknown_indexes, "!= V1", "is None")
 
 
-@mutant(breaks=("COMPAT-010", "PROP-025"))
+@mutant(breaks="COMPAT-010")
 def any_class_after_downgrade(patch: Patch) -> None:
     """Stores a payload class in a downgrade that merges by other rules than the table."""
     patch.edit(version_9_properties._payload_of, "and _merges_as(one, properties, given)", "")

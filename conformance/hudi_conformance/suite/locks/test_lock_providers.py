@@ -40,7 +40,7 @@ def parametrize_providers(*names: str) -> pytest.MarkDecorator:
 
 
 @parametrize_providers(*ALL)
-@pytest.mark.requirements("LOCK-001", "OCC-002", "LOCK-007")
+@pytest.mark.requirements("LOCK-001", "OCC-002", "LOCK-007", "LOCK-008")
 def test_at_most_one_is_inside(lock_fixture: LockFixture) -> None:
     """LOCK-001: several processes, and several threads of each, take the lock in a loop: there are never two inside, and all
     enter.
