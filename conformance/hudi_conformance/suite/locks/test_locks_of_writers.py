@@ -1,0 +1,69 @@
+"""Lock providers as writers of any engine use them, seen from outside: another process holds the lock, and releases it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, expect_rows, row
+from hudi_conformance.suite.support.tables.written_tables import completed_files, table_folder
+
+WRITES = pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "copy-on-write", "partition.plain")
+_PACKAGE = "org.apache.hudi.client.transaction.lock."
+#: A writer beside others, which waits for the lock for less than a second.
+SHARED = {
+    "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+    "hoodie.metadata.enable": "false",
+    "hoodie.write.lock.client.num_retries": "2",
+    "hoodie.write.lock.client.wait_time_ms_between_retry": "100",
+    "hoodie.write.lock.num_retries": "2",
+    "hoodie.write.lock.wait_time_ms_between_retry": "100",
+    "hoodie.write.lock.wait_time_ms": "300",
+}
+BY_FILE = {**SHARED, "hoodie.write.lock.provider": f"{_PACKAGE}FileSystemBasedLockProvider"}
+IN_PROCESS = {**SHARED, "hoodie.write.lock.provider": f"{_PACKAGE}InProcessLockProvider"}
+
+
+def written_table(engine: Client, uri: str) -> Path:
+    """Return the folder of a table with one row."""
+    engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
+    engine.write(uri, "upsert", as_arrow([row("a", 1, "x")]))
+    return table_folder(uri)
+
+
+@WRITES
+@pytest.mark.requirements("LOCK-001", "LOCK-002", "OCC-002")
+def test_a_writer_does_not_publish_while_another_process_holds_the_lock_file(
+    engine: Client, new_uri: Callable[[], str]
+) -> None:
+    """LOCK-001: the lock file in .hoodie is that of another process: a write is an error, and nothing completes; without the
+    file the next write completes, and leaves no lock file.
+    """
+    uri = new_uri()
+    lock = written_table(engine, uri) / ".hoodie" / "lock"
+    lock.write_bytes(b"")
+    before = completed_files(uri)
+    with pytest.raises(ContractError):
+        engine.write(uri, "upsert", as_arrow([row("a", 2, "y")]), options=BY_FILE)
+    assert completed_files(uri) == before
+    assert lock.exists(), "the lock of another process was removed"
+    lock.unlink()
+    engine.write(uri, "upsert", as_arrow([row("a", 3, "z")]), options=BY_FILE)
+    assert not lock.exists()
+    expect_rows(engine, uri, [row("a", 3, "z")], "after the other process has released the lock")
+
+
+@WRITES
+@pytest.mark.requirements("LOCK-003", "LOCK-007", "LOCK-008")
+def test_writers_of_one_process_need_no_external_lock(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LOCK-008: with the provider for one process a writer ignores the lock files of others, and writes complete one after the
+    other.
+    """
+    uri = new_uri()
+    (written_table(engine, uri) / ".hoodie" / "lock").write_bytes(b"")
+    for ts in (2, 3):
+        engine.write(uri, "upsert", as_arrow([row("a", ts, f"value {ts}")]), options=IN_PROCESS)
+    expect_rows(engine, uri, [row("a", 3, "value 3")], "after two writes")
