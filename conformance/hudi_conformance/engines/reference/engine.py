@@ -158,7 +158,7 @@ class Reference(Engine):
         from hudi_conformance.engines.reference.services import Order, run
 
         with contract_errors():
-            return run(self._opened(table), service, Order(phase, instant, options or {}))
+            return run(self._opened(table, _lock_settings(options)), service, Order(phase, instant, options or {}))
 
     def begin(self, writer: str, work: Work, until: Point) -> str | None:
         """Start a pausable write or service."""
@@ -184,13 +184,19 @@ class Reference(Engine):
             opened = self._opened(work.table, work.options)
             return PausableGreenlet(opened, lambda table: _write(table, work.operation, work.rows))
         order = Order(work.phase, work.instant, work.options)
-        return PausableGreenlet(self._opened(work.table), lambda table: run(table, work.service, order), instant=work.instant)
+        opened = self._opened(work.table, _lock_settings(work.options))
+        return PausableGreenlet(opened, lambda table: run(table, work.service, order), instant=work.instant)
 
     def _opened(self, table: str, options: Mapping[str, str] | None = None) -> "WritableTable":
         from hudi_reference import open_table
         from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
 
         return open_table(table, options=options, mergers=SAMPLE_MERGERS)
+
+
+def _lock_settings(options: Mapping[str, str] | None) -> dict[str, str]:
+    """The settings of a service that choose the lock of the table; the others are settings of its plan."""
+    return {name: value for name, value in (options or {}).items() if name.startswith("hoodie.write.lock.")}
 
 
 def _write(table: "WritableTable", operation: Operation, rows: pa.Table) -> str:

@@ -147,7 +147,7 @@ def timeline_cached_per_process(patch: Patch) -> None:
     patch.set(table, "timeline_of", remembered)
 
 
-@mutant(breaks=("TL-036", "TL-049"))
+@mutant(breaks="TL-036")
 def files_stored_after_completion(patch: Patch) -> None:
     """Publishes the completion, and then stores the data files of the action once more."""
     original = Transitions.complete

@@ -1,6 +1,7 @@
 """Lock providers as writers of any engine use them, seen from outside: another process holds the lock, and releases it."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, expect_rows, row
+from hudi_conformance.suite.support.tables.tables_under_services import instant_files, keep_commits
 from hudi_conformance.suite.support.tables.written_tables import completed_files, table_folder
 
 WRITES = pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "copy-on-write", "partition.plain")
@@ -35,7 +37,7 @@ def written_table(engine: Client, uri: str) -> Path:
 
 
 @WRITES
-@pytest.mark.requirements("LOCK-001", "LOCK-002", "OCC-002")
+@pytest.mark.requirements("LOCK-001", "LOCK-002", "OCC-002", "OCC-025")
 def test_a_writer_does_not_publish_while_another_process_holds_the_lock_file(
     engine: Client, new_uri: Callable[[], str]
 ) -> None:
@@ -67,3 +69,25 @@ def test_writers_of_one_process_need_no_external_lock(engine: Client, new_uri: C
     for ts in (2, 3):
         engine.write(uri, "upsert", as_arrow([row("a", ts, f"value {ts}")]), options=IN_PROCESS)
     expect_rows(engine, uri, [row("a", 3, "value 3")], "after two writes")
+
+
+@WRITES
+@pytest.mark.needs("service.clean")
+@pytest.mark.requirements("OCC-002", "SVC-002", "SVC-003", "LOCK-001")
+def test_a_service_takes_the_lock_of_the_writers(engine: Client, new_uri: Callable[[], str]) -> None:
+    """SVC-002: while the lock file is that of another process a clean neither publishes a plan nor completes; without the file
+    it does.
+    """
+    uri = new_uri()
+    lock = written_table(engine, uri) / ".hoodie" / "lock"
+    for ts in (2, 3):
+        engine.write(uri, "upsert", as_arrow([row("a", ts, f"value {ts}")]))
+    lock.write_bytes(b"")
+    before = instant_files(uri)
+    with suppress(ContractError):
+        engine.service(uri, "clean", options={**keep_commits(1), **BY_FILE})
+    assert instant_files(uri) == before
+    lock.unlink()
+    assert engine.service(uri, "clean", options={**keep_commits(1), **BY_FILE}) is not None
+    assert not lock.exists()
+    expect_rows(engine, uri, [row("a", 3, "value 3")], "after the clean")

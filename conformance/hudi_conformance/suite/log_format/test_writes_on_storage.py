@@ -150,7 +150,7 @@ def test_url_encoded_folders_escape_the_value(engine: Client, new_uri: Callable[
 
 
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "copy-on-write", "partition.plain")
-@pytest.mark.requirements("LAY-009", "LAY-018")
+@pytest.mark.requirements("LAY-009", "LAY-018", "LAY-005")
 def test_partitions_lie_at_different_depths(engine: Client, new_uri: Callable[[], str]) -> None:
     """LAY-009: values with slashes make folders at depths of one, two and four, and a second write finds the rows in all."""
     uri, cities = new_uri(), ("x", "a/b", "a/c/d/e")

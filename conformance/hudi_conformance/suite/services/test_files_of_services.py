@@ -139,7 +139,7 @@ def check_kept_files(served: Served) -> None:
 
 @COMPACTS
 @pytest.mark.requirements("TL-002", "TL-027", "TL-028", "TL-034", "TL-036", "TL-037", "TL-042", "TL-048", "LAY-011", "LAY-017")
-@pytest.mark.requirements("TL-005", "BF-009", "META-010", "LAY-024", "CMP-001")
+@pytest.mark.requirements("TL-005", "BF-009", "META-010", "LAY-024", "CMP-001", "TL-049", "MRG-028")
 def test_a_compaction_stores_its_states_and_files(engine: Client, new_uri: NewUri) -> None:
     """TL-005: a compaction is requested and inflight under its own name and completes as a commit, whose metadata names every
     new base file; earlier files stay as they are.
@@ -153,7 +153,7 @@ def test_a_compaction_stores_its_states_and_files(engine: Client, new_uri: NewUr
 
 @CLUSTERS
 @pytest.mark.requirements("TL-002", "TL-027", "TL-028", "TL-034", "TL-036", "TL-037", "TL-040", "TL-042", "TL-048", "LAY-017")
-@pytest.mark.requirements("TL-005", "BF-009", "META-010", "LAY-011", "LAY-024", "CLU-001")
+@pytest.mark.requirements("TL-005", "BF-009", "META-010", "LAY-011", "LAY-024", "CLU-001", "TL-049")
 def test_a_clustering_stores_its_states_and_files(engine: Client, new_uri: NewUri) -> None:
     """TL-040: a clustering is requested and inflight under its own name and completes as a replacecommit, whose metadata names
     every new base file; replaced files stay.
