@@ -65,6 +65,7 @@ def _run(found: Mapping[str, Any]) -> str:
     lines = [
         f"`{command}`: {drawn} mutants judged, {seconds / max(1, drawn):.1f} s for each on a busy machine with two cores.",
         *_undecided(found, drawn),
+        *_judged_again(found),
         f"Killed are {total['killed']} of {drawn - total['equivalent']} that are not equivalent "
         f"({total['killed'] / max(1, drawn - total['equivalent']):.0%}), and of {observable} that are observable "
         f"({total['killed'] / max(1, observable):.0%}; goal 95 %).",
@@ -87,6 +88,13 @@ def _undecided(found: Mapping[str, Any], judged: int) -> list[str]:
         f"The run was interrupted: {left} more mutants passed the first batch of cases, of two seconds, and are undecided. The "
         "shares below do not include them, and are therefore not final."
     ]
+
+
+def _judged_again(found: Mapping[str, Any]) -> list[str]:
+    """Survivors that later cases kill."""
+    if not (number := found.get("again", 0)):
+        return []
+    return [f"Of these, {number} survived the run, and are killed by cases that were added afterwards."]
 
 
 def _row(area: str, counts: Counter[str]) -> str:

@@ -183,3 +183,23 @@ def test_the_ordering_field_decides_inside_a_write(engine: Client, new_uri: Call
     twice = [row("a", 20, "greater"), row("a", 10, "lower"), row("b", 10, "lower"), row("b", 20, "greater")]
     engine.write(uri, "upsert", as_arrow(twice))
     expect_rows(engine, uri, [row("a", 20, "greater"), row("b", 20, "greater")], "after one write")
+
+
+@pytest.mark.needs("create", "write.upsert", "copy-on-write", "partition.plain")
+@pytest.mark.requirements("PROP-001", "BF-010")
+@pytest.mark.leaves_damage("it changes the properties of the table")
+def test_a_table_of_an_unknown_base_file_format_is_not_written(engine: Client, new_uri: Callable[[], str]) -> None:
+    """PROP-001: the table says that its base files have a format that no release writes; a write is an error, and stores no
+    file of another format.
+    """
+    uri = new_uri()
+    engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
+    engine.write(uri, "upsert", as_arrow(ROWS))
+    properties = table_folder(uri) / ".hoodie" / "hoodie.properties"
+    lines = [line for line in properties.read_text("latin-1").splitlines() if "base.file.format" not in line]
+    properties.write_text("\n".join([*lines, "hoodie.table.base.file.format=CARBON", ""]), "latin-1")
+    (properties.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
+    before = base_files(uri)
+    with pytest.raises(ContractError):
+        engine.write(uri, "upsert", as_arrow([row("a", 2, "y")]))
+    assert base_files(uri) == before
