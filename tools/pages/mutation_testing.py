@@ -18,7 +18,8 @@ of the reference itself are not used. This page is written by `python -m tools.p
 * **Named mutants** each break a rule in a plausible way. They are stored in `conformance/hudi_conformance/mutants`, in the
   chapter of their rule. `hudi-conformance mutants --only MRG-029` runs those of a rule and records the cases that fail.
   `hudi-conformance mutants --stale` confirms the records that are older than the mutant, the code that it changes, or a case
-  that kills it.
+  that kills it. `hudi-conformance mutants --missing` looks for kills by cases that cite a rule, in each of its roles, where
+  none is recorded.
 * **Drawn mutants** are small changes at places drawn at random: comparisons, boolean operators, constants, removed statements,
   removed or swapped arguments, bounds that are off by one. `hudi-conformance mutants --random 400 --seed 1 -o FILE` draws and
   judges them. With `-o`, an interrupted run is continued.
@@ -94,7 +95,7 @@ def _judged_again(found: Mapping[str, Any]) -> list[str]:
     """Survivors that later cases kill."""
     if not (number := found.get("again", 0)):
         return []
-    return [f"Of these, {number} survived the run, and are killed by cases that were added afterwards."]
+    return [f"Of the judged mutants, {number} survived the run, and are killed by cases that were added afterwards."]
 
 
 def _row(area: str, counts: Counter[str]) -> str:

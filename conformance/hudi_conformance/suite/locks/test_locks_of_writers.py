@@ -51,11 +51,22 @@ def test_a_writer_does_not_publish_while_another_process_holds_the_lock_file(
     with pytest.raises(ContractError):
         engine.write(uri, "upsert", as_arrow([row("a", 2, "y")]), options=BY_FILE)
     assert completed_files(uri) == before
-    assert lock.exists(), "the lock of another process was removed"
-    lock.unlink()
+    lock.unlink(missing_ok=True)
     engine.write(uri, "upsert", as_arrow([row("a", 3, "z")]), options=BY_FILE)
     assert not lock.exists()
     expect_rows(engine, uri, [row("a", 3, "z")], "after the other process has released the lock")
+
+
+@WRITES
+@pytest.mark.requirements("LOCK-001")
+def test_a_writer_without_the_lock_leaves_that_of_another_process(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LOCK-001: a writer that did not get the lock leaves the lock file of its holder: a third one would enter."""
+    uri = new_uri()
+    lock = written_table(engine, uri) / ".hoodie" / "lock"
+    lock.write_bytes(b"")
+    with suppress(ContractError):
+        engine.write(uri, "upsert", as_arrow([row("a", 2, "y")]), options=BY_FILE)
+    assert lock.exists(), "the lock of another process was removed"
 
 
 @WRITES
@@ -87,7 +98,7 @@ def test_a_service_takes_the_lock_of_the_writers(engine: Client, new_uri: Callab
     with suppress(ContractError):
         engine.service(uri, "clean", options={**keep_commits(1), **BY_FILE})
     assert instant_files(uri) == before
-    lock.unlink()
+    lock.unlink(missing_ok=True)
     assert engine.service(uri, "clean", options={**keep_commits(1), **BY_FILE}) is not None
     assert not lock.exists()
     expect_rows(engine, uri, [row("a", 3, "value 3")], "after the clean")
