@@ -27,11 +27,14 @@ def check_datum(data: Data, schema: Any) -> None:
 def check_values(data: Data, schema: Any, limit: Limit, path: str) -> None:
     """Check that a datum has at most `limit` values; it is walked through only if its length permits more.
 
+    No byte belongs to two elements, so the type with the most values for each byte bounds the values of all elements.
+
     Raises LimitExceeded, ValueError, IndexError.
     """
     items, weights = list[_Weight](), dict[str, _Weight]()
     whole = _weigh(schema, weights, items)
-    if whole.values + sum(len(data) * item.values // max(1, item.least) for item in items) > limit.value:
+    densest = max((-(-len(data) * item.values // item.least) for item in items if item.least), default=0)
+    if whole.values + densest + sum(len(data) * item.values for item in items if not item.least) > limit.value:
         _walk_of(schema, _Known(weights, limit, path))(data, 0)
 
 

@@ -1,9 +1,18 @@
 """Avro values that the codec accepts and the specification does not allow."""
 
+import io
+
 import fastavro
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference_samples import bounded
 
+from hudi_reference.limits import Limit, LimitExceeded
+from hudi_reference.schema import avro_validation
 from hudi_reference.schema.avro_codec import DAMAGE, decode_datum
+from hudi_reference.schema.avro_validation import check_values
+from hudi_reference.timeline.contents.metadata import COMMIT_METADATA_SCHEMA, WriteStat, commit_record
 
 SCHEMA = fastavro.parse_schema(
     {
@@ -50,3 +59,51 @@ def test_invalid_branches_and_numbers_are_an_error(data):
 def test_every_valid_form_of_a_value_is_decoded(data, expected):
     """BLK-022: also lists and maps in forms that the library does not write."""
     assert decode_datum(bytes.fromhex(data), SCHEMA) == expected
+
+
+NESTED = fastavro.parse_schema(
+    {
+        "type": "record", "name": "outer",
+        "fields": [{"name": "rows", "type": {"type": "array", "items": {
+            "type": "record", "name": "row",
+            "fields": [{"name": "flags", "type": {"type": "array", "items": "boolean"}},
+                       {"name": "wide", "type": {"type": "record", "name": "wide", "fields": [
+                           {"name": f"n{number}", "type": "null"} for number in range(9)]}},
+                       {"name": "names", "type": {"type": "map", "values": ["null", "string"]}}]}}}],
+    }
+)  # fmt: skip
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "flags": st.lists(st.booleans(), max_size=9),
+            "wide": st.just({f"n{number}": None for number in range(9)}),
+            "names": st.dictionaries(st.text(max_size=2), st.none() | st.text(max_size=2), max_size=3),
+        }
+    ),
+    max_size=9,
+)
+
+
+@bounded(50)
+@given(rows=ROWS, most=st.integers(0, 150))
+def test_no_datum_of_too_many_values_escapes_the_bound_by_its_length(rows, most):
+    """TL-002: the bound that saves the walk through a datum is never less than what the walk counts."""
+    out, limit = io.BytesIO(), Limit("TEST", "values", most, "TL-002")
+    fastavro.schemaless_writer(out, NESTED, {"rows": rows})
+    counted = 13 * len(rows) + sum(len(row["flags"]) + len(row["names"]) for row in rows)
+    if counted > most:
+        with pytest.raises(LimitExceeded):
+            check_values(out.getvalue(), NESTED, limit, "p")
+    else:
+        check_values(out.getvalue(), NESTED, limit, "p")
+
+
+def test_the_metadata_of_many_files_is_not_walked_through(monkeypatch):
+    """TL-002: 150 bytes describe a data file, so that the metadata of 100,000 files has less values than the limit."""
+    stats = [
+        WriteStat(f"{number:08}-0000", "p", f"p/{number:08}-0000_0-0-0_20260101000000000.parquet") for number in range(100)
+    ]
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, COMMIT_METADATA_SCHEMA, commit_record("INSERT", stats, None))
+    monkeypatch.setattr(avro_validation, "_walk_of", None)
+    check_values(out.getvalue(), fastavro.parse_schema(COMMIT_METADATA_SCHEMA), Limit("TEST", "values", 50_000, "TL-002"), "p")
