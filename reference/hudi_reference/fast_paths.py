@@ -28,7 +28,7 @@ class FastPath(Enum):
     #: Record keys that are added to a bloom filter or looked up in one.
     BLOOM_HASHES = ("files.bloom.bloom_hash:bits_of_many", 16)
     #: Bytes of a part of an HFile block.
-    CRC32C = ("files.hfile.checksum:crc32c", 1024)
+    CRC32C = ("files.hfile.checksum:crc32c", 16)
     #: Rows of a Parquet base file.
     PARQUET_ROWS = ("files.base.parquet:_rows", 1000)
 

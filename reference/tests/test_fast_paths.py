@@ -47,6 +47,6 @@ def test_no_fast_code_runs_while_the_setting_is_on(monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv(VARIABLE, raising=False)
     fast = made()
     monkeypatch.setenv(VARIABLE, "1")
-    for module, name in ((murmur_columns, "_positions"), (checksum, "crc32c_by_stretches"), (content, "encode_avro_columns")):
+    for module, name in ((murmur_columns, "_positions"), (checksum, "crc32c_fast"), (content, "encode_avro_columns")):
         monkeypatch.delattr(module, name)
     assert made() == fast

@@ -6,6 +6,7 @@ product.
 """
 
 import json
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -90,9 +91,9 @@ class Case:
         """The case file."""
         return self.folder / "case.json"
 
-    @property
+    @cached_property
     def subject(self) -> Path:
-        """The committed table, file or vectors. Engines must not get this path: `place` makes a copy."""
+        """The committed table, file or vectors. Engines must not get this path: `copy_subject` makes a copy."""
         return (self.folder / (self.table or self.file or self.vectors_file or "")).resolve()
 
     @property
@@ -186,7 +187,7 @@ def _check_files(case: Case) -> None:
 
 def looks_like_a_case(path: Path) -> bool:
     """Whether a file named `case.json` is a golden case; other projects use the name too."""
-    if path.resolve().is_relative_to(fixtures_root()):
+    if path.is_relative_to(fixtures_root()) or path.resolve().is_relative_to(fixtures_root()):
         return True
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
@@ -197,8 +198,16 @@ def looks_like_a_case(path: Path) -> bool:
 
 def find_cases(root: Path | None = None) -> Iterator[Case]:
     """All cases below `root` (the shipped fixtures if None), in the order of their paths."""
-    for path in sorted((root or fixtures_root()).rglob("case.json")):
+    for path in sorted(_case_files(root or fixtures_root())):
         yield load_case(path)
+
+
+def _case_files(root: Path) -> Iterator[Path]:
+    """The case files below `root`; the folders below a case, which hold its table, are not searched."""
+    for folder, below, files in os.walk(root):
+        if "case.json" in files:
+            below.clear()
+            yield Path(folder) / "case.json"
 
 
 def copy_subject(case: Case, folder: Path) -> str:

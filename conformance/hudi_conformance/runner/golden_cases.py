@@ -1,5 +1,6 @@
 """Golden cases as pytest items: one case file, one item per engine."""
 
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +25,24 @@ from hudi_conformance.cases.verdict import (
 )
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError, EngineCrash, EngineTimeout
+from hudi_conformance.runner.pytest_session import get_session
 from hudi_conformance.runner.session import Session
+from hudi_conformance.runner.table_copies import TableCopies
+
+
+class ChapterFolder(pytest.Directory):
+    """A folder of folders of golden cases. Each file in it is known, so that no plugin has to be asked about it."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        """The cases: those that are named to pytest if it is not asked for the whole folder, otherwise all."""
+        is_named = self.session.isinitpath
+        everything = any(map(is_named, (self.path, *self.path.parents)))
+        for name in sorted(entry.name for entry in os.scandir(self.path) if entry.is_dir()):
+            folder = self.path / name
+            if is_named(folder, with_parents=True):  # pytest then looks for this folder by its path
+                yield CaseFolder.from_parent(self, path=folder)
+            elif everything and (folder / "case.json").is_file():
+                yield make_case_file(self, folder / "case.json")
 
 
 class CaseFolder(pytest.Directory):
@@ -32,7 +50,7 @@ class CaseFolder(pytest.Directory):
 
     def collect(self) -> Iterator[pytest.Collector]:
         """The case file."""
-        yield from self.ihook.pytest_collect_file(file_path=self.path / "case.json", parent=self)
+        yield make_case_file(self, self.path / "case.json")
 
 
 class CaseFile(pytest.File):
@@ -53,6 +71,13 @@ class CaseFile(pytest.File):
         if isinstance(excinfo.value, CaseError):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
+
+
+def make_case_file(parent: pytest.Collector, path: Path) -> CaseFile:
+    """The collector of the case in the file `path`."""
+    file: CaseFile = CaseFile.from_parent(parent, path=path)
+    file.session_of_run = get_session(parent.config)
+    return file
 
 
 class CaseItem(pytest.Item):
@@ -76,7 +101,8 @@ class CaseItem(pytest.Item):
             self.result = empty_result(self.case, self.name).with_judgement(found)
             return
         started = time.perf_counter()
-        answer = None if describe_missing_features(self.case.needs, client.hello) else ask_engine(client, self.case)
+        is_asked = describe_missing_features(self.case.needs, client.hello) is None
+        answer = ask_engine(client, self.case, self.run.copies) if is_asked else None
         self.result = judge_answer(self.case, self.name, client.hello, answer, time.perf_counter() - started)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
@@ -88,26 +114,33 @@ class CaseItem(pytest.Item):
 MOST_CRASHES = 3
 
 
-def ask_engine(client: Client, case: Case) -> Answer | list[Answer]:
+def ask_engine(client: Client, case: Case, copies: TableCopies | None = None) -> Answer | list[Answer]:
     """The answer of the engine to the case, on a copy of its table or file; an exception is an answer too.
 
-    For a case of several questions it is a list: one answer for each of its variants, reads or vectors, in order.
+    For a case of several questions it is a list: one answer for each of its variants, reads or vectors, in order. With
+    `copies`, cases of one table share a copy while it is unchanged.
     """
     if case.vectors is not None:
         function = case.vectors.function
         return _each(partial(client.compute, function, test.arguments) for test in case.vectors.tests)
+    if copies is not None and case.table is not None:
+        return _ask_about(client, case, copies.find_copy(client.name, case))
     with tempfile.TemporaryDirectory(prefix="hudi-conformance-case-") as scratch:
         folder = Path(scratch)
-        if case.variants:
-            data = case.subject.read_bytes()
-            copies = enumerate(variant.apply(data) for variant in case.variants)
-            return _each(partial(_inspect_bytes, client, case, folder / str(number), copy) for number, copy in copies)
-        uri = cases.copy_subject(case, folder)
-        if case.reads:
-            return _each(partial(client.read, uri, read.query) for read in case.reads)
-        if case.inspects:
-            return _answer(lambda: client.inspect(uri, keys=case.keys, prefix=case.prefix))
-        return _answer(lambda: client.read(uri, case.query))
+        if not case.variants:
+            return _ask_about(client, case, cases.copy_subject(case, folder))
+        data = case.subject.read_bytes()
+        damaged = enumerate(variant.apply(data) for variant in case.variants)
+        return _each(partial(_inspect_bytes, client, case, folder / str(number), copy) for number, copy in damaged)
+
+
+def _ask_about(client: Client, case: Case, uri: str) -> Answer | list[Answer]:
+    """The answer or answers about a copy of a table or file."""
+    if case.reads:
+        return _each(partial(client.read, uri, read.query) for read in case.reads)
+    if case.inspects:
+        return _answer(lambda: client.inspect(uri, keys=case.keys, prefix=case.prefix))
+    return _answer(lambda: client.read(uri, case.query))
 
 
 def _inspect_bytes(client: Client, case: Case, folder: Path, data: bytes) -> Answer:

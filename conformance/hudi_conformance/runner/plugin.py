@@ -21,6 +21,9 @@ from hudi_conformance.runner.pytest_session import SESSION, get_session
 if TYPE_CHECKING:
     from hudi_conformance.runner.run_report import FinishedRun
 
+#: Names that the folder of the golden cases has, in a checkout and in an installed package.
+FIXTURE_FOLDERS = ("fixtures", "_fixtures")
+
 MARKS = (
     "requirements(*ids): the rules of the specification that a test checks",
     "needs(*features, writer=()): features without which an engine is not asked; writer= for the one that writes",
@@ -112,16 +115,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect only the case file of the folder of a golden case, not the table or file beside it."""
-    if not (path / "case.json").is_file():
-        return None
-    from hudi_conformance.cases import case
-    from hudi_conformance.runner import golden_cases
+    """Collect only the case files of a folder of golden cases, not the tables and files beside them."""
+    if (path / "case.json").is_file():
+        from hudi_conformance.cases import case
+        from hudi_conformance.runner import golden_cases
 
-    if not case.looks_like_a_case(path / "case.json"):
-        return None
-    folder: golden_cases.CaseFolder = golden_cases.CaseFolder.from_parent(parent, path=path)
-    return folder
+        if case.looks_like_a_case(path / "case.json"):
+            return golden_cases.CaseFolder.from_parent(parent, path=path)
+    elif path.parent.name in FIXTURE_FOLDERS:
+        from hudi_conformance.cases.schema import fixtures_root
+        from hudi_conformance.runner import golden_cases
+
+        if path.parent == fixtures_root():
+            return golden_cases.ChapterFolder.from_parent(parent, path=path)
+    return None
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -133,9 +140,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
     if not case.looks_like_a_case(file_path):
         return None
-    file: golden_cases.CaseFile = golden_cases.CaseFile.from_parent(parent, path=file_path)
-    file.session_of_run = get_session(parent.config)
-    return file
+    return golden_cases.make_case_file(parent, file_path)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -15,6 +15,7 @@ from hudi_conformance.engines.registry import connect
 from hudi_conformance.runner import expected_failures
 from hudi_conformance.runner.exchange_log import ExchangeLog
 from hudi_conformance.runner.expected_failures import ExpectedFailures, FlakyPattern
+from hudi_conformance.runner.table_copies import TableCopies
 from hudi_conformance.validator.written_tables import WrittenTables
 
 
@@ -40,6 +41,7 @@ class Session:
     flaky: tuple[FlakyPattern, ...] = ()
     log: ExchangeLog | None = None
     validated: WrittenTables = field(default_factory=WrittenTables)
+    copies: TableCopies = field(default_factory=TableCopies)
     _timeouts: Counter[str] = field(default_factory=Counter)
     _clients: dict[str, Client | ContractError] = field(default_factory=dict)
     _lists: dict[str, ExpectedFailures] = field(default_factory=dict)
@@ -147,5 +149,6 @@ class Session:
         return written
 
     def close(self) -> None:
-        """Stop every engine and revert the mutant."""
+        """Stop every engine, revert the mutant and delete copies of tables."""
         self._stack.close()
+        self.copies.close()

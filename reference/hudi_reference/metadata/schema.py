@@ -4,9 +4,10 @@ The later one has the types of values, and lists of values as bounds. A reader t
 have more fields; a writer stores that of its table version.
 """
 
+import json
 from typing import Any
 
-from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
+from hudi_reference.schema.avro import META_COLUMNS, AvroSchema, ParsedSchema
 
 NAMESPACE = "org.apache.hudi.avro.model"
 #: Strings of Java classes have this property; readers ignore it.
@@ -91,7 +92,7 @@ _SECONDARY_INDEX = _record("HoodieSecondaryIndexInfo", _field("isDeleted", "bool
 
 
 def _schema(column_stats: dict[str, Any]) -> AvroSchema:
-    return {
+    members = {
         **_record(
             "HoodieMetadataRecord",
             *(_nullable(name, "string") for name in META_COLUMNS),
@@ -105,6 +106,7 @@ def _schema(column_stats: dict[str, Any]) -> AvroSchema:
         ),
         "namespace": NAMESPACE,
     }
+    return ParsedSchema(json.dumps(members), members)
 
 
 #: The record of every partition, in tables of version 8 and 9. The meta columns exist but are empty.

@@ -55,6 +55,14 @@ _LOGICAL: dict[tuple[str, str], pa.DataType] = {
 }
 
 
+class ParsedSchema(dict[str, Any]):
+    """A schema with the JSON that it was parsed from, which identifies it. A schema is never changed: others are made of it."""
+
+    def __init__(self, text: str | bytes, members: Mapping[str, Any]) -> None:
+        super().__init__(members)
+        self.text = text
+
+
 #: The least number of bytes of a value.
 _LEAST = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8, "bytes": 1, "string": 1}
 
@@ -63,8 +71,8 @@ _LEAST = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8,
 def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema:
     """A record schema from its JSON. Raises MalformedSchema, and UnsupportedSchema for recursive types."""
     try:
-        schema = _checked_text(json.dumps(dict(text)) if isinstance(text, Mapping) else text)
-        return {str(key): value for key, value in schema.items()}
+        text = json.dumps(dict(text)) if isinstance(text, Mapping) else text
+        return ParsedSchema(text, _checked_text(text))
     except (MalformedSchema, UnsupportedSchema, LimitExceeded) as error:
         error.path = path
         raise

@@ -15,7 +15,7 @@ import fastavro
 import pyarrow as pa
 import pyarrow.types as pt
 
-from hudi_reference.schema.avro import AvroSchema
+from hudi_reference.schema.avro import AvroSchema, ParsedSchema
 from hudi_reference.schema.avro_validation import check_datum
 
 #: What decoding damaged bytes raises.
@@ -37,11 +37,11 @@ def codec_schema(schema: AvroSchema, kept: Kept = "all") -> Any:
     Without logical types every stored value can be decoded: a timestamp is a number, which may be in a year that Python's
     calendar does not have, and a decimal is the bytes of its digits.
     """
-    return _codec_schema(json.dumps(schema), kept)
+    return _codec_schema(schema.text if isinstance(schema, ParsedSchema) else json.dumps(schema), kept)
 
 
 @lru_cache(maxsize=256)
-def _codec_schema(text: str, kept: Kept) -> Any:
+def _codec_schema(text: str | bytes, kept: Kept) -> Any:
     """The schema for the codec, from JSON."""
 
     def without_others(entry: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ adjusted.
 """
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ import pytest
 
 from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.case import Case
+from hudi_conformance.cases.case_index import golden_cases
 from hudi_conformance.cases.inspection import find_contradiction
-from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.contract.client import Client
 
 #: The least number of records in a long block.
@@ -35,8 +35,17 @@ def is_of_rows(case: Case) -> bool:
     )
 
 
+def find_cases() -> Iterator[Case]:
+    """Yield the golden cases that inspect a log file of Avro rows."""
+    for indexed in golden_cases():
+        if indexed.id.startswith("log.") and "inspect.log-file" in indexed.needs:
+            case = cases.load_case(Path(indexed.node))
+            if is_of_rows(case):
+                yield case
+
+
 #: The cases, by the end of their ids.
-CASES = {case.id.removeprefix("log."): case for case in cases.find_cases(fixtures_root() / "log") if is_of_rows(case)}
+CASES = {case.id.removeprefix("log."): case for case in find_cases()}
 
 
 def lengthen_file(data: bytes, blocks: list[dict[str, Any]]) -> tuple[bytes, list[dict[str, Any]]]:

@@ -21,15 +21,19 @@ from hudi_reference.metadata.partitions import IndexGroups
 from hudi_reference.metadata.record_merge import MergedRecords
 from hudi_reference.metadata.records import MetadataRecord
 from hudi_reference.metadata.table import FIRST, MetadataTable
-from hudi_reference.query.file_groups import FileSlice, load_file_groups
+from hudi_reference.query.file_groups import FileGroups, FileSlice, GroupId, load_file_groups
 from hudi_reference.query.pruning.folder_listing import Listed
 from hudi_reference.query.pruning.table_indexes import Commits
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import parse_schema
+from hudi_reference.schema.avro import AvroSchema, parse_schema
+from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
+
+#: Bytes of log blocks of a slice that are kept for further look-ups of the same query.
+_SMALL = 1 << 20
 
 #: Selects entries of an HFile.
 Select = Callable[[HFile], Iterable[Entry]]
@@ -119,12 +123,23 @@ class IndexSnapshot:
 
     def _load(self, partition: str) -> list[FileSlice]:
         listed = Listed({info.path for info in self.metadata.storage.list(partition)}, partition.__eq__)
-        metadata, timeline = self.metadata, self._timeline_since_compaction()
-        groups = load_file_groups(
-            metadata.storage, metadata.properties, timeline, listing=lambda commits: listed, checks=metadata.checks
+        metadata, known = self.metadata, self._known.get("groups")
+        groups = self._known["groups"] = load_file_groups(
+            metadata.storage,
+            metadata.properties,
+            self._timeline_since_compaction,
+            known,
+            listing=lambda commits: listed,
+            checks=metadata.checks,
         )
         return sorted(groups.latest_slices, key=lambda found: found.file_id)
 
+    @cached_property
+    def _known(self) -> dict[str, FileGroups]:
+        """The file groups that were loaded last: the commits, which are those of all partitions, are not read again."""
+        return {}
+
+    @cached_property
     def _timeline_since_compaction(self) -> Timeline:
         """The timeline without the writes that the last compaction has merged: the metadata of the others is not needed."""
         done = [one for one in self.timeline.commits if one.action == "commit"]
@@ -139,23 +154,67 @@ class IndexSnapshot:
     ) -> Iterator[tuple[str, MetadataRecord]]:
         """The selected records of a slice: those of its base file, merged with each log file."""
         records = MergedRecords()
-        if found.base_file is not None:
-            hfile = open_hfile(self.metadata.storage, path := found.path(found.base_file))
-            records = MergedRecords(decode_entries(select(hfile), parse_schema(hfile.info["schema"], path), path))
-        for name in found.log_files:
-            for block in read_log_file(self.metadata.storage, found.path(name)):
-                if isinstance(block, CorruptBlock):
-                    raise damaged_committed_block(block.path, block.offset, block.reason)
-                if block.kind is BlockType.DELETE:
-                    for delete in decode_deletes(block):
-                        if wanted(delete.key):
-                            records.remove(delete.key)
-                elif block.kind is BlockType.HFILE_DATA:
-                    file = hfile_of(block.content, block.path, block.content_offset)
-                    schema = parse_schema(block.header[HeaderKey.SCHEMA], block.path)
-                    for new in decode_entries(select(file), schema, block.path):
+        for part in self._parts(found):
+            for key in filter(wanted, part.deleted):
+                records.remove(key)
+            if part.file is not None and part.schema is not None:
+                stored = decode_entries(select(part.file), part.schema, part.path)
+                if part.is_base:
+                    records = MergedRecords(stored)
+                else:
+                    for new in stored:
                         records.add(new)
         yield from records.merged().items()
+
+    def _parts(self, found: FileSlice) -> Iterable["_Part"]:
+        """The files and blocks of a slice, in order. Those of a small slice are opened once for all look-ups."""
+        name = found.partition, found.file_id
+        return self._opened[name] if name in self._opened else self._open_parts(found)
+
+    def _open_parts(self, found: FileSlice) -> Iterator["_Part"]:
+        opened, size = [], 0
+        for part in _read_parts(self.metadata.storage, found):
+            size += part.kept
+            if size <= _SMALL:
+                opened.append(part)
+            yield part
+        if size <= _SMALL:
+            self._opened[found.partition, found.file_id] = opened
+
+    @cached_property
+    def _opened(self) -> dict[GroupId, list["_Part"]]:
+        return {}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The base file or a log block of a slice of the metadata table."""
+
+    path: str
+    is_base: bool = False
+    file: HFile | None = None
+    schema: AvroSchema | None = None
+    #: Keys whose records the block deletes.
+    deleted: tuple[str, ...] = ()
+    #: Bytes that the part keeps in memory.
+    kept: int = 0
+
+
+def _read_parts(storage: Storage, found: FileSlice) -> Iterator[_Part]:
+    """The base file and the log blocks of a slice, in the order in which they are merged."""
+    if found.base_file is not None:
+        hfile = open_hfile(storage, path := found.path(found.base_file))
+        yield _Part(path, True, hfile, parse_schema(hfile.info["schema"], path))
+    for name in found.log_files:
+        for block in read_log_file(storage, found.path(name)):
+            if isinstance(block, CorruptBlock):
+                raise damaged_committed_block(block.path, block.offset, block.reason)
+            if block.kind is BlockType.DELETE:
+                yield _Part(block.path, deleted=tuple(delete.key for delete in decode_deletes(block)))
+            elif block.kind is BlockType.HFILE_DATA:
+                file = hfile_of(block.content, block.path, block.content_offset)
+                schema = parse_schema(block.header[HeaderKey.SCHEMA], block.path)
+                yield _Part(block.path, False, file, schema, kept=file.size)
 
 
 def _select_keys(keys: Collection[str]) -> Select:
