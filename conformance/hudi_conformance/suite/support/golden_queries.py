@@ -3,6 +3,7 @@
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -77,11 +78,18 @@ def read_snapshots(
     number = max(1, budget(min(len(known), MANY), FEW, engine))
     answers = Answers(engine)
     for case in known[:: -(-len(known) // number) or 1]:
-        with tempfile.TemporaryDirectory(prefix="hudi-conformance-golden-") as scratch:
-            uri, answer = (shared or Snapshots(Path(scratch))).read_snapshot(engine, case)
+        with nullcontext(shared) if shared is not None else _own_copies() as copies:
+            uri, answer = copies.read_snapshot(engine, case)
             if (every := answers.count_answer(answer)) is not None:
                 yield case.id, uri, every
     answers.expect_some(f"tables of the folder {area}")
+
+
+@contextmanager
+def _own_copies() -> Iterator[Snapshots]:
+    """Yield copies in a folder that is deleted afterwards."""
+    with tempfile.TemporaryDirectory(prefix="hudi-conformance-golden-") as scratch:
+        yield Snapshots(Path(scratch))
 
 
 def as_multiset(rows: pa.Table) -> Rows:
