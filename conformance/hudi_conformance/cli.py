@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from hudi_conformance import __version__
+from hudi_conformance.processes.compiled_modules import share_compiled_modules
 from hudi_conformance.terminal import guarded_streams
 
 #: Command -> module and function (or group of commands), and its help text, in the order of the help page.
@@ -77,6 +78,7 @@ class Commands(TyperGroup):
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Parse the arguments and run the command; nothing of it prints a control character of a table or an engine."""
+        share_compiled_modules()
         with guarded_streams():
             return super().main(*args, **options)
 

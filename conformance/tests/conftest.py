@@ -8,7 +8,7 @@ from tiny_cases import casebook, tiny_engines
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines import registry
-from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
+from hudi_conformance.processes.compiled_modules import share_compiled_modules
 from hudi_reference.storage import SYNC_VARIABLE
 
 __all__ = ["casebook", "tiny_engines"]

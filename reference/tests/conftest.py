@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
+from hudi_conformance.processes.compiled_modules import share_compiled_modules
 from hudi_reference.storage import SYNC_VARIABLE, LocalStorage, MemoryStorage, Storage, storage_of
 
 os.environ.setdefault(SYNC_VARIABLE, "0")  # temporary tables; tests of durability turn it on

@@ -1,6 +1,8 @@
 """The report as one self-contained HTML page, which loads no script, font or image."""
 
+import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 
 from hudi_conformance.cases.rows import Row, format_value
 from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
+from hudi_conformance.processes.cache import cache_folder
 from hudi_conformance.report import published
 from hudi_conformance.report.evidence import figures
 from hudi_conformance.report.failure_text import erratum_text, rule_text
@@ -92,7 +95,7 @@ def render_page(run: Run, results: Sequence[Result]) -> str:
             chapters=[(chapter, chapters.title(chapter), views) for chapter, views in views_by_chapter(results, run.engines)],
             outcomes=present,
             compared=published.compare_with_published(results, run.engines),
-            published=published.words_by_case(),
+            published=published.words_by_case({published.case_without_parameters(r) for r in results}),
             surprises=sum(r.surprise is not None for r in results),
             concurrent=run.complete or bool(counts),
             figures=figures.list_figures(counts),
@@ -133,14 +136,18 @@ def outcome_shares(cell: Cell) -> list[tuple[Outcome, float]]:
 @cache
 def template_environment() -> "Environment":
     """The templates of the page of a run and of the site; values are escaped."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 
+    compiled = cache_folder() / "templates"
+    with suppress(OSError):
+        compiled.mkdir(parents=True, exist_ok=True)
     found = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
+        bytecode_cache=FileSystemBytecodeCache(str(compiled)) if os.access(compiled, os.W_OK) else None,
     )
     found.globals |= {"shares": outcome_shares, "difference": Difference.from_pairs, "meanings": MEANINGS}
     found.filters |= {"rule": rule_text, "erratum": erratum_text}

@@ -1,6 +1,6 @@
 """The published results: the recorded outcomes of each engine as results, and the comparison of a run with them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -70,12 +70,12 @@ def compare_with_published(
     return PublishedComparison(tuple(columns), tuple(build_matrix([*own, *others], columns)))
 
 
-def words_by_case(verdicts: Verdicts | None = None) -> dict[str, list[tuple[str, Outcome]]]:
-    """Case -> the published outcome of each engine."""
+def words_by_case(cases: Set[str], verdicts: Verdicts | None = None) -> dict[str, list[tuple[str, Outcome]]]:
+    """Case -> the published outcome of each engine, for these cases without parameters."""
     found: dict[str, list[tuple[str, Outcome]]] = {}
     for engine, answers in (_recorded() if verdicts is None else verdicts).items():
-        for case, outcome in answers.items():
-            found.setdefault(case, []).append((engine, Outcome(outcome)))
+        for case in cases & answers.keys():
+            found.setdefault(case, []).append((engine, Outcome(answers[case])))
     return found
 
 

@@ -18,6 +18,7 @@ from hudi_conformance.engines.apache_hudi.jvm.bundle import cached_bundle
 from hudi_conformance.engines.apache_hudi_java.jars import client
 from hudi_conformance.engines.support import environments, rust_programs
 from hudi_conformance.engines.support.info import EngineInfo
+from hudi_conformance.processes.cache import cache_folder
 from hudi_conformance.processes.supervised import Supervised, run_supervised
 
 
@@ -65,7 +66,7 @@ def doctor(
     console.print(_table(found))
     if store:
         console.print(check_object_store(), soft_wrap=True)
-    console.print(f"cache: {environments.cache_folder()}   (set HUDI_CONFORMANCE_CACHE to change it)", soft_wrap=True)
+    console.print(f"cache: {cache_folder()}   (set HUDI_CONFORMANCE_CACHE to change it)", soft_wrap=True)
     missing = [diagnosis for diagnosis in found if not diagnosis.ready]
     for diagnosis in missing:
         console.print(f"{diagnosis.engine.name}: {diagnosis.remedy}", soft_wrap=True, markup=False)

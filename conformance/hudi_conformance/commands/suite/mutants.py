@@ -13,7 +13,6 @@ from rich.table import Table
 
 from hudi_conformance.cases.renames import current_mutant
 from hudi_conformance.console import SafeConsole
-from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
 from hudi_conformance.mutants import Mutant, all_mutants
 from hudi_conformance.mutants.harness.mutant import changed_places
 from hudi_conformance.mutants.harness.score import Kill, save_kills
@@ -79,7 +78,6 @@ def mutants(
         raise typer.Exit(2)
     evidence = gather_evidence()
     cases = evidence.cases
-    share_compiled_modules()
     try:
         kills = _extend(chosen, evidence) if missing else _confirm(chosen, evidence) if stale else _run(chosen, evidence, jobs)
     except SuiteError as error:
@@ -95,7 +93,6 @@ def _judge_drawn(count: int, seed: int, jobs: int, output: Path | None) -> None:
     from hudi_conformance.mutants.drawn.draw import draw_mutants
     from hudi_conformance.runner.mutation import drawn
 
-    share_compiled_modules()
     console = SafeConsole()
     chosen = draw_mutants(count, seed)
     names = {mutant.name for mutant in chosen}

@@ -12,7 +12,6 @@ from rich.console import Console
 from hudi_conformance.cases.schema import PACKAGE, fixtures_root
 from hudi_conformance.commands.suite.run_usage import RunUsage, WrongUsage, check_usage, read_patterns
 from hudi_conformance.engines import registry
-from hudi_conformance.engines.support.compiled_modules import share_compiled_modules
 from hudi_conformance.report.console import make_console, print_results
 from hudi_conformance.runner.progress.display import ProgressDisplay
 from hudi_conformance.runner.run_report import FinishedRun
@@ -127,7 +126,6 @@ def run(
     arguments += [f"--{name}={value}" for name, value in options.items() if value is not None]
     arguments += ["--update-expected-failures"] if update else []
     display, catcher = ProgressDisplay(make_console(errors=True), console, names), _Catcher()
-    share_compiled_modules()
     os.environ.pop("PYTEST_ADDOPTS", None)  # options for the user's own tests; processes of this run inherit the environment
     code = pytest.main(arguments, plugins=[display, catcher])
     if traced is not None and traced != "-":

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
-import platformdirs
 import uv
 
+from hudi_conformance.processes.cache import cache_folder
 from hudi_conformance.processes.supervised import Supervised, run_supervised
 
 Progress = Callable[[str], None]
@@ -46,11 +46,6 @@ def silent(line: str) -> None:
 def to_stderr(line: str) -> None:
     """Print a line of progress to standard error."""
     print(line, file=sys.stderr, flush=True)
-
-
-def cache_folder() -> Path:
-    """The folder of environments and bundles: HUDI_CONFORMANCE_CACHE, or the user's cache folder."""
-    return Path(os.environ.get("HUDI_CONFORMANCE_CACHE") or platformdirs.user_cache_path("hudi-conformance"))
 
 
 def source_checkout() -> Path | None:

@@ -12,10 +12,10 @@ from hudi_conformance.engines.support.environments import (
     EnvironmentFailure,
     Progress,
     alone,
-    cache_folder,
     run_installer,
     silent,
 )
+from hudi_conformance.processes.cache import cache_folder
 
 _ENGINES = Path(__file__).parents[1]
 

@@ -14,8 +14,8 @@ from threading import Lock
 
 import pytest
 
-from hudi_conformance.engines.support.environments import cache_folder
 from hudi_conformance.mutants.drawn.draw import Change, DrawnMutant, reference_folder
+from hudi_conformance.processes.cache import cache_folder
 from hudi_conformance.report.evidence.evidence import ROOT
 from hudi_conformance.runner.mutation.lines import START_OF_TEST, RecordedLines, read_recorded_lines
 from hudi_conformance.runner.mutation.named import PLAIN, PLUGINS, TIME_LIMIT, SuiteError, run_pytest

@@ -14,11 +14,11 @@ from hudi_conformance.engines.support.environments import (
     Offline,
     Progress,
     alone,
-    cache_folder,
     command_for,
     ensure_java,
     silent,
 )
+from hudi_conformance.processes.cache import cache_folder
 
 GROUP, ARTIFACT = "org.apache.hudi", "hudi-spark3.5-bundle_2.12"
 #: The line of Ivy's report with the error.

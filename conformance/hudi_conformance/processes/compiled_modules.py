@@ -8,7 +8,7 @@ stored in the cache of the suite. No file is written beside the sources.
 import os
 import sys
 
-from hudi_conformance.engines.support.environments import cache_folder
+from hudi_conformance.processes.cache import cache_folder
 
 
 def share_compiled_modules() -> None:
