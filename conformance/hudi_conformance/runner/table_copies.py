@@ -1,4 +1,4 @@
-"""Copies of golden tables for engines, which cases of the same table share while nobody has changed them.
+"""Copies of golden tables for engines, which cases of the same table share while no engine has changed them.
 
 Copying a table takes about as long as reading it, and one case in two asks about a table of which another case asks too. A copy
 that an engine has changed is never used again: each file has to be the same object with the same size and time of change.
