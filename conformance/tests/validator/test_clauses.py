@@ -71,6 +71,8 @@ def check_found(topic: str, clause: Clause, origin: str, make: Make, after: Stor
     assert any(one.rule in clause.rules and one.severity == clause.severity for one in new), (origin, described(new))
 
 
+#: Damages for which only tables of the reference here have a place: none of Apache Hudi has two slices with arrays.
+ONE_TABLE = ("arrays turned null",)
 IDS = [f"{topic}: {clause}" for topic, clause in CASES]
 
 
@@ -81,7 +83,7 @@ def test_a_damage_is_found_in_tables_of_two_writers(topic: str, clause: Clause) 
     for origin, make, after in islice(damaged(clause), 2):
         check_found(topic, clause, origin, make, after)
         seen.append(origin)
-    assert len(seen) == 2 and seen != ["reference"], seen
+    assert len(seen) == 2 or (seen and clause.name in ONE_TABLE), seen
 
 
 @pytest.mark.slow

@@ -76,8 +76,11 @@ def faults_of_unnamed_files(
     """Data files with the instant of a completed write whose metadata names no file.
 
     Failed attempts leave files that metadata does not name, but only beside those that it names. The name of a log file in
-    a table that is older than version 8 may have the instant of its slice.
+    a table that is older than version 8 may have the instant of its slice. New file groups of the metadata table begin with a
+    log file that no metadata names.
     """
+    if properties.is_metadata_table:
+        return
     without = {one.requested: one for one, commit in commits.items() if not any(stat.path for stat in commit.stats)}
     for path in sorted(listed) if without else ():
         name = parse_data_file_name(split_path(path)[1])
