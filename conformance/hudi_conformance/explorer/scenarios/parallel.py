@@ -4,6 +4,7 @@ An exhaustive exploration of a scenario is one task; random runs are divided int
 """
 
 import multiprocessing
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -93,7 +94,7 @@ def parallel_runner(jobs: int, prepare: Callable[[], object]) -> Iterator[RunTas
         yield lambda tasks: map(run_task, tasks)
         return
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
+    context.set_forkserver_preload(["hudi_conformance.processes.with_parent", __name__])
     with ProcessPoolExecutor(jobs, context, _begin_worker, (prepare,)) as pool:
         try:
             yield lambda tasks: pool.map(run_task, tasks)
@@ -105,4 +106,7 @@ def parallel_runner(jobs: int, prepare: Callable[[], object]) -> Iterator[RunTas
 
 def _begin_worker(prepare: Callable[[], object]) -> None:
     end_with_parent()
+    parent = multiprocessing.parent_process()
+    if parent is not None and not parent.is_alive():  # it ended before this process asked to end with it
+        os._exit(1)
     prepare()
