@@ -21,7 +21,7 @@ from hudi_reference.layout.java_properties import load
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.metadata.record_merge import MergedRecords
 from hudi_reference.metadata.records import FileInfo, FileList, MetadataRecord
-from hudi_reference.query.file_groups import load_file_groups
+from hudi_reference.query.file_groups import CommittedFiles, load_file_groups
 from hudi_reference.query.log_scanner import LogScanner, apply_log_compactions
 from hudi_reference.schema.avro import parse_schema
 from hudi_reference.storage import MemoryStorage
@@ -68,7 +68,7 @@ def scanner_of(data: bytes, actions: int) -> Callable[[], object]:
     storage, path = MemoryStorage(), ".f_20260101000000000.log.1_0-0-0"
     storage.put(path, data)
     names = [f"{time_of(n)}_{time_of(n + 1)}.deltacommit" for n in range(actions)]
-    scanner = LogScanner(storage, Timeline(build_timeline(names)), {}, {})
+    scanner = LogScanner(storage, Timeline(build_timeline(names)), CommittedFiles({}, {}))
     found = SimpleNamespace(log_files=[path], path=lambda name: name)
     return lambda: scanner.blocks(cast("Any", found))
 

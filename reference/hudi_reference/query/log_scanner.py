@@ -18,6 +18,7 @@ from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, Heade
 from hudi_reference.files.log.content import rollback_target
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
 from hudi_reference.query.file_groups import CommittedFiles, FileSlice
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
@@ -35,11 +36,13 @@ class LogScanner:
         storage: where the log files are.
         timeline: the completed writes; its last instant is the read time.
         committed: the files of the completed writes.
+        checks: whether files that do not fit together are refused.
     """
 
     storage: Storage
     timeline: Timeline
     committed: CommittedFiles
+    checks: ReadChecks = DAMAGE_CHECKS
 
     @implements("LF-036", "BLK-004", "BLK-005", "LF-037", "RDR-013", "RDR-014", "LCP-003")
     def blocks(self, file_slice: FileSlice) -> list[Block]:
@@ -124,23 +127,22 @@ class LogScanner:
                 "the file is shorter than when its action wrote it", rule="BLK-016", path=path, offset=end,
                 expected=f"{size} bytes", found=f"{end} bytes", remedy=_REMEDY,
             )  # fmt: skip
-        self._check_creator(path, writers)
+        self.checks.refuse(self._faults_of_creator(path, writers))
 
     @implements("LF-035", "TL-005")
-    def _check_creator(self, path: str, writers: Collection[str]) -> None:
-        """Check that a file whose creator has completed, and names it in its metadata, has a block of its creator.
+    def _faults_of_creator(self, path: str, writers: Collection[str]) -> Iterator[MalformedLogFile]:
+        """A file that has no block of its creator, although that has completed and names the file in its metadata.
+
+        The file is empty, or has the blocks of another file, such as that of a pending write.
 
         Args:
             path: the log file. Its name has the instant of its creator.
             writers: the instants of its blocks.
-
-        Raises:
-            MalformedLogFile: the file is empty, or has the blocks of another file, such as that of a pending write.
         """
         parsed = parse_data_file_name(split_path(path)[1])
         creator = "" if parsed is None else parsed.instant
         if creator not in writers and path in self.committed.by_write.get(creator, ()):
-            raise MalformedLogFile(
+            yield MalformedLogFile(
                 "the file has no block of the action that created it", rule="LF-035", path=path,
                 expected=f"a block of {creator}", found=f"blocks of {', '.join(sorted(writers))}" if writers else "no block",
                 remedy=_REMEDY,

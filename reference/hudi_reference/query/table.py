@@ -69,7 +69,7 @@ class View:
         schema = self.schema if dropped is None else dropped.added_to(self.schema)
         return SliceReader(
             storage=table.storage,
-            scanner=LogScanner(table.storage, self.timeline, self.groups.committed_files()),
+            scanner=LogScanner(table.storage, self.timeline, self.groups.committed_files(), table.checks),
             schema=arrow_schema(with_meta_columns(schema)),
             merging=merging_of(properties, table.mergers, schema),
             key_fields=() if properties.populates_meta_fields else properties.record_key,
