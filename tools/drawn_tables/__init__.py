@@ -2,5 +2,6 @@
 model, of Apache Hudi and of the reference.
 
 `settings` are the properties of tables, `drawing` draws a table and its steps from a number, `maker` is the process with Apache
-Hudi, `judging` compares the answers.
+Hudi, `judging` compares the answers. What may be changed here: what is drawn; a number then means another table. Imports the
+model, the reference and the recipes.
 """

@@ -5,8 +5,8 @@ files whose paths are in the messages; tables are addressed by URI.
 
 `messages`, `features`, `engine` and `schemas` define the contract; `client`, `process` and `in_process` are the side of the
 suite, `serve` is the side of the engine. Members may be added to messages and answers, and both sides ignore unknown members.
-The package imports nothing else of the project, so that adapters can use it in their own environments; only `smoke` uses the
-reference. What may be changed here: members may be added to messages; the meaning of the existing ones stays.
+The package imports nothing of the suite, and of the reference only `limits`, so that adapters can use it in their own
+environments. What may be changed here: members may be added to messages; the meaning of the existing ones stays.
 """
 
 from hudi_conformance.contract.engine import Engine

@@ -12,8 +12,8 @@ from hudi_conformance.commands.adapters.smoke import smoke
 from hudi_conformance.contract import Engine
 from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.contract.process import ProcessTransport
-from hudi_conformance.contract.smoke import Smoke
 from hudi_conformance.engines.reference.engine import Reference
+from hudi_conformance.engines.smoke import Smoke
 
 
 def run(command, *args):
@@ -121,7 +121,7 @@ def test_buffered_output_is_a_fault_of_the_adapter(tmp_path):
 
 def test_adapter_that_runs_after_bye_is_a_fault_of_the_adapter(monkeypatch):
     """`bye` is the last step of the protocol."""
-    monkeypatch.setattr("hudi_conformance.contract.smoke.GRACE", 0.3)
+    monkeypatch.setattr("hudi_conformance.engines.smoke.GRACE", 0.3)
     code = (
         "import sys, time\nfor line in sys.stdin:\n"
         '    print(\'{"protocol": 1, "engine": "x", "version": "1", "language": "p", "features": []}\', flush=True)\n'

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from hudi_conformance.console import SafeConsole
-from hudi_conformance.contract.smoke import Finding, Smoke
 from hudi_conformance.engines import registry
 from hudi_conformance.engines.reference.engine import Reference
+from hudi_conformance.engines.smoke import Finding, Smoke
 from hudi_conformance.engines.support.info import UnknownEngine
 
 
