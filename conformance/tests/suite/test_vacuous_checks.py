@@ -29,6 +29,7 @@ WITHOUT_READING = {
     "test_a_setting_without_default_is_mandatory": REFUSED,
     "test_unknown_values_are_refused_at_creation": REFUSED,
     "test_an_incomplete_custom_mode_is_refused": REFUSED,
+    "test_settings_of_times_that_name_nothing_are_refused": REFUSED,
     "test_the_database_is_a_separate_property": STORED,
 }
 

@@ -125,8 +125,6 @@ FILES = (
            lambda s: t.move(s, last(latest_base_files(s)), f"elsewhere/{split_path(last(latest_base_files(s)))[1]}")),
     Clause("a column of another type", ("LF-038",), WRONG, in_base(_retyped)),
     Clause("fewer rows", ("TL-007",), LOST, in_base(lambda table: table.slice(1))),
-    Clause("no meta columns", ("META-001",), WRONG, in_base(lambda table: table.drop_columns(
-        [c for c in table.column_names if c.startswith("_hoodie")][:1] or _none()))),
 )  # fmt: skip
 
 
@@ -166,6 +164,12 @@ def _duplicate(storage: Storage) -> None:
 
 
 DEEP = (
+    Clause(
+        "no meta columns",
+        ("META-001",),
+        WRONG,
+        in_base(lambda table: table.drop_columns([c for c in table.column_names if c.startswith("_hoodie")][:1] or _none())),
+    ),
     Clause("another key", ("META-007",), WRONG, in_base(with_value("_hoodie_record_key", "no such key"))),
     Clause("no key", ("META-007",), WRONG, in_base(with_value("_hoodie_record_key", None))),
     Clause("another partition path", ("META-009",), WRONG, in_base(with_value("_hoodie_partition_path", "no/such/path"))),
@@ -214,7 +218,7 @@ HISTORY = (
     Clause("lost archived write", ("ARC-004", "OCC-008"), WRONG, _drop_archived_row),
     Clause(
         "lost history",
-        ("ARC-004", "LSM-007"),
+        ("ARC-004", "LSM-007", "OCC-008"),
         WRONG,
         lambda s: [_history(s), [s.delete(i.path) for i in list(s.list(stored(s).history.folder))]],
     ),

@@ -34,9 +34,12 @@ class Damage:
 WRONG, LOST, COSMETIC = "wrong-answers", "data-lost", "cosmetic"
 
 
-def damage(name: str, make: Callable[[], Storage], edit: d.Edit, *rules: str, severity: str = WRONG) -> Damage:
-    """A damage whose findings all have that severity."""
-    return Damage(name, make, edit, frozenset((rule, severity) for rule in rules))
+def damage(
+    name: str, make: Callable[[], Storage], edit: d.Edit, *rules: str, severity: str = WRONG, cosmetic: tuple[str, ...] = ()
+) -> Damage:
+    """A damage whose findings have that severity, but for those of the `cosmetic` rules."""
+    found = {*((rule, severity) for rule in rules), *((rule, COSMETIC) for rule in cosmetic)}
+    return Damage(name, make, edit, frozenset(found))
 
 
 def _moved(storage: Storage) -> None:
@@ -180,9 +183,9 @@ DAMAGES = (
     damage("a row that the compaction lost", d.compacted, d.in_newest(lambda table: table.slice(1)), "CMP-002"),
     damage("a row that the compaction added", d.compacted,
            d.in_newest(lambda table: pa.concat_tables([table, d.with_value("_hoodie_record_key", 0, "k99")(table.slice(0, 1))])),
-           "CMP-006", "META-007", "IDX-004"),
+           "CMP-006", "META-007", "IDX-004", cosmetic=("META-005",)),
     # Keys.
-    damage("a row twice in a file", d.copy_on_write, d.duplicate_in_file, "PROP-017"),
+    damage("a row twice in a file", d.copy_on_write, d.duplicate_in_file, "PROP-017", cosmetic=("META-005",)),
     damage("a row in another file group", d.copy_on_write, d.copied_group, "LAY-021"),
     damage("rows in another bucket", d.bucketed, _moved, "LAY-021"),
     # Log blocks.
@@ -282,8 +285,11 @@ NEEDED = {
 }
 
 
-#: The beginning of the finding of a file that a reader refuses by the rule of the check.
-REFUSED_BY_READERS = "the block was written by an action that did not write to this file"
+#: The beginnings of findings of a file that a reader refuses by the rule of the check.
+REFUSED_BY_READERS = (
+    "the block was written by an action that did not write to this file",
+    "the rows of the block are those of another file",
+)
 
 
 @pytest.mark.parametrize("name", NEEDED)

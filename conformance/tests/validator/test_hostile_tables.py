@@ -1,5 +1,6 @@
 """Files that cannot be read, and files of junk: each validation ends with findings of a rule, and no check breaks."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -55,6 +56,7 @@ def _chosen(storage: Storage) -> list[str]:
     return sorted(kinds.values())
 
 
+INITIAL_LOG = re.compile(r"\.hoodie/metadata/[a-z_]+/\.[^/]*\.log\.1_[^/]*")
 MAKERS: dict[str, Callable[[], Storage]] = {"indexes": d.indexed_merge_on_read, "history": t.archived}
 
 
@@ -80,4 +82,5 @@ def test_a_file_of_junk_breaks_no_check(make: str, junk: bytes) -> None:
         storage.put(path, junk)
         found = validate(c.stored(storage), CHEAP)
         assert not found.broken, (path, found.broken)
-        assert examined(storage).findings or "requested" in path or "inflight" in path, path
+        if junk or not INITIAL_LOG.fullmatch(path):  # metadata does not name the first log file of an index, which has no rows
+            assert examined(storage).findings or "requested" in path or "inflight" in path, path
