@@ -47,7 +47,7 @@ def decompressed_action() -> object:
 
 
 def compressed_action() -> object:
-    """An action's file whose deflate block has ten megabytes of zeros in ten kilobytes."""
+    """An action's file whose deflate block has twenty megabytes of zeros in twenty kilobytes."""
     return read_record(container(commit_schema(), bytes(20 * MIB), "deflate"), "a.commit")
 
 
@@ -78,7 +78,7 @@ def files_of_a_history() -> object:
 
 
 def block_of_an_hfile() -> object:
-    """An HFile whose data block has ten megabytes of zeros."""
+    """An HFile whose data block has twenty megabytes of zeros."""
     return list(hfile_of(encode_hfile([Entry(b"a", bytes(20 * MIB))]), "a.hfile"))
 
 
