@@ -81,7 +81,7 @@ def test_a_crash_of_a_clustering_changes_no_row(engine: Client, type: Type, draw
         assert read_rows(crash.storage) == expected, f"{crash}, then another run"
         expect_settled(crash.storage, crash)
         points += 1
-    assert points > 10
+    assert points >= 10
 
 
 @pytest.mark.needs("service.clustering")
