@@ -67,7 +67,10 @@ class LogScanner:
                     places.setdefault(block.instant, []).append(len(queue))
                     queue.append(block)
         kept = [block for place, block in enumerate(queue) if place not in removed]
-        return apply_log_compactions(drop_failed_attempts(kept))
+        headers = {key for block in kept for key in block.header}
+        if HeaderKey.BLOCK_IDENTIFIER in headers:  # of writers before version 8
+            kept = drop_failed_attempts(kept)
+        return apply_log_compactions(kept) if HeaderKey.COMPACTED_BLOCK_TIMES in headers else kept
 
     @implements("LF-036", "LCP-004", "TYP-008")
     def _is_applied(self, block: Block) -> bool:

@@ -1,13 +1,12 @@
 """Reading a file slice: its base file, and the log blocks that are merged into it, spec "Reader Expectations"."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedLogBlock, missing_data_file
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
@@ -126,15 +125,11 @@ class SliceReader:
         nulls = pa.nulls(rows.num_rows, pa.string())
         return rows.set_column(rows.column_names.index(KEY), self.schema.field(KEY), nulls)
 
-    def _fields(self, names: Iterable[str]) -> pa.Schema:
+    def _fields(self, names: Collection[str]) -> pa.Schema:
         """The fields with these names: in the order of a sequence; for a set, in the order of the table."""
-        stored = self._stored_names
-        ordered = tuple(names) if isinstance(names, Sequence) else tuple(name for name in stored if name in set(names))
+        stored = self.schema.names
+        ordered = list(names) if isinstance(names, Sequence) else [name for name in stored if name in names]
         return self.schema if ordered == stored else pa.schema([self.schema.field(name) for name in ordered])
-
-    @cached_property
-    def _stored_names(self) -> tuple[str, ...]:
-        return tuple(self.schema.names)
 
     @implements("TL-036", "RDR-012")
     def _check_present(self, file_slice: FileSlice, *, logs: bool) -> None:

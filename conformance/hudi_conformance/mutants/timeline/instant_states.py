@@ -30,7 +30,11 @@ def inflight_commit_named_with_action(patch: Patch) -> None:
 @mutant(breaks=("TL-029", "SVC-005", "SVC-006"))
 def clean_not_resumed(patch: Patch) -> None:
     """A clean whose first attempt crashed is not resumed: another plan is made, the first one stays pending."""
-    patch.edit(clean.clean, 'pending_of(table.timeline, "clean")', "()")
+    patch.edit(
+        plan_execution.execute_plans,
+        "pending_of(table.timeline, action)",
+        '[] if action == "clean" else pending_of(table.timeline, action)',
+    )
     patch.edit(clean.schedule_clean, 'pending_of(table.timeline, "clean")', "()")
 
 

@@ -31,6 +31,7 @@ from hudi_reference.services.planning.plan_execution import (
     PlanExecution,
     by_partition,
     carry_out,
+    execute_plans,
     groups_in_plans,
     hold_for_planning,
     location_in_plan,
@@ -63,11 +64,7 @@ def clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
     """
     check_indexes_maintained(table)
     rollback_expired_writes(table, options or {})
-    done = [execute_clean(table, pending.requested) for pending in pending_of(table.timeline, "clean")]
-    requested = schedule_clean(table, options)
-    if requested is not None:
-        done.append(execute_clean(table, requested))
-    return done[-1] if done else None
+    return execute_plans(table, "clean", options, schedule_clean, execute_clean)
 
 
 @implements("TL-014")

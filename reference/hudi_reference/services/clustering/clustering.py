@@ -41,7 +41,7 @@ from hudi_reference.services.clustering.plan_record import (
 )
 from hudi_reference.services.compaction.compaction import check_stored
 from hudi_reference.services.planning.compaction_plan import remove_strays, store_planned_file
-from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, pending_of, read_plan
+from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, execute_plans, pending_of, read_plan
 from hudi_reference.services.rollback.rollback import execute_rollback, withdraw_clustering
 from hudi_reference.storage import ObjectExists
 from hudi_reference.timeline.active import Timeline
@@ -74,14 +74,15 @@ def cluster(table: Table, options: Options | None = None) -> str | None:
         The requested time of the last clustering; None if there is nothing to cluster, or it is not due.
     """
     finish_withdrawals(table)
-    done = []
-    for pending in pending_of(table.timeline, "clustering"):
-        with suppress(ConcurrentChange):
-            done.append(execute_clustering(table, pending.requested))
-    requested = schedule_clustering(table, options)
-    if requested is not None:
-        done.append(execute_clustering(table, requested))
-    return done[-1] if done else None
+    return execute_plans(table, "clustering", options, schedule_clustering, execute_clustering, _resume)
+
+
+def _resume(table: Table, plan: Instant) -> str | None:
+    """Execute a pending plan; None if it was withdrawn, because a writer has changed a file group."""
+    try:
+        return execute_clustering(table, plan.requested)
+    except ConcurrentChange:
+        return None
 
 
 def finish_withdrawals(table: Table) -> None:

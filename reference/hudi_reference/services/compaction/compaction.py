@@ -42,9 +42,9 @@ from hudi_reference.services.planning.plan_execution import (
     Plan,
     PlanExecution,
     carry_out,
+    execute_plans,
     groups_in_plans,
     hold_for_planning,
-    pending_of,
     rolls_back_completed_write,
 )
 from hudi_reference.timeline.active import Timeline
@@ -81,11 +81,7 @@ def compact(table: Table, options: Options | None = None) -> str | None:
     Returns:
         The requested time of the last compaction; None if there was no pending plan and no compaction is due.
     """
-    done = [execute_compaction(table, pending.requested) for pending in pending_of(table.timeline, "compaction")]
-    requested = schedule_compaction(table, options)
-    if requested is not None:
-        done.append(execute_compaction(table, requested))
-    return done[-1] if done else None
+    return execute_plans(table, "compaction", options, schedule_compaction, execute_compaction)
 
 
 @implements("SVC-004", "TL-044", "NBC-003")

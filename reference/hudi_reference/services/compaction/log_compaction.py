@@ -38,6 +38,7 @@ from hudi_reference.services.planning.compaction_plan import (
 )
 from hudi_reference.services.planning.plan_execution import (
     carry_out,
+    execute_plans,
     groups_in_plans,
     hold_for_planning,
     pending_of,
@@ -74,16 +75,15 @@ def log_compact(table: Table, options: Mapping[str, str] | None = None) -> str |
         The requested time of the last log compaction; None if no slice has blocks to compact.
     """
     check_indexes_maintained(table)
-    done = []
-    for pending in pending_of(table.timeline, "logcompaction"):
-        if find_later_compaction(table, table.timeline, pending.requested) is None:
-            done.append(execute_log_compaction(table, pending.requested))
-        else:
-            drop_plan(table, pending)
-    requested = schedule_log_compaction(table, options)
-    if requested is not None:
-        done.append(execute_log_compaction(table, requested))
-    return done[-1] if done else None
+    return execute_plans(table, "logcompaction", options, schedule_log_compaction, execute_log_compaction, _resume)
+
+
+def _resume(table: Table, plan: Instant) -> str | None:
+    """Execute a pending plan; None if it was dropped, because a later compaction has merged its file groups."""
+    if find_later_compaction(table, table.timeline, plan.requested) is None:
+        return execute_log_compaction(table, plan.requested)
+    drop_plan(table, plan)
+    return None
 
 
 @implements("SVC-004", "TL-016", "TL-017")

@@ -49,6 +49,7 @@ from hudi_reference.services.planning.plan_execution import (
     Plan,
     PlanExecution,
     carry_out,
+    execute_plans,
     hold_for_planning,
     pending_of,
     read_plan,
@@ -86,11 +87,7 @@ def index(table: Table, options: Options | None = None) -> str | None:
     if read_properties(table.storage).fields(INFLIGHT):
         for done in (found for found in table.timeline.completed if found.action == "indexing"):
             publish_indexes(table, done.requested)  # a crash left the index unpublished
-    built = [execute_indexing(table, pending.requested) for pending in pending_of(table.timeline, "indexing")]
-    requested = schedule_indexing(table, options)
-    if requested is not None:
-        built.append(execute_indexing(table, requested))
-    return built[-1] if built else None
+    return execute_plans(table, "indexing", options, schedule_indexing, execute_indexing)
 
 
 @implements("IDX-021", "IDX-032", "IDX-034")

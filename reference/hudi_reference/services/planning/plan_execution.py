@@ -103,6 +103,36 @@ class PlanExecution(ABC):
         self.check_completion(timeline)
 
 
+@implements("SVC-006", "TL-029")
+def execute_plans(
+    table: Table,
+    action: str,
+    options: Mapping[str, str] | None,
+    schedule: Callable[[Table, Mapping[str, str] | None], str | None],
+    execute: Callable[[Table, str], str],
+    resume: Callable[[Table, Instant], str | None] | None = None,
+) -> str | None:
+    """Execute the pending plans of an action, then plan and execute one more.
+
+    Args:
+        table: the table.
+        action: the action of the service.
+        options: the settings with which `schedule` is called.
+        schedule: publishes a plan; its requested time, None if there is nothing to do.
+        execute: executes the plan with a requested time.
+        resume: executes a pending plan, or drops it and returns None; None is `execute`.
+
+    Returns:
+        The requested time of the last plan that was executed; None if there was none.
+    """
+    waiting = pending_of(table.timeline, action)
+    done = [execute(table, plan.requested) if resume is None else resume(table, plan) for plan in waiting]
+    requested = schedule(table, options)
+    if requested is not None:
+        done.append(execute(table, requested))
+    return next((time for time in reversed(done) if time is not None), None)
+
+
 @implements("SVC-001", "TL-029", "TL-047", "SVC-015")
 def carry_out(execution: PlanExecution) -> str:
     """Start a planned action, or start it again; do the work of its plan; complete it with the record of that work.
