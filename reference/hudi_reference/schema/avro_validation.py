@@ -24,18 +24,25 @@ def check_datum(data: Data, schema: Any) -> None:
         raise ValueError(f"a record of {len(data)} bytes ends after {end}")
 
 
-def check_values(data: Data, schema: Any, limit: Limit, path: str) -> None:
-    """Check that a datum has at most `limit` values; it is walked through only if its length permits more.
+class ValueCounts:
+    """How many values a datum of a schema may have. Make it once for a schema and use it for every datum."""
 
-    No byte belongs to two elements, so the type with the most values for each byte bounds the values of all elements.
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+        self._items, self._weights = list[_Weight](), dict[str, _Weight]()
+        self._whole = _weigh(schema, self._weights, self._items)
 
-    Raises LimitExceeded, ValueError, IndexError.
-    """
-    items, weights = list[_Weight](), dict[str, _Weight]()
-    whole = _weigh(schema, weights, items)
-    densest = max((-(-len(data) * item.values // item.least) for item in items if item.least), default=0)
-    if whole.values + densest + sum(len(data) * item.values for item in items if not item.least) > limit.value:
-        _walk_of(schema, _Known(weights, limit, path))(data, 0)
+    def check(self, data: Data, limit: Limit, path: str) -> None:
+        """Check that a datum has at most `limit` values; it is walked through only if its length permits more.
+
+        No byte belongs to two elements, so the type with the most values for each byte bounds the values of all elements.
+
+        Raises LimitExceeded, ValueError, IndexError.
+        """
+        densest = max((-(-len(data) * item.values // item.least) for item in self._items if item.least), default=0)
+        of_no_bytes = sum(len(data) * item.values for item in self._items if not item.least)
+        if self._whole.values + densest + of_no_bytes > limit.value:
+            _walk_of(self._schema, _Known(self._weights, limit, path))(data, 0)
 
 
 @dataclass(frozen=True)

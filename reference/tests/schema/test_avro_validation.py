@@ -11,7 +11,7 @@ from reference_samples import bounded
 from hudi_reference.limits import Limit, LimitExceeded
 from hudi_reference.schema import avro_validation
 from hudi_reference.schema.avro_codec import DAMAGE, decode_datum
-from hudi_reference.schema.avro_validation import check_values
+from hudi_reference.schema.avro_validation import ValueCounts
 from hudi_reference.timeline.contents.metadata import COMMIT_METADATA_SCHEMA, WriteStat, commit_record
 
 SCHEMA = fastavro.parse_schema(
@@ -93,9 +93,9 @@ def test_no_datum_of_too_many_values_escapes_the_bound_by_its_length(rows, most)
     counted = 13 * len(rows) + sum(len(row["flags"]) + len(row["names"]) for row in rows)
     if counted > most:
         with pytest.raises(LimitExceeded):
-            check_values(out.getvalue(), NESTED, limit, "p")
+            ValueCounts(NESTED).check(out.getvalue(), limit, "p")
     else:
-        check_values(out.getvalue(), NESTED, limit, "p")
+        ValueCounts(NESTED).check(out.getvalue(), limit, "p")
 
 
 def test_the_metadata_of_many_files_is_not_walked_through(monkeypatch):
@@ -106,4 +106,5 @@ def test_the_metadata_of_many_files_is_not_walked_through(monkeypatch):
     out = io.BytesIO()
     fastavro.schemaless_writer(out, COMMIT_METADATA_SCHEMA, commit_record("INSERT", stats, None))
     monkeypatch.setattr(avro_validation, "_walk_of", None)
-    check_values(out.getvalue(), fastavro.parse_schema(COMMIT_METADATA_SCHEMA), Limit("TEST", "values", 50_000, "TL-002"), "p")
+    counts = ValueCounts(fastavro.parse_schema(COMMIT_METADATA_SCHEMA))
+    counts.check(out.getvalue(), Limit("TEST", "values", 50_000, "TL-002"), "p")

@@ -18,7 +18,7 @@ from hudi_reference.limits import ACTION_VALUES, PART_BYTES, LimitExceeded, chec
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, check_schema
 from hudi_reference.schema.avro_codec import DAMAGE
-from hudi_reference.schema.avro_validation import check_values, read_long
+from hudi_reference.schema.avro_validation import ValueCounts, read_long
 
 MAGIC = b"Obj\x01"
 #: The codecs that are read: none, as in deployed writers, and deflate, which expands a byte to at most 1032 bytes. Other codecs
@@ -50,10 +50,10 @@ def read_record(data: bytes, path: str) -> Record:
     try:
         file = io.BytesIO(data)
         reader = fastavro.block_reader(file)
-        schema, compiled = _parsed(reader.metadata["avro.schema"])
+        schema, compiled, counts = _parsed(reader.metadata["avro.schema"])
         if reader.codec not in _CODECS:
             raise _malformed(path, f"compression {reader.codec}", None)
-        records = list(_records(data, file.tell(), reader.codec, compiled, path))
+        records = list(_records(data, file.tell(), reader.codec, compiled, counts, path))
     except (UnsupportedSchema, LimitExceeded) as error:
         error.path = path
         raise
@@ -64,7 +64,7 @@ def read_record(data: bytes, path: str) -> Record:
     return Record(records[0], schema)
 
 
-def _records(data: bytes, place: int, codec: str, schema: Any, path: str) -> Iterator[Any]:
+def _records(data: bytes, place: int, codec: str, schema: Any, counts: ValueCounts, path: str) -> Iterator[Any]:
     """The records of the blocks from `place` on, after the header: at most one in each, and no bytes after it.
 
     The library would decompress a block whatever its size. Raises what decoding raises, LimitExceeded and MalformedMetadata.
@@ -80,7 +80,7 @@ def _records(data: bytes, place: int, codec: str, schema: Any, path: str) -> Ite
         if count not in (0, 1):
             raise _malformed(path, f"a block of {count} records", start)
         datum = data[place:end] if codec == "null" else _inflate(data[place:end], path, start)
-        check_values(datum, schema, ACTION_VALUES, path)
+        counts.check(datum, ACTION_VALUES, path)
         body, place = io.BytesIO(datum), end + 16
         if count:
             yield fastavro.schemaless_reader(body, schema)
@@ -113,14 +113,15 @@ def write_record(schema: AvroSchema, record: Mapping[str, Any], sync_marker: byt
 
 
 @lru_cache(maxsize=64)
-def _parsed(text: str) -> tuple[AvroSchema, Any]:
-    """The checked schema of this text as it is, and in the form of the Avro library. Callers must not change it.
+def _parsed(text: str) -> tuple[AvroSchema, Any, ValueCounts]:
+    """The checked schema of this text: as it is, in the form of the Avro library, and the values of its data. Callers must not
+    change it.
 
     It is cached because the files of a table share few schemas.
     """
     compiled = fastavro.parse_schema(json.loads(text))
     check_schema(compiled)
-    return json.loads(text), compiled
+    return json.loads(text), compiled, ValueCounts(compiled)
 
 
 def _long(value: int) -> bytes:
