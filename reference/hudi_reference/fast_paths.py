@@ -27,8 +27,6 @@ class FastPath(Enum):
     DECODE_DELETES = ("files.log.content:decode_deletes", 1000)
     #: Record keys that are added to a bloom filter or looked up in one.
     BLOOM_HASHES = ("files.bloom.bloom_hash:bits_of_many", 16)
-    #: Bytes of a part of an HFile block.
-    CRC32C = ("files.hfile.checksum:crc32c", 16)
     #: Rows of a Parquet base file.
     PARQUET_ROWS = ("files.base.parquet:_rows", 1000)
 

@@ -7,9 +7,7 @@ import zlib
 from collections.abc import Callable
 from enum import IntEnum
 
-from hudi_reference.fast_paths import FastPath, use_fast
-from hudi_reference.files.hfile.crc32c import crc32c_of
-from hudi_reference.files.hfile.fast.crc32c_stretches import crc32c_fast
+import google_crc32c
 
 
 class ChecksumType(IntEnum):
@@ -31,4 +29,5 @@ def checksums(kind: ChecksumType, data: bytes | memoryview, chunk: int) -> bytes
 
 def crc32c(data: bytes | memoryview) -> int:
     """The CRC32C of `data`."""
-    return crc32c_fast(data) if use_fast(FastPath.CRC32C, len(data)) else crc32c_of(data)
+    found: int = google_crc32c.value(bytes(data))
+    return found
