@@ -34,7 +34,7 @@ from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, INSERT_OVERWRITE_TABLE
 from hudi_reference.write.commit import Commit
 from hudi_reference.write.concurrency.config import Concurrency
-from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
+from hudi_reference.write.concurrency.conflict_resolution import apply_update_strategy
 from hudi_reference.write.insert_overwrite import partitions_of
 from hudi_reference.write.placement.bucket_layout import check_placement
 from hudi_reference.write.placement.global_index import is_global

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hudi_reference.timeline.contents.schemas import schema_of
+from hudi_reference.timeline.contents.avro_container import schema_of
 from hudi_reference.timeline.instants.states import ACTIONS, MOVES, RAW, Action, Content, Move, State, moves_of
 
 _HEAD = """# The timeline: actions, states, files

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import typer
 
+from hudi_conformance.commands.exit_codes import BROKEN, DIFFERENT, USAGE
 from hudi_conformance.contract.errors import ContractError, EngineCrash, EngineTimeout, ProtocolFault
 from hudi_conformance.engines.support.info import UnknownEngine
 from hudi_reference.errors import HudiError
@@ -16,13 +17,13 @@ def exit_on_errors() -> Iterator[None]:
     try:
         yield
     except HudiError as error:
-        _end(str(error), 1)
+        _end(str(error), DIFFERENT)
     except UnknownEngine as error:
-        _end(str(error), 2)
+        _end(str(error), USAGE)
     except (EngineCrash, EngineTimeout, ProtocolFault) as error:
-        _end("\n".join(filter(None, [str(error), getattr(error, "stderr", "")])), 3)
+        _end("\n".join(filter(None, [str(error), getattr(error, "stderr", "")])), BROKEN)
     except ContractError as error:
-        _end(str(error), 1)
+        _end(str(error), DIFFERENT)
 
 
 def _end(message: str, code: int) -> None:

@@ -91,20 +91,18 @@ def ask(reader: Client, uri: str, questions: Sequence[Question], progress: Progr
     """The answers of an engine. A question that fails does not stop the others."""
     found = []
     for question in questions:
-        began = time.monotonic()
-        answer = _ask(reader, uri, question)
-        found.append(answer(time.monotonic() - began))
-        progress(f"{reader.name}: {question.name}, {time.monotonic() - began:.0f} s")
+        found.append(_ask(reader, uri, question))
+        progress(f"{reader.name}: {question.name}, {found[-1].seconds:.0f} s")
     return found
 
 
-def _ask(reader: Client, uri: str, question: Question) -> Callable[[float], Answer]:
+def _ask(reader: Client, uri: str, question: Question) -> Answer:
+    """The answer to one question, with the seconds until it was there."""
+    began, digests, refused, failed = time.monotonic(), list[Digest](), None, None
     try:
         digests = reader.digest(uri, question.query, GROUP)
     except Refused as refusal:
         refused = str(refusal)
-        return lambda seconds: Answer(question.name, seconds, refused=refused)
     except (ContractError, ValueError) as error:
-        text = f"{type(error).__name__}: {error}"
-        return lambda seconds: Answer(question.name, seconds, error=text)
-    return lambda seconds: Answer(question.name, seconds, digests)
+        failed = f"{type(error).__name__}: {error}"
+    return Answer(question.name, time.monotonic() - began, digests, refused, failed)

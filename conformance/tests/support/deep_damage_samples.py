@@ -209,8 +209,7 @@ def copied_group(storage: Storage) -> None:
 
 def add_to_commit(storage: Storage, path: str, other: str) -> None:
     """The commit that stored a file names another one, too."""
-    from hudi_reference.timeline.contents.avro_container import read_record, write_record
-    from hudi_reference.timeline.contents.schemas import schema_of
+    from hudi_reference.timeline.contents.avro_container import read_record, schema_of, write_record
 
     for info in storage.list(".hoodie/timeline"):
         content = storage.get(info.path)

@@ -21,7 +21,7 @@ from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, INSERT_OVERWRITE_TABLE, ids_by_partition
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Mode, Policy
-from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
+from hudi_reference.write.concurrency.conflict_resolution import apply_update_strategy
 from hudi_reference.write.generated_keys import check_known, with_generated_keys
 from hudi_reference.write.placement.bucket_layout import check_placement
 from hudi_reference.write.placement.consistent_buckets import ConsistentLookup

@@ -6,8 +6,7 @@ from service_tables import table_of
 from hudi_reference.errors import MalformedMetadata
 from hudi_reference.services.clustering.plan import schedule_clustering
 from hudi_reference.services.compaction.compaction import schedule_compaction
-from hudi_reference.write.concurrency.conflict_resolution import concurrent_actions
-from hudi_reference.write.concurrency.update_strategy import planned_clusterings
+from hudi_reference.write.concurrency.conflict_resolution import concurrent_actions, planned_clusterings
 
 SETTINGS = {
     "hoodie.clustering.plan.strategy.small.file.limit": str(1 << 30),

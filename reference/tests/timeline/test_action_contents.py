@@ -8,7 +8,7 @@ import pytest
 
 from hudi_reference.errors import MalformedMetadata, Misuse
 from hudi_reference.timeline.contents.actions import read_action, write_action
-from hudi_reference.timeline.contents.schemas import schema_of
+from hudi_reference.timeline.contents.avro_container import schema_of
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import ACTIONS, State
 

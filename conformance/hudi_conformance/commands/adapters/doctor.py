@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from hudi_conformance.commands.exit_codes import BROKEN
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.engines import registry
 from hudi_conformance.engines.apache_hudi.jvm.bundle import cached_bundle
@@ -159,7 +160,7 @@ def _make(console: Console, info: EngineInfo) -> None:
             _fetch_jar([*command, "--fetch"], info.name, progress)
     except environments.EnvironmentFailure as e:
         typer.echo(str(e), err=True)
-        raise typer.Exit(3) from None
+        raise typer.Exit(BROKEN) from None
 
 
 def _fetch_jar(command: list[str], name: str, progress: environments.Progress) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from hudi_conformance.commands.exit_codes import USAGE
 from hudi_conformance.templates import TEMPLATES, Template
 
 LANGUAGES = ", ".join(TEMPLATES)
@@ -20,16 +21,16 @@ def new_engine(
     """Write an adapter that keeps the contract and reads copy-on-write tables, as a start for an adapter of your engine."""
     if language not in TEMPLATES:
         typer.echo(f"no template for {language}; there is one for {LANGUAGES}", err=True)
-        raise typer.Exit(2)
+        raise typer.Exit(USAGE)
     template = TEMPLATES[language]
     if existing := [name for name in template.files if (output / name).exists()]:
         typer.echo(f"nothing was written: {output} has {', '.join(existing)} already", err=True)
-        raise typer.Exit(2)
+        raise typer.Exit(USAGE)
     try:
         _write(template, output)
     except OSError as e:
         typer.echo(f"{e.filename} was not written: {e.strerror}", err=True)
-        raise typer.Exit(2) from None
+        raise typer.Exit(USAGE) from None
     typer.echo(f"{output} has {', '.join(template.files)}. Next, with {template.needs} or later:\n")
     for command in next_commands(template, output):
         typer.echo(f"    {command}")

@@ -8,6 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from hudi_conformance.commands.exit_codes import BROKEN, USAGE
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.explorer.s3.diagram import Drawing
 from hudi_conformance.explorer.s3.engines import Finding, replay_schedule, run_scenarios, start_trial
@@ -61,7 +62,7 @@ def object_store(
             found = _show_engines(names or ["reference"], partner, seeds, keeping)
     except NoStore as error:
         typer.echo(str(error), err=True)
-        raise typer.Exit(3) from None
+        raise typer.Exit(BROKEN) from None
     if keeping.figures is not None:
         figures.record_figures("s3", keeping.figures)
     raise typer.Exit(0 if is_fit and all(one.is_expected for one in found) else 1)
@@ -185,4 +186,4 @@ def _read(path: Path) -> SavedSchedule:
 
 def _usage(message: str) -> typer.Exit:
     typer.echo(message, err=True)
-    return typer.Exit(2)
+    return typer.Exit(USAGE)

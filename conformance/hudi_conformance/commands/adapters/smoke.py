@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from hudi_conformance.commands.exit_codes import USAGE
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.engines import registry
 from hudi_conformance.engines.reference.engine import Reference
@@ -27,7 +28,7 @@ def smoke(
         info = registry.find(engine)
     except UnknownEngine as e:
         typer.echo(str(e), err=True)
-        raise typer.Exit(2) from None
+        raise typer.Exit(USAGE) from None
     limits = (start_timeout or info.start_timeout, message_timeout or info.message_timeout)
     start = info.starter(lambda line: console.print(f"  [dim]{escape(line)}[/dim]"))
     found: list[Finding] = []

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from hudi_conformance.commands.exit_codes import USAGE
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.report.evidence import coverage as report
 from hudi_conformance.report.evidence import gaps
@@ -44,11 +45,11 @@ def coverage(
     """Write spec_coverage.md: for each rule its code, cases and mutants, and the verdicts of the engines."""
     if not (ROOT / "pyproject.toml").is_file():
         typer.echo("coverage needs a source checkout with sources, cases and results", err=True)
-        raise typer.Exit(2)
+        raise typer.Exit(USAGE)
     for folder in record_from or ():
         if not all((folder / name).is_file() for name in ("run.json", "report.jsonl")):
             typer.echo(f"{folder} is no report folder; hudi-conformance run --report {folder} writes one", err=True)
-            raise typer.Exit(2)
+            raise typer.Exit(USAGE)
         for path in store_verdicts(folder):
             typer.echo(f"recorded {path.relative_to(ROOT)}", err=True)
     evidence = gather_evidence()

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from hudi_conformance.commands.exit_codes import USAGE
 from hudi_conformance.contract.text import make_printable
 from hudi_conformance.report.evidence.evidence import gather_evidence
 from hudi_conformance.report.explain.explanation import UnknownName
@@ -32,7 +33,7 @@ def explain(
     except UnknownName as error:
         near = f"; did you mean {', '.join(error.near)}?" if error.near else ""
         typer.echo(f"{error}{near}", err=True)
-        raise typer.Exit(2) from None
+        raise typer.Exit(USAGE) from None
     width = max(60, min(shutil.get_terminal_size((120, 24)).columns, 160))
     typer.echo("\n".join(format_lines(found, width)), file=unguarded(sys.stdout))
 

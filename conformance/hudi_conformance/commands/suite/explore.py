@@ -13,6 +13,7 @@ import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from hudi_conformance.commands.exit_codes import USAGE
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.explorer.drawing.diagram import draw_text, write_diagram
 from hudi_conformance.explorer.scenarios.parallel import Task, TaskResult, combine_results, parallel_runner
@@ -69,7 +70,7 @@ def explore(
 
 def _usage(message: str) -> typer.Exit:
     typer.echo(message, err=True)
-    return typer.Exit(2)
+    return typer.Exit(USAGE)
 
 
 def _named(names: Sequence[str]) -> Sequence[str]:

@@ -15,6 +15,7 @@ from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.case import Case
 from hudi_conformance.cases.case_index import FILE, golden_cases, golden_index
 from hudi_conformance.cases.schema import PACKAGE, CaseError, fixtures_root, read_json
+from hudi_conformance.commands.exit_codes import USAGE
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.contract.features import FUNCTIONS
 from hudi_conformance.processes.supervised import run_supervised
@@ -148,7 +149,7 @@ def export(
     """Copy all golden cases, for use without the runner; an archive gets its SHA-256 beside it."""
     if to.exists():
         typer.echo(f"{to} exists already; name another path", err=True)
-        raise typer.Exit(2)
+        raise typer.Exit(USAGE)
     if to.name.endswith(".tar.gz"):
         write_archive(fixtures_root(), to)
         digest = hashlib.sha256(to.read_bytes()).hexdigest()
@@ -190,16 +191,16 @@ def add(
 
     if case is not None and len(programs) > 1:
         typer.echo("--id names one case; leave it out for several programs", err=True)
-        raise typer.Exit(2)
+        raise typer.Exit(USAGE)
     chosen = {path: case or f"merge.drawn.{path.stem}" for path in programs}
     for name in chosen.values():
         word, _, rest = name.partition(".")
         if word not in golden_words() or not rest:
             typer.echo(f"{name}: the first word of an id is one of {', '.join(golden_words())}", err=True)
-            raise typer.Exit(2)
+            raise typer.Exit(USAGE)
         if (fixtures_root() / word / rest).exists():
             typer.echo(f"{name} exists already", err=True)
-            raise typer.Exit(2)
+            raise typer.Exit(USAGE)
     for path, name in chosen.items():
         folder = add_case(program_from_json(read_json(path)), name, fixtures_root())
         typer.echo(f"{cases.load_case(folder / 'case.json').id}: {folder}; name the rules that it checks in case.json")
@@ -215,6 +216,6 @@ def regenerate(context: typer.Context) -> None:
     checkout = fixtures_root().parent
     if not (checkout / "tools" / "recipes").is_dir():
         typer.echo("regenerate needs a source checkout with the recipes in tools/", err=True)
-        raise typer.Exit(2)
+        raise typer.Exit(USAGE)
     done = run_supervised([sys.executable, "-m", "tools.recipes", *context.args], cwd=checkout)
     raise typer.Exit(done.returncode)

@@ -12,6 +12,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from hudi_conformance.cases.renames import current_mutant
+from hudi_conformance.commands.exit_codes import BROKEN, USAGE
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.mutants import Mutant, all_mutants
 from hudi_conformance.mutants.harness.mutant import changed_places
@@ -64,25 +65,25 @@ def mutants(
     """Apply one mutant after the other to the reference and record which cases fail. Each outcome is stored at once."""
     if not (ROOT / "pyproject.toml").is_file():
         typer.echo("mutants needs a source checkout: its outcome is a file of the sources", err=True)
-        raise typer.Exit(2)
+        raise typer.Exit(USAGE)
     if drawn is not None:
         _judge_drawn(drawn, seed, jobs, output)
         return
     if output is not None:
         typer.echo("--output goes with --random: outcomes of named mutants are stored in the sources", err=True)
-        raise typer.Exit(2)
+        raise typer.Exit(USAGE)
     patterns = [current_mutant(pattern) for pattern in only or ()]
     chosen = [m for m in all_mutants() if not patterns or any(_matches(m, pattern) for pattern in patterns)]
     if not chosen:
         typer.echo(f"no mutant matches {', '.join(patterns)}; hudi-conformance explain NAME describes one", err=True)
-        raise typer.Exit(2)
+        raise typer.Exit(USAGE)
     evidence = gather_evidence()
     cases = evidence.cases
     try:
         kills = _extend(chosen, evidence) if missing else _confirm(chosen, evidence) if stale else _run(chosen, evidence, jobs)
     except SuiteError as error:
         typer.echo(str(error), err=True)
-        raise typer.Exit(3) from None
+        raise typer.Exit(BROKEN) from None
     outcomes = {k.name: classify_kill(k, cases) for k in kills}
     SafeConsole().print(_table(kills, outcomes))
     raise typer.Exit(0 if all(outcome == "own" for outcome in outcomes.values()) else 1)
@@ -115,7 +116,7 @@ def _judge_drawn(count: int, seed: int, jobs: int, output: Path | None) -> None:
             drawn.judge_mutants(chosen, lines, jobs=jobs, done=done)
         except SuiteError as error:
             typer.echo(str(error), err=True)
-            raise typer.Exit(3) from None
+            raise typer.Exit(BROKEN) from None
     outcomes = [j.outcome for j in judged]
     counted = ", ".join(f"{outcomes.count(o)} {o}" for o in ("killed", "survived", "not executed"))
     console.print(f"{len(judged)} drawn mutants, seed {seed}: {counted}")

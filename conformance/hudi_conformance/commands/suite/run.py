@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from hudi_conformance.cases.schema import PACKAGE, fixtures_root
+from hudi_conformance.commands.exit_codes import BROKEN, USAGE
 from hudi_conformance.commands.suite.run_usage import RunUsage, WrongUsage, check_usage, read_patterns
 from hudi_conformance.engines import registry
 from hudi_conformance.report.console import make_console, print_results
@@ -28,8 +29,6 @@ NO_GOLDEN = "no golden case is chosen, only Python cases, which --tier full runs
 NOTHING_LEFT = (
     "no case of an engine is left: parameters do not match, or the chosen tests use no engine (run these with pytest)"
 )
-
-AS_EXPECTED, DIFFERENT, USAGE, BROKEN = 0, 1, 2, 3
 
 
 def run(

@@ -11,12 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hudi_conformance.commands.exit_codes import AS_EXPECTED, BROKEN, DIFFERENT, USAGE
 from hudi_conformance.contract import ContractError
 from hudi_conformance.report.console import make_console
 from hudi_conformance.scale.comparison import FailedWriter, NoWriter, Verdict, compare
 from hudi_conformance.scale.workload import Workload
-
-AS_EXPECTED, DIFFERENT, USAGE, BROKEN = 0, 1, 2, 3
 
 #: Groups of a wrong answer that are printed.
 SHOWN = 3

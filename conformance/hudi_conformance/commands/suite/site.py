@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from hudi_conformance.report.site.content import Content
+    from hudi_conformance.commands.exit_codes import USAGE
+from hudi_conformance.report.site.content import Content
 
 
 def site(
@@ -72,4 +73,4 @@ def _progress(kind: str, number: int, total: int) -> None:
 
 def _stop(message: str) -> typer.Exit:
     typer.echo(message, err=True)
-    return typer.Exit(2)
+    return typer.Exit(USAGE)

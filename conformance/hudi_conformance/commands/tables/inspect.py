@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hudi_conformance.commands.error_handling import exit_on_errors
+from hudi_conformance.commands.exit_codes import DIFFERENT
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -84,7 +85,7 @@ def _inspect_table(table: str, *, as_json: bool, everything: bool, partitions: l
         with exit_on_errors():
             refused = _show_table(table, everything=everything, partitions=wanted)
     if refused:
-        raise typer.Exit(1)
+        raise typer.Exit(DIFFERENT)
 
 
 def _table_as_json(table: str, wanted: list[str]) -> tuple[dict[str, Any], bool]:
@@ -150,7 +151,7 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
         with open_page() as console:
             refused = show_instant(console, *locate(uri), instant)
         if refused is not None:
-            raise typer.Exit(1)
+            raise typer.Exit(DIFFERENT)
         return
     if is_properties_file(uri):
         from hudi_conformance.render.properties import show_properties
@@ -158,7 +159,7 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
         with open_page() as console:
             refused = show_properties(console, *locate(uri))
         if refused is not None:
-            raise typer.Exit(1)
+            raise typer.Exit(DIFFERENT)
         return
     if is_history_file(uri.rpartition("/")[2]):
         from hudi_conformance.render.history import show_history
@@ -166,7 +167,7 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
         with open_page() as console:
             refused = show_history(console, *place_of(uri), rows)
         if refused is not None:
-            raise typer.Exit(1)
+            raise typer.Exit(DIFFERENT)
         return
     with exit_on_errors():
         file = identify(*locate(uri))
@@ -175,7 +176,7 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
     with exit_on_errors(), open_page() as console:
         refused = show_file(console, file, rows, keys, prefix)
     if refused is not None:
-        raise typer.Exit(1)
+        raise typer.Exit(DIFFERENT)
 
 
 def _instant(uri: str) -> "Instant | None":

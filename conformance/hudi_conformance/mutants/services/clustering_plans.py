@@ -14,7 +14,7 @@ from hudi_reference.query.table import Table
 from hudi_reference.services.clustering import clustering, plan, plan_record
 from hudi_reference.services.clustering.clustering import Rewriting
 from hudi_reference.services.clustering.plan import Planner
-from hudi_reference.timeline.contents.schemas import schema_of
+from hudi_reference.timeline.contents.avro_container import schema_of
 
 _HERE = f"__import__({__name__!r}, fromlist=['here'])"
 

@@ -363,6 +363,7 @@ def test_a_lance_file_is_read_or_refused(engine: Client, new_uri: Callable[[], s
     engine.create(uri, program.spec())
     # A listing in a metadata table would still have the former names.
     instant = engine.write(uri, "upsert", as_arrow(STEPS[0].rows), options={"hoodie.metadata.enable": "false"})
+    assert engine.read(uri, Query(columns=("id", "value"))).num_rows, "no rows before the change"
     file = table_folder(uri) / ".hoodie" / "hoodie.properties"
     lines = [line for line in file.read_bytes().splitlines() if not line.startswith(b"hoodie.table.base.file.format=")]
     file.write_bytes(b"\n".join([*lines, b"hoodie.table.base.file.format=LANCE", b""]))

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.drawn_checks import check_for_all
 from hudi_conformance.suite.support.programs.table_programs import Budget
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import create_table
@@ -175,15 +175,10 @@ def test_blocks_are_read_one_after_the_other(engine: Client, new_uri: Callable[[
     others, rows and deletes alike, and nothing else; the other blocks are merged in their order.
     """
 
-    @settings(
-        max_examples=budget(MANY, FEW, engine), derandomize=True, database=None, deadline=None, report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
-    @given(draw_programs(mode))
     def check(program: Program) -> None:
         uri = new_uri()
         write_table(uri, program)
         found = engine.read(uri, Query(columns=tuple(TYPES))).to_pylist()
         assert sorted(found, key=lambda row: str(row["id"])) == expected_rows(program), program
 
-    check()
+    check_for_all(budget(MANY, FEW, engine), check, draw_programs(mode))

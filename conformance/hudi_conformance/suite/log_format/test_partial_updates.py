@@ -11,7 +11,6 @@ from typing import Any, Literal
 import fastavro
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from hudi_conformance.cases.rows import canonical_rows, compare_rows
@@ -19,6 +18,7 @@ from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.registry import find
 from hudi_conformance.model import Model
+from hudi_conformance.suite.support.programs.drawn_checks import check_for_all
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 
@@ -127,18 +127,12 @@ def test_partial_updates_follow_the_model(engine: Client, new_uri: Callable[[], 
     written last.
     """
 
-    quick = find(engine.name).factory is not None
-    phases = settings().phases if quick else (Phase.explicit, Phase.generate)
+    is_quick = find(engine.name).factory is not None
 
-    @settings(
-        max_examples=MANY if quick else FEW, derandomize=True, database=None, deadline=None, phases=phases,
-        report_multiple_bugs=False, suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
-    @given(draw_programs(merge_mode))
     def check(program: Program) -> None:
         check_program(program, new_uri(), engine)
 
-    check()
+    check_for_all(MANY if is_quick else FEW, check, draw_programs(merge_mode), shrinks=is_quick)
 
 
 OLD = {"id": "a", "city": "oslo", "ts": 1, "name": "old", "note": "kept", "size": 7}

@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.program_runner import DUE
+from hudi_conformance.suite.support.programs.drawn_checks import check_for_all
 from hudi_conformance.suite.support.programs.table_programs import OTHERS, Budget, Family, Row, Shape
 
 WRITES = ("create", "write.upsert", "write.delete", "read.snapshot", "read.projection", "delete.flag", "partition.plain",
@@ -80,14 +80,6 @@ def _ranked(batches: Batches) -> st.SearchStrategy[Batches]:
     return ranks.map(
         lambda chosen: tuple(tuple({**one, "rank": rank} for one in b) for b, rank in zip(batches, chosen, strict=True))
     )
-
-
-def check_for_all(most: int, check: Callable[..., None], *drawn: st.SearchStrategy[Any]) -> None:
-    """Check the property for everything that is drawn; the shortest counter-example is reported."""
-    settings(
-        max_examples=most, derandomize=True, database=None, deadline=None, report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )(given(*drawn)(check))()  # fmt: skip
 
 
 TYPES = st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ"))

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.drawn_checks import check_for_all
 from hudi_conformance.suite.support.programs.table_programs import Budget
 from hudi_conformance.suite.support.programs.write_programs import Program, draw_programs, run_program, table_versions
 from hudi_conformance.suite.support.saved_programs import save_program
@@ -25,19 +25,10 @@ MANY, FEW = 80, 4
 def test_every_snapshot_matches_the_model(engine: Client, new_uri: Callable[[], str], budget: Budget) -> None:
     """TYP-007: after each commit of any program of upserts and deletes the snapshot holds the rows of the model."""
 
-    @settings(
-        max_examples=budget(MANY, FEW, engine),
-        derandomize=True,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(draw_programs(versions=table_versions(engine.hello.features)))
     def check(program: Program) -> None:
         try:
             run_program(program, new_uri(), engine)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{save_program(program)}") from error
 
-    check()
+    check_for_all(budget(MANY, FEW, engine), check, draw_programs(versions=table_versions(engine.hello.features)))

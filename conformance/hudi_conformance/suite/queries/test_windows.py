@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
@@ -16,6 +15,7 @@ from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.engines.registry import find
 from hudi_conformance.model import Model
 from hudi_conformance.model.windows import Window, incremental_rows
+from hudi_conformance.suite.support.programs.drawn_checks import check_for_all
 from hudi_conformance.suite.support.programs.write_programs import (
     BOTH_TYPES,
     TYPES,
@@ -74,15 +74,7 @@ def run_program(program: Program, uri: str, engine: Client, **properties: str) -
 
 def check_programs(engine: Client, check: Callable[[Program], None]) -> None:
     """Check programs of writes; the first failure is reported without shrinking, because each run takes many queries."""
-    settings(
-        phases=(Phase.explicit, Phase.generate),
-        max_examples=MANY if find(engine.name).factory else FEW,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )(given(draw_programs(most_steps=4))(check))()
+    check_for_all(MANY if find(engine.name).factory else FEW, check, draw_programs(most_steps=4), shrinks=False)
 
 
 @pytest.mark.requirements("TYP-008", "RDR-005", "RDR-006")

@@ -11,11 +11,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from hudi_conformance.contract import Query, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.programs.drawn_checks import check_for_all
 from hudi_conformance.suite.support.programs.write_programs import (
     BOTH_TYPES,
     TYPES,
@@ -61,17 +61,12 @@ def test_any_program_of_writes_follows_the_model(
 ) -> None:
     """PROP-007: after each program of upserts, deletes and flagged deletes the snapshot holds the rows of the model."""
 
-    @settings(
-        max_examples=budget(25, 3, engine), derandomize=True, database=None, deadline=None, report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
-    @given(draw_programs(most_steps=4))
     def check(program: Program) -> None:
         uri = new_uri()
         write_program(engine, uri, program)
         expect_rows(engine, uri, expected_rows(program), f"after {program}", Query(columns=tuple(TYPES)))
 
-    check()
+    check_for_all(budget(25, 3, engine), check, draw_programs(most_steps=4))
 
 
 @pytest.mark.requirements("META-008", "META-012", "CMP-002", "LCP-001")

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example
 from hypothesis import strategies as st
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.engines.registry import find
 from hudi_conformance.model.timeline import TimelineModel
+from hudi_conformance.suite.support.programs.drawn_checks import check_for_all
 from hudi_conformance.suite.support.programs.write_programs import TYPES, Program, as_arrow, row
 from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.tables_under_services import (
@@ -144,15 +145,6 @@ def test_timeline_and_rows_match_the_model(engine: Client, new_uri: Callable[[],
     retained older states, and the timeline with its history are those of the model.
     """
 
-    @settings(
-        max_examples=MANY if find(engine.name).factory else FEW,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(programs(kind), st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ")))
     def check(steps: list[tuple[str, str]], type: str) -> None:
         uri = new_uri()
         engine.create(uri, Program(type, "COMMIT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
@@ -166,4 +158,5 @@ def test_timeline_and_rows_match_the_model(engine: Client, new_uri: Callable[[],
 
     if kind == "with rollbacks":
         check = example(BESIDE_A_SAVEPOINT, "COPY_ON_WRITE")(check)
-    check()
+    types = st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ"))
+    check_for_all(MANY if find(engine.name).factory else FEW, check, programs(kind), types)

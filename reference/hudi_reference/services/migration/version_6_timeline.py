@@ -17,8 +17,7 @@ from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.legacy.archived_log import ArchivedInstant, read_archived_log
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectInfo, Storage
-from hudi_reference.timeline.contents.avro_container import read_record, write_record
-from hudi_reference.timeline.contents.schemas import schema_of
+from hudi_reference.timeline.contents.avro_container import read_record, schema_of, write_record
 from hudi_reference.timeline.history.history import ArchivedAction
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State

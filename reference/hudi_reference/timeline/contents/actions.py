@@ -12,8 +12,7 @@ from hudi_reference.errors import MalformedMetadata, Misuse
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
-from hudi_reference.timeline.contents.avro_container import Record, read_record, write_record
-from hudi_reference.timeline.contents.schemas import schema_of
+from hudi_reference.timeline.contents.avro_container import Record, read_record, schema_of, write_record
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, RAW, Content
 from hudi_reference.timeline.instants.version_6 import LegacyInstant

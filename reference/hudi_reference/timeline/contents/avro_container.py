@@ -2,13 +2,17 @@
 
 A reader must decode with the schema embedded in the file, because the order of fields differs between releases. A writer embeds
 the schema and no codec, which means that the file is not compressed.
+
+The schemas that a writer embeds are data files in `avsc`, one for each record. They are equal to those
+of Apache Hudi 1.0.2, including defaults that Avro does not allow (null for an array, in the records of a restore).
 """
 
 import io
 import json
 import zlib
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import Any
 
 import fastavro
@@ -20,6 +24,8 @@ from hudi_reference.schema.avro import AvroSchema, check_schema
 from hudi_reference.schema.avro_codec import DAMAGE
 from hudi_reference.schema.avro_validation import ValueCounts, read_long
 
+#: The namespace of the schemas in `avsc`.
+NAMESPACE = "org.apache.hudi.avro.model"
 MAGIC = b"Obj\x01"
 #: The codecs that are read: none, as in deployed writers, and deflate, which expands a byte to at most 1032 bytes. Other codecs
 #: may expand a few bytes to gigabytes.
@@ -34,6 +40,14 @@ class Record(dict[str, Any]):
         self.schema = schema
         #: The record's name, without the namespace.
         self.name = str(schema["name"]).rpartition(".")[2]
+
+
+@cache
+@implements("TL-007", "TL-009", "TL-012", "TL-014", "TL-015", "TL-017", "TL-018", "TL-020", "TL-022", "TL-024")
+def schema_of(record: str) -> AvroSchema:
+    """The schema of a record by its name, e.g. `HoodieCleanerPlan`. Callers must not change it."""
+    schema: AvroSchema = json.loads((files(__package__) / "avsc" / f"{record}.avsc").read_text("utf-8"))
+    return schema
 
 
 @implements("TL-002")

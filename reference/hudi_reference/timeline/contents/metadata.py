@@ -13,8 +13,7 @@ from hudi_reference.errors import MalformedMetadata, PathOutsideTable
 from hudi_reference.limits import STATS
 from hudi_reference.requirement import implements
 from hudi_reference.storage import require_inside_table
-from hudi_reference.timeline.contents.avro_container import read_record, write_record
-from hudi_reference.timeline.contents.schemas import schema_of
+from hudi_reference.timeline.contents.avro_container import read_record, schema_of, write_record
 from hudi_reference.timeline.instants.version_6 import read_json_record
 
 #: The ids of the file groups that an action replaces, by partition.

@@ -13,8 +13,7 @@ from hudi_reference.errors import MalformedMetadata
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro_codec import DAMAGE
 from hudi_reference.timeline.contents.actions import read_action
-from hudi_reference.timeline.contents.avro_container import MAGIC, Record, read_record
-from hudi_reference.timeline.contents.schemas import schema_of
+from hudi_reference.timeline.contents.avro_container import MAGIC, Record, read_record, schema_of
 from hudi_reference.timeline.history.history import ArchivedAction
 from hudi_reference.timeline.instants.states import ACTIONS
 from hudi_reference.timeline.instants.version_6 import read_json_record

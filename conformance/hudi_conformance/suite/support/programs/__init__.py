@@ -2,6 +2,7 @@
 
 * `write_programs`: writes only.
 * `table_programs`: writes, services and queries of every kind.
+* `drawn_checks`: checks a property for everything that is drawn.
 
 The modules import the contract and the model. What may be changed here: the values that are drawn; this changes the
 programs of all engines.

@@ -13,8 +13,7 @@ from hudi_conformance.suite.support.programs.write_programs import Program, Row,
 from hudi_conformance.suite.support.tables.tables_under_services import Json, read_instant_file
 from hudi_conformance.suite.support.tables.written_tables import base_files
 from hudi_reference import open_table
-from hudi_reference.timeline.contents.avro_container import write_record
-from hudi_reference.timeline.contents.schemas import schema_of
+from hudi_reference.timeline.contents.avro_container import schema_of, write_record
 from hudi_reference.write.commit import transitions_of
 
 NewUri = Callable[[], str]

@@ -1,0 +1,10 @@
+"""The exit codes of all commands."""
+
+#: The result is the expected one.
+AS_EXPECTED = 0
+#: Results differ from what is expected, or the table or the engine reports an error.
+DIFFERENT = 1
+#: The command was called in a wrong way.
+USAGE = 2
+#: The suite or an adapter failed.
+BROKEN = 3
