@@ -1,8 +1,8 @@
 """Draws a table of version 9 and the steps on it from a number; a number always gives the same table."""
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tools.drawn_tables.settings import (
@@ -16,6 +16,7 @@ from tools.drawn_tables.settings import (
     SERVICES,
     UNAVAILABLE,
     Merging,
+    Placing,
 )  # fmt: skip
 from tools.recipes.recipe import (
     COW,
@@ -48,6 +49,9 @@ class Drawn:
     merging: Merging
     axes: dict[str, str]
     flagged: bool
+    #: The later names of columns, and whether a record moves to the partition of its newest row.
+    renames: Mapping[str, str] = field(default_factory=dict)
+    moves: bool = False
 
     @property
     def columns(self) -> tuple[tuple[str, Any], ...]:
@@ -84,21 +88,28 @@ def draw(number: int, seed: int = 1) -> Drawn:
         axes["type"] = MOR
     if axes["type"] == COW and "compaction" in axes["service"]:
         axes["service"] = "inline-clustering"
-    return _Drawer(rng, number, seed, axes).drawn()
+    return Drawer(rng, number, seed, axes).drawn()
 
 
-class _Drawer:
+class Drawer:
     """The choices for one table."""
+
+    known_extras: Mapping[str, Any] = EXTRAS
+    known_placings: Mapping[str, Placing] = PLACINGS
 
     def __init__(self, rng: random.Random, number: int, seed: int, axes: dict[str, str]) -> None:
         self.rng, self.axes, self.number, self.seed = rng, axes, number, seed
-        self.merging, self.placing = MERGINGS[axes["merging"]], PLACINGS[axes["placing"]]
+        self.merging, self.placing = MERGINGS[axes["merging"]], self.known_placings[axes["placing"]]
         self.flagged = self.merging.marker is None and rng.random() < 0.6
-        self.extras = rng.sample(sorted(EXTRAS), rng.choice((0, 1, 1, 2, 4)))
-        self.place_of = {key: rng.choice(self.placing.values) for key in IDS}
+        self.extras = rng.sample(sorted(self.known_extras), rng.choice((0, 1, 1, 2, 4)))
+        self.place_of: dict[str, tuple[Any, ...]] = {key: rng.choice(self.placing.values) for key in IDS}
         self.known: set[str] = set()
         self.serial = 0
         self.evolved: tuple[tuple[str, Any], ...] = ()
+        self.prepare()
+
+    def prepare(self) -> None:
+        """What the steps depend on, beside the fields above."""
 
     def drawn(self) -> Drawn:
         """The table with its steps."""
@@ -116,13 +127,21 @@ class _Drawer:
     def _options(self) -> dict[str, str]:
         capture = CAPTURES[self.axes["capture"]]
         return {
-            "hoodie.metadata.enable": "true", **FORMATS[self.axes["format"]], **SERVICES[self.axes["service"]],
-            **INDEXES[self.axes["index"]], **capture, **self.placing.options,
+            "hoodie.metadata.enable": "true", **self.format_options(), **SERVICES[self.axes["service"]],
+            **self.index_options(), **capture, **self.placing.options,
         }  # fmt: skip
+
+    def index_options(self) -> Mapping[str, str]:
+        """The settings of the indexes."""
+        return INDEXES[self.axes["index"]]
+
+    def format_options(self) -> Mapping[str, str]:
+        """The settings of the files."""
+        return FORMATS[self.axes["format"]]
 
     def _columns(self) -> tuple[tuple[str, Any], ...]:
         found: dict[str, Any] = {"id": "string", **self.placing.types, **self.merging.ordering}
-        found |= {"a": "string", "b": "string", "n": "int"} | {name: EXTRAS[name][0] for name in self.extras}
+        found |= {"a": "string", "b": "string", "n": "int"} | {name: self.known_extras[name][0] for name in self.extras}
         if self.merging.marker is not None:
             found[self.merging.marker[0]] = "string"
         if self.flagged:
@@ -139,7 +158,7 @@ class _Drawer:
                                     else self.rng.randrange(1, 3)]  # fmt: skip
         texts = (*TEXTS, UNAVAILABLE) if self.merging.partial else TEXTS
         row |= {"a": self.rng.choice(texts), "b": f"v{self.serial}", "n": self.rng.choice((self.serial, None, 0))}
-        row |= {name: self.rng.choice(EXTRAS[name][1]) for name in self.extras}
+        row |= {name: self.rng.choice(self.known_extras[name][1]) for name in self.extras}
         row |= {name: self.serial for name, _ in self.evolved}
         if self.merging.marker is not None:
             row[self.merging.marker[0]] = self.merging.marker[1] if deleted else self.rng.choice(("u", "c", "i"))

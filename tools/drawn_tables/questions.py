@@ -12,10 +12,12 @@ WRITES = ("commit", "deltacommit", "replacecommit")
 
 
 def completed_actions(timeline: Path) -> set[tuple[str, str, str]]:
-    """Requested time, action and completion time of what is on an active timeline."""
+    """Requested time, action and completion time of what is on an active timeline; version 6 stores no completion time."""
     names = [file.name for file in timeline.iterdir()] if timeline.is_dir() else []
-    stems = [name.partition(".") for name in names if name[:1].isdigit() and name.count(".") == 1 and "_" in name]
-    return {(stem.split("_")[0], action, stem.split("_")[1]) for stem, _, action in stems}
+    stems = [name.partition(".") for name in names if name[:1].isdigit() and name.count(".") == 1]
+    if timeline.name != ".hoodie":
+        stems = [one for one in stems if "_" in one[0]]
+    return {(stem.partition("_")[0], action, stem.partition("_")[2]) for stem, _, action in stems if action != "inflight"}
 
 
 def queries_of(drawn: Drawn, done: Sequence[Mapping[str, Any]]) -> Iterator[Query]:

@@ -15,9 +15,12 @@ from hudi_conformance.validator.checks.cheap import (
     timeline,
     traces,
 )
+from hudi_conformance.validator.checks.deep.clusterings import CLUSTERINGS
 from hudi_conformance.validator.checks.deep.groups import GROUPS
 from hudi_conformance.validator.checks.deep.key_entries import FILE_ENTRIES, KEY_ENTRIES
+from hudi_conformance.validator.checks.deep.key_generation import PARTITION_FIELDS
 from hudi_conformance.validator.checks.deep.keys import KEYS
+from hudi_conformance.validator.checks.deep.unnamed_files import UNNAMED_FILES
 from hudi_conformance.validator.checks.finding import Check
 
 CHEAP: tuple[Check, ...] = (
@@ -35,5 +38,5 @@ CHEAP: tuple[Check, ...] = (
     *log_files.CHECKS,
     *base_files.CHECKS,
 )
-DEEP: tuple[Check, ...] = (GROUPS, KEYS, KEY_ENTRIES, FILE_ENTRIES)
+DEEP: tuple[Check, ...] = (GROUPS, CLUSTERINGS, UNNAMED_FILES, PARTITION_FIELDS, KEYS, KEY_ENTRIES, FILE_ENTRIES)
 ALL = (*CHEAP, *DEEP)

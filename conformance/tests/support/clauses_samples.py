@@ -31,6 +31,7 @@ from clause_places_samples import (
     writes,
 )
 from metadata_clauses_samples import METADATA
+from results_clauses_samples import RESULTS
 from settings_clauses_samples import LAYOUT, PROPERTIES
 from traces_clauses_samples import TRACES
 
@@ -227,7 +228,7 @@ HISTORY = (
 
 TOPICS = {
     "properties": PROPERTIES, "layout": LAYOUT, "timeline": TIMELINE, "history": HISTORY, "files": FILES, "rows": DEEP,
-    "metadata table": METADATA, "traces": TRACES,
+    "metadata table": METADATA, "traces": TRACES, "results": RESULTS,
 }  # fmt: skip
 
 

@@ -33,6 +33,24 @@ def _lose_a_result(storage: Storage) -> None:
     storage.delete(removed[0])
 
 
+def _plan_another_group(storage: Storage) -> None:
+    """A pending compaction names a file group that its files do not belong to."""
+    path = t.paths(storage, ".compaction.requested")[0]
+    t.change_record(storage, path, lambda record: record["operations"][0].update(fileId="0" * 36))
+
+
+def _keep_an_overwritten_group(storage: Storage) -> None:
+    """The overwrite does not say that it replaced the group of its partition."""
+    t.change_record(storage, t.completed(storage, "replacecommit"),
+                    lambda record: record["partitionToReplaceFileIds"]["north"].clear())  # fmt: skip
+
+
+def _count_another_insert(storage: Storage) -> None:
+    """The last write says that it inserted a row more, which its files do not have."""
+    t.change_record(storage, t.completed(storage, "commit"),
+                    lambda record: t.stats_of(record)[0].update(numInserts=1))  # fmt: skip
+
+
 SETTINGS_DAMAGES = (
     Damage("record key that is no column", "settings.columns", "PROP-007", t.copy_on_write,
            _set("hoodie.table.recordkey.fields", "nothing")),
@@ -53,6 +71,15 @@ SETTINGS_DAMAGES = (
            lambda s: s.put(t.completed(s, "commit") + ".tmp", b"x")),
     Damage("groups that a clustering kept", "results.clusterings", "CLU-001", t.clustered, _keep_a_group),
     Damage("no result of a compaction", "results.compactions", "CMP-001", t.compacted, _lose_a_result),
+    Damage("a plan of another file group", "results.plan-entries", "TL-015", lambda: t.with_plan("compaction"),
+           _plan_another_group),
+    Damage("a file group that an overwrite kept", "results.replaced-groups", "TL-039", t.overwritten,
+           _keep_an_overwritten_group),
+    Damage("a row that was inserted is not there", "results.row-counts", "TL-005", t.copy_on_write, _count_another_insert),
+    Damage("a write that a clean saw completed", "traces.seen-completed", "TL-052", t.cleaned,
+           lambda s: s.delete(t.completed(s, "commit")), ("TL-030",)),
+    Damage("no ordering field", "settings.event-time", "MRG-034", t.merge_on_read,
+           _set("hoodie.record.merge.mode", "EVENT_TIME_ORDERING"), ("MRG-021",)),
     Damage("no requested file", "timeline.pairs", "TL-048", t.copy_on_write,
            lambda s: s.delete(f"{t.TIMELINE}/{_requested(s)}.commit.requested")),
 )  # fmt: skip

@@ -43,7 +43,7 @@ PROPERTIES = (
     Damage("version 5", "properties.versions", "COMPAT-002", t.copy_on_write, _set("hoodie.table.version", "5")),
     Damage("layout 1", "properties.versions", "PROP-010", t.copy_on_write, _set("hoodie.timeline.layout.version", "1")),
     Damage("mode against strategy", "properties.merging", "MRG-021", t.copy_on_write,
-           _set("hoodie.record.merge.mode", "EVENT_TIME_ORDERING")),
+           _set("hoodie.record.merge.mode", "EVENT_TIME_ORDERING"), ("MRG-034",)),
     Damage("marker without column", "properties.merging", "MRG-014", t.copy_on_write, _set("hoodie.payload.delete.marker", "D")),
     Damage("key generators", "properties.key-generator", "PROP-001", t.copy_on_write,
            lambda s: t.change_properties(s, {"hoodie.table.keygenerator.type": "SIMPLE",

@@ -99,6 +99,13 @@ def clustered() -> Storage:
     return storage
 
 
+def overwritten() -> Storage:
+    """An overwrite of one of two partitions."""
+    storage = copy_on_write()
+    reopened(storage).insert_overwrite(rows(2, 6, fare=7))
+    return storage
+
+
 def cleaned() -> Storage:
     """A savepoint of the first write, and a clean that spared its files."""
     storage = copy_on_write()

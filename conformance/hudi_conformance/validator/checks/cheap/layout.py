@@ -11,6 +11,8 @@ from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.names import BASE_EXTENSIONS, PARTITION_METAFILE, join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.metadata.availability import METADATA_FOLDER, PATH_KEY, definitions_path, read_definitions
+from hudi_reference.query.plan import schema_of
+from hudi_reference.schema.avro import META_COLUMNS, field_names
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.version_6 import parse_legacy_name
@@ -189,15 +191,28 @@ def _definitions(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
     remedy = "restore the file, or drop the indexes and create them again"
     meaning = "Readers cannot use the indexes, and writers cannot maintain them."
     try:
-        defined = {one.partition for one in read_definitions(table.storage, table.properties)}
+        defined = {one.partition: one for one in read_definitions(table.storage, table.properties)}
         path = definitions_path(text) if text else PATH_KEY
     except HudiError as error:
         yield finding_of(error, "wrong-answers", meaning, rule="LAY-016", path=str(text), remedy=remedy)
         return
+    columns = _columns(table)
     for name in named:
         if name not in defined:
             yield Finding("LAY-016", "wrong-answers", path, meaning, f"a definition of {name}", ", ".join(sorted(defined)),
                           remedy, key=name)  # fmt: skip
+        elif columns and (lacking := [one for one in defined[name].columns if one.partition(".")[0] not in columns]):
+            yield Finding("PROP-014", "wrong-answers", path, meaning, f"{name} of columns of the table",
+                          f"{', '.join(lacking)}, which is no column", remedy, key=name)  # fmt: skip
+
+
+def _columns(table: StoredTable) -> frozenset[str]:
+    """The columns of the table; none if they are not known, which others report."""
+    try:
+        schema = schema_of(table.commits, table.properties)
+    except HudiError:
+        return frozenset()
+    return frozenset({*field_names(schema), *META_COLUMNS}) if schema else frozenset()
 
 
 CHECKS = (

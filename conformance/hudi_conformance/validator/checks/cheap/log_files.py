@@ -1,12 +1,14 @@
 """The blocks of log files, by their envelopes and headers; contents are not read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
+from hudi_conformance.validator.stored.file_views import DataFile
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.files.log.block import ROLLBACK_COMMAND, Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.query.file_groups import CommittedFiles, GroupId
 from hudi_reference.query.log_scanner import attempt_of
 from hudi_reference.schema.avro import parse_schema
@@ -81,6 +83,20 @@ def _named(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding]:
     elif file.name.instant != block.instant and block.path in written.get(file.name.instant, ()):
         yield _header(block, "LF-035", f"blocks of {file.name.instant}", f"a block of {block.instant}, which names other files",
                       _REFUSED)  # fmt: skip
+    elif file.name.instant == block.instant and _is_of_the_attempt(file, written.get(block.instant, ())):
+        yield Finding(
+            "LF-007", "wrong-answers", block.path, "Queries apply changes that no completed write names.",
+            f"a file that the metadata of the write {block.instant} names", "a file that it does not name",
+            "compare the file with the others of its file group and delete it", offset=block.offset,
+        )  # fmt: skip
+
+
+def _is_of_the_attempt(file: DataFile, named: Iterable[str]) -> bool:
+    """Whether the attempt that the metadata names wrote the file, so that readers take it for one of the write."""
+    others = (parse_data_file_name(split_path(path)[1]) for path in named)
+    return any(
+        one is not None and (one.file_id, one.write_token) == (file.name.file_id, file.name.write_token) for one in others
+    )
 
 
 def _written_groups(table: StoredTable) -> dict[str, set[GroupId]]:
@@ -140,7 +156,7 @@ CHECKS = (
     Check(
         "log-files.blocks",
         ("LF-010", "LF-012", "LF-015", "LF-017", "LF-018", "LF-024", "LF-025", "LF-027", "LF-035", "LF-037", "LF-038", "LF-039",
-         "LF-044", "LF-045", "BLK-015", "TL-007"),
+         "LF-007", "LF-044", "LF-045", "BLK-015", "TL-007"),
         "cheap", _blocks, _log_files,
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.file_views import DataFile
 from hudi_conformance.validator.stored.pending import EXPIRED, heartbeat_of
 from hudi_conformance.validator.stored.table import StoredTable
-from hudi_reference.layout.names import BaseFileName, split_path
+from hudi_reference.layout.names import BaseFileName, LogFileName, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.query.file_groups import FileGroups, GroupId
 from hudi_reference.timeline.contents.metadata import CommitMetadata
@@ -20,6 +20,8 @@ from hudi_reference.timeline.instants.states import ACTIONS, EXTENSIONS
 from hudi_reference.write.concurrency.heartbeats import FOLDER as HEARTBEATS
 from hudi_reference.write.concurrency.markers import folder_of
 
+#: The write token of the files with which writers create file groups of the metadata table.
+FIRST_TOKEN = "0-0-0"
 _MARKERS = f"{META_FOLDER}/.temp/"
 #: The ends of names of temporary files: of Hadoop's writers, of copying tools, of editors and of this project.
 _TEMPORARY = (".tmp", ".temp", ".part", ".bak", ".swp", ".inprogress", "_COPYING_", "~")
@@ -60,7 +62,7 @@ def _owners(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
         tally.looked("RDR-008")
         if path in table.removals.cleaned:
             yield _orphan(table, _Orphan(file, "TL-013", f"{table.removals.cleaned[path].file_name} deleted it", False))
-        elif path in named or (path in owned and path not in completed):
+        elif path in named or path in owned or _is_begin_of_group(table, file):
             continue
         elif file.name.instant in pending:
             if not _may_be_at_work(table, pending[file.name.instant], file):
@@ -75,6 +77,11 @@ def _owners(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
         elif not table.history.errors:
             why = f"neither timeline nor history has a completed write {file.name.instant}"
             yield _orphan(table, _Orphan(file, "ARC-004" if path in read else "RDR-008", why, path in read))
+
+
+def _is_begin_of_group(table: StoredTable, file: DataFile) -> bool:
+    """Whether it is the empty log file with which a file group of the metadata table begins; no metadata names it."""
+    return table.is_metadata_table and isinstance(file.name, LogFileName) and file.name.write_token == FIRST_TOKEN
 
 
 def _written_groups(table: StoredTable) -> tuple[set[GroupId], set[tuple[GroupId, str]]]:

@@ -1,7 +1,7 @@
 """Files that the table needs and that must be on storage, with their sizes."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
@@ -138,15 +138,18 @@ def _planned(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
                 )  # fmt: skip
 
 
-def files_of_plan(instant: Instant, plan: Mapping[str, Any]) -> set[str]:
-    """The paths of the files that the plan of a compaction, log compaction or clustering reads."""
+def entries_of_plan(instant: Instant, plan: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The file slices that the plan of a compaction, log compaction or clustering reads, as it describes them."""
     if instant.action == "clustering":
         groups = (plan.get("clusteringPlan") or {}).get("inputGroups") or ()
-        slices = [one for group in groups for one in group.get("slices") or ()]
-    else:
-        slices = plan.get("operations") or []
+        return [one for group in groups for one in group.get("slices") or ()]
+    return plan.get("operations") or []
+
+
+def files_of_plan(instant: Instant, plan: Mapping[str, Any]) -> set[str]:
+    """The paths of the files that the plan of a compaction, log compaction or clustering reads."""
     found = set()
-    for one in slices:
+    for one in entries_of_plan(instant, plan):
         for name in (one.get("dataFilePath"), *(one.get("deltaFilePaths") or ())):
             if name:
                 found.add(join_path(one.get("partitionPath") or "", name.rpartition("/")[2]))

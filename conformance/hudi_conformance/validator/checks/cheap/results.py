@@ -1,14 +1,22 @@
-"""Results of services against their plans, as long as the plans are on the active timeline."""
+"""Results of actions: services against their plans while these are on the timeline, replaced groups, and numbers of rows."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hudi_conformance.validator.checks.cheap.presence import files_of_plan
+from hudi_conformance.validator.checks.cheap.presence import entries_of_plan, files_of_plan
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
 from hudi_reference.query.file_groups import GroupId
-from hudi_reference.timeline.contents.metadata import CommitMetadata, groups_of_clustering
+from hudi_reference.timeline.contents.metadata import (
+    DELETE_PARTITION,
+    INSERT_OVERWRITE_TABLE,
+    REPLACING,
+    SERVICES,
+    CommitMetadata,
+    WriteStat,
+    groups_of_clustering,
+)
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
@@ -81,7 +89,107 @@ def _listed(groups: set[GroupId]) -> str:
     return ", ".join("/".join(filter(None, group)) for group in sorted(groups)) or "none"
 
 
+def _plan_entries(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-015 and TL-012: each entry of a pending plan names the file group and the base file that its files belong to."""
+    for instant in table.timeline.pending:
+        if instant.action not in ("compaction", "logcompaction", "clustering"):
+            continue
+        rule = "TL-012" if instant.action == "clustering" else "TL-015"
+        for entry in entries_of_plan(instant, table.plan_of(instant) or {}):
+            tally.looked(rule)
+            if wrong := _disagreement(entry):
+                expected, found = wrong
+                yield Finding(
+                    rule, "wrong-answers", table.path_of(instant),
+                    "The service fails, or stores the rows of one file group in another one.", expected, found,
+                    f"hudi-conformance service TABLE withdraw --instant {instant.requested}", key=str(entry.get("fileId")),
+                )  # fmt: skip
+
+
+def _disagreement(entry: Mapping[str, Any]) -> tuple[str, str] | None:
+    """What an entry of a plan says of its file group, and a file that is of another one."""
+    file_id, base_instant = entry.get("fileId"), entry.get("baseInstantTime")
+    base = entry.get("dataFilePath")
+    for path in (base, *(entry.get("deltaFilePaths") or ())):
+        name = parse_data_file_name(path.rpartition("/")[2]) if path else None
+        if name is not None and name.file_id != file_id:
+            return f"files of group {file_id}", str(path)
+        if path == base and name is not None and base_instant and name.instant != base_instant:
+            return f"the base file of {base_instant}", str(path)
+    return None
+
+
+def _kept_groups(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-039: an overwrite or a deletion of partitions replaces all file groups that were in them when it began."""
+    created, replaced = _created(table), _replacing(table)
+    on_storage = [(one.partition, one.file_id) for one in table.owned.latest_slices]
+    for instant, commit in table.commits.items():
+        if commit.operation not in REPLACING or instant.action != "replacecommit" or table.properties.is_legacy:
+            continue
+        tally.looked("TL-039")
+        emptied = _emptied(commit)
+        for group in on_storage:
+            is_older = group in created and created[group] < instant.requested
+            if is_older and group not in replaced and (emptied is None or group[0] in emptied):
+                yield Finding(
+                    "TL-039", "wrong-answers", table.path_of(instant),
+                    "Queries return the rows of this file group beside those that replaced them.",
+                    f"group {_listed({group})} among the replaced ones", "it is not, and no other action replaced it", RESTORE,
+                    key=group[1],
+                )  # fmt: skip
+
+
+def _emptied(commit: CommitMetadata) -> set[str] | None:
+    """The partitions whose rows a write replaces; None for all."""
+    if commit.operation == INSERT_OVERWRITE_TABLE:
+        return None
+    written = () if commit.operation == DELETE_PARTITION else (stat.partition for stat in commit.stats)
+    return {*commit.replaced, *written}
+
+
+def _created(table: StoredTable) -> dict[GroupId, str]:
+    """The completion time of the first write of each file group."""
+    found: dict[GroupId, str] = {}
+    for instant, commit in table.owned.commits.items():
+        for stat in commit.stats:
+            time = instant.completion or instant.requested
+            group = (stat.partition, stat.file_id)
+            found[group] = min(time, found.get(group, time))
+    return found
+
+
+def _replacing(table: StoredTable) -> set[GroupId]:
+    return {group for commit in table.owned.commits.values() for group in _replaced(commit)}
+
+
+def _row_counts(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-005: a base file has the rows of the one before and the inserted ones, without at most as many as were deleted.
+
+    Deletes of keys that the file does not have are counted too, so that it may have more rows than that.
+    """
+    stored: dict[tuple[str, str], WriteStat] = {
+        (stat.partition, split_path(stat.path)[1]): stat for commit in table.owned.commits.values() for stat in commit.stats
+    }
+    for instant, commit in table.owned.commits.items():
+        for stat in () if commit.operation in SERVICES else commit.stats:
+            before = stored.get((stat.partition, (stat.previous_base_file or "").rpartition("/")[2]))
+            if before is None or before.path == stat.path or not _is_base_file(stat.path):
+                continue
+            tally.looked("TL-005")
+            least = before.writes + stat.inserts - stat.deletes
+            if stat.writes < least:
+                yield Finding(
+                    "TL-005", "data-lost", stat.path, "Queries lack rows that no write deleted.",
+                    f"at least {least} rows: {before.writes} of {before.path}, {stat.inserts} inserted, {stat.deletes} deleted",
+                    f"{stat.writes} rows, by {table.path_of(instant)}",
+                    "write the rows of the earlier base file again that the later one lacks", key=stat.file_id,
+                )  # fmt: skip
+
+
 CHECKS = (
     Check("results.clusterings", ("CLU-001",), "cheap", _clusterings, tables="data"),
     Check("results.compactions", ("CMP-001",), "cheap", _compactions, tables="data"),
+    Check("results.plan-entries", ("TL-012", "TL-015"), "cheap", _plan_entries, tables="data"),
+    Check("results.replaced-groups", ("TL-039",), "cheap", _kept_groups, tables="data"),
+    Check("results.row-counts", ("TL-005",), "cheap", _row_counts, tables="data"),
 )

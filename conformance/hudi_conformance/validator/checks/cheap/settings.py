@@ -57,6 +57,21 @@ def _has_column(schema: AvroSchema, name: str) -> bool:
     return name.lower() in known or name.partition(".")[0].lower() in known
 
 
+def _event_time(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """MRG-034: a table in event-time mode has an ordering field. Where nothing merges, readers need none."""
+    if table.entries.get("hoodie.record.merge.mode") != "EVENT_TIME_ORDERING":
+        return
+    tally.looked("MRG-034")
+    if not any(table.properties.fields(key) for key in ORDERING):
+        merges = any(one.log_files for one in table.groups.latest_slices)
+        yield Finding(
+            "MRG-034", "wrong-answers" if merges else "cosmetic", PROPERTIES_PATH,
+            "Versions of a record are merged in the order of their writes, so that late ones win.",
+            f"a field in {ORDERING[0]}", "none, in event-time mode", "set it to the fields with which the table was created",
+            key=ORDERING[0],
+        )  # fmt: skip
+
+
 def _severity(table: StoredTable, key: str) -> Severity:
     """An ordering field that is no column harms where versions are compared; older releases stored one by default."""
     if key not in ORDERING:
@@ -82,6 +97,8 @@ def _folders(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
             "Readers take the table for one without partitions; some read its base path alone.",
             f"the fields of partitions such as {nested[0]!r} in {PARTITION}", "none", RESTORE, key=PARTITION,
         )  # fmt: skip
+    if fields:
+        yield from _too_shallow(table, partitions, len(fields))
     if not fields or not nested:
         return
     of_hive = [one for one in nested if _is_of_hive(one, fields)]
@@ -93,6 +110,18 @@ def _folders(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
             "Writers store rows of the same partition in another folder, so that an upsert inserts them again.",
             f"folders such as {fields[0]}=value" if is_set else "folders without names of fields",
             f"{HIVE}={table.entries.get(HIVE)} and {wrong[0]!r}", f"set {HIVE} to {str(not is_set).lower()}", key=HIVE,
+        )  # fmt: skip
+
+
+def _too_shallow(table: StoredTable, partitions: list[str], fields: int) -> Iterator[Finding]:
+    """PROP-016: a folder has a name for each field at least; the value of one field may have several."""
+    wrong = [one for one in partitions if len([step for step in one.split("/") if step]) < fields]
+    if wrong:
+        yield Finding(
+            "PROP-008", "wrong-answers", PROPERTIES_PATH,
+            "Queries that filter by the partition compare values of other columns, and leave rows out.",
+            f"folders of the {fields} fields {table.entries.get(PARTITION)}", f"data files in {wrong[0] or 'the base path'!r}",
+            f"set {PARTITION} to the fields with which the table was created", key=PARTITION,
         )  # fmt: skip
 
 
@@ -124,6 +153,7 @@ def _formats(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
 
 CHECKS = (
     Check("settings.columns", ("PROP-007", "PROP-008", "PROP-009"), "cheap", _columns, tables="data"),
+    Check("settings.event-time", ("MRG-034",), "cheap", _event_time, tables="data"),
     Check("settings.folders", ("LAY-018", "PROP-008"), "cheap", _folders, tables="data"),
     Check("settings.formats", ("BF-010",), "cheap", _formats, tables="data"),
 )

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hudi_conformance.validator.checks.cheap.presence import files_of_plan
+from hudi_conformance.validator.checks.cheap.presence import entries_of_plan, files_of_plan
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name, split_path
@@ -105,25 +105,69 @@ def _rolled_back(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
 
 
 def _known_parents(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """Each write was based on writes that are completed, on the active timeline or in the history."""
+    """Each write was based on writes that are completed, on the active timeline or in the history.
+
+    The parents of an archived write may have been archived before the history begins.
+    """
     if table.is_metadata_table or table.history.errors:
         return
     completed = {instant.requested for instant in (*table.timeline.commits, *table.history.instants)}
     planned = {instant.requested for instant in table.timeline.pending if instant.action == "compaction"}
-    for instant, commit in table.commits.items():
-        for parent in sorted({stat.previous_instant for stat in commit.stats} - completed):
+    known = {*completed, *planned, *table.removals.targets}
+    first = min(completed, default="")
+    for instant, commit in table.owned.commits.items():
+        is_active = instant in table.commits
+        for parent in sorted({stat.previous_instant for stat in commit.stats} - known):
             tally.looked("OCC-008")
-            if not parent.isdigit() or not int(parent) or parent in (instant.requested, *planned):
+            if not parent.isdigit() or not int(parent) or parent == instant.requested or not (is_active or parent > first):
                 continue
             if commit.operation in _COMPACTIONS:
                 continue  # the slice of a log compaction or compaction may begin with a plan
             yield Finding(
-                "OCC-008", "wrong-answers", table.path_of(instant),
+                "OCC-008", "wrong-answers", table.path_of(instant) if is_active else table.history.folder,
                 "The write merged with rows that the table no longer has, or the action that stored them was lost.",
                 f"writes on the state of completed writes; {parent} completed", f"{parent} is not on timeline or history",
                 "restore the file of the action from another copy of the table, or restore the table to a savepoint before it",
                 key=parent,
             )  # fmt: skip
+
+
+def _seen_completed(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-052 and ARC-002: a write that a clean or a plan saw completed is still completed, unless it was rolled back."""
+    if table.is_metadata_table or table.properties.is_legacy or table.history.errors:
+        return
+    completed = {instant.requested for instant in (*table.timeline.completed, *table.history.instants)}
+    pending = {instant.requested for instant in table.timeline.pending}
+    gone = table.removals.targets.keys() | table.removals.pending_targets
+    reported: set[str] = set()
+    for instant, seen in _witnesses(table):
+        tally.looked("TL-052", "ARC-002")
+        for requested in sorted(set(seen) - completed - gone - reported):
+            reported.add(requested)
+            yield Finding(
+                "TL-052" if requested in pending else "ARC-002", "data-lost", table.path_of(instant),
+                "Queries lack the rows of the write: it had completed, and its completed file was lost.",
+                f"the completed write {requested}, on timeline or history",
+                f"{requested} is pending" if requested in pending else f"no action {requested}",
+                "restore the completed file of the write from another copy of the table; do not roll the write back",
+                key=requested,
+            )  # fmt: skip
+
+
+def _witnesses(table: StoredTable) -> Iterator[tuple[Instant, list[str]]]:
+    """The actions whose content names writes that had completed before: the latest one for a clean, log files for a plan.
+
+    A plan has only log files of writes that completed before it. A restore takes later plans and cleans back as well.
+    """
+    for instant, content in table.contents.items():
+        record: Mapping[str, Any] = content.record or {}
+        if instant.action == "clean" and instant.state is State.COMPLETED:
+            last = str(record.get("lastCompletedCommitTimestamp") or "")
+            yield instant, [last] if last.isdigit() and int(last) else []
+        elif instant.action == "compaction" and instant.state is State.REQUESTED:
+            names = (name for one in entries_of_plan(instant, record) for name in one.get("deltaFilePaths") or ())
+            parsed = (parse_data_file_name(name.rpartition("/")[2]) for name in names)
+            yield instant, [one.instant for one in parsed if isinstance(one, LogFileName)]
 
 
 def _closed_plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -203,6 +247,7 @@ CHECKS = (
     Check("traces.replaced-groups", ("OCC-016",), "cheap", _replaced_groups),
     Check("traces.rolled-back", ("TL-019",), "cheap", _rolled_back),
     Check("traces.known-parents", ("OCC-008",), "cheap", _known_parents),
+    Check("traces.seen-completed", ("TL-052", "ARC-002"), "cheap", _seen_completed),
     Check("traces.closed-plans", ("CMP-003",), "cheap", _closed_plans),
     Check("traces.pending-cleans", ("CLN-001",), "cheap", _pending_cleans),
     Check("traces.exclusive-plans", ("SVC-004",), "cheap", _exclusive_plans),

@@ -5,6 +5,8 @@ base_files       rows against name, folder, footer and timeline
 key_generation   keys and partition paths that the fields of rows give
 rewrites         rows that a write copied against the file from which it copied them
 compactions      base files of compactions against the slices that they merged
+clusterings      file groups of clusterings against those that they replaced
+unnamed_files    base files that their write does not name, against the files that it names
 log_files        blocks against their headers, their file and the timeline
 keys, buckets    unique keys in a partition, and keys in their buckets
 file_entries     entries of files in the metadata table: statistics of columns, partitions and expressions, bloom filters

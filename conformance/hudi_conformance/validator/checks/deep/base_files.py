@@ -61,8 +61,19 @@ def load_base_file(opened: Opened, found: FileSlice) -> BaseFile | None:
         footer = read_footer(storage, path)
     except MalformedBaseFile:
         return None
-    rows = read_base_file(storage, path)
+    rows = with_unfilled_nulls(opened, read_base_file(storage, path))
     return BaseFile(path, found.base_file_instant, rows, keys_of_rows(opened, rows), footer)
+
+
+def with_unfilled_nulls(opened: Opened, rows: pa.Table) -> pa.Table:
+    """Nulls for empty texts in meta columns of a table that does not fill them (META-012): deployed writers store either."""
+    if opened.properties.populates_meta_fields:
+        return rows
+    for number, name in enumerate(rows.column_names):
+        if name in META_COLUMNS:
+            texts = rows.column(name).cast(pa.string())
+            rows = rows.set_column(number, name, pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts))
+    return rows
 
 
 def keys_of_rows(opened: Opened, rows: pa.Table) -> pa.Array:

@@ -5,17 +5,23 @@ key of a single field. So only texts, whole numbers, booleans and dates are foll
 and both forms of a single field are right.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.opened import Opened
+from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
+from hudi_reference.files.base_file import read_base_file
+from hudi_reference.layout.properties import PROPERTIES_PATH
 from hudi_reference.query.pruning.partition_columns import DROP_KEY
 from hudi_reference.records.keys.record_keys import KeyGenerator
 
+#: Apache Hudi 1.2.0 stores that dates take three folders only by the class that reads the folders.
+_EXTRACTOR, _SPLITS = "hoodie.table.partition_extractor_class", "SlashEncodedDay"
 _CERTAIN = (pt.is_string, pt.is_large_string, pt.is_integer, pt.is_boolean, pt.is_date32)
 
 
@@ -41,7 +47,8 @@ def computed_paths(opened: Opened, rows: pa.Table) -> pa.Array | None:
     """The partition paths that the fields of the rows give; None if they cannot be computed."""
     made = _generator(opened)
     properties = opened.properties
-    if made is None or not made.parts or properties.is_set(DROP_KEY) or properties.splits_dates:
+    splits = properties.splits_dates or _SPLITS in (properties.get(_EXTRACTOR) or "")
+    if made is None or not made.parts or properties.is_set(DROP_KEY) or splits:
         return None
     if any(times is not None for _, times in made.parts) or not _are_certain(rows, (field for field, _ in made.parts)):
         return None
@@ -61,3 +68,36 @@ def _generator(opened: Opened) -> KeyGenerator | None:
 def _are_certain(rows: pa.Table, fields: Iterable[str]) -> bool:
     kinds = {field.name: field.type for field in rows.schema}
     return all(name in kinds and any(is_kind(kinds[name]) for is_kind in _CERTAIN) for name in fields)
+
+
+def examine_partition_fields(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """PROP-008: the folders are those of the partition fields for some row at least.
+
+    With a global index an update may leave other values in the fields (ER-167), though not in all rows of a table.
+    """
+    opened = table.opened
+    if not opened.properties.fields("hoodie.table.partition.fields"):
+        return
+    compared, agreeing, example = 0, 0, ""
+    for one in table.scope.chosen(tuple(opened.groups.latest_slices)):
+        if one.base_file is None or one.missing:
+            continue
+        try:
+            paths = computed_paths(opened, read_base_file(table.storage, one.path(one.base_file)))
+        except HudiError:
+            continue  # others report it
+        if paths is not None and len(paths):
+            compared, agreeing = compared + 1, agreeing + pc.sum(pc.equal(paths, one.partition)).as_py()
+            example = f"{paths[0].as_py()!r} in a row below {one.partition!r}"
+    tally.looked("PROP-008", at=compared)
+    if compared > 1 and not agreeing:
+        yield Finding(
+            "PROP-008", "wrong-answers", PROPERTIES_PATH,
+            "Queries that filter by the partition compare values of other columns, and leave rows out.",
+            f"rows in the folders of {opened.properties.get('hoodie.table.partition.fields')}", f"none; {example}",
+            "set hoodie.table.partition.fields to the fields with which the table was created",
+            key="hoodie.table.partition.fields",
+        )  # fmt: skip
+
+
+PARTITION_FIELDS = Check("rows.partition-fields", ("PROP-008",), "deep", examine_partition_fields, tables="data")

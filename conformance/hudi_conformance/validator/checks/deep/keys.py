@@ -139,12 +139,21 @@ def were_inserted(opened: Opened, slices: list[FileSlice], key: str) -> bool:
     names = [name for name in (KEY, COMMIT_TIME, _SEQUENCE) if opened.properties.populates_meta_fields]
     if not names:
         return False
-    rows = pa.concat_tables([opened.reader.read(one, names) for one in slices])
-    rows = rows.filter(pc.equal(rows.column(KEY), key))
+    rows = pa.concat_tables([_stored_rows(opened, one, names, key) for one in slices])
     versions = set(zip(rows.column(COMMIT_TIME).to_pylist(), rows.column(_SEQUENCE).to_pylist(), strict=True))
     last = max(rows.column(COMMIT_TIME).drop_null().to_pylist(), default=None)
     operations = [commit.operation for instant, commit in opened.groups.commits.items() if instant.requested == last]
     return len(versions) == rows.num_rows and all(operation in _INSERTS for operation in operations)
+
+
+def _stored_rows(opened: Opened, one: FileSlice, names: list[str], key: str) -> pa.Table:
+    """The rows of a key in the base file, or else in the log files: an update in a log file changes each of them alike."""
+    for has_logs in (False, True):
+        rows = opened.reader.read(one, names, logs=has_logs)
+        rows = rows.filter(pc.equal(rows.column(KEY), key))
+        if len(rows):
+            break
+    return rows
 
 
 def _misplaced(share: Share, placement: Placement, keys: pa.Table, tally: Tally) -> Iterator[Finding]:

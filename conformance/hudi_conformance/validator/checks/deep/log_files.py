@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_conformance.validator.checks.deep.base_files import COMMIT_TIME, PATH, BaseFile, described, keys_of_rows, where
+from hudi_conformance.validator.checks.deep.base_files import (
+    COMMIT_TIME,
+    PATH,
+    BaseFile,
+    described,
+    keys_of_rows,
+    where,
+    with_unfilled_nulls,
+)
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.errors import HudiError
@@ -51,21 +59,55 @@ def log_file_findings(
     opened: Opened, path: str, base: BaseFile | None, tally: Tally, seen: Callable[[pa.Table], None] = lambda rows: None
 ) -> Iterator[Finding]:
     """The findings in a log file; `seen` is called with the rows of each data block."""
+    counted = _Counted()
     for block in read_log_file(opened.storage, path, for_inspection=True):
         if isinstance(block, CorruptBlock):
+            counted.is_certain = False
             continue
         try:
             decoded = _decode(opened, block, base)
             tally.looked("BLK-022")
             if decoded is not None:
+                counted.add(decoded)
                 if decoded.rows is not None:
                     seen(decoded.rows)
                 for check in BLOCK_CHECKS:
                     yield from check(opened, decoded, tally)
             elif block.kind is BlockType.COMMAND:
                 yield from _rollback_has_a_failed_target(opened, block, tally)
+            else:
+                counted.is_certain = False
         except HudiError as error:
+            counted.is_certain = False
             yield finding_of(error, "wrong-answers", _DAMAGE, rule="BLK-022", path=path)
+    yield from _fewer_rows(opened, path, counted, tally)
+
+
+@dataclass
+class _Counted:
+    """The rows and deletes in the blocks of a log file. `is_certain` is false if it has other blocks, or damaged ones."""
+
+    rows: int = 0
+    deletes: int = 0
+    is_certain: bool = True
+
+    def add(self, log: LogBlock) -> None:
+        """Count the records of a block."""
+        self.rows += 0 if log.rows is None else log.rows.num_rows
+        self.deletes += len(log.deletes)
+
+
+def _fewer_rows(opened: Opened, path: str, counted: _Counted, tally: Tally) -> Iterator[Finding]:
+    """TL-007: the blocks have the rows that the write counted. Before version 8 a file has blocks of several writes."""
+    if path not in opened.writers or not counted.is_certain or opened.had_version_6:
+        return
+    instant, _, stat = opened.writers[path]
+    tally.looked("TL-007")
+    if counted.rows < stat.writes and counted.deletes <= stat.deletes:
+        yield Finding(
+            "TL-007", "data-lost", path, "Queries lack changes that the write stored.",
+            f"{stat.writes} rows, by {instant.file_name}", f"{counted.rows} rows and {counted.deletes} deletes", _REMEDY,
+        )  # fmt: skip
 
 
 def _decode(opened: Opened, block: Block, base: BaseFile | None) -> LogBlock | None:
@@ -79,7 +121,8 @@ def _decode(opened: Opened, block: Block, base: BaseFile | None) -> LogBlock | N
         return None
     rows = decode_rows(block)
     opened.reader.conformed(lambda names: rows, opened.reader.schema, block.instant, block.path)
-    return LogBlock(block, rows, [], keys_of_rows(opened, rows), base)
+    filled = with_unfilled_nulls(opened, rows)
+    return LogBlock(block, filled, [], keys_of_rows(opened, filled), base)
 
 
 def writer_is_that_of_the_metadata(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Finding]:
@@ -207,4 +250,4 @@ BLOCK_CHECKS: tuple[Callable[[Opened, LogBlock, Tally], Iterator[Finding]], ...]
     writer_is_that_of_the_metadata, positions_are_those_of_the_rows, rows_have_keys, records_are_in_their_partition,
     rows_are_of_their_write, compacted_blocks_are_known,
 )  # fmt: skip
-RULES = ("BLK-022", "LF-035", "LF-042", "META-007", "BLK-009", "META-009", "BLK-013", "META-003", "LF-040", "BLK-004")
+RULES = ("TL-007", "BLK-022", "LF-035", "LF-042", "META-007", "BLK-009", "META-009", "BLK-013", "META-003", "LF-040", "BLK-004")

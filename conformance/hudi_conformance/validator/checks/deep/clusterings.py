@@ -1,0 +1,92 @@
+"""Results of clusterings against the file slices that they replaced, as long as these are on storage."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from hudi_conformance.validator.checks.deep.base_files import REWRITE
+from hudi_conformance.validator.checks.deep.groups import groups_of
+from hudi_conformance.validator.checks.deep.keys import live_keys
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.errors import HudiError, MissingDataFile
+from hudi_reference.query.file_groups import FileGroup, FileSlice, GroupId
+from hudi_reference.timeline.instants.instant import Instant
+
+
+def clusterings_of(table: StoredTable) -> Sequence[Instant]:
+    """The completed clusterings of the active timeline, by requested time."""
+    if not groups_of(table):
+        return ()
+    return [instant for instant, commit in table.commits.items() if commit.operation == "CLUSTER" and commit.replaced]
+
+
+def examine_clustering(table: StoredTable, instant: Instant, tally: Tally) -> Iterator[Finding]:
+    """TL-011: the new file groups of each partition have the keys of the replaced ones, each as often as before."""
+    commit, groups = table.commits[instant], _groups(table)
+    for partition, ids in sorted(commit.replaced.items()):
+        if not table.scope.wants(partition):
+            continue
+        before = [_slice_before(groups.get((partition, file_id)), instant) for file_id in ids]
+        made = [(stat.partition, stat.file_id) for stat in commit.stats if stat.partition == partition]
+        after = [_slice_of(groups.get(group), instant) for group in made]
+        try:
+            old, new = _counted(table, before), _counted(table, after)
+        except MissingDataFile:
+            raise
+        except HudiError:
+            continue  # the check of file groups reports it
+        if old is not None and new is not None:
+            tally.looked("TL-011", at=old.total())
+            yield from _compared(table, instant, partition, old, new)
+
+
+def _compared(table: StoredTable, instant: Instant, partition: str, old: Counter[str], new: Counter[str]) -> Iterator[Finding]:
+    sides: tuple[tuple[Severity, str, list[str]], ...] = (
+        ("data-lost", "Queries lack the rows since the clustering.", sorted((old - new).elements())),
+        ("wrong-answers", "Queries return rows that no write stored.", sorted((new - old).elements())),
+    )
+    for severity, meaning, keys in sides:
+        if keys:
+            more = f" and {len(keys) - 1} more rows" if len(keys) > 1 else ""
+            yield Finding(
+                "TL-011", severity, table.path_of(instant), meaning,
+                f"the {old.total()} rows of the replaced file groups in partition {partition!r}",
+                f"{new.total()} rows; {'none' if severity == 'data-lost' else 'also one'} of {keys[0]!r}{more}",
+                REWRITE, keys[0],
+            )  # fmt: skip
+
+
+def _groups(table: StoredTable) -> dict[GroupId, FileGroup]:
+    found: dict[GroupId, FileGroup] = table.once(
+        "groups by id", lambda: {(one.partition, one.file_id): one for one in table.groups}
+    )
+    return found
+
+
+def _slice_before(group: FileGroup | None, instant: Instant) -> FileSlice | None:
+    """The slice that the clustering read: the newest one; None if it was cleaned, or if a later write changed the group."""
+    found = replace(group, replaced_by=None).latest if group is not None else None
+    return found if found is not None and found.base_instant < instant.requested else None
+
+
+def _slice_of(group: FileGroup | None, instant: Instant) -> FileSlice | None:
+    """The slice that the clustering stored, without later changes; None if it was cleaned."""
+    found = (one for one in group.slices if one.base_instant == instant.requested) if group is not None else iter(())
+    return next((replace(one, log_files=()) for one in found), None)
+
+
+def _counted(table: StoredTable, slices: Sequence[FileSlice | None]) -> Counter[str] | None:
+    """How often each key is in these slices; None if one of them cannot be read."""
+    found: Counter[str] = Counter()
+    for one in slices:
+        keys: pa.Array | None = None if one is None or one.missing else live_keys(table.opened, one)
+        if keys is None:
+            return None
+        found.update(keys.to_pylist())
+    return found
+
+
+CLUSTERINGS = Check("rows.clusterings", ("TL-011",), "deep", examine_clustering, clusterings_of, tables="data")
