@@ -205,7 +205,7 @@ def _partition_by(name: str) -> Callable[[Storage], None]:
 
 
 def _index_of_no_column(storage: Storage) -> None:
-    path = definitions_path(entry(storage, PATH_KEY) or "")
+    path = definitions_path(entry(storage, PATH_KEY) or "nothing")
     if path not in stored(storage).listing.files:
         raise NotPossible
     document = json.loads(storage.get(path))

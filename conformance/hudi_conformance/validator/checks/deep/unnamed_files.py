@@ -15,7 +15,12 @@ from hudi_conformance.validator.stored.file_views import DataFile
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.files.base_file import read_base_file
+from hudi_reference.files.log.block import BlockType
+from hudi_reference.files.log.content import decode_rows
+from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import BaseFileName
+
+DATA_BLOCKS = (BlockType.AVRO_DATA, BlockType.HFILE_DATA, BlockType.PARQUET_DATA)
 
 
 def unnamed_files_of(table: StoredTable) -> Sequence[str]:
@@ -62,14 +67,22 @@ def _written(table: StoredTable, path: str, requested: str) -> pa.Array:
     return keys_of_rows(table.opened, rows).drop_null()
 
 
+def _logged(table: StoredTable, path: str) -> Iterator[str]:
+    """The keys of the rows in a log file."""
+    for block in read_log_file(table.storage, path):
+        if block.kind in DATA_BLOCKS:
+            yield from keys_of_rows(table.opened, decode_rows(block)).drop_null().to_pylist()
+
+
 def _of_the_write(table: StoredTable, file: DataFile) -> set[str] | None:
-    """The keys that the write stored in the partition; None if one of its files is gone or has another format."""
+    """The keys that the write stored in the partition; None if one of its files is gone."""
     commits = (commit for instant, commit in table.commits.items() if instant.requested == file.name.instant)
     found: set[str] = set()
     for path in (stat.path for commit in commits for stat in commit.stats if stat.partition == file.partition and stat.path):
-        if path not in table.data_files or not isinstance(table.data_files[path].name, BaseFileName):
+        if path not in table.data_files:
             return None
-        found.update(_written(table, path, file.name.instant).to_pylist())
+        is_base = isinstance(table.data_files[path].name, BaseFileName)
+        found.update(_written(table, path, file.name.instant).to_pylist() if is_base else _logged(table, path))
     return found
 
 
