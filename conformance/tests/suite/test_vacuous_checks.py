@@ -1,19 +1,24 @@
 """No test of the suite passes on an engine that answers nothing: `faulty:raises-on-every-read` fails on every read.
 
-A representative part of the suite runs on this engine. Only tests that do not read through the engine may pass, and
-`WITHOUT_READING` lists them with the reason.
+Only tests that compare no answer of the engine may pass; `tests_without_reading.toml` lists them with the reason. A part of the
+suite runs here each time, and the whole suite among the long tests.
 """
 
 import os
 import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
+import hudi_conformance.suite
+
 ENGINE = "faulty:raises-on-every-read"
-#: What runs, by test file below `hudi_conformance/suite`.
+#: The part that runs each time, by test file below `hudi_conformance/suite`.
 FILES = (
+    "layout/test_layout.py",
     "queries/test_query_properties.py",
     "queries/test_damage_properties.py",
     "queries/test_filters_on_partitions.py",
@@ -22,54 +27,49 @@ FILES = (
     "properties/test_table_properties.py",
     "records/test_key_generators.py",
 )
-STORED = "checks the files that the engine writes"
-REFUSED = "checks that a request is refused, and reads no rows"
-#: Test function -> why it may pass although every read fails.
-WITHOUT_READING = {
-    "test_a_setting_without_default_is_mandatory": REFUSED,
-    "test_unknown_values_are_refused_at_creation": REFUSED,
-    "test_an_incomplete_custom_mode_is_refused": REFUSED,
-    "test_settings_of_times_that_name_nothing_are_refused": REFUSED,
-    "test_the_database_is_a_separate_property": STORED,
-}
+WITHOUT_READING = frozenset(
+    name
+    for names in tomllib.loads(Path(__file__).with_name("tests_without_reading.toml").read_text()).values()
+    for name in names
+)
+#: A plugin of pytest: a drawn test ends at its first counter-example, because all that is drawn fails.
+NO_SHRINKING = """
+from hypothesis import Phase, settings
+
+settings.register_profile("first counter-example", phases=(Phase.explicit, Phase.generate))
+settings.load_profile("first counter-example")
+"""
+OUTCOME = re.compile(rf"(test_\w+)\.py::(test_\w+)\[{ENGINE}\S*.* (PASSED|FAILED|ERROR|SKIPPED)")
 
 
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
-    """The outcomes of the tests on the engine: (test function, outcome) for each."""
-    import hudi_conformance.suite
-
+def run_without_answers(folder: Path, *files: str) -> list[tuple[str, str]]:
+    """The outcomes of the tests that use the engine: (test file and function, outcome) for each."""
     (suite,) = hudi_conformance.suite.__path__
-    folder = tmp_path_factory.mktemp("vacuous")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        *(f"{suite}/{file}" for file in FILES),
-        "-v",
-        "--tb=no",
-        "-p",
-        "no:cacheprovider",
-    ]
-    more = ["-p", "no:randomly", "--engine", ENGINE, "--programs", "1"]
+    (folder / "no_shrinking.py").write_text(NO_SHRINKING)
+    paths = [f"{suite}/{file}" for file in files] or [suite]
+    options = ["-v", "--tb=no", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no_shrinking", "--engine", ENGINE]
+    command = [sys.executable, "-m", "pytest", *paths, *options, "--programs", "1"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder), environment.get("PYTHONPATH")]))
     found = subprocess.run(
-        [*command, *more], cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800, check=False
     ).stdout
-    return re.findall(r"::(test_\w+)\S*.* (PASSED|FAILED|ERROR|SKIPPED)", found)
+    return [(f"{file}::{test}", outcome) for file, test, outcome in OUTCOME.findall(found)]
 
 
-def test_selected_tests_run(outcomes):
-    """Otherwise there would be nothing to check."""
-    assert len(outcomes) > 50
-    assert sum(outcome == "FAILED" for _, outcome in outcomes) > 40
-
-
-def test_only_tests_that_do_not_read_pass_without_answers(outcomes):
+def test_only_tests_without_reads_pass_in_a_part_of_the_suite(tmp_path):
     """A property without anything to check fails or is skipped."""
-    assert {name for name, outcome in outcomes if outcome == "PASSED"} <= WITHOUT_READING.keys()
+    outcomes = run_without_answers(tmp_path, *FILES)
+    assert sum(outcome == "FAILED" for _, outcome in outcomes) > 40
+    passed = {name for name, outcome in outcomes if outcome == "PASSED"}
+    assert passed <= WITHOUT_READING
+    ran = {name.partition("::")[0] for name, _ in outcomes}
+    assert {name for name in WITHOUT_READING if name.partition("::")[0] in ran} == passed
 
 
-def test_the_list_of_tests_that_do_not_read_is_current(outcomes):
-    """A test that was removed or that does not pass any more is not listed."""
-    assert WITHOUT_READING.keys() <= {name for name, outcome in outcomes if outcome == "PASSED"}
+@pytest.mark.long
+def test_only_tests_without_reads_pass(tmp_path):
+    """The same for the whole suite; a test that was removed, or does not pass any more, is not listed."""
+    outcomes = run_without_answers(tmp_path)
+    assert sum(outcome == "FAILED" for _, outcome in outcomes) > 900
+    assert {name for name, outcome in outcomes if outcome == "PASSED"} == WITHOUT_READING
