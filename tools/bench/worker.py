@@ -139,7 +139,8 @@ class ApacheHudi:
         self.spark.read.parquet(task["rows"]).write.format("hudi").options(**options).mode("append").save(task["table"])
 
     def _compact(self, task: Task) -> None:
-        from hudi_conformance.engines.apache_hudi.maintenance import Order, run
+        from hudi_conformance.engines.apache_hudi.maintenance import run
+        from hudi_conformance.engines.apache_hudi.orders import Order
 
         run(Order(self.session, task["table"], "run", None, task["options"]), "compaction")
 

@@ -185,3 +185,41 @@ def test_errors_are_reported_on_one_line(java, table):
         java.write(table, "upsert", rows(("a", "x", None, 1)))
     with pytest.raises(EngineError, match="no_such_column"):
         java.read(table, Query(columns=("no_such_column",)))
+
+
+#: Indexes of the metadata table, whose settings only the first write gives.
+INDEXES = {
+    "hoodie.metadata.enable": "true",
+    "hoodie.metadata.record.index.enable": "true",
+    "hoodie.metadata.index.bloom.filter.enable": "true",
+    "hoodie.metadata.index.column.stats.enable": "true",
+}
+
+
+def test_later_writes_and_services_maintain_the_listed_indexes(java, table):
+    """Hudi drops an index that a writer does not enable; the adapter enables what the table lists."""
+    java.create(table, spec(type="MERGE_ON_READ"))
+    java.write(table, "insert", rows(("a", "x", 1, 1)), options=INDEXES)
+    listed = java.inspect(table)["metadata_table"]["partitions"]
+    assert {"files", "record_index", "bloom_filters", "column_stats"} <= set(listed)
+
+    java.write(table, "upsert", rows(("a", "x", 2, 2), ("b", "y", 1, 1)))
+    java.service(table, "compaction")
+    java.service(table, "rollback", instant=java.write(table, "insert", rows(("c", "x", 1, 1))))
+    found = java.inspect(table)["metadata_table"]
+    assert (found["partitions"], found["inflight"]) == (listed, [])
+    assert all(found["files"][partition] for partition in listed)
+
+
+def test_an_index_is_planned_and_built(java, table):
+    """The index is listed after its build; a second request finds nothing to do."""
+    index = {"hoodie.metadata.record.index.enable": "true"}
+    java.create(table, spec())
+    java.write(table, "insert", rows(("a", "x", 1, 1)), options={**INDEXES, **dict.fromkeys(index, "false")})
+    instant = java.service(table, "index", phase="schedule", options=index)
+    assert "record_index" not in java.inspect(table)["metadata_table"]["partitions"]
+    assert java.service(table, "index", phase="execute", instant=instant, options=index) == instant
+    assert "record_index" in java.inspect(table)["metadata_table"]["partitions"]
+    assert java.service(table, "index", options=index) is None
+    with pytest.raises(Refused):
+        java.service(table, "index", options={"hoodie.index.name": "by_n", "hoodie.metadata.index.secondary.column": "n"})

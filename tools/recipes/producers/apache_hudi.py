@@ -24,7 +24,8 @@ from tools.recipes.recipe import Check, Recipe, Row, Step, Table
 from tools.recipes.table_edits import PROPERTIES, strip
 
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
-from hudi_conformance.engines.apache_hudi.maintenance import Order, run
+from hudi_conformance.engines.apache_hudi.maintenance import run
+from hudi_conformance.engines.apache_hudi.orders import Order
 from hudi_conformance.engines.apache_hudi.services import log_compaction
 from hudi_conformance.engines.support.columns import META_COLUMNS
 

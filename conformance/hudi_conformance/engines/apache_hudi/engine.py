@@ -7,8 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from hudi_conformance.contract import Hello, Query
+from hudi_conformance.contract import Hello, Query, Refused
 from hudi_conformance.contract.digests import Digest
+from hudi_conformance.contract.messages import Phase, Service
 from hudi_conformance.engines.apache_hudi import maintenance, queries, services, updates
 from hudi_conformance.engines.apache_hudi.functions import functions, inspection
 from hudi_conformance.engines.apache_hudi.functions.files import Files
@@ -33,6 +34,9 @@ _FEATURES = frozenset(
         "write.sql",
         "write.generated-keys",
         "write.global-index",
+        "write.metadata-table",
+        "service.index.named",
+        "inspect.metadata-table",
         "inspect.table",
         "pause.write",
         "pause.planned",
@@ -84,6 +88,24 @@ class ApacheHudiEngine(WriteClientEngine):
         with in_contract_words():
             write = updates.partial_update if operation == "partial_update" else partial(tables.write, operation=operation)
             return write(session=self.session, table=table, rows=rows, options=options or {})
+
+    def service(
+        self,
+        table: str,
+        service: Service,
+        *,
+        phase: Phase = "run",
+        instant: str | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> str | None:
+        """One table service; an index that users name is built or dropped by a SQL statement."""
+        if service != "index" or not services.is_named(options or {}):
+            return super().service(table, service, phase=phase, instant=instant, options=options)
+        if phase != "run":
+            raise Refused("service.index.named", "CREATE INDEX plans and builds at once")
+        table = tables.admitted(self.session, table, self.version, writing=True)
+        with in_contract_words():
+            return services.named_index(self.session, table, options or {})
 
     def write_sql(self, table: str, operation: str, sql: str, *, options: Mapping[str, str] | None = None) -> str:
         """One commit of the rows of a query."""

@@ -6,7 +6,7 @@ from hudi_conformance.contract import Call, Refused
 from hudi_conformance.contract.messages import Point, Work
 from hudi_conformance.engines.apache_hudi import maintenance, writing
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
-from hudi_conformance.engines.apache_hudi.maintenance import Steps
+from hudi_conformance.engines.apache_hudi.orders import Order, Steps
 
 
 def steps_of(bridge: JavaBridge, table: str, work: Work, until: Point) -> "PausableSteps":
@@ -14,7 +14,7 @@ def steps_of(bridge: JavaBridge, table: str, work: Work, until: Point) -> "Pausa
     if until == "drawn" and bridge.version != "1.0.2":
         raise Refused("pause.drawn", "this release takes a begin time and publishes it in one call")
     if isinstance(work, Call):
-        order = maintenance.Order(bridge, table, work.phase, work.instant, work.options)
+        order = Order(bridge, table, work.phase, work.instant, work.options)
         return PausableSteps(maintenance.steps(order, work.service))
     return PausableSteps(writing.steps(bridge, table, work.operation, work.rows, work.options))
 

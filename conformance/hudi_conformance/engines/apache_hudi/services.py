@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.engines.apache_hudi import indexes
+from hudi_conformance.engines.apache_hudi.jvm.listed_indexes import maintaining
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.apache_hudi.jvm.tables import WRITE_OPTIONS, path_of, properties_of, version_option
-from hudi_conformance.engines.apache_hudi.maintenance import SERVICE_OPTIONS, Order, run
+from hudi_conformance.engines.apache_hudi.maintenance import run
+from hudi_conformance.engines.apache_hudi.orders import SERVICE_OPTIONS, Order
 
 Row = dict[str, Any]
 
@@ -19,7 +22,7 @@ def sql(session: Session, table: str, statement: str, options: Mapping[str, str]
     """Run `statement`, in which `{table}` stands for the table's name in the catalog; the rows of its result."""
     name = _registered(session, table)
     written = version_option(properties_of(session, table))
-    with _Settings(session, {**WRITE_OPTIONS, **written, **SERVICE_OPTIONS, **options}):
+    with _Settings(session, {**WRITE_OPTIONS, **written, **SERVICE_OPTIONS, "hoodie.metadata.enable": "false", **options}):
         return [row.asDict(recursive=True) for row in session.spark.sql(statement.format(table=name)).collect()]
 
 
@@ -27,6 +30,33 @@ def call(session: Session, table: str, procedure: str, arguments: Mapping[str, A
     """Run one of Hudi's SQL procedures on the table; the rows of its result."""
     given = "".join(f", {name} => {_literal(value)}" for name, value in arguments.items())
     return sql(session, table, f"CALL {procedure}(table => '{{table}}'{given})", options)
+
+
+def is_named(options: Mapping[str, str]) -> bool:
+    """Whether the options of an indexing describe an index that users name, or one to be dropped."""
+    return bool({indexes.NAME, indexes.DROP} & options.keys())
+
+
+def named_index(session: Session, table: str, options: Mapping[str, str]) -> str | None:
+    """Build or drop the index that the options describe; the requested time of the newest new indexing, None if there is none."""
+    order = Order(session, table, "run", None, options)
+    before = order.instants().keys()
+    properties = properties_of(session, table)
+    settings = {**maintaining(session, table, properties), **indexes.SETTINGS_OF_CLIENT}
+    sql(session, table, _statement(options), settings)
+    return max((requested for requested, action in order.instants().keys() - before if action == "indexing"), default=None)
+
+
+def _statement(options: Mapping[str, str]) -> str:
+    """The statement for an index with these settings of Hudi."""
+    if indexes.DROP in options:
+        return f"DROP INDEX {options[indexes.DROP]} ON {{table}}"
+    create = f"CREATE INDEX {options[indexes.NAME]} ON {{table}}"
+    if (column := options.get("hoodie.metadata.index.secondary.column")) is not None:
+        return f"{create} ({column})"
+    listed = options.get("hoodie.metadata.index.expression.options", "")
+    given = ", ".join(f"{name}={_literal(value)}" for name, _, value in (one.partition("=") for one in listed.split(",")))
+    return f"{create} USING column_stats({options['hoodie.metadata.index.expression.column']}) OPTIONS ({given})"
 
 
 def log_compaction(session: Session, table: str, options: Mapping[str, str]) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.contract import EngineError
+from hudi_conformance.engines.apache_hudi.jvm.listed_indexes import maintaining
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.apache_hudi.jvm.tables import completed, path_of, properties_of, write_options
 
@@ -19,7 +20,7 @@ def partial_update(session: Session, table: str, rows: pa.Table, options: Mappin
     properties = properties_of(session, table)
     frame = session.data_frame(rows, json.loads(properties.get("hoodie.table.create.schema", "{}")))
     before = completed(session, table)
-    settings = {**write_options(properties, "upsert"), **options}
+    settings = {**write_options(properties, "upsert"), **maintaining(session, table, properties), **options}
     settings.pop("hoodie.datasource.write.operation")
     frame.createOrReplaceTempView(SOURCE)
     _sql(session, f"DROP TABLE IF EXISTS {TARGET}", settings)

@@ -9,6 +9,7 @@ from hudi_conformance.contract.messages import Phase, Point, Service, Work
 from hudi_conformance.engines.apache_hudi import maintenance
 from hudi_conformance.engines.apache_hudi.jvm import tables
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
+from hudi_conformance.engines.apache_hudi.orders import Order
 from hudi_conformance.engines.apache_hudi.pausing import steps_of
 from hudi_conformance.engines.support.pausing import PausedWork
 
@@ -53,7 +54,7 @@ class WriteClientEngine(Engine):
     ) -> str | None:
         """One table service through the write client."""
         table = self._writable("service", service, table)
-        order = maintenance.Order(self._bridge, table, phase, instant, options or {})
+        order = Order(self._bridge, table, phase, instant, options or {})
         with self._contract_errors():
             return maintenance.run(order, service)
 

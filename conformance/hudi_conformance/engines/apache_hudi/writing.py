@@ -11,8 +11,9 @@ from hudi_conformance.contract import EngineError, Refused
 from hudi_conformance.contract.messages import Point
 from hudi_conformance.engines.apache_hudi.functions.records import schema_of, to_records
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
+from hudi_conformance.engines.apache_hudi.jvm.listed_indexes import maintaining
 from hudi_conformance.engines.apache_hudi.jvm.tables import properties_of
-from hudi_conformance.engines.apache_hudi.maintenance import Steps, to_the_end
+from hudi_conformance.engines.apache_hudi.orders import Steps, to_the_end
 from hudi_conformance.engines.apache_hudi.settings import settings_of
 
 _CALLS = {
@@ -37,7 +38,7 @@ def steps(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, option
         raise Refused("pause.write", f"the write client has no call for {operation}")
     properties = properties_of(bridge, table)
     known = properties.get("hoodie.table.create.schema") or _latest_schema(bridge, table)
-    settings = settings_of(properties, operation) | dict(options)
+    settings = settings_of(properties, operation) | maintaining(bridge, table, properties) | dict(options)
     maker = _Maker(bridge, table, properties, settings)
     records = list(to_records(bridge, rows, schema_of(rows, json.loads(known))))
     call, given = maker.call(operation, records)

@@ -31,8 +31,8 @@ _ONLY_ON_SPARK = frozenset(
         "write.partial-update",
         "write.bucket-index",
         "write.generated-keys",
+        "service.index.named",  # it is a statement of SQL
         "write.delete-partition",  # the call exists, but neither release supports it
-        "inspect.metadata-table",
         "partition.dropped-columns",
         "schema.evolution",
         "service.log-compaction",  # it is planned, but this execution engine does not support it

@@ -75,14 +75,18 @@ class NamedTable(IndexedTable):
         return self.engine.service(self.uri, "index", options=options, **more)
 
     def check_values(self, when: str) -> None:
-        """Check that the secondary index has exactly the pairs of the rows, each under its escaped key."""
+        """Check that the secondary index has exactly the pairs of the rows, each under its escaped key.
+
+        ER-199: at version 8 a null may have the entry that it has at version 9, which no look-up needs.
+        """
         self.check(when)
         records = self.records("secondary_index_by_value")
         columns = ("_hoodie_record_key", "value")
         rows = self.engine.read(self.uri, Query(columns=columns)).to_pylist()
         pairs = [(found["value"], found["_hoodie_record_key"]) for found in rows]
-        keys = [entry_key(*pair, self.version) for pair in pairs if self.version == 9 or pair[0] is not None]
-        assert sorted(records) == sorted(keys), when
+        keys = {entry_key(*pair, self.version) for pair in pairs}
+        optional = {entry_key(*pair, self.version) for pair in pairs if self.version == 8 and pair[0] is None}
+        assert sorted({*records, *optional}) == sorted(keys), when
         assert {record.payload for record in records.values()} <= {SecondaryEntry(is_deleted=False)}, when
 
     def values_by_group(self) -> list[set[str]]:

@@ -18,6 +18,39 @@ def inspect_table(session: JavaBridge, table: str) -> Json:
         "properties": properties_of(session, table),
         "timeline": _timeline(client),
         "file_groups": _file_groups(session, client),
+        "metadata_table": _metadata_table(session, client),
+    }
+
+
+def _metadata_table(session: JavaBridge, client: Any) -> Json:
+    """The listed metadata partitions, the data files of the usable ones, and the definitions of indexes."""
+    config = client.getTableConfig()
+    usable = sorted(str(name) for name in config.getMetadataPartitions())
+    definitions = client.getIndexMetadata()
+    found = dict(definitions.get().getIndexDefinitions()) if definitions.isPresent() else {}
+    return {
+        "partitions": usable,
+        "inflight": sorted(str(name) for name in config.getMetadataPartitionsInflight()),
+        "files": {partition: _data_files(session, client, partition) for partition in usable},
+        "index_definitions": {str(name): _definition(one) for name, one in found.items()},
+    }
+
+
+def _data_files(session: JavaBridge, client: Any, partition: str) -> list[str]:
+    """The names of the data files in the folder of a partition of the metadata table, none if there is no folder."""
+    names, storage = session.hudi.common.fs.FSUtils, client.getStorage()
+    home = session.hudi.storage.StoragePath(client.getMetaPath(), f"metadata/{partition}")
+    paths = [entry.getPath() for entry in storage.listDirectEntries(home)] if storage.exists(home) else []
+    return sorted(str(path.getName()) for path in paths if names.isDataFile(path))
+
+
+def _definition(found: Any) -> Json:
+    """One definition of an index."""
+    return {
+        "type": str(found.getIndexType()),
+        "function": str(found.getIndexFunction() or ""),
+        "columns": [str(name) for name in found.getSourceFields()],
+        "options": {str(name): str(value) for name, value in dict(found.getIndexOptions()).items()},
     }
 
 

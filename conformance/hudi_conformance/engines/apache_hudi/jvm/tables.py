@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from hudi_conformance.contract import EngineError, Refused, TableSpec
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
+from hudi_conformance.engines.apache_hudi.jvm.listed_indexes import maintaining
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 
 #: The oldest table version that the adapters write.
@@ -149,7 +150,8 @@ def write_frame(session: Session, table: str, operation: str, frame: Any, option
     """One commit of a DataFrame; the requested time of its instant."""
     properties = properties_of(session, table)
     before = completed(session, table)
-    frame.write.format("hudi").options(**{**write_options(properties, operation), **options}).mode("append").save(table)
+    settings = {**write_options(properties, operation), **maintaining(session, table, properties), **options}
+    frame.write.format("hudi").options(**settings).mode("append").save(table)
     new = {time: ended for time, ended in completed(session, table).items() if time not in before}
     if not new:
         raise EngineError(f"Hudi reported no error, but the {operation} completed no instant")
