@@ -38,7 +38,7 @@ def is_named(options: Mapping[str, str]) -> bool:
 
 
 def named_index(session: Session, table: str, options: Mapping[str, str]) -> str | None:
-    """Build or drop the index that the options describe; the requested time of the newest new indexing, None if there is none."""
+    """Build or drop the index that the options describe; the requested time of the new indexing, None if there is none."""
     order = Order(session, table, "run", None, options)
     before = order.instants().keys()
     properties = properties_of(session, table)

@@ -91,12 +91,18 @@ def test_the_metadata_table_completes_first(engine: Client, new_uri: NewUri) -> 
 @KEEPS
 @pytest.mark.requirements("OCC-021", "MDT-008")
 def test_a_write_crashed_after_its_metadata_is_not_listed(engine: Client, new_uri: NewUri) -> None:
-    """OCC-021: the metadata table has completed and the table has not: the files are not read, and a later write succeeds."""
+    """OCC-021: the metadata table has completed and the table has not: the files are not read, and a later write succeeds. The
+    markers of a crashed write are still there.
+    """
     table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE", INDEXED).write(*INSERTS)
     files, keys = table.files_listed(), table.keys_indexed()
     crashed = engine.write(table.uri, "insert", as_arrow((row("y", 1, "crashed"),)), options=INDEXED)
     for path in (table.folder / ".hoodie" / "timeline").glob(f"{crashed}_*"):
         path.unlink()
+    markers = table.folder / ".hoodie" / ".temp" / crashed
+    for path in table.folder.glob(f"*/*_{crashed}.parquet"):
+        (markers / path.parent.name).mkdir(parents=True, exist_ok=True)
+        (markers / path.parent.name / f"{path.name}.marker.CREATE").touch()
     assert (table.files_listed(), table.keys_indexed()) == (files, keys)
     table.write(Step("insert", (row("w", 1, "later"),))).check("after a crash of another writer")
 

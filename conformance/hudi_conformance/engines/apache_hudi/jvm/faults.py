@@ -8,6 +8,8 @@ from hudi_conformance.contract import Conflict, EngineError, Refused
 
 #: Message of Apache Hudi without a merger for the table: a refusal, regardless of the exception class.
 _NO_MERGER = "No valid spark merger implementation"
+#: Message of a write client for a type of index that it does not look keys up in.
+_NO_INDEX = "Unsupported index type"
 _CONFLICTS = ("HoodieWriteConflictException", "HoodieLockException")
 
 
@@ -37,6 +39,8 @@ def translated(thrown: Any, trace: str) -> Conflict | EngineError | Refused:
     causes = list(_causes(thrown))
     if _NO_MERGER in _described(causes[-1]):
         return Refused("merge.custom", _described(causes[-1]))
+    if _NO_INDEX in _described(causes[-1]):
+        return Refused("write.global-index", _described(causes[-1]))
     for cause in causes:
         if _class(cause) in _CONFLICTS:
             return Conflict(_described(cause))
