@@ -28,12 +28,12 @@ COMMANDS = {
     ),
     "validate": (
         "tables.validate:command",
-        "Check a stored table against the rules: what is wrong, its effect, and how to repair it.",
+        "Check a stored table: which rules it breaks, the effects, and how to repair it.",
     ),
-    "migrate": ("tables.migrate:migrate", "Migrate a table to version 8 or 9; show what would change."),
+    "migrate": ("tables.migrate:migrate", "Show what a migration to table version 8 or 9 would change, and migrate."),
     "service": (
         "tables.service:service",
-        "Run a table service after a preview, such as clean, compaction, clustering, index, archive, rollback or restore.",
+        "Preview and run a table service: clean, compaction, clustering, index, archive, rollback, restore and others.",
     ),
     "explore": (
         "suite.explore:explore",
@@ -142,7 +142,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """The executable specification of the Apache Hudi table format, table versions 8 and 9."""

@@ -18,7 +18,7 @@ def new_engine(
         Path, typer.Option("-o", "--output", metavar="DIR", help="Folder to write to; existing files are not overwritten.")
     ] = Path("my-engine"),
 ) -> None:
-    """Write an adapter that keeps the contract and reads copy-on-write tables, as a start for an adapter of your engine."""
+    """Write an adapter that keeps the contract and reads copy-on-write tables. Change it to call your engine."""
     if language not in TEMPLATES:
         typer.echo(f"no template for {language}; there is one for {LANGUAGES}", err=True)
         raise typer.Exit(USAGE)

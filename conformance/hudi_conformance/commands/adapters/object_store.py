@@ -37,8 +37,10 @@ def object_store(
         list[str] | None, typer.Argument(metavar="[ENGINE]...", help="Engines to run; default: reference.")
     ] = None,
     partner: Annotated[str, typer.Option(metavar="ENGINE", help="Engine that runs concurrently.")] = "reference",
-    seeds: Annotated[int, typer.Option(min=0, help="Number of random schedules for each random scenario.")] = 2,
-    rounds: Annotated[int, typer.Option(min=1, help="Number of races for each condition in the test of the store.")] = 40,
+    seeds: Annotated[int, typer.Option(metavar="N", min=0, help="Number of random schedules for each random scenario.")] = 2,
+    rounds: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Concurrent attempts for each guarantee, in the test of the store.")
+    ] = 40,
     store: Annotated[bool, typer.Option(help="Test the store first, directly and behind the proxy.")] = True,
     diagram: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a diagram of the conflict: .svg, .html or .txt.")

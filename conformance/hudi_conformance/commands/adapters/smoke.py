@@ -17,9 +17,11 @@ from hudi_conformance.engines.support.info import UnknownEngine
 
 def smoke(
     engine: Annotated[str, typer.Argument(help="Name of an engine, or the command line of an adapter in quotes.")],
-    start_timeout: Annotated[float | None, typer.Option(help="Time limit for the answer to hello, in seconds.")] = None,
+    start_timeout: Annotated[
+        float | None, typer.Option(metavar="S", help="Time limit for the answer to hello, in seconds.")
+    ] = None,
     message_timeout: Annotated[
-        float | None, typer.Option(help="Time limit for the answer to any other message, in seconds.")
+        float | None, typer.Option(metavar="S", help="Time limit for the answer to any other message, in seconds.")
     ] = None,
 ) -> None:
     """Check an adapter step by step, and separate its faults from those of its engine."""

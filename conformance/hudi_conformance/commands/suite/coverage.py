@@ -39,7 +39,8 @@ def coverage(
         bool, typer.Option("--accept-gaps", help="Accept new gaps in the evidence: they are added to gaps.toml.")
     ] = False,
     record_from: Annotated[
-        list[Path] | None, typer.Option("--record", help="Store the verdicts of a report folder (run --report) first.")
+        list[Path] | None,
+        typer.Option("--record", metavar="DIR", help="First store the verdicts of a report folder (run --report)."),
     ] = None,
 ) -> None:
     """Write spec_coverage.md: for each rule its code, cases and mutants, and the verdicts of the engines."""

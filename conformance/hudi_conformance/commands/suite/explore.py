@@ -54,7 +54,10 @@ def explore(
         Path | None, typer.Option(metavar="FILE", help="Draw the failing or replayed run: .svg, .html or .txt.")
     ] = None,
 ) -> None:
-    """Run processes request by request, in every order, and check every invariant. A failing run is shrunk and drawn."""
+    """Run processes request by request, in every order, and check every invariant.
+
+    A failing run is reduced to a short one and shown as a diagram.
+    """
     if list_:
         _show_list()
         raise typer.Exit

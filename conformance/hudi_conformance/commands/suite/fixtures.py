@@ -146,7 +146,7 @@ def folder_size(root: Path) -> int:
 def export(
     to: Annotated[Path, typer.Argument(metavar="FOLDER-OR-ARCHIVE", help="A new folder, or a file that ends in .tar.gz.")],
 ) -> None:
-    """Copy all golden cases, for use without the runner; an archive gets its SHA-256 beside it."""
+    """Copy all golden cases, for use without the runner; the SHA-256 of an archive is stored beside it."""
     if to.exists():
         typer.echo(f"{to} exists already; name another path", err=True)
         raise typer.Exit(USAGE)

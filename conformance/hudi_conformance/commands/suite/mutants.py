@@ -37,15 +37,19 @@ def mutants(
         list[str] | None,
         typer.Option("--only", metavar="PATTERN", help="Mutants by name, rule, area or chapter; repeatable."),
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Mutants that run at the same time.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Mutants that run at the same time.")] = 1,
     stale: Annotated[
         bool,
-        typer.Option("--stale", help="Only mutants whose record is older than mutant, code or cases; of them, confirm it."),
+        typer.Option(
+            "--stale",
+            help="Only mutants that changed since their record, or whose code or cases did; run the recorded cases again.",
+        ),
     ] = False,
     missing: Annotated[
         bool,
         typer.Option(
-            "--missing", help="Only mutants with a rule, or a role of a rule, that no kill covers; look for such kills."
+            "--missing",
+            help="Only mutants with a rule, or a role of a rule, for which no kill is recorded; run the cases of that rule.",
         ),
     ] = False,
     drawn: Annotated[
@@ -58,7 +62,10 @@ def mutants(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the judgements of drawn mutants as JSON; those that it has are kept."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="With --random: write the outcome of each change as JSON; outcomes that the file has are kept.",
         ),
     ] = None,
 ) -> None:

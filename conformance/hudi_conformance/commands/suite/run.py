@@ -45,7 +45,7 @@ def run(
         ),
     ] = None,
     skip: Annotated[
-        list[str] | None, typer.Option("--skip", metavar="PATTERN", help="Leave out cases, chosen in the same way; repeatable.")
+        list[str] | None, typer.Option("--skip", metavar="PATTERN", help="Leave out cases by the same patterns; repeatable.")
     ] = None,
     tier: Annotated[
         Literal["golden", "full"],
@@ -68,14 +68,14 @@ def run(
         int, typer.Option(metavar="N", min=0, help="Stop asking an engine after N unexpected time-outs; 0: never.")
     ] = 10,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Write every message of each case, in both directions, to trace.txt of the report.")
+        bool, typer.Option("--trace", help="Write all messages to and from engines to trace.txt in the folder of the reports.")
     ] = False,
     trace_to: Annotated[
         str | None,
         typer.Option("--trace-to", metavar="FILE", help="Write the messages to this file instead; -: to the terminal."),
     ] = None,
     format_: Annotated[
-        Literal["text", "github"], typer.Option("--format", help="github: with annotations and a summary for GitHub Actions.")
+        Literal["text", "github"], typer.Option("--format", help="github: adds annotations and a summary for GitHub Actions.")
     ] = "text",
     report: Annotated[Path, typer.Option("--report", metavar="DIR", help="Folder of the reports.")] = Path("report"),
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of random data; default: the date.")] = None,
@@ -89,11 +89,11 @@ def run(
             "--scale",
             metavar="ROWS",
             min=1,
-            help="Instead of the cases: tables of so many drawn rows, whose answers are compared by hashes.",
+            help="Run no cases; compare engines on tables with this number of random rows, by hashes of their answers.",
         ),
     ] = None,
     programs: Annotated[
-        int | None, typer.Option("--programs", metavar="N", min=1, help="Random programs of each model-based test.")
+        int | None, typer.Option("--programs", metavar="N", min=1, help="Number of random programs for each model-based test.")
     ] = None,
 ) -> None:
     """Run the suite on engines and print the matrix."""

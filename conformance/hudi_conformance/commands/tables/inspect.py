@@ -44,10 +44,10 @@ def inspect(
         bool, typer.Option("--all", help="For a table: show also the archived timeline and all file groups.")
     ] = False,
     partition: Annotated[
-        list[str] | None, typer.Option(metavar="PATH", help="For a table: show the file groups of this partition alone.")
+        list[str] | None, typer.Option(metavar="PATH", help="For a table: show only the file groups of this partition.")
     ] = None,
 ) -> None:
-    """Show the timeline and the file slices of a table, or the contents of one file, also of a damaged one."""
+    """Show the timeline and the file slices of a table, or the contents of one file. Both may be damaged."""
     wanted = None if keys is None else [key for key in keys.split(",") if key]
     if not _is_file(table):
         if hex_ or keys or prefix is not None:

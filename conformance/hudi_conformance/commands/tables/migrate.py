@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def migrate(
     table: Annotated[str, typer.Argument(help="Folder or URI of the table.")],
     to: Annotated[int | None, typer.Option("--to", metavar="8|9", help="The version; without it, version 6 becomes 8.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Change the table. Without it, the changes are shown only.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Change the table; without it, the changes are only shown.")] = False,
 ) -> None:
-    """Migrate a table from version 6 to 8, from 8 to 9, or from 9 to 8. No writer may be active meanwhile."""
+    """Migrate a table from version 6 to 8 or 9, or between 8 and 9. Stop all its writers before."""
     from hudi_reference import migrate as act
 
     with exit_on_errors():

@@ -171,7 +171,7 @@ def service(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Run one table service after a preview."""
+    """Show what a table service would do, ask, and run it."""
     job = JOBS[name]
     _check_given(name, "--instant", instant, job.concerns == "an instant")
     _check_given(name, "--index", index_name, job.concerns == "an index")

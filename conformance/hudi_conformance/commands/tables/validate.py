@@ -26,7 +26,7 @@ _EVERY = 1.0
 def validate(
     table: Annotated[str, typer.Argument(help="Folder or URI of the table.")],
     deep: Annotated[bool, typer.Option("--deep", help="Read every row and recompute the metadata table.")] = False,
-    only: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Examine this rule alone; repeatable.")] = None,
+    only: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Check only this rule; repeatable.")] = None,
     partition: Annotated[
         list[str] | None, typer.Option(metavar="PATH", help="Examine the data files of this partition; repeatable.")
     ] = None,
@@ -42,7 +42,7 @@ def validate(
 ) -> None:
     """Check a table against every rule that a table at rest must satisfy. Nothing is changed.
 
-    Exit code 0: no finding of wrong answers or lost data; 1: such a finding; 3: a check failed itself.
+    Exit code 0: no finding of wrong answers or lost data; 1: such a finding; 3: a check ended with an error.
     """
     if as_json and format not in (None, "json"):
         raise typer.BadParameter(f"--json contradicts --format {format}")
