@@ -20,7 +20,8 @@ from hudi_conformance.mutants.drawn.draw import (
 )
 from hudi_conformance.mutants.drawn.operators import find_sites
 from hudi_conformance.mutants.drawn.triage import find_stale_entries, load_triage
-from hudi_conformance.runner.mutation.drawn import Judgement, judge_mutant, load_judgements, save_judgements
+from hudi_conformance.runner.mutation import drawn
+from hudi_conformance.runner.mutation.drawn import DrawnRun, Judgement, judge_mutant, load_run, save_run
 from hudi_conformance.runner.mutation.lines import RecordedLines
 from hudi_conformance.runner.mutation.worker import Answer, Worker
 
@@ -87,9 +88,12 @@ def test_a_seed_decides_what_is_drawn():
     assert len({(m.path, m.site.line) for m in draw_mutants(50, seed=3, root=root)}) == 50
 
 
+def mutants_of_path(path: str) -> list[DrawnMutant]:
+    return list(mutants_of_source(path, (reference_folder() / path).read_text()))
+
+
 def first_mutant(path: str, operator: str) -> DrawnMutant:
-    source = (reference_folder() / path).read_text()
-    return next(m for m in mutants_of_source(path, source) if m.site.operator == operator)
+    return next(m for m in mutants_of_path(path) if m.site.operator == operator)
 
 
 def test_a_module_is_imported_with_the_change():
@@ -214,8 +218,28 @@ def test_every_triaged_survivor_is_a_change_of_the_reference(tmp_path: Path):
 
 
 def test_an_interrupted_run_is_continued(tmp_path: Path):
-    """Judgements of the same seed and the same sources are read again; others are not."""
-    judged = [Judgement("drawn:a.py:1", Change("a.py", "f", "x = 1", "constant", "1", "2"), "killed", "case", 3, 0.5)]
-    save_judgements(tmp_path / "judged.json", 4, judged)
-    assert load_judgements(tmp_path / "judged.json", 4) == judged
-    assert load_judgements(tmp_path / "judged.json", 5) == load_judgements(tmp_path / "none.json", 4) == []
+    """What the same seed found on the same sources is read again; other seeds and other mutants are not."""
+    killed = Judgement("drawn:a.py:1", Change("a.py", "f", "x = 1", "constant", "1", "2"), "killed", "case", 3, 0.5)
+    file, names = tmp_path / "judged.json", {"drawn:a.py:1", "drawn:a.py:7"}
+    save_run(file, DrawnRun(4, [killed], {"drawn:a.py:7": 2}))
+    assert load_run(file, 4, names) == DrawnRun(4, [killed], {"drawn:a.py:7": 2})
+    assert load_run(file, 4, {"drawn:a.py:7"}) == DrawnRun(4, [], {"drawn:a.py:7": 2})
+    assert load_run(file, 5, names) == DrawnRun(5)
+    assert load_run(tmp_path / "none.json", 4, names) == DrawnRun(4)
+
+
+def test_a_batch_that_a_mutant_has_passed_is_not_run_again(monkeypatch: pytest.MonkeyPatch):
+    """An undecided mutant goes on with its next batch; a judged one is not run."""
+    undecided, judged = mutants_of_path("layout/names.py")[:2]
+    tests = {"test_x.py::first": 1.9, "test_x.py::second": 5.0}
+    lines = RecordedLines({(undecided.path, undecided.site.line): frozenset(tests)}, tests)
+    busy = FailingOnce()
+    monkeypatch.setattr(drawn, "Worker", lambda: busy)
+    monkeypatch.setattr(drawn, "_check_control", lambda *_: None)
+    monkeypatch.setattr(busy, "close", lambda: None)
+    known = Judgement(judged.name, judged.change, "killed", "case", 3, 0.5)
+    run = DrawnRun(1, [known], {undecided.name: 1})
+    drawn.judge_mutants([undecided, judged], lines, run, jobs=1, done=lambda _: None)
+    assert busy.runs[0] == ["test_x.py::second"]
+    assert [(j.name, j.asked) for j in run.judged] == [(judged.name, 3), (undecided.name, 2)]
+    assert run.passed == {}

@@ -103,31 +103,28 @@ def _judge_drawn(count: int, seed: int, jobs: int, output: Path | None) -> None:
 
     console = SafeConsole()
     chosen = draw_mutants(count, seed)
-    names = {mutant.name for mutant in chosen}
-    judged = [j for j in drawn.load_judgements(output, seed) if j.name in names] if output is not None else []
-    known = {j.name for j in judged}
-    chosen = tuple(mutant for mutant in chosen if mutant.name not in known)
+    run = drawn.DrawnRun(seed) if output is None else drawn.load_run(output, seed, {mutant.name for mutant in chosen})
     with Progress(transient=True, console=SafeConsole(stderr=True)) as progress:
-        task = progress.add_task("which cases execute which lines", total=len(chosen))
+        task = progress.add_task("which cases execute which lines", total=count, completed=len(run.judged))
 
-        def done(found: drawn.Judgement) -> None:
-            judged.append(found)
-            progress.update(task, advance=1, description=found.name)
-            colour = "green" if found.outcome == "killed" else "red"
-            console.print(f"[{colour}]{found.outcome}[/]  {escape(str(found.change))}  [dim]{escape(found.killed_by)}[/]")
+        def done(found: drawn.Judgement | None) -> None:
             if output is not None:
-                drawn.save_judgements(output, seed, judged)
+                drawn.save_run(output, run)
+            if found is not None:
+                progress.update(task, advance=1, description=found.name)
+                colour = "green" if found.outcome == "killed" else "red"
+                console.print(f"[{colour}]{found.outcome}[/]  {escape(str(found.change))}  [dim]{escape(found.killed_by)}[/]")
 
         try:
             lines = drawn.load_lines(drawn.folder_of_lines())
-            drawn.judge_mutants(chosen, lines, jobs=jobs, done=done)
+            drawn.judge_mutants(chosen, lines, run, jobs=jobs, done=done)
         except SuiteError as error:
             typer.echo(str(error), err=True)
             raise typer.Exit(BROKEN) from None
-    outcomes = [j.outcome for j in judged]
+    outcomes = [j.outcome for j in run.judged]
     counted = ", ".join(f"{outcomes.count(o)} {o}" for o in ("killed", "survived", "not executed"))
-    console.print(f"{len(judged)} drawn mutants, seed {seed}: {counted}")
-    raise typer.Exit(0 if outcomes.count("killed") == len(judged) else 1)
+    console.print(f"{len(outcomes)} drawn mutants, seed {seed}: {counted}")
+    raise typer.Exit(0 if outcomes.count("killed") == len(outcomes) else 1)
 
 
 def _run(chosen: list[Mutant], evidence: Evidence, jobs: int) -> list[Kill]:

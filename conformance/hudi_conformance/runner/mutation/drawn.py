@@ -3,11 +3,12 @@
 import hashlib
 import json
 import os
+import shutil
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -46,29 +47,41 @@ class Judgement:
     seconds: float
 
 
+@dataclass
+class DrawnRun:
+    """A run of drawn mutants: what is judged, and how many batches of tests each undecided mutant has passed, by its name."""
+
+    seed: int
+    judged: list[Judgement] = field(default_factory=list)
+    passed: dict[str, int] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class _Waiting:
-    """A mutant that no case has killed yet, with the batches of tests that are still to be run, and what was done."""
+    """A mutant that no case has killed yet, with the batches of tests, how many it has passed, and how long that took."""
 
     mutant: DrawnMutant
     batches: tuple[Sequence[str], ...]
-    asked: int = 0
+    passed: int = 0
     seconds: float = 0.0
 
 
 def judge_mutants(
-    mutants: Sequence[DrawnMutant], lines: RecordedLines, *, jobs: int, done: Callable[[Judgement], None]
-) -> list[Judgement]:
-    """Judge each mutant; `done` is called for each, in the order in which they are finished.
+    mutants: Sequence[DrawnMutant], lines: RecordedLines, run: DrawnRun, *, jobs: int, done: Callable[[Judgement | None], None]
+) -> None:
+    """Judge those of the mutants that are not judged in `run`, and note in it what is found.
 
-    Every mutant is run on its first batch of tests before the next batches are run on those that survived it, so that an
-    interrupted run has judged the mutants that are killed soon.
+    `done` is called after each batch of tests, with the judgement if there is one. Every mutant is run on its first batch
+    before the next batches are run on those that survived it, so that an interrupted run has judged the mutants that are
+    killed soon.
 
     Raises:
         SuiteError: pytest did not run.
     """
-    judged, lock = list[Judgement](), Lock()
-    waiting = deque(_Waiting(mutant, _batches(lines, mutant)) for mutant in mutants)
+    known, lock = {j.name for j in run.judged}, Lock()
+    new = [mutant for mutant in mutants if mutant.name not in known]
+    new.sort(key=lambda mutant: run.passed.get(mutant.name, 0))
+    waiting = deque(_Waiting(mutant, _batches(lines, mutant), run.passed.get(mutant.name, 0)) for mutant in new)
 
     def judge_waiting() -> None:
         worker = Worker()
@@ -83,16 +96,23 @@ def judge_mutants(
                 with lock:
                     if isinstance(found, _Waiting):
                         waiting.append(found)
-                    else:
-                        judged.append(found)
-                        done(found)
+                    done(_note(run, found))
         finally:
             worker.close()
 
     with ThreadPoolExecutor(jobs) as pool:
         for finished in [pool.submit(judge_waiting) for _ in range(jobs)]:
             finished.result()
-    return judged
+
+
+def _note(run: DrawnRun, found: Judgement | _Waiting) -> Judgement | None:
+    """Note in a run what a batch of tests has shown: the judgement, or that the mutant has passed it."""
+    if isinstance(found, _Waiting):
+        run.passed[found.mutant.name] = found.passed
+        return None
+    run.passed.pop(found.name, None)
+    run.judged.append(found)
+    return found
 
 
 def _check_control(lines: RecordedLines, worker: Worker) -> None:
@@ -113,14 +133,15 @@ def judge_mutant(mutant: DrawnMutant, lines: RecordedLines, worker: Worker) -> J
 
 def _run_batch(chosen: _Waiting, lines: RecordedLines, worker: Worker) -> Judgement | _Waiting:
     """Run the next batch of tests; the mutant waits on if all pass and there are more."""
-    start, mutant, killer = time.monotonic(), chosen.mutant, ""
-    if not chosen.batches:
+    start, mutant, batches = time.monotonic(), chosen.mutant, chosen.batches
+    if not batches:
         return Judgement(mutant.name, mutant.change, "not executed", "", 0, 0.0)
-    batch, *rest = chosen.batches
+    batch = batches[chosen.passed]
     killer = _first_failure(mutant.name, batch, sum(lines.seconds.get(t, 1.0) for t in batch), worker)
-    asked, seconds = chosen.asked + len(batch), round(chosen.seconds + time.monotonic() - start, 1)
-    if not killer and rest:
-        return _Waiting(mutant, tuple(rest), asked, seconds)
+    run, seconds = chosen.passed + 1, round(chosen.seconds + time.monotonic() - start, 1)
+    if not killer and run < len(batches):
+        return _Waiting(mutant, batches, run, seconds)
+    asked = sum(map(len, batches[:run]))
     return Judgement(mutant.name, mutant.change, "killed" if killer else "survived", killer, asked, seconds)
 
 
@@ -191,31 +212,48 @@ def folder_of_lines() -> Path:
 
 
 def load_lines(folder: Path) -> RecordedLines:
-    """The recorded lines in `folder`; they are recorded first if it does not exist.
+    """The recorded lines in `folder`. Chapters of the suite that are missing there are recorded first, one after the other.
+
+    An interrupted recording is continued with the chapter that was not finished.
 
     Raises:
-        SuiteError: the run that records them failed.
+        SuiteError: the run that records a chapter failed.
     """
-    if not folder.is_dir():
-        suite = [f"--record-lines={folder}", "fixtures", "conformance/hudi_conformance/suite"]
-        done = run_pytest(["-p", "no:randomly", "-n", str(os.cpu_count() or 1), *PLAIN, *suite])
-        if done.returncode != 0:
-            raise SuiteError(f"the run that records lines failed:\n{done.stdout[-3000:]}")
+    golden = {file.parents[1] for file in (ROOT / "fixtures").glob("*/*/case.json")}
+    programs = {file.parent for file in (ROOT / "conformance/hudi_conformance/suite").rglob("test_*.py")}
+    for chapter in sorted(golden | programs):
+        _record_chapter(chapter, folder / f"{chapter.parent.name}.{chapter.name}")
     return read_recorded_lines(folder)
 
 
-def save_judgements(path: Path, seed: int, judged: Sequence[Judgement]) -> None:
-    """Write a run of drawn mutants as JSON, with the state of the sources that it judged."""
-    mutants = [asdict(j) for j in sorted(judged, key=lambda j: (j.change.path, j.name))]
-    found = {"seed": seed, "state": folder_of_lines().name, "mutants": mutants}
+def _record_chapter(chapter: Path, target: Path) -> None:
+    """Record the lines that the cases in a folder execute; what an interrupted run has recorded is removed."""
+    if target.is_dir():
+        return
+    unfinished = target.with_name(f"unfinished-{target.name}")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    processes = ["-p", "no:randomly", "-n", str(os.cpu_count() or 1)]
+    done = run_pytest([*processes, *PLAIN, f"--record-lines={unfinished}", str(chapter.relative_to(ROOT))])
+    if done.returncode != 0:
+        raise SuiteError(f"the run that records the lines of {chapter.name} failed:\n{done.stdout[-3000:]}")
+    unfinished.rename(target)
+
+
+def save_run(path: Path, run: DrawnRun) -> None:
+    """Write a run of drawn mutants as JSON, with the state of the sources that it judges."""
+    mutants = [asdict(j) for j in sorted(run.judged, key=lambda j: (j.change.path, j.name))]
+    found = {"seed": run.seed, "state": folder_of_lines().name, "mutants": mutants, "passed": run.passed}
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def load_judgements(path: Path, seed: int) -> list[Judgement]:
-    """The judgements of an interrupted run with the same seed and the same sources; none if there are none."""
+def load_run(path: Path, seed: int, names: Collection[str]) -> DrawnRun:
+    """What an interrupted run with the same seed and the same sources has found about these mutants."""
+    run = DrawnRun(seed)
     if not path.is_file():
-        return []
+        return run
     found = json.loads(path.read_text(encoding="utf-8"))
-    if (found["seed"], found["state"]) != (seed, folder_of_lines().name):
-        return []
-    return [Judgement(**(one | {"change": Change(**one["change"])})) for one in found["mutants"]]
+    if (found["seed"], found["state"]) == (seed, folder_of_lines().name):
+        run.passed = {name: number for name, number in found["passed"].items() if name in names}
+        mutants = [one for one in found["mutants"] if one["name"] in names]
+        run.judged = [Judgement(**(one | {"change": Change(**one["change"])})) for one in mutants]
+    return run

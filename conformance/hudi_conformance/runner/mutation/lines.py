@@ -96,13 +96,13 @@ class RecordedLines:
 
 
 def read_recorded_lines(folder: Path) -> RecordedLines:
-    """What the processes of one or several runs recorded in `folder`.
+    """What the processes of one or several runs recorded in `folder` and the folders below it.
 
     Raises:
         FileNotFoundError: nothing was recorded there.
     """
     tests, seconds = dict[tuple[str, int], set[str]](), dict[str, float]()
-    files = sorted(folder.glob("lines.*"))
+    files = sorted(folder.rglob("lines.*"))
     if not files:
         raise FileNotFoundError(f"no recorded lines in {folder}")
     for file in files:
@@ -112,6 +112,6 @@ def read_recorded_lines(folder: Path) -> RecordedLines:
             path = Path(name).as_posix().rpartition(f"/{reference_folder().name}/")[2]  # of whichever checkout
             for line, contexts in data.contexts_by_lineno(name).items():
                 tests.setdefault((path, line), set()).update(filter(None, contexts))
-    for file in folder.glob(f"*{SECONDS}"):
+    for file in folder.rglob(f"*{SECONDS}"):
         seconds |= json.loads(file.read_text(encoding="utf-8"))
     return RecordedLines({place: frozenset(found) for place, found in tests.items()}, seconds)

@@ -2,9 +2,11 @@
 
 import json
 import shutil
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from hudi_conformance.contract.client import Client
@@ -28,8 +30,10 @@ from hudi_conformance.suite.support.tables.migrated_tables import (
     written,
 )
 from hudi_conformance.suite.support.tables.older_tables import golden_table
-from hudi_reference import WritableTable, create_index, migrate
+from hudi_reference import WritableTable, create_index, create_table, migrate
+from hudi_reference.clock import ManualClock
 from hudi_reference.errors import HudiError, MigrationRefused, TableChanged
+from hudi_reference.ids import SeededIds
 from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
 from hudi_reference.metadata.records import ColumnStats
 from hudi_reference.metadata.table import MetadataTable
@@ -44,6 +48,12 @@ pytestmark = [
 BOTH_TYPES = pytest.mark.parametrize("type", TYPES)
 EVERY_CLASS = pytest.mark.parametrize("name", REPLACED)
 DEFINITIONS = ".hoodie/.index_defs/index.json"
+_DATE = {"type": "int", "logicalType": "date"}
+DAYS = {
+    "type": "record",
+    "name": "days",
+    "fields": [{"name": "id", "type": "string"}, {"name": "day", "type": ["null", _DATE], "default": None}],
+}
 #: What a table stores at version 8 under another name, or as the class that its mode is stored with.
 STRATEGY = "hoodie.compaction.record.merger.strategy"
 
@@ -173,6 +183,29 @@ def test_indexes_without_a_version_become_v1(engine: Client, type: Type) -> None
     opened(storage, 11).upsert(as_rows(change("b", 9, "found"), change("z", 1, None)))
     assert [row["id"] for row in opened(storage).snapshot(where=[("name", "=", "found")]).to_pylist()] == ["b"]
     assert {one.value_type for one in column_statistics(storage)} == {None}, "an index of version V1 has types of values"
+
+
+@BOTH_TYPES
+@pytest.mark.needs("read.snapshot", "read.filter", "service.migrate", "service.index")
+@pytest.mark.requirements("IDX-043", "IDX-049", "IDX-045")
+def test_upgraded_secondary_indexes_are_read_as_v1(engine: Client, type: Type) -> None:
+    """IDX-043: entries of dates are texts in version V1 and numbers of days in V2. After an upgrade the index of a date column
+    is V1 still: filters on it find the rows of before, and those that are written afterwards.
+    """
+    only_in_process(engine)
+    days = {f"k{number}": date(2026, 1, 1 + number) for number in range(9)}
+    table = create_table(
+        "memory:///migrated", name="days", schema=DAYS, record_key=["id"], table_type=type, version=8, options=INDEXED,
+        storage=MemoryStorage(), clock=ManualClock(1_767_225_600_000), ids=SeededIds(0),
+    )  # fmt: skip
+    table.upsert(pa.table({"id": list(days), "day": list(days.values())}))
+    create_index(opened(table.storage, 2), "by_day", "day")
+    migrated(9)(table.storage)
+    opened(table.storage, 11).upsert(pa.table({"id": ["later"], "day": [date(2026, 1, 5)]}))
+    assert definitions(table.storage)["secondary_index_by_day"]["version"] == "V1"
+    for key, day in days.items():
+        found = opened(table.storage).snapshot(["id"], where=[("day", "=", day)]).column("id").to_pylist()
+        assert sorted(found) == [key, *(["later"] if key == "k4" else [])]
 
 
 @BOTH_TYPES

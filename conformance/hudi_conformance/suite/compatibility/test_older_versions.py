@@ -1,5 +1,6 @@
 """Writers on tables of version 6 and on tables whose migration is not finished; migrations that crash."""
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from hudi_conformance.explorer.crash_points import Crashed, copy_storage, crash_
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, expect_rows, row
 from hudi_conformance.suite.support.tables.older_tables import ROW, golden_table
-from hudi_conformance.suite.support.tables.written_tables import completed_files, table_folder
+from hudi_conformance.suite.support.tables.written_tables import completed_files, files_below, table_folder
 from hudi_reference import Migration, migrate, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import HudiError, MigrationRefused, TableChanged, UnfinishedMigration
@@ -35,7 +36,7 @@ def table_version(folder: Path) -> str:
 
 
 @pytest.mark.needs("write.upsert", "table-version.6", "read.snapshot")
-@pytest.mark.requirements("COMPAT-005")
+@pytest.mark.requirements("COMPAT-005", "COMPAT-001")
 @pytest.mark.parametrize("name", ["v6.cow", "v6.mor"])
 def test_a_write_does_not_raise_the_version_of_a_table(engine: Client, new_uri: Callable[[], str], name: str) -> None:
     """COMPAT-005: a table of version 6 is written at version 6, or the write is refused; the stored version does not change."""
@@ -47,6 +48,28 @@ def test_a_write_does_not_raise_the_version_of_a_table(engine: Client, new_uri: 
     except (Refused, EngineError):
         assert engine.read(uri, Query("snapshot")).num_rows == before
     assert table_version(table_folder(uri)) == "6"
+
+
+@pytest.mark.needs("create", "write.upsert", "copy-on-write", "partition.none")
+@pytest.mark.requirements("COMPAT-002", "COMPAT-004")
+@pytest.mark.parametrize("version", [7, 10, 99])
+def test_a_table_of_an_unknown_version_is_not_written(engine: Client, new_uri: Callable[[], str], version: int) -> None:
+    """COMPAT-002: a writer that does not know the version of a table refuses it, and changes no file.
+
+    Version 7 existed in unreleased code only; later versions than 9 are unknown to each engine here.
+    """
+    uri = new_uri()
+    engine.create(uri, Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", False).spec())
+    engine.write(uri, "upsert", as_arrow([row("a", 1, "first")]))
+    file = table_folder(uri) / ".hoodie" / "hoodie.properties"
+    text = file.read_text()
+    file.write_text(re.sub(r"(?m)^hoodie\.table\.version=.*$", f"hoodie.table.version={version}", text))
+    (file.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
+    before = files_below(table_folder(uri))
+    with pytest.raises((Refused, EngineError)):
+        engine.write(uri, "upsert", as_arrow([row("a", 2, "second")]))
+    assert files_below(table_folder(uri)) == before
+    file.write_text(text)  # the table is inspected after the test
 
 
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "copy-on-write", "partition.none")

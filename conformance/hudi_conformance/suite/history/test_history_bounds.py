@@ -3,9 +3,11 @@
 Actions that engines make only in table services are written to the timeline by hand, between the writes of a table.
 """
 
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ from hudi_conformance.suite.support.tables.archived_tables import (
     read_step,
     write_times,
 )
-from hudi_conformance.suite.support.tables.written_tables import base_files, table_folder
+from hudi_conformance.suite.support.tables.written_tables import Type, base_files, data_files, table_folder
 from hudi_reference.timeline.contents.actions import write_action
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
@@ -297,6 +299,29 @@ def test_orphan_files_are_deleted_before_the_action_is_archived(engine: Client, 
     expect_rows(engine, uri, expected_rows(WRITES), "after")
     assert not lost.exists()
     assert not stray.exists()
+
+
+@pytest.mark.parametrize("type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.needs("create", "write.upsert", "service.archive", "read.snapshot", "copy-on-write", "merge-on-read", "log.avro")
+@pytest.mark.needs("partition.plain")
+@pytest.mark.requirements("BF-007", "LF-007")
+def test_committed_files_stay_whatever_the_write_tokens_of_other_attempts(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """BF-007: beside each data file of archived actions are files of failed attempts, with smaller and greater write tokens.
+    Archiving may remove these; the committed files stay, and so do the rows.
+    """
+    uri = new_uri()
+    new_table(engine, uri, type)
+    write_times(engine, uri, WRITES, NOT_BY_ITSELF)
+    committed = data_files(uri)
+    for path, token in product(committed, ("0-0-0", "99999-0-0")):
+        other = table_folder(uri) / re.sub(r"(?<=_)\d+-\d+-\d+(?=_\d{17}|$)", token, path)
+        if not other.exists():
+            shutil.copyfile(table_folder(uri) / path, other)
+    assert len(data_files(uri)) > len(committed)
+    engine.service(uri, "archive", options=archive_limits(4, 2))
+    assert read_step(uri).archived
+    assert committed <= data_files(uri)
+    expect_rows(engine, uri, expected_rows(WRITES), "after archiving")
 
 
 @pytest.mark.needs("create", "write.upsert", "service.archive", "merge-on-read", "partition.plain")

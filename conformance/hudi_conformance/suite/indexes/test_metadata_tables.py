@@ -130,6 +130,17 @@ def test_the_metadata_table_compacts_and_cleans_itself(engine: Client, new_uri: 
     table.check("after many writes")
 
 
+@pytest.mark.needs(*WRITES, "service.clean", "service.clustering", "write.insert-overwrite", "write.delete-partition")
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-004")
+def test_services_beside_the_maintenance_of_the_metadata_table(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-004: the metadata table is compacted again and again while services of the table run; rows and indexes are right."""
+    often = {**INDEXED, "hoodie.metadata.compact.max.delta.commits": "2"}
+    table = IndexedTable(engine, new_uri(), type, often).write(*INSERTS, *CHANGES)
+    table.check_after_services()
+    assert len(table.metadata_files("files/*.hfile")) > 1, "the metadata table was not compacted"
+
+
 @KEEPS
 @pytest.mark.requirements("MDT-002", "LAY-014")
 def test_the_metadata_table_is_a_hudi_table(engine: Client, new_uri: NewUri) -> None:
