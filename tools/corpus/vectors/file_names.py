@@ -62,7 +62,7 @@ def cases() -> Iterator[VectorCase]:
     yield VectorCase(
         area="names",
         name="base-file-names",
-        requirements=["BF-003", "BF-004", "BF-009", "BF-010"],
+        requirements=["BF-001", "BF-003", "BF-004", "BF-009", "BF-010"],
         says="The name of a base file consists of file id, write token, requested time and format.",
         needs=["compute.base-file-name.parse"],
         flags=["wrong-rows"],

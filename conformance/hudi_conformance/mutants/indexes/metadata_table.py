@@ -2,6 +2,7 @@
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.metadata import codec, keys
+from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.services.metadata_table import metadata_sync
 
 
@@ -21,3 +22,15 @@ def file_stats_read_as_partition_stats(patch: Patch) -> None:
 def hash_seed_unsigned(patch: Patch) -> None:
     """Widens the seed of the hash without sign extension."""
     patch.set(keys, "_SEED", 0xDABADABA)
+
+
+@mutant(breaks="IDX-002")
+def bloom_filter_partition_in_the_singular(patch: Patch) -> None:
+    """Names the partition of the bloom filters `bloom_filter`."""
+    patch.set(BuiltIn.BLOOM_FILTERS, "_value_", "bloom_filter")
+
+
+@mutant(breaks="IDX-009")
+def record_index_partition_as_a_setting(patch: Patch) -> None:
+    """Names the partition of the record index as the setting that enables it."""
+    patch.set(BuiltIn.RECORD_INDEX, "_value_", "record_level_index")

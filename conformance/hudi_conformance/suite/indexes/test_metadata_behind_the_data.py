@@ -12,6 +12,10 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import EngineError, Refused
+from hudi_conformance.engines.registry import connect
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, row
+from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
+from hudi_conformance.suite.support.tables.metadata_tables import INDEXED, INSERTS, IndexedTable
 from hudi_conformance.suite.support.tables.tables_under_services import Json, copy_golden_table, sort_rows
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 
@@ -61,3 +65,18 @@ def test_a_metadata_table_without_the_last_writes_hides_no_row(engine: Client, t
     except (EngineError, Refused):
         return
     assert found == expected, "rows of an earlier state"
+
+
+@pytest.mark.needs(*READS, "copy-on-write")
+@BOTH_TYPES
+@pytest.mark.requirements("RDR-018", "MDT-008")
+def test_a_key_that_the_metadata_table_lacks_is_found(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """RDR-018: the record index lacks the write that inserted a key. A filter on the key finds the row, or is an error."""
+    with connect("reference") as writer:
+        table = IndexedTable(writer, new_uri(), type, INDEXED).write(*INSERTS, Step("upsert", (row("new", 1, "x"),)))
+    remove_from_metadata(table.folder, table.times[-1])
+    try:
+        found = engine.read(table.uri, Query(columns=("id",), where=(("id", "=", "new"),))).to_pylist()
+    except (EngineError, Refused):
+        return
+    assert {"id": "new"} in found, "the row of the last write is lost"

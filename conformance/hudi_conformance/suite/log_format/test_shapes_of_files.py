@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hudi_conformance.contract.client import Client
+from hudi_conformance.engines.registry import connect
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, expect_rows, row
 from hudi_conformance.suite.support.tables.stored_blocks import SCHEMA, STORED_AS, Block, hfile_keys, log_files, parse_blocks
 from hudi_conformance.suite.support.tables.written_tables import CAPTURED, base_files
@@ -89,6 +90,24 @@ def test_an_hfile_block_has_its_keys_in_order(engine: Client, new_uri: Callable[
     block = rewrite_rows(engine, new_uri(), "hfile")
     assert block.kind == STORED_AS["hfile"]
     assert hfile_keys(block.content) == [key.encode() for key in KEYS]
+
+
+@pytest.mark.requirements("BLK-024", "BLK-025", "BF-002")
+@pytest.mark.needs(*LOGS, "log.hfile")
+def test_an_hfile_block_of_long_keys_is_read(engine: Client, new_uri: Callable[[], str]) -> None:
+    """BLK-024: the keys of the blocks of an HFile fill more than 128 KiB, so that many writers store an index of two levels.
+    The engine and the reference find every row.
+    """
+    uri, keys = new_uri(), [f"{number:03}{'k' * 24_000}" for number in range(100)]
+    engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
+    engine.write(uri, "upsert", as_arrow([row(key, 1, "x") for key in keys]))
+    changed = [row(key, 2, "y") for key in keys]
+    engine.write(uri, "upsert", as_arrow(changed), options={"hoodie.logfile.data.block.format": "hfile"})
+    (block,) = [block for log in log_files(uri) for block in parse_blocks(log.read_bytes())]
+    assert hfile_keys(block.content) == [key.encode() for key in keys]
+    expect_rows(engine, uri, changed, "read by the engine")
+    with connect("reference") as reference:
+        expect_rows(reference, uri, changed, "read by the reference")
 
 
 @pytest.mark.requirements("BLK-031", "BLK-032", "BLK-034")

@@ -73,10 +73,16 @@ def log_files(uri: str) -> list[Path]:
 
 
 def hfile_keys(content: bytes) -> list[bytes]:
-    """Return the row keys of an HFile in stored order, from its data blocks: a header of 33 bytes, then entries."""
+    """Return the row keys of an HFile in stored order, from its data blocks: a header of 33 bytes, then entries.
+
+    Between data blocks there may be leaves of the index.
+    """
     keys, place = list[bytes](), 0
-    while content[place : place + 8] == b"DATABLK*":
+    while (kind := content[place : place + 8]) in (b"DATABLK*", b"IDXLEAF2"):
         on_disk, _, _, _, _, with_header = struct.unpack(">iiqBii", content[place + 8 : place + 33])
+        if kind == b"IDXLEAF2":
+            place += 33 + on_disk
+            continue
         payload = content[place + 33 : place + with_header]
         entries = io.BytesIO(gzip.decompress(payload) if payload[:2] == b"\x1f\x8b" else payload)
         while head := entries.read(8):
