@@ -47,6 +47,8 @@ def test_a_write_does_not_raise_the_version_of_a_table(engine: Client, new_uri: 
         engine.write(uri, "upsert", ROW)
     except (Refused, EngineError):
         assert engine.read(uri, Query("snapshot")).num_rows == before
+    else:
+        assert engine.read(uri, Query("snapshot")).num_rows == before + 1
     assert table_version(table_folder(uri)) == "6"
 
 

@@ -131,16 +131,31 @@ def test_deletes_with_several_ordering_values(engine: Client, new_uri: NewUri, t
         assert rows_by_key(engine, uri, "ts", "n") == right, f"after write {number}"
 
 
+def write_null_by_partial_update(engine: Client, uri: str, type: Type) -> None:
+    """Write a row to a table with IGNORE_DEFAULTS, and set one of its columns to null by a partial update."""
+    properties = {"hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}
+    engine.create(uri, table_of(type, "ts", merge_mode="EVENT_TIME_ORDERING", properties=properties))
+    engine.write(uri, "upsert", as_table({"id": "k", "ts": 1, "a": "A", "b": "B"}))
+    engine.write(uri, "partial_update", as_table({"id": "k", "ts": 2, "a": None}, columns=("id", "ts", "a")))
+
+
 @BOTH_TYPES
 @pytest.mark.needs("write.partial-update", "merge.partial-updates")
 @pytest.mark.requirements("MRG-050", "PROP-023")
 def test_a_partial_update_sets_a_null(engine: Client, new_uri: NewUri, type: Type) -> None:
     """MRG-050: with IGNORE_DEFAULTS a partial update that sets a column to null stores the null, and keeps other columns."""
-    properties = {"hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}
     uri = new_uri()
-    engine.create(uri, table_of(type, "ts", merge_mode="EVENT_TIME_ORDERING", properties=properties))
-    engine.write(uri, "upsert", as_table({"id": "k", "ts": 1, "a": "A", "b": "B"}))
-    engine.write(uri, "partial_update", as_table({"id": "k", "ts": 2, "a": None}, columns=("id", "ts", "a")))
+    write_null_by_partial_update(engine, uri, type)
+    assert rows_by_key(engine, uri, "ts", "a", "b") == {"k": (2, None, "B")}
+
+
+@pytest.mark.needs("write.partial-update", "merge.partial-updates", "service.compaction")
+@pytest.mark.requirements("MRG-050", "PROP-023")
+def test_a_compaction_keeps_the_null_of_a_partial_update(engine: Client, new_uri: NewUri) -> None:
+    """MRG-050: with IGNORE_DEFAULTS a compaction stores the null that a partial update has set."""
+    uri = new_uri()
+    write_null_by_partial_update(engine, uri, "MERGE_ON_READ")
+    compact_if_possible(engine, uri, "MERGE_ON_READ")
     assert rows_by_key(engine, uri, "ts", "a", "b") == {"k": (2, None, "B")}
 
 
