@@ -8,6 +8,7 @@ from typing import Any
 from hudi_conformance.mutants.drawn.draw import Change
 from hudi_conformance.mutants.drawn.triage import load_triage
 from hudi_conformance.report.evidence.figures import FOLDER
+from hudi_conformance.report.evidence.untested import load_untested
 
 HEAD = """\
 # Mutation testing
@@ -39,7 +40,8 @@ which the reference cannot be imported.
 def mutation_testing_page() -> str:
     """The page's text."""
     runs = sorted(FOLDER.glob("drawn-mutants*.json"))
-    return HEAD + "\n".join(_run(json.loads(path.read_text(encoding="utf-8"))) for path in runs) + _survivors() + NEXT
+    drawn = "\n".join(_run(json.loads(path.read_text(encoding="utf-8"))) for path in runs)
+    return HEAD + drawn + _survivors() + _untested() + NEXT
 
 
 NEXT = "Read next: [add-a-case.md](add-a-case.md), [architecture.md](architecture.md).\n"
@@ -112,6 +114,13 @@ def _survivors() -> str:
             parts += [f"| {e.change.path}, {e.change.function or 'module'} | {_text(e.change)} | {e.reason} |" for e in found]
             parts.append("")
     return "\n".join(parts) + "\n"
+
+
+def _untested() -> str:
+    """The rules without a mutant that is killed in each of their roles."""
+    rows = [f"| {one.rule} | {', '.join(one.roles)} | {one.reason} |" for one in load_untested()]
+    head = "## Rules that no named mutant tests\n\n| rule | roles | reason |\n|---|---|---|\n"
+    return head + "\n".join(rows) + "\n\n"
 
 
 def _text(change: Change) -> str:

@@ -8,10 +8,13 @@ import pytest
 
 from hudi_conformance.cases.suite_marks import Modules, read_suite_module
 from hudi_conformance.mutants.harness.score import Kill
-from hudi_conformance.report.evidence.evidence import CitedCase, Evidence
+from hudi_conformance.report.evidence.coverage import list_entries
+from hudi_conformance.report.evidence.evidence import CitedCase, Evidence, gather_evidence
 from hudi_conformance.report.evidence.freshness import find_stale_kills, load_records, make_record, save_records
 from hudi_conformance.report.evidence.gaps import Gaps, describe_gaps, find_faults, find_gaps, load_gaps, save_gaps, shrink
+from hudi_conformance.report.evidence.levels import roles_reached
 from hudi_conformance.report.evidence.source_facts import read_mutants, read_mutants_of_file, read_reference_module
+from hudi_conformance.report.evidence.untested import load_untested
 
 GOLDEN = CitedCase("golden", ("LF-010",), (), "p", "d", golden={"id": "golden"})
 PROGRAM = CitedCase("test_x::test_y", ("LF-013",), (), "p", "d", fingerprint="1")
@@ -133,3 +136,15 @@ def test_the_committed_records_are_json_with_one_line_a_mutant():
 
     lines = FILE.read_text(encoding="utf-8").splitlines()
     assert len(json.loads(FILE.read_text(encoding="utf-8"))) == len(lines) - 2
+
+
+def test_each_rule_that_no_mutant_tests_has_a_reason():
+    """The list names exactly the rules, with the roles, in which no citing case kills a mutant; excluded rules aside."""
+    evidence, missing = gather_evidence(), dict[str, tuple[str, ...]]()
+    for entry in list_entries(evidence):
+        rule = entry.requirement
+        reached = roles_reached(rule, evidence.cases_citing(rule.id), evidence.mutants_breaking(rule.id), evidence.verdicts)
+        left = tuple(role for role in rule.role if role not in reached["mutation-tested"])
+        if left and entry.status != "excluded":
+            missing[rule.id] = left
+    assert {one.rule: one.roles for one in load_untested()} == missing
