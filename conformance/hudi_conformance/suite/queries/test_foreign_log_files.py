@@ -41,7 +41,7 @@ def expect_error_or_rows(engine: Client, uri: str, rows: Sequence[Row]) -> None:
     except ContractError:
         return
     given, expected = (sorted((one["id"], one["value"], one["city"]) for one in some) for some in (found, rows))
-    assert given == expected
+    assert given == expected, "rows of the other file"
 
 
 @pytest.mark.requirements("LF-035", "TL-005")
