@@ -1,6 +1,7 @@
 """Indexes that are built while writes and services run: the plan, the entries of indexer and writers, and the outcome."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import fastavro
 import pytest
@@ -249,18 +250,18 @@ def check_nothing_was_built(table: IndexedTable, instant: str) -> None:
 @pytest.mark.needs(*WRITES, "service.index", "service.savepoint", "service.restore")
 @pytest.mark.requirements("INX-013")
 def test_a_restore_ends_a_build(engine: Client, new_uri: NewUri) -> None:
-    """INX-013: the table is restored to a time before the plan: the index would contain rows that no longer exist, so it is not
-    published.
+    """INX-013: the table is restored to a time before the plan: an index of its base instant would contain rows that no longer
+    exist, so it is not published. ER-200: an indexer that reads the state after the restore may publish the index of that.
     """
     table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE").write(*INSERTS)
     engine.service(table.uri, "savepoint", instant=table.times[-1])
     engine.write(table.uri, "upsert", as_arrow((row("y", 1, "new"),)), options=LISTED)
     instant = table.build_indexes(phase="schedule")
     engine.service(table.uri, "restore", instant=table.times[-1])
-    with pytest.raises(ContractError):
+    with suppress(ContractError):
         table.build_indexes(phase="execute", instant=instant)
     table.check("restored")
-    assert table.build_indexes() is not None
+    assert set(WANTED) <= set(table.listed_partitions()) or table.build_indexes() is not None
     table.check("indexed")
 
 

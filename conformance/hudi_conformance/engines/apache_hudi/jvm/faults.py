@@ -10,6 +10,8 @@ from hudi_conformance.contract import Conflict, EngineError, Refused
 _NO_MERGER = "No valid spark merger implementation"
 #: Message of a write client for a type of index that it does not look keys up in.
 _NO_INDEX = "Unsupported index type"
+#: The Java client of 1.0.1 cannot do on the classes of 1.0.2 what this error names, such as compacting the metadata table.
+_OTHER_CLASSES = "IllegalAccessError"
 _CONFLICTS = ("HoodieWriteConflictException", "HoodieLockException")
 
 
@@ -42,6 +44,8 @@ def translated(thrown: Any, trace: str) -> Conflict | EngineError | Refused:
     if _NO_INDEX in _described(causes[-1]):
         return Refused("write.global-index", _described(causes[-1]))
     for cause in causes:
+        if _class(cause) == _OTHER_CLASSES:
+            return Refused("write.metadata-table", _described(cause))
         if _class(cause) in _CONFLICTS:
             return Conflict(_described(cause))
     return EngineError(_described(causes[-1]), trace)
