@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,7 @@ from clause_places_samples import (
 
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.layout.metadata_settings import USABLE
+from hudi_reference.layout.names import split_path
 from hudi_reference.metadata.availability import PATH_KEY, definitions_path
 from hudi_reference.query.plan import schema_of
 from hudi_reference.schema.avro import field_names
@@ -215,6 +217,34 @@ def _index_of_no_column(storage: Storage) -> None:
     storage.put(path, json.dumps(document).encode())
 
 
+def _leave_out_numbers(storage: Storage) -> None:
+    """The last file group of an index has a number that leaves others out: these are lost, and nothing names them."""
+    logs = [path for path in t.paths(storage, ".hoodie/metadata/record_index/.record-index-", ".log.1_") if "%" not in path]
+    folder, name = split_path(last(logs))
+    start = len(".record-index-")
+    number, rest = int(name[start : start + 4]), name[start + 4 :]
+    storage.put(f"{folder}/.record-index-{number + 3:04}{rest}", storage.get(f"{folder}/{name}"))
+
+
+def _other_metadata_version(storage: Storage) -> None:
+    path = ".hoodie/metadata/.hoodie/hoodie.properties"
+    if path not in stored(storage).listing.files:
+        raise NotPossible
+    version = b"8" if stored(storage).version == 9 else b"9"
+    storage.put(path, re.sub(rb"(?m)^hoodie.table.version=.", b"hoodie.table.version=" + version, storage.get(path)))
+
+
+def _lose_clustering_plan(storage: Storage) -> None:
+    table = stored(storage)
+    storage.put(table.path_of(first(i for i in table.contents if i.action == "clustering" and i.state is State.REQUESTED)), b"")
+
+
+def _take_for_service(storage: Storage) -> None:
+    table = stored(storage)
+    write = last(i for i in writes(storage) if i.action == "deltacommit" and table.commits[i].operation == "UPSERT")
+    change_record(storage, write, lambda record: record.update(operationType="COMPACT"))
+
+
 RESULTS = (
     Clause("a rewritten base file without a copied row", ("TL-005",), LOST, _lose_copied_row),
     Clause("a clustering that lost a row", ("TL-011",), LOST, _lose_clustered_row),
@@ -232,5 +262,9 @@ RESULTS = (
     Clause("event time without ordering fields", ("MRG-034",), WRONG, _lose_ordering_fields),
     Clause("partitions of another column", ("PROP-008",), WRONG, _partition_by("other")),
     Clause("partition fields of a table without partitions", ("PROP-008",), WRONG, _partition_by("nothing")),
+    Clause("an index that lost file groups that nothing names", ("IDX-010",), WRONG, _leave_out_numbers),
+    Clause("a metadata table of another version", ("COMPAT-009",), WRONG, _other_metadata_version),
+    Clause("an empty plan of a clustering", ("TL-012",), WRONG, _lose_clustering_plan),
+    Clause("a write that calls itself a compaction", ("TL-044",), WRONG, _take_for_service),
     Clause("an index of no column", ("PROP-014",), WRONG, _index_of_no_column),
 )  # fmt: skip

@@ -1,5 +1,7 @@
 """Damages of settings, of left-over files, and of the results of services."""
 
+import re
+
 import validated_tables_samples as t
 from damages_samples import Damage
 
@@ -51,6 +53,21 @@ def _count_another_insert(storage: Storage) -> None:
                     lambda record: t.stats_of(record)[0].update(numInserts=1))  # fmt: skip
 
 
+METADATA = ".hoodie/metadata/"
+
+
+def _change_version_of_metadata_table(storage: Storage) -> None:
+    path = f"{METADATA}.hoodie/hoodie.properties"
+    version = b"9" if b"hoodie.table.version=8" in storage.get(path) else b"8"
+    storage.put(path, re.sub(rb"(?m)^hoodie.table.version=.", b"hoodie.table.version=" + version, storage.get(path)))
+
+
+def _add_file_group(storage: Storage) -> None:
+    """A file group of the metadata table has a number that leaves others out."""
+    path = t.paths(storage, f"{METADATA}files/", "files-0000-0", ".log.")[-1]
+    storage.put(path.replace("files-0000-0", "files-0004-0"), storage.get(path))
+
+
 SETTINGS_DAMAGES = (
     Damage("record key that is no column", "settings.columns", "PROP-007", t.copy_on_write,
            _set("hoodie.table.recordkey.fields", "nothing")),
@@ -80,6 +97,14 @@ SETTINGS_DAMAGES = (
            lambda s: s.delete(t.completed(s, "commit")), ("TL-030",)),
     Damage("no ordering field", "settings.event-time", "MRG-034", t.merge_on_read,
            _set("hoodie.record.merge.mode", "EVENT_TIME_ORDERING"), ("MRG-021",)),
+    Damage("a write that calls itself a compaction", "actions.services", "TL-044", t.merge_on_read,
+           lambda s: t.change_record(s, t.completed(s, "deltacommit"), lambda record: record.update(operationType="COMPACT"))),
+    Damage("an empty plan of a clustering", "actions.lost-plans", "TL-012", lambda: t.with_plan("clustering"),
+           lambda s: s.put(t.paths(s, ".clustering.requested")[0], b"")),
+    Damage("a metadata table of another version", "metadata.version", "COMPAT-009", t.with_metadata_table,
+           _change_version_of_metadata_table),
+    Damage("file groups of an index lost", "metadata.file-groups", "IDX-010", t.with_metadata_table, _add_file_group,
+           ("LF-007", "MDT-008")),
     Damage("no requested file", "timeline.pairs", "TL-048", t.copy_on_write,
            lambda s: s.delete(f"{t.TIMELINE}/{_requested(s)}.commit.requested")),
 )  # fmt: skip

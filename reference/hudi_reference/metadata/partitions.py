@@ -16,13 +16,14 @@ so that keys are unique. In storage it is the record key.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
-from hudi_reference.errors import InvalidQuery
+from hudi_reference.errors import InvalidQuery, MalformedMetadata
 from hudi_reference.layout.partitions import escape, unescape
+from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.metadata.keys import file_group_of
 from hudi_reference.requirement import implements
 
@@ -100,6 +101,31 @@ def whole_key(key: str) -> str:
     return key
 
 
+#: The number of a file group, at the end of its id.
+_NUMBER = re.compile(r"-(\d{4})-0$")
+
+
+def _check_numbers(ids: Sequence[str]) -> None:
+    """Raise MalformedMetadata unless these sorted ids of one index have the numbers from 0 on, by the rest of the id.
+
+    A clean of Apache Hudi 1.0.2 adds file groups with other names to an index.
+    """
+    last: tuple[str, int] = ("", -1)
+    for one in ids:
+        match = _NUMBER.search(one)
+        if match is None:
+            continue
+        name, number = one[: match.start()], int(match[1])
+        expected = last[1] + 1 if name == last[0] else 0
+        if number != expected:
+            raise MalformedMetadata(
+                "a file group of an index is missing", rule="IDX-010", path=f"{META_FOLDER}/metadata",
+                expected=f"a file group {name}-{expected:04}-0", found=", ".join(ids)[:200],
+                remedy="drop the index and create it again",
+            )  # fmt: skip
+        last = name, number
+
+
 @dataclass(frozen=True)
 class IndexGroups:
     """The file groups of an index, in order of their numbers, by the partition of the table to which they belong."""
@@ -109,11 +135,18 @@ class IndexGroups:
     hashed: Callable[[str], str] = whole_key
 
     @classmethod
+    @implements("IDX-010", "IDX-011")
     def from_ids(cls, ids: Iterable[str], hashed: Callable[[str], str] = whole_key) -> Self:
-        """Those with these file ids."""
+        """Those with these file ids.
+
+        Raises MalformedMetadata if a number is left out: the hash of a key would select another file group than when the entry
+        was stored, and the key would not be found.
+        """
         found: dict[str | None, list[str]] = {}
         for one in sorted(ids):
             found.setdefault(part_of(one), []).append(one)
+        for groups in found.values():
+            _check_numbers(groups)
         return cls({part: tuple(ids) for part, ids in found.items()}, hashed)
 
     @property

@@ -9,7 +9,7 @@ from hudi_reference.errors import InvalidQuery, InvalidRows, MalformedFileName, 
 from hudi_reference.layout.names import in_merge_order, parse_data_file_name, require_base_file_name, require_log_file_name
 from hudi_reference.layout.partitions import NULL_PARTITION, escape, unescape
 from hudi_reference.metadata.definitions import dump_definitions, parse_definitions
-from hudi_reference.metadata.partitions import BuiltIn, Kind, file_id, index_partition
+from hudi_reference.metadata.partitions import BuiltIn, IndexGroups, Kind, file_id, index_partition
 from hudi_reference.records.keys.bucket_hash import bucket_of
 from hudi_reference.records.keys.record_keys import composite_key
 from hudi_reference.timeline.instants.times import milliseconds_of
@@ -30,6 +30,17 @@ def test_partitions_and_file_ids_equal_those_of_apache_hudi() -> None:
     assert index_partition(Kind.SECONDARY, "idx_s") == "secondary_index_idx_s"
     with pytest.raises(InvalidQuery):
         file_id("files", 10_000)
+
+
+def test_file_groups_of_an_index_have_all_numbers() -> None:
+    """IDX-010: without one of the file groups the hash of a key would select another one."""
+    whole = [file_id("record_index", group) for group in range(3)]
+    parted = [file_id("record_index", group, part) for part in ("x", "y-1") for group in range(2)]
+    assert len(IndexGroups.from_ids(whole).by_part[None]) == 3
+    assert {len(ids) for ids in IndexGroups.from_ids(parted).by_part.values()} == {2}
+    for ids in (whole[1:], [whole[0], whole[2]], parted[1:]):
+        with pytest.raises(MalformedMetadata):
+            IndexGroups.from_ids(ids)
 
 
 def test_definitions_are_read_and_written_again() -> None:

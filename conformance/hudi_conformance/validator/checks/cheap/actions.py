@@ -118,6 +118,28 @@ def _operations(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
         )  # fmt: skip
 
 
+#: The action as which a service completes, and its rule.
+_COMPLETES_AS: Mapping[str, tuple[str, str]] = {
+    "COMPACT": ("commit", "TL-044"), "CLUSTER": ("replacecommit", "TL-043"), "LOG_COMPACT": ("deltacommit", "TL-016"),
+}  # fmt: skip
+
+
+def _services(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-043, TL-044, TL-016: the metadata of a service is in the file of the action as which it completes."""
+    for instant, commit in table.commits.items():
+        wanted = _COMPLETES_AS.get(commit.operation)
+        if wanted is None:
+            continue
+        action, rule = wanted
+        tally.looked(rule)
+        if instant.action != action:
+            yield Finding(
+                rule, "wrong-answers", table.path_of(instant),
+                "Incremental queries leave the changes of the write out, because they take it for a service.",
+                f"a {action} of the operation {commit.operation}", f"a {instant.action}", RESTORE,
+            )  # fmt: skip
+
+
 def _own_times(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """Services record their own requested time."""
     for instant, content in table.contents.items():
@@ -166,6 +188,17 @@ def _plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def _lost_plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-012: the requested file of a clustering has its plan. That of a replacecommit before version 8 may be empty."""
+    for instant, content in table.contents.items():
+        if instant.action != "clustering" or instant.state is not State.REQUESTED or table.opened.had_version_6:
+            continue
+        tally.looked("TL-012")
+        if content.record is None and content.error is None:
+            yield Finding("TL-012", "wrong-answers", table.path_of(instant), _MEANING["clustering"],
+                          "a plan of the clustering", "an empty file", RESTORE)  # fmt: skip
+
+
 def _files(plan: Mapping[str, Any]) -> Any:
     return plan.get("filePathsToBeDeletedPerPartition"), plan.get("filesToBeDeletedPerPartition")
 
@@ -176,7 +209,9 @@ CHECKS = (
     Check("actions.own-files", ("BF-003", "BF-009", "LAY-018"), "cheap", _own_files),
     Check("actions.fit-together", ("TL-002", "TL-005", "TL-007", "TL-036"), "cheap", _fit_together),
     Check("actions.operations", ("TL-039",), "cheap", _operations),
+    Check("actions.services", ("TL-016", "TL-043", "TL-044"), "cheap", _services),
     Check("actions.own-times", ("TL-034",), "cheap", _own_times),
     Check("actions.schemas", ("LF-038",), "cheap", _schemas),
     Check("actions.plans", ("TL-035",), "cheap", _plans),
+    Check("actions.lost-plans", ("TL-012",), "cheap", _lost_plans),
 )  # fmt: skip

@@ -9,9 +9,10 @@ from hudi_reference.errors import HudiError
 from hudi_reference.ids import RandomIds
 from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
+from hudi_reference.layout.properties import PROPERTIES_PATH
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.keys import ALL_PARTITIONS, partition_identifier
-from hudi_reference.metadata.partitions import BuiltIn
+from hudi_reference.metadata.partitions import BuiltIn, IndexGroups
 from hudi_reference.metadata.records import FileList, MetadataRecord, PartitionList
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.timeline.instants.states import COMMITS
@@ -139,7 +140,41 @@ def _is_of_data(requested: str) -> bool:
     return len(requested) == 17 and not requested.startswith("000000")
 
 
+def _group_numbers(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """IDX-010: each index has all its file groups, numbered from 0; the hash of a key and their number select one of them."""
+    inside = table.metadata_table
+    found: dict[str, list[str]] = {}
+    for group in inside.groups if inside is not None else ():
+        if group.replaced_by is None:
+            found.setdefault(group.partition, []).append(group.file_id)
+    for partition, ids in sorted(found.items()):
+        tally.looked("IDX-010")
+        try:
+            IndexGroups.from_ids(ids)
+        except HudiError as error:
+            meaning = "Look-ups in the index read another file group than that of the key, and find nothing."
+            yield finding_of(error, "wrong-answers", meaning, rule="IDX-010", path=f"{METADATA_FOLDER}/{partition}")
+
+
+def _versions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """COMPAT-009: the metadata table has the version of its table."""
+    inside = table.metadata_table
+    if inside is None or inside.version is None or table.version is None:
+        return
+    tally.looked("COMPAT-009")
+    if inside.version != table.version:
+        yield Finding(
+            "COMPAT-009", "wrong-answers", f"{METADATA_FOLDER}/{PROPERTIES_PATH}",
+            "Releases that know one of the two versions refuse the table, or leave the metadata table out.",
+            f"version {table.version}, as the table has", f"version {inside.version}",
+            "finish the change of version: hudi-conformance migrate TABLE, or call upgrade_table or downgrade_table",
+            key="hoodie.table.version",
+        )  # fmt: skip
+
+
 CHECKS = (
     Check("metadata.files", ("MDT-002", "MDT-007", "MDT-008", "MDT-013"), "cheap", _listing, tables="data"),
+    Check("metadata.file-groups", ("IDX-010",), "cheap", _group_numbers, tables="data"),
+    Check("metadata.version", ("COMPAT-009",), "cheap", _versions, tables="data"),
     Check("metadata.timeline", ("MDT-001",), "cheap", _timelines, tables="data"),
 )

@@ -97,8 +97,12 @@ def _packed(sizes: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
 def examine_part(table: StoredTable, part: IndexPart | None, tally: Tally) -> Iterator[Finding]:
     """The entries that are missing, that should not be there, and that lead elsewhere."""
     snapshot = table.opened.indexes
-    if part is None or snapshot is None:
+    if snapshot is None:
         return
+    if part is None:
+        _ = tuple(_parts(table.opened, snapshot))  # raises the error that kept the parts from being found
+        return
+    yield from _misplaced(snapshot, part)
     stored = {
         key_in_part(part_of(found.file_id), key): one.payload
         for found in snapshot.slices(part.index)
@@ -112,6 +116,26 @@ def examine_part(table: StoredTable, part: IndexPart | None, tally: Tally) -> It
         yield from RecordIndex(table, part, locations).findings()
     else:
         yield from _secondary_findings(table, part, set(stored))
+
+
+def _misplaced(snapshot: IndexSnapshot, part: IndexPart) -> Iterator[Finding]:
+    """IDX-010 and IDX-024: each entry is in the file group that a look-up of its key reads."""
+    for found in snapshot.slices(part.index):
+        if found.file_id not in part.ids:
+            continue
+        of_part = part_of(found.file_id)
+        wrong = [
+            key
+            for key in snapshot.metadata.records_of_slice(found)
+            if part.groups.locate(key_in_part(of_part, key))[0] != found.file_id
+        ]
+        if wrong:
+            yield Place(part.index, found.file_id).finding(
+                "IDX-010" if part.index == BuiltIn.RECORD_INDEX else "IDX-024", "wrong-answers",
+                "Look-ups of these keys read another file group and find nothing.",
+                f"entries in the file group of the hash of their key, of {len(part.groups.by_part[of_part])} file groups",
+                f"{_listed(wrong)} in {found.file_id}", min(wrong),
+            )  # fmt: skip
 
 
 def _rows(opened: Opened, columns: Sequence[str]) -> Iterator[tuple[FileSlice, pa.Table | None]]:
