@@ -72,8 +72,9 @@ def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema
     """A record schema from its JSON. Raises MalformedSchema, and UnsupportedSchema for recursive types."""
     try:
         text = json.dumps(dict(text)) if isinstance(text, Mapping) else text
-        return ParsedSchema(text, _checked_text(text))
-    except (MalformedSchema, UnsupportedSchema, LimitExceeded) as error:
+        schema, _ = checked_schema(text)
+        is_record = schema["type"] == "record" and isinstance(schema["fields"], list)
+    except (UnsupportedSchema, LimitExceeded) as error:
         error.path = path
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, fastavro.schema.SchemaParseException,
@@ -81,27 +82,23 @@ def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema
         raise MalformedSchema(
             "not an Avro schema", rule="LF-038", path=path, found=f"{type(error).__name__}: {error}"
         ) from error
+    if not is_record:
+        raise MalformedSchema("the schema is not a record", rule="LF-038", path=path, found=str(schema["type"]))
+    return ParsedSchema(text, schema)
 
 
 @lru_cache(maxsize=256)
-def _checked_text(text: str | bytes) -> Any:
-    """The schema of a text, if it is valid and of a record; log blocks and commits of a table repeat the same few texts."""
-    schema = json.loads(text)
-    parsed = fastavro.parse_schema(json.loads(text))
-    if schema["type"] != "record" or not isinstance(schema["fields"], list):
-        raise MalformedSchema("the schema is not a record", rule="LF-038", found=str(schema["type"]))
-    check_schema(parsed)
-    return schema
+def checked_schema(text: str | bytes) -> tuple[Any, Any]:
+    """The schema of a text as it is, and as the Avro library parses it, with full names. Callers must not change it.
 
-
-def check_schema(schema: Any) -> None:
-    """Check a schema that the Avro library has parsed, in which named types have their full names.
-
-    Raises ValueError for invalid names and sizes, UnsupportedSchema for types with values without limit.
+    It is cached because log blocks, commits and plans of a table repeat the same few texts. Raises errors of the library,
+    ValueError for invalid names and sizes, UnsupportedSchema for types with values without limit.
     """
-    size = _size_of(schema, {})
+    parsed = fastavro.parse_schema(json.loads(text))
+    size = _size_of(parsed, {})
     SCHEMA_NODES.check(size.types)
     NESTING.check(size.levels)
+    return json.loads(text), parsed
 
 
 class _Size(NamedTuple):

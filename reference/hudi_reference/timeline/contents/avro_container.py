@@ -20,7 +20,7 @@ import fastavro
 from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedSchema
 from hudi_reference.limits import ACTION_VALUES, PART_BYTES, LimitExceeded, check_decompressed
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import AvroSchema, check_schema
+from hudi_reference.schema.avro import AvroSchema, checked_schema
 from hudi_reference.schema.avro_codec import DAMAGE
 from hudi_reference.schema.avro_validation import ValueCounts, read_long
 
@@ -133,9 +133,8 @@ def _parsed(text: str) -> tuple[AvroSchema, Any, ValueCounts]:
 
     It is cached because the files of a table share few schemas.
     """
-    compiled = fastavro.parse_schema(json.loads(text))
-    check_schema(compiled)
-    return json.loads(text), compiled, ValueCounts(compiled)
+    schema, compiled = checked_schema(text)
+    return schema, compiled, ValueCounts(compiled)
 
 
 def _long(value: int) -> bytes:
