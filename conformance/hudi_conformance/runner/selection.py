@@ -85,8 +85,10 @@ def _is_of_rules(pattern: str) -> bool:
 def _unknown(pattern: str) -> UnknownPattern:
     if pattern in requirements():
         return UnknownPattern(pattern, f"no case cites {pattern} yet")
-    known = "an id, chapter, area, rule or erratum" if "*" not in pattern else "a match"
-    return UnknownPattern(pattern, f"no case has {known} {pattern!r}", similar_patterns(pattern))
+    found = (
+        f"no case matches {pattern!r}" if "*" in pattern else f"no case has an id, chapter, area, rule or erratum {pattern!r}"
+    )
+    return UnknownPattern(pattern, found, similar_patterns(pattern))
 
 
 def similar_patterns(pattern: str) -> list[str]:
