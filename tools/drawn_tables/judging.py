@@ -24,7 +24,7 @@ Answer = Any
 #: The types of the values in images of changes that are compared.
 _PLAIN = ("string", "int", "long")
 #: Why the answer to a query is unknown: the model knows neither cleaned files nor pending writes.
-_UNKNOWN = ("were cleaned", "is still pending")
+_UNKNOWN = ("were cleaned", "until a clean deletes", "is still pending")
 
 
 class MovingModel(Model):

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import clause_places_samples as c
 import pytest
 import validated_tables_samples as t
 
@@ -158,3 +159,27 @@ def test_tables_are_sound_after_a_crash_at_any_change(work: str):
         break
     else:
         raise AssertionError("the work never ended")
+
+
+def test_the_update_of_a_restore_may_have_a_time_of_its_own():
+    """MDT-001: Apache Hudi 1.0.2 updates the metadata table for a restore under a time between its begin and its end."""
+    storage = t.with_metadata_table()
+    last = int(t.stored(storage).timeline.completed[-1].requested)
+    for path in t.paths(storage, f"{t.TIMELINE}/{last}"):
+        if path.startswith(t.TIMELINE):
+            storage.delete(path)
+    assert "MDT-001" in t.rules_of(t.validated(storage, CHEAP).findings)
+    storage.put(f"{t.TIMELINE}/{last - 1:017}_{last + 1:017}.restore", b"")
+    assert "MDT-001" not in t.rules_of(t.validated(storage, CHEAP).findings)
+
+
+def test_a_metadata_table_of_version_6_is_no_finding():
+    """MDT-002: no reader here uses the metadata table of a table of version 6, whose instants have other names."""
+    storage = c.copied(fixtures_root() / "compatibility/v6.mor/table")
+    t.change_properties(storage, {"hoodie.table.metadata.partitions": "files"})
+    before = t.rules_of(t.validated(storage, CHEAP).findings)
+    instant = next(path for path in t.paths(storage, ".hoodie/") if path.endswith(".deltacommit"))
+    for path in (".hoodie/hoodie.properties", instant):
+        storage.put(path.replace(".hoodie/", ".hoodie/metadata/.hoodie/"), storage.get(path))
+    storage.put(".hoodie/metadata/files/.hoodie_partition_metadata", b"")
+    assert "TL-031" not in t.rules_of(t.validated(storage, CHEAP).findings) - before

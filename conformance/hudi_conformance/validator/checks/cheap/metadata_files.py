@@ -23,9 +23,9 @@ REBUILD = "in Spark SQL: call delete_metadata_table(table => '...'); the next wr
 
 
 def _records(table: StoredTable) -> dict[str, MetadataRecord] | None:
-    """The records of the partition `files` by key; None without it."""
+    """The records of the partition `files` by key; None without it, and for version 6, of which no reader here uses it."""
     inside = table.metadata_table
-    if inside is None or FILES not in table.properties.fields(USABLE):
+    if inside is None or FILES not in table.properties.fields(USABLE) or table.properties.is_legacy:
         return None
     reader = MetadataTable(inside.storage, inside.properties, SystemClock(), RandomIds())
     return reader.records(FILES, table.timeline)
@@ -118,10 +118,12 @@ def _timelines(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
         return
     known = {instant.requested for instant in (*table.timeline.instants, *table.history.instants)}
     targets = table.removals.targets.keys() | table.removals.pending_targets
-    first = min(known)
+    first, restores = min(known), _restores(table)
     for instant in inside.timeline.completed:
         if instant.action not in COMMITS or not _is_of_data(instant.requested):
             continue
+        if any(begin <= instant.requested <= end for begin, end in restores):
+            continue  # the update for a restore has a time of its own (Apache Hudi 1.0.2)
         tally.looked("MDT-001")
         stats = inside.commits[instant].stats if instant in inside.commits else ()
         if instant.requested not in known and instant.requested > first and instant.requested not in targets and stats:
@@ -133,6 +135,12 @@ def _timelines(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
                 f"an action {instant.requested} of the table", "no such action",
                 "restore the files of the action from another copy of the table, or rebuild the metadata table",
             )  # fmt: skip
+
+
+def _restores(table: StoredTable) -> list[tuple[str, str]]:
+    """The requested and the completion times of restores; a pending one has not ended."""
+    instants = (*table.timeline.instants, *table.history.instants)
+    return [(one.requested, one.completion or "9" * 17) for one in instants if one.action == "restore"]
 
 
 def _is_of_data(requested: str) -> bool:

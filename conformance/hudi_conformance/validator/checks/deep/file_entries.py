@@ -222,13 +222,21 @@ class FileEntries:
         if BuiltIn.COLUMN_STATS in snapshot.usable and BuiltIn.COLUMN_STATS in self.opened.definitions:
             lacking = [name for name in self._columns if name not in self._statistics and _has_statistics(schema, name)]
             if lacking:
-                meaning = "Queries that skip data by these columns take their values for nulls and leave the file out."
+                severity, meaning = self._meaning_of_absence
                 yield Place(BuiltIn.COLUMN_STATS, self.path).finding(
-                    "MDT-001", "wrong-answers", meaning, "an entry for each column of the index",
+                    "MDT-001", severity, meaning, "an entry for each column of the index",
                     f"none for {', '.join(lacking)}"[:200],
                 )  # fmt: skip
         yield from self._absent_filters(snapshot)
         yield from self._absent_statistics(snapshot, schema)
+
+    @property
+    def _meaning_of_absence(self) -> tuple[Severity, str]:
+        """A file without any entry is read; one with entries of other columns is taken for one with nulls in this one."""
+        if self._statistics:
+            meaning = "Queries that skip data by these columns take their values for nulls and leave the file out."
+            return "wrong-answers", meaning
+        return "cosmetic", "Queries read the file, whatever their filters are."
 
     def _absent_filters(self, snapshot: IndexSnapshot) -> Iterator[Finding]:
         """The bloom filter that a base file lacks: look-ups read the file, or the filter in its footer."""

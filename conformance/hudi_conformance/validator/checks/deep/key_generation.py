@@ -34,13 +34,20 @@ def computed_keys(opened: Opened, rows: pa.Table) -> tuple[pa.Array, ...]:
         keys = made.keys(rows)
     except HudiError:
         return ()
-    if len(made.fields) > 1:
+    if len(made.fields) > 1 or _has_one_form(opened):
         return (keys,)
     prefix = f"{made.fields[0]}:"
     other = (
         pc.replace_substring_regex(keys, f"^{prefix}", "") if made.composite else pc.binary_join_element_wise(prefix, keys, "")
     )
     return (keys, other)
+
+
+def _has_one_form(opened: Opened) -> bool:
+    """META-013: whether the generator alone decides the form of the key of a single field; an upgrade leaves the former one."""
+    properties = opened.properties
+    began_at_9 = properties.version == 9 and properties.get("hoodie.table.initial.version") == "9"
+    return began_at_9 and properties.get("hoodie.table.keygenerator.type") in ("SIMPLE", "COMPLEX")
 
 
 def computed_paths(opened: Opened, rows: pa.Table) -> pa.Array | None:
