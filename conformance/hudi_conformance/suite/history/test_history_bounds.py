@@ -305,6 +305,7 @@ def test_orphan_files_are_deleted_before_the_action_is_archived(engine: Client, 
 @pytest.mark.needs("create", "write.upsert", "service.archive", "read.snapshot", "copy-on-write", "merge-on-read", "log.avro")
 @pytest.mark.needs("partition.plain")
 @pytest.mark.requirements("BF-007", "LF-007")
+@pytest.mark.leaves_damage("it adds files of failed attempts, which archiving need not remove")
 def test_committed_files_stay_whatever_the_write_tokens_of_other_attempts(engine: Client, new_uri: NewUri, type: Type) -> None:
     """BF-007: beside each data file of archived actions are files of failed attempts, with smaller and greater write tokens.
     Archiving may remove these; the committed files stay, and so do the rows.

@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pytest
 
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_reference import WritableTable, create_table, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import MergerFault, Misuse, UnknownMerger
@@ -43,6 +45,12 @@ AVRO = {
     "name": "probe",
     "fields": [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}, {"name": "a", "type": ["null", "string"]}],
 }
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(engine: Client) -> None:
+    """Mergers are objects of this process."""
+    only_in_process(engine)
 
 
 @dataclass
