@@ -345,13 +345,15 @@ def other_contents() -> Iterator[FileCase]:
         }
         damaged["trailing-byte"] = encode_int4(version) + encode_int4(len(body) + 1) + body + b"\x00"
         damaged["null-array"] = encode_int4(version) + encode_int4(len(null_array := _null_array(body))) + null_array
+        damaged["another-class"] = encode_int4(version) + encode_int4(len(body)) + _of_another_class(body)
         yield contents(
             f"delete.kryo-{name.partition('.')[0]}",
             sound,
             damaged,
             rules=("BLK-015", "BLK-010"),
             errata=("ER-017",),
-            says=f"A delete block of content version {version} with a truncated or longer Kryo array returns no deletes.",
+            says=f"A delete block of content version {version} returns no deletes if its Kryo array is truncated or longer, or "
+            "has objects of another class.",
             if_it_fails="Kryo has no lengths: check the remaining bytes at every read.",
         )
 
@@ -360,6 +362,12 @@ def _null_array(body: bytes) -> bytes:
     """The beginning of an array in Kryo: its class, that it is new, and in place of its length plus one the 0 of a null."""
     name = body.index(b"\xbb")
     return body[: name + 2] + b"\x00"
+
+
+def _of_another_class(body: bytes) -> bytes:
+    """An array in Kryo whose last class has another name of the same length."""
+    name = body.rindex(b"model.") + len(b"model.")
+    return body[:name] + b"X" + body[name + 1 :]
 
 
 def _bad_hfiles(data: bytes, places: Mapping[str, int]) -> Iterator[tuple[str, bytes]]:

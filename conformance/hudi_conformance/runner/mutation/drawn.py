@@ -233,7 +233,8 @@ def _record_chapter(chapter: Path, target: Path) -> None:
     unfinished = target.with_name(f"unfinished-{target.name}")
     shutil.rmtree(unfinished, ignore_errors=True)
     processes = ["-p", "no:randomly", "-n", str(os.cpu_count() or 1)]
-    done = run_pytest([*processes, *PLAIN, f"--record-lines={unfinished}", str(chapter.relative_to(ROOT))])
+    options = [f"--rootdir={ROOT}", f"--record-lines={unfinished}"]  # node ids begin at the checkout
+    done = run_pytest([*processes, *PLAIN, *options, str(chapter.relative_to(ROOT))])
     if done.returncode != 0:
         raise SuiteError(f"the run that records the lines of {chapter.name} failed:\n{done.stdout[-3000:]}")
     unfinished.rename(target)
