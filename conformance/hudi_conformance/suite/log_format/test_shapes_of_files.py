@@ -92,6 +92,22 @@ def test_an_hfile_block_has_its_keys_in_order(engine: Client, new_uri: Callable[
     assert hfile_keys(block.content) == [key.encode() for key in KEYS]
 
 
+@pytest.mark.requirements("BLK-024")
+@pytest.mark.needs(*LOGS, "log.hfile")
+def test_hfile_blocks_of_keys_of_every_length_are_read(engine: Client, new_uri: Callable[[], str]) -> None:
+    """BLK-024: the length of a key takes one byte in the index of an HFile up to 127, and more from 128 on. The engine and the
+    reference find the row of every key, each in a block of its own.
+    """
+    uri, lengths = new_uri(), range(108, 120)
+    engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
+    engine.write(uri, "upsert", as_arrow([row("k" * length, 1, "x", f"p{length}") for length in lengths]))
+    changed = [row("k" * length, 2, "y", f"p{length}") for length in lengths]
+    engine.write(uri, "upsert", as_arrow(changed), options={"hoodie.logfile.data.block.format": "hfile"})
+    expect_rows(engine, uri, changed, "read by the engine")
+    with connect("reference") as reference:
+        expect_rows(reference, uri, changed, "read by the reference")
+
+
 @pytest.mark.requirements("BLK-024", "BLK-025", "BF-002")
 @pytest.mark.needs(*LOGS, "log.hfile")
 def test_an_hfile_block_of_long_keys_is_read(engine: Client, new_uri: Callable[[], str]) -> None:

@@ -105,21 +105,21 @@ def test_a_planned_clean_keeps_savepointed_files(engine: Client, new_uri: Callab
 
 @CLEANS
 @pytest.mark.requirements("CLN-001")
-@pytest.mark.parametrize("partition", ["../outside", ".hoodie", "oslo"])
+@pytest.mark.parametrize("partition", ["../outside", ".hoodie", "oslo", ".hoodie/copies", "copies"])
 def test_a_planned_clean_deletes_data_files_only(engine: Client, new_uri: Callable[[], str], partition: str) -> None:
-    """CLN-001: a plan names a file outside of the table, a file below .hoodie, or a file that is no base or log file. That file
-    stays: it belongs to no slice of the table.
+    """CLN-001: a plan names a file outside of the table, a file that is no base or log file, or one with the name of a base file
+    below .hoodie or in a folder that is no partition. That file stays: it belongs to no slice of the table.
     """
     table = create_updated_table(engine, new_uri(), 4)
-    folder = table_folder(table.uri)
+    folder, name = table_folder(table.uri), f"other-0_0-0-0_{table.instants[0]}.parquet"
     other = {
-        "../outside": folder.parent / f"{folder.name}-outside" / f"other-0_0-0-0_{table.instants[0]}.parquet",
+        "../outside": folder.parent / f"{folder.name}-outside" / name,
         ".hoodie": folder / ".hoodie" / "hoodie.properties",
         "oslo": folder / "oslo" / "notes.txt",
-    }[partition]
+    }.get(partition, folder / partition / name)
     if not other.exists():
         other.parent.mkdir(exist_ok=True)
         other.write_bytes(b"of another program")
     instant = plan_deletions(engine, table)
-    add_to_plan(table, instant, partition.replace("outside", other.parent.name), other)
+    add_to_plan(table, instant, partition.replace("outside", f"{folder.name}-outside"), other)
     check_kept(engine, table, instant, other)
