@@ -107,8 +107,8 @@ def test_a_planned_clean_keeps_savepointed_files(engine: Client, new_uri: Callab
 @pytest.mark.requirements("CLN-001")
 @pytest.mark.parametrize("partition", ["../outside", ".hoodie", "oslo", ".hoodie/copies", "copies"])
 def test_a_planned_clean_deletes_data_files_only(engine: Client, new_uri: Callable[[], str], partition: str) -> None:
-    """CLN-001: a plan names a file outside of the table, a file that is no base or log file, or one with the name of a base file
-    below .hoodie or in a folder that is no partition. That file stays: it belongs to no slice of the table.
+    """CLN-001: a plan names a file outside of the table, a file that is no base or log file, or one with the name of a base
+    file below .hoodie or in a folder that is no partition. That file stays: it belongs to no slice of the table.
     """
     table = create_updated_table(engine, new_uri(), 4)
     folder, name = table_folder(table.uri), f"other-0_0-0-0_{table.instants[0]}.parquet"
