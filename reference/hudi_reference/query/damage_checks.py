@@ -41,12 +41,14 @@ class ReadChecks:
             for fault in faults:
                 raise fault
 
-    def base_file(self, spans: Iterable[tuple[int, int]], timeline: Timeline, *, may_keep_names: bool) -> WrittenFile:
-        """What the timeline says about a base file, of which completed writes made these spans of bytes."""
+    def base_file(
+        self, spans: Iterable[tuple[int, int]], timeline: Timeline, *, may_keep_names: bool, rows: int = 0
+    ) -> WrittenFile:
+        """What the timeline says about a base file: completed writes made these spans of bytes and counted these rows."""
         if not self.is_on:
             return UNKNOWN
         pending = {instant.requested for instant in timeline.pending if ACTIONS[instant.action].writes}
-        return WrittenFile(True, max((end for _, end in spans), default=0), pending, may_keep_names)
+        return WrittenFile(True, max((end for _, end in spans), default=0), pending, may_keep_names, rows)
 
 
 #: The checks of readers.

@@ -116,10 +116,12 @@ class CommittedFiles:
     Attributes:
         spans: the spans of bytes that the writes made, by path. Files whose metadata has no size are left out.
         by_write: the paths of all files of each write, change-capture files included, by its requested time.
+        rows: how many rows the writes counted in their base files, by path.
     """
 
     spans: Mapping[str, tuple[Span, ...]]
     by_write: Mapping[str, frozenset[str]]
+    rows: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,9 @@ class FileGroups:
                 if stat.path and stat.size:
                     spans.setdefault(stat.path, []).append((stat.log_offset, stat.size))
         by_write = {instant.requested: commit.paths for instant, commit in self.commits.items()}
-        return CommittedFiles({path: tuple(found) for path, found in spans.items()}, by_write)
+        stats = (stat for commit in self.commits.values() for stat in commit.stats)
+        rows = {stat.path: stat.writes for stat in stats if stat.writes and not stat.is_log}
+        return CommittedFiles({path: tuple(found) for path, found in spans.items()}, by_write, rows)
 
     @implements("RDR-006", "RDR-011")
     def at(self, timeline: Timeline, *, is_legacy: bool = False) -> "FileGroups":

@@ -143,8 +143,9 @@ class SliceReader:
         if file_slice.base_file is None:
             return fields.empty_table()
         path = file_slice.path(file_slice.base_file)
-        spans, timeline = self.scanner.committed.spans.get(path, ()), self.scanner.timeline
-        known = self.checks.base_file(spans, timeline, may_keep_names=self.may_keep_names)
+        committed, timeline = self.scanner.committed, self.scanner.timeline
+        known = self.checks.base_file(committed.spans.get(path, ()), timeline, may_keep_names=self.may_keep_names,
+                                      rows=committed.rows.get(path, 0))  # fmt: skip
         read = partial(read_base_file, self.storage, path, threads=self.threads, known=known)
         return self.conformed(read, fields, "" if self.by_id is None else file_slice.base_file_instant, path)
 

@@ -176,6 +176,22 @@ def test_a_damaged_base_file_is_an_error(damage: Callable[[bytes], bytes]) -> No
         table.delete(keys("1", p=["x"]))
 
 
+def test_a_base_file_with_fewer_rows_than_were_written_is_an_error() -> None:
+    """TL-007: the metadata of the write counts the rows of each file; more rows than counted are no damage."""
+    table = sample("COPY_ON_WRITE")
+    (path, *_) = data_files(table, table.timeline.completed[-1].requested)
+    expected = table.snapshot().num_rows
+
+    def count(more: int) -> None:
+        rewrite_metadata(table, lambda record: first_stat(record).update(numWrites=first_stat(record)["numWrites"] + more))
+
+    count(1)
+    with refused(table, MalformedBaseFile, "TL-007", path):
+        table.snapshot()
+    count(-2)
+    assert table.snapshot().num_rows == expected
+
+
 def test_a_base_file_of_another_format_than_its_name_says() -> None:
     """BF-010: Parquet in a file that is called .orc is an error that names both."""
     table = sample("COPY_ON_WRITE")

@@ -28,6 +28,7 @@ def read_orc(storage: Storage, path: str, columns: Sequence[str] | None, *, thre
     """The rows of an ORC file in file order; raises FileNotFoundError, MalformedBaseFile."""
     with opened_orc(storage, path) as (file, source):
         known.check_size(path, source.size())
+        known.check_rows(path, file.nrows)
         present = file.schema.names
         wanted = present if columns is None else [name for name in columns if name in present]
         if any(has_clock_times(file.schema.field(name).type) for name in wanted):

@@ -39,6 +39,7 @@ def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, 
     with _reading(storage, path) as source:
         file = parquet_file(source)
         known.check_size(path, source.size())
+        known.check_rows(path, file.metadata.num_rows)
         check_parquet_size(file.metadata, columns, path)
         stored = file.schema_arrow.names
         rows = _rows(source, file, stored, columns, threads=threads)

@@ -25,12 +25,23 @@ class WrittenFile:
         pending: the requested times of pending writes, whose rows no base file of a completed action has.
         may_keep_names: whether rows may have the name of an earlier file of their group. Writers before release 0.12 copied the
             rows that an update did not change with all their meta columns.
+        rows: how many rows the action counted when it wrote the file; 0 if that is not known.
     """
 
     is_described: bool = False
     size: int = 0
     pending: Collection[str] = ()
     may_keep_names: bool = True
+    rows: int = 0
+
+    @implements("TL-005", "TL-007")
+    def check_rows(self, path: str, found: int) -> None:
+        """Check that the file has at least the rows that its action counted. Raises MalformedBaseFile."""
+        if found < self.rows:
+            raise MalformedBaseFile(
+                "the file has fewer rows than its action wrote", rule="TL-007", path=path, expected=f"{self.rows} rows",
+                found=f"{found} rows", remedy=_REMEDY,
+            )  # fmt: skip
 
     @implements("TL-036", "BF-002")
     def check_size(self, path: str, found: int) -> None:
