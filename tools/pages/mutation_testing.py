@@ -23,7 +23,7 @@ of the reference itself are not used. This page is written by `python -m tools.p
   none is recorded.
 * **Drawn mutants** are small changes at places drawn at random: comparisons, boolean operators, constants, removed statements,
   removed or swapped arguments, bounds that are off by one. `hudi-conformance mutants --random 400 --seed 1 -o FILE` draws and
-  judges them. With `-o`, an interrupted run is continued.
+  judges them. With `-o`, an interrupted run is continued with the batch of cases that each mutant has reached.
 
 Every line of the reference that can be changed is drawn with the same probability. Left out are annotations, docstrings,
 decorators, the contents of errors, functions that only print an object, and the modules `errors.py`, `requirement.py` and
@@ -83,14 +83,13 @@ def _run(found: Mapping[str, Any]) -> str:
 
 
 def _undecided(found: Mapping[str, Any], judged: int) -> list[str]:
-    """A run that was interrupted: mutants that passed the first, short batch of cases and were not judged by the others."""
+    """What a run did not judge: mutants that passed some cases and were not run on all that execute their line."""
+    note = [found["note"]] if "note" in found else []
     left = found.get("attempted", judged) - judged
     if not left:
-        return []
-    return [
-        f"The run was interrupted: {left} more mutants passed the first batch of cases, of two seconds, and are undecided. The "
-        "shares below do not include them, and are therefore not final."
-    ]
+        return note
+    text = f"{left} more mutants passed some cases and are undecided. The shares below do not include them, and are not final."
+    return [*note, text]
 
 
 def _judged_again(found: Mapping[str, Any]) -> list[str]:
