@@ -68,7 +68,7 @@ def test_a_bucket_has_one_file_group(engine: Client, new_uri: Callable[[], str],
 @WRITES
 @pytest.mark.requirements("LAY-021")
 def test_there_are_256_buckets_by_default(engine: Client, new_uri: Callable[[], str]) -> None:
-    """LAY-021: writers that set no number of buckets map a key to the same bucket: 3136, the hash of ab in a list, modulo 256."""
+    """LAY-021: writers that set no number of buckets agree on the bucket of a key: 3136, the hash of [ab], modulo 256."""
     uri = new_uri()
     engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "insert", as_arrow([row("ab", 1, "x")]), options={"hoodie.index.type": "BUCKET"})
