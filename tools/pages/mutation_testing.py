@@ -65,8 +65,9 @@ def _run(found: Mapping[str, Any]) -> str:
     drawn, seconds = total.total(), sum(one["seconds"] for one in found["mutants"])
     command = f"hudi-conformance mutants --random {found.get('asked', drawn)} --seed {found['seed']}"
     observable = drawn - total["equivalent"] - total["not observable"]
+    took = f", {seconds / drawn:.1f} s for each on a busy machine with two cores" if seconds else ""
     lines = [
-        f"`{command}`: {drawn} mutants judged, {seconds / max(1, drawn):.1f} s for each on a busy machine with two cores.",
+        f"`{command}`: {drawn} mutants judged{took}.",
         *_undecided(found, drawn),
         *_judged_again(found),
         f"Killed are {total['killed']} of {drawn - total['equivalent']} that are not equivalent "
