@@ -23,7 +23,6 @@ TRUE_FINDINGS = {
     "log.positions.behind-the-last-row": ("LF-042", "a position after the last row"),
     "log.positions.fewer-than-records": ("LF-042", "fewer positions than records"),
     "log.positions.more-than-records": ("LF-042", "more positions than records"),
-    "log.positions.of-one-row-of-two-with-a-key": ("PROP-017", "two rows of one key, of which an update changes one"),
     "log.rollback-command": ("BLK-004", "a rollback of a write that completed"),
     "queries.version-9.two-secondary-indexes.mor": (
         "IDX-024",

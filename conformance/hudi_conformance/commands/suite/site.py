@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hudi_conformance.commands.exit_codes import USAGE
+
 if TYPE_CHECKING:
-    from hudi_conformance.commands.exit_codes import USAGE
-from hudi_conformance.report.site.content import Content
+    from hudi_conformance.report.site.content import Content
 
 
 def site(

@@ -204,7 +204,7 @@ def test_a_replacing_write_stays_until_its_files_are_cleaned(engine: Client, new
     replacing, _ = put_replacecommit(uri, 2)
     engine.service(uri, "archive", options=archive_limits(4, 2))
     assert min(key[0] for key in read_step(uri).completed) == replacing
-    put_clean(uri, 3, add_milliseconds(replacing, 1))
+    put_clean(uri, 3, min(time for time, _ in completed_times(uri) if time > replacing))
     engine.service(uri, "archive", options=archive_limits(4, 2))
     assert (replacing, "replacecommit") in read_step(uri).archived
 

@@ -10,7 +10,7 @@ from hudi_reference.ids import RandomIds
 from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import PROPERTIES_PATH
-from hudi_reference.metadata.availability import METADATA_FOLDER
+from hudi_reference.metadata.availability import METADATA_FOLDER, usable_partitions
 from hudi_reference.metadata.keys import ALL_PARTITIONS, partition_identifier
 from hudi_reference.metadata.partitions import BuiltIn, IndexGroups
 from hudi_reference.metadata.records import FileList, MetadataRecord, PartitionList
@@ -149,11 +149,14 @@ def _is_of_data(requested: str) -> bool:
 
 
 def _group_numbers(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """IDX-010: each index has all its file groups, numbered from 0; the hash of a key and their number select one of them."""
-    inside = table.metadata_table
+    """IDX-010: each index has all its file groups, numbered from 0; the hash of a key and their number select one of them.
+
+    An index that is being built gets its file groups one after the other.
+    """
+    inside, usable = table.metadata_table, usable_partitions(table.properties)
     found: dict[str, list[str]] = {}
     for group in inside.groups if inside is not None else ():
-        if group.replaced_by is None:
+        if group.replaced_by is None and group.partition in usable:
             found.setdefault(group.partition, []).append(group.file_id)
     for partition, ids in sorted(found.items()):
         tally.looked("IDX-010")
