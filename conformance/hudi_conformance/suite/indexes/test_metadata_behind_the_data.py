@@ -74,9 +74,11 @@ def test_a_key_that_the_metadata_table_lacks_is_found(engine: Client, new_uri: N
     """RDR-018: the record index lacks the write that inserted a key. A filter on the key finds the row, or is an error."""
     with connect("reference") as writer:
         table = IndexedTable(writer, new_uri(), type, INDEXED).write(*INSERTS, Step("upsert", (row("new", 1, "x"),)))
+    query = Query(columns=("id",), where=(("id", "=", "new"),))
+    assert {"id": "new"} in engine.read(table.uri, query).to_pylist(), "the row is not found before the damage"
     remove_from_metadata(table.folder, table.times[-1])
     try:
-        found = engine.read(table.uri, Query(columns=("id",), where=(("id", "=", "new"),))).to_pylist()
+        found = engine.read(table.uri, query).to_pylist()
     except (EngineError, Refused):
         return
     assert {"id": "new"} in found, "the row of the last write is lost"
