@@ -140,13 +140,14 @@ class FileGroups:
     def committed_files(self) -> CommittedFiles:
         """The files that those writes wrote."""
         spans: dict[str, list[Span]] = {}
+        rows: dict[str, int] = {}
         for commit in self.commits.values():
             for stat in commit.stats:
                 if stat.path and stat.size:
                     spans.setdefault(stat.path, []).append((stat.log_offset, stat.size))
+                if stat.writes and not stat.is_log:
+                    rows[stat.path] = stat.writes
         by_write = {instant.requested: commit.paths for instant, commit in self.commits.items()}
-        stats = (stat for commit in self.commits.values() for stat in commit.stats)
-        rows = {stat.path: stat.writes for stat in stats if stat.writes and not stat.is_log}
         return CommittedFiles({path: tuple(found) for path, found in spans.items()}, by_write, rows)
 
     @implements("RDR-006", "RDR-011")
