@@ -269,6 +269,11 @@ class StoredTable:
             return self.groups  # readers need no assumption, so that both views are the same
         return self._views.strict(self.timeline, self.history.instants, {**self.history.commits, **self.commits})
 
+    @cached_property
+    def named_files(self) -> frozenset[str]:
+        """The paths of all files that completed writes name, also files that are gone."""
+        return frozenset(path for commit in self.owned.commits.values() for path in commit.paths)
+
     def plan_of(self, instant: Instant) -> Record | None:
         """The plan in the requested file of a service; None if it is empty, missing or cannot be read."""
         content = self.contents.get(Instant(instant.requested, instant.action, State.REQUESTED))

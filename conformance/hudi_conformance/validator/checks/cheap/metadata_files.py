@@ -66,7 +66,7 @@ def _committed(table: StoredTable) -> dict[str, int]:
     owned = {
         one.path(name) for group in table.owned for one in group.slices for name in (one.base_file, *one.log_files) if name
     }
-    owned |= {path for commit in table.owned.commits.values() for path in commit.paths}
+    owned |= table.named_files
     gone = table.removals.cleaned.keys() | table.removals.rolled_back.keys()
     return {path: file.size for path, file in table.data_files.items() if path in owned and path not in gone}
 

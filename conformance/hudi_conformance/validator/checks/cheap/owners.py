@@ -50,7 +50,7 @@ def _paths(groups: FileGroups) -> set[str]:
 def _owners(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """Each data file has an owner."""
     owned, read = _paths(table.owned), _read_by_snapshot(table)
-    named = {path for commit in table.owned.commits.values() for path in commit.paths}
+    named = table.named_files
     completed = {instant.requested for instant in table.owned.commits}
     pending = {
         instant.requested: instant

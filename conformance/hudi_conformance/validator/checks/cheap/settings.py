@@ -136,7 +136,7 @@ def _formats(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
         return
     wanted = (table.properties.get(FORMAT) or "PARQUET").lower()
     found: dict[str, str] = {}
-    for path in sorted(path for commit in table.owned.commits.values() for path in commit.paths):
+    for path in sorted(table.named_files):
         file = table.data_files.get(path)
         if file is not None and isinstance(file.name, BaseFileName):
             tally.looked("BF-010")

@@ -28,7 +28,7 @@ from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import LogFileName, parse_data_file_name, split_path
 from hudi_reference.records.changes import KEY
 
-_DATA = (BlockType.AVRO_DATA, BlockType.HFILE_DATA, BlockType.PARQUET_DATA)
+DATA_BLOCKS = (BlockType.AVRO_DATA, BlockType.HFILE_DATA, BlockType.PARQUET_DATA)
 _DAMAGE = "Queries of the file group fail, or return its rows without these changes."
 _REMEDY = "restore the file from another copy of the table, or restore the table to a savepoint before the file was written"
 
@@ -117,7 +117,7 @@ def _decode(opened: Opened, block: Block, base: BaseFile | None) -> LogBlock | N
         return LogBlock(block, None, deletes, pa.array([one.key for one in deletes], pa.string()), base)
     if block.kind is BlockType.CDC_DATA:
         decode_rows(block)
-    if block.kind not in _DATA:
+    if block.kind not in DATA_BLOCKS:
         return None
     rows = decode_rows(block)
     opened.reader.conformed(lambda names: rows, opened.reader.schema, block.instant, block.path)

@@ -10,17 +10,15 @@ import pyarrow.compute as pc
 
 from hudi_conformance.validator.checks.deep.base_files import COMMIT_TIME, keys_of_rows
 from hudi_conformance.validator.checks.deep.groups import groups_of
+from hudi_conformance.validator.checks.deep.log_files import DATA_BLOCKS
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.file_views import DataFile
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.files.base_file import read_base_file
-from hudi_reference.files.log.block import BlockType
 from hudi_reference.files.log.content import decode_rows
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import BaseFileName
-
-DATA_BLOCKS = (BlockType.AVRO_DATA, BlockType.HFILE_DATA, BlockType.PARQUET_DATA)
 
 
 def unnamed_files_of(table: StoredTable) -> Sequence[str]:
@@ -28,9 +26,8 @@ def unnamed_files_of(table: StoredTable) -> Sequence[str]:
     if not groups_of(table) or not table.properties.populates_meta_fields:
         return ()
     completed = {instant.requested for instant in table.commits}
-    named = {path for commit in table.owned.commits.values() for path in commit.paths}
     gone = table.removals.cleaned.keys() | table.removals.rolled_back.keys()
-    files = (path for path in table.data_files if path not in named and path not in gone)
+    files = (path for path in table.data_files if path not in table.named_files and path not in gone)
     return table.scope.chosen(tuple(path for path in files if _is_base_file_of(table.data_files[path], completed)))
 
 
