@@ -1,8 +1,14 @@
 """The only source of randomness in the reference: file ids and Avro sync markers."""
 
 import random
+import re
 import uuid
+from collections.abc import Callable
 from typing import Protocol
+
+#: The file id of a bucket: eight digits in place of the beginning of a UUID. Numbers have up to five digits, so that a random
+#: UUID of another writer is hardly ever taken for one (once in 43,000).
+BUCKET_FILE_ID = re.compile(r"000[0-9]{5}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(-[0-9]+)?")
 
 
 class Ids(Protocol):
@@ -20,7 +26,7 @@ class RandomIds:
 
     def file_id(self) -> str:
         """A random UUID with the counter 0."""
-        return f"{uuid.uuid4()}-0"
+        return _file_id(uuid.uuid4)
 
     def sync_marker(self) -> bytes:
         """16 random bytes."""
@@ -35,8 +41,15 @@ class SeededIds:
 
     def file_id(self) -> str:
         """The next UUID of this seed."""
-        return f"{uuid.UUID(int=self._random.getrandbits(128), version=4)}-0"
+        return _file_id(lambda: uuid.UUID(int=self._random.getrandbits(128), version=4))
 
     def sync_marker(self) -> bytes:
         """The next 16 bytes of this seed."""
         return self._random.randbytes(16)
+
+
+def _file_id(draw: Callable[[], uuid.UUID]) -> str:
+    # Only the file ids of a table show that it has a bucket index. A random id must not look like a bucket.
+    while BUCKET_FILE_ID.fullmatch(found := f"{draw()}-0"):
+        pass
+    return found

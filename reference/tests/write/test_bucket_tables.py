@@ -1,6 +1,8 @@
 """Tables with a bucket index: where records go, on both types of table, and writers whose settings do not fit."""
 
 import json
+import random
+import uuid
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from reference_samples import TABLE_TYPES, contents, data_files, new_table, trip
 
 from hudi_reference import WritableTable, open_table
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
+from hudi_reference.ids import BUCKET_FILE_ID, SeededIds
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.services.clustering.clustering import cluster
 from hudi_reference.write.placement.consistent_buckets import FIRST, FOLDER, first_nodes, hash_of
@@ -184,3 +187,10 @@ def test_consistent_hashing_needs_logs() -> None:
     """MRG-007: on a copy-on-write table it is refused, as by deployed writers."""
     with pytest.raises(UnsupportedTableFeature):
         made("COPY_ON_WRITE", CONSISTENT).insert(trips(trip("a", p="x")))
+
+
+def test_random_file_ids_do_not_look_like_buckets() -> None:
+    """The first UUID of the seed begins with eight digits, three of them zeros. A table of that id alone would show a bucket index."""
+    drawn = f"{uuid.UUID(int=random.Random(1467).getrandbits(128), version=4)}-0"
+    assert BUCKET_FILE_ID.fullmatch(drawn)
+    assert not BUCKET_FILE_ID.fullmatch(SeededIds(1467).file_id())

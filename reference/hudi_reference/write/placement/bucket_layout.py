@@ -9,15 +9,13 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
+from hudi_reference.ids import BUCKET_FILE_ID
 from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.write.concurrency.config import BUCKETS_KEY, ENGINE_KEY, INDEX_KEY, BucketEngine, Concurrency
 from hudi_reference.write.placement.consistent_buckets import has_hashing_metadata
 
-#: The file id of a bucket: eight digits in place of the beginning of a UUID. Numbers have up to five digits, so that a random
-#: UUID is hardly ever taken for one.
-_BUCKET = re.compile(r"000[0-9]{5}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(-[0-9]+)?")
 #: The file id of a range of hashes: a UUID of version 3; random ones have version 4.
 _RANGE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-3[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}(-[0-9]+)?")
 
@@ -35,7 +33,7 @@ def layout_of(table: Table, groups: FileGroups) -> Layout | None:
     ids = {found.file_id for found in groups.latest_slices}
     if not ids:
         return None
-    if all(_BUCKET.fullmatch(one) for one in ids):
+    if all(BUCKET_FILE_ID.fullmatch(one) for one in ids):
         return Layout.SIMPLE
     if any(_RANGE.fullmatch(one) for one in ids) and has_hashing_metadata(table.storage):
         return Layout.CONSISTENT
