@@ -22,6 +22,7 @@ sys.path += [str(TESTS / "support"), str(TESTS / "validator")]
 
 import clauses_samples as clauses  # noqa: E402
 import deep_damage_samples as deep  # noqa: E402
+import test_clauses  # noqa: E402
 import test_deep_damage  # noqa: E402
 import test_sound_tables  # noqa: E402
 import test_unsound_tables  # noqa: E402
@@ -31,6 +32,7 @@ import validated_tables_samples as tables  # noqa: E402
 from hudi_conformance.validator.all_checks import ALL, CHEAP  # noqa: E402
 from hudi_conformance.validator.checks import cheap as cheap_checks  # noqa: E402
 from hudi_conformance.validator.checks import deep as deep_checks  # noqa: E402
+from hudi_conformance.validator.checks import writes as write_checks  # noqa: E402
 from hudi_conformance.validator.checks.finding import Check  # noqa: E402
 from hudi_conformance.validator.validation import validate  # noqa: E402
 from hudi_reference.errors import HudiError  # noqa: E402
@@ -96,7 +98,7 @@ def _of_clauses() -> Iterator[Example]:
                     clause.edit(storage)
                 except clauses.NotPossible:
                     continue
-                checks = CHEAP if topic in ("properties", "layout", "timeline", "history", "files") else ALL
+                checks = CHEAP if topic in test_clauses.CHEAPLY else ALL
                 pairs = {(rule, clause.severity) for rule in clause.rules}
                 yield Example(f"{topic}: {clause}", storage, checks, partial(_has_one, pairs))
                 break
@@ -118,7 +120,7 @@ class Mutant:
 
 def modules() -> Iterator[ModuleType]:
     """The modules of checks."""
-    for package in (cheap_checks, deep_checks):
+    for package in (cheap_checks, write_checks, deep_checks):
         for path in sorted(Path(package.__file__ or "").parent.glob("*.py")):
             if path.stem != "__init__":
                 __import__(f"{package.__name__}.{path.stem}")

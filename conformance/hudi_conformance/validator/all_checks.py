@@ -10,10 +10,8 @@ from hudi_conformance.validator.checks.cheap import (
     owners,
     presence,
     properties,
-    results,
     settings,
     timeline,
-    traces,
 )
 from hudi_conformance.validator.checks.deep.clusterings import CLUSTERINGS
 from hudi_conformance.validator.checks.deep.groups import GROUPS
@@ -22,6 +20,7 @@ from hudi_conformance.validator.checks.deep.key_generation import PARTITION_FIEL
 from hudi_conformance.validator.checks.deep.keys import KEYS
 from hudi_conformance.validator.checks.deep.unnamed_files import UNNAMED_FILES
 from hudi_conformance.validator.checks.finding import Check
+from hudi_conformance.validator.checks.writes import results, times, traces
 
 CHEAP: tuple[Check, ...] = (
     *properties.CHECKS,
@@ -34,6 +33,7 @@ CHEAP: tuple[Check, ...] = (
     *owners.CHECKS,
     *traces.CHECKS,
     *results.CHECKS,
+    *times.CHECKS,
     *metadata_files.CHECKS,
     *log_files.CHECKS,
     *base_files.CHECKS,

@@ -30,6 +30,7 @@ from clause_places_samples import (
     with_value,
     writes,
 )
+from compared_clauses_samples import COMPARED
 from metadata_clauses_samples import METADATA
 from results_clauses_samples import RESULTS
 from settings_clauses_samples import LAYOUT, PROPERTIES
@@ -228,7 +229,7 @@ HISTORY = (
 
 TOPICS = {
     "properties": PROPERTIES, "layout": LAYOUT, "timeline": TIMELINE, "history": HISTORY, "files": FILES, "rows": DEEP,
-    "metadata table": METADATA, "traces": TRACES, "results": RESULTS,
+    "metadata table": METADATA, "traces": TRACES, "results": RESULTS, "comparisons": COMPARED,
 }  # fmt: skip
 
 

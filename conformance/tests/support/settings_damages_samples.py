@@ -14,7 +14,11 @@ def _set(key: str, value: str):
 
 
 def _requested(storage: Storage) -> str:
-    return split_path(t.completed(storage, "commit"))[1].partition("_")[0]
+    return _requested_of(storage, -1)
+
+
+def _requested_of(storage: Storage, number: int) -> str:
+    return split_path(t.completed(storage, "commit", number))[1].partition("_")[0]
 
 
 def _keep_a_group(storage: Storage) -> None:
@@ -62,6 +66,20 @@ def _change_version_of_metadata_table(storage: Storage) -> None:
     storage.put(path, re.sub(rb"(?m)^hoodie.table.version=.", b"hoodie.table.version=" + version, storage.get(path)))
 
 
+def _retime(completion):
+    """Give the completed deltacommits other completion times; None keeps one. `completion` gets the names of all."""
+
+    def edit(storage: Storage) -> None:
+        found = [path for path in t.paths(storage, f"{t.TIMELINE}/", "_") if path.startswith(t.TIMELINE)]
+        names = [split_path(path)[1].removesuffix(".deltacommit").split("_") for path in found]
+        for (requested, old), new in zip(names, completion(names), strict=True):
+            if new is not None:
+                path = f"{t.TIMELINE}/{requested}_{old}.deltacommit"
+                t.move(storage, path, path.replace(old, f"{new:017}"))
+
+    return edit
+
+
 def _add_file_group(storage: Storage) -> None:
     """A file group of the metadata table has a number that leaves others out."""
     path = t.paths(storage, f"{METADATA}files/", "files-0000-0", ".log.")[-1]
@@ -105,6 +123,21 @@ SETTINGS_DAMAGES = (
            _change_version_of_metadata_table),
     Damage("file groups of an index lost", "metadata.file-groups", "IDX-010", t.with_metadata_table, _add_file_group,
            ("LF-007", "MDT-008")),
+    Damage("completed after the write that was based on it", "times.after-what-was-read", "TT-004", t.copy_on_write,
+           lambda s: t.move(s, t.completed(s, "commit", 0), f"{t.TIMELINE}/{_requested_of(s, 0)}_20991231000000000.commit")),
+    Damage("completed before its update of the metadata table", "times.after-its-update", "TL-032", t.with_metadata_table,
+           _retime(lambda names: [None, None, int(names[2][0]) + 1])),
+    Damage("completed after a later update of the metadata table", "times.in-order-of-updates", "OCC-022",
+           t.with_metadata_table, _retime(lambda names: [None, int(names[2][1]) + 1, None])),
+    Damage("a deletion of no partitions", "results.deleted-partitions", "TL-039", t.deleted_partition,
+           lambda s: t.change_record(s, t.completed(s, "replacecommit"),
+                                     lambda record: record.update(partitionToReplaceFileIds={}))),
+    Damage("another mode than that of the class", "properties.made-merging", "PROP-025", t.of_version_9,
+           _set("hoodie.table.legacy.payload.class", "org.apache.hudi.common.model.DefaultHoodieRecordPayload")),
+    Damage("another mode than that of the strategy", "properties.made-merging", "MRG-021", t.of_version_9,
+           _set("hoodie.record.merge.strategy.id", "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5")),
+    Damage("a class without its delete marker", "properties.made-merging", "PROP-025", t.of_version_9,
+           _set("hoodie.table.legacy.payload.class", "org.apache.hudi.common.model.AWSDmsAvroPayload")),
     Damage("no requested file", "timeline.pairs", "TL-048", t.copy_on_write,
            lambda s: s.delete(f"{t.TIMELINE}/{_requested(s)}.commit.requested")),
 )  # fmt: skip

@@ -47,10 +47,12 @@ def rows(*numbers: int, fare: int = 0) -> pa.Table:
     return pa.table({"id": [f"k{number}" for number in numbers], "city": cities, "fare": pa.array([fare] * len(numbers))})
 
 
-def _new(table_type: str, **options: str) -> Any:
+def _new(table_type: str, version: int | None = None, **options: str) -> Any:
+    given = {} if version is None else {"version": version}
     return create_table(
         "memory:///sample", name="sample", schema=SCHEMA, record_key=["id"], partition=["city"], table_type=table_type,  # type: ignore[arg-type]
         storage=MemoryStorage(), clock=ManualClock(START), ids=RandomIds(), options=options,
+        **given,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -59,6 +61,13 @@ def copy_on_write(**options: str) -> Storage:
     table = _new("COPY_ON_WRITE", **options)
     for fare in range(3):
         table.upsert(rows(1, 2, 3, 4, fare=fare))
+    return table.storage  # type: ignore[no-any-return]
+
+
+def of_version_9() -> Storage:
+    """A write to a table of version 9, whose mode alone says how it merges."""
+    table = _new("COPY_ON_WRITE", 9)
+    table.upsert(rows(1, 2))
     return table.storage  # type: ignore[no-any-return]
 
 
@@ -103,6 +112,13 @@ def overwritten() -> Storage:
     """An overwrite of one of two partitions."""
     storage = copy_on_write()
     reopened(storage).insert_overwrite(rows(2, 6, fare=7))
+    return storage
+
+
+def deleted_partition() -> Storage:
+    """A deletion of one of two partitions, and no metadata table."""
+    storage = copy_on_write()
+    reopened(storage).delete_partitions(["north"])
     return storage
 
 

@@ -30,18 +30,20 @@ ORIGINS: Mapping[str, Sequence[Make]] = {
         "queries/skipping.after-a-rollback.cow.all-rows", "queries/skipping.after-compaction.mor.all-rows",
         "queries/skipping.record-keys.mor.moved", "queries/skipping.after-an-overwrite.cow.all-rows", "timeline/history.cow",
         "queries/skipping.after-clustering.cow.all-rows", "timeline/delete-partition", "timeline/compaction.pending",
-        "timeline/clean.mor", "timeline/insert-overwrite",
+        "timeline/clean.mor", "timeline/insert-overwrite", "timeline/clean.keeps-a-savepoint", "queries/changes.both.mor",
     ),
     "1.2.0, version 9": golden(
         "queries/skipping.values-that-moved.cow.version-9.new-value", "queries/skipping.record-keys.mor.version-9.moved",
         "queries/version-9.secondary-index.mor.moved-away", "timeline/history.mor.version-9", "timeline/compaction.pending.version-9",
         "timeline/clean.mor.version-9", "timeline/delete-partition.version-9", "timeline/insert-overwrite.version-9",
+        "timeline/clean.keeps-a-savepoint.version-9", "queries/changes.both.mor.version-9",
     ),
-    "reference": (d.indexed, d.indexed_merge_on_read, t.archived, t.clustered, d.compacted, d.copy_on_write),
+    "reference": (d.indexed, d.indexed_merge_on_read, t.archived, t.clustered, d.compacted, d.copy_on_write, t.cleaned,
+                  t.deleted_partition),
     "1.0.2, version 6": golden("compatibility/v6.cow", "compatibility/v6.mor", "compatibility/v6.cow.archived"),
 }  # fmt: skip
 #: Topics whose damages the cheap tier finds.
-CHEAPLY = ("properties", "layout", "timeline", "history", "files")
+CHEAPLY = ("properties", "layout", "timeline", "history", "files", "comparisons")
 CASES = [(topic, clause) for topic, clauses in TOPICS.items() for clause in clauses]
 
 

@@ -37,6 +37,8 @@ EXPLAINED = {
     "BF-003", "BF-007", "BF-010", "COMPAT-006", "LAY-003", "LAY-013", "LAY-017", "LF-007", "LF-025", "LSM-007", "LSM-012",
     "LSM-022", "OCC-027", "PROP-011", "RDR-008", "TL-002", "TL-005", "TL-007", "TL-030", "TL-037", "TL-048", "TL-052",
 }  # fmt: skip
+#: Golden tables of which a recipe changed a property that readers must not follow, and the rule.
+CHANGED = {"merge/version-9.contradicting-strategy.mor": "MRG-021", "merge/version-9.legacy-class-alone.mor": "PROP-025"}
 
 
 def _validated(case: Path) -> Validation:
@@ -69,7 +71,7 @@ def test_golden_tables_with_rows_are_sound(chapter: str):
     for case in (case for case in SOUND if case.parent.name == chapter):
         found = _validated(case)
         assert found.is_sound, (_id(case), found.findings)
-        assert t.rules_of(found.findings) <= EXPLAINED, (_id(case), found.findings)
+        assert t.rules_of(found.findings) <= EXPLAINED | {CHANGED.get(_id(case), "")}, (_id(case), found.findings)
 
 
 @pytest.mark.parametrize("case", UNSOUND, ids=_id)

@@ -1,13 +1,18 @@
 """The footers of base files: format, number of rows, and the schema against that of the table. HFiles are read whole."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pyarrow.types as pt
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
+from hudi_conformance.validator.checks.written_schemas import (
+    disagreements,
+    fits,
+    has_schema_history,
+    nulls_of_required,
+    schema_of_write,
+)
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.files.base.orc import opened_orc
@@ -16,9 +21,7 @@ from hudi_reference.files.base_file import read_footer
 from hudi_reference.files.hfile.reader import open_hfile
 from hudi_reference.files.inspection.block_scan import scan_blocks
 from hudi_reference.query.plan import schema_of
-from hudi_reference.query.schema_history import FOLDER as SCHEMA_HISTORY
 from hudi_reference.schema.avro import arrow_schema
-from hudi_reference.schema.promotion import conversion
 
 RESTORE = "restore the file from another copy of the table"
 _UNREADABLE = "Queries that need the file fail, and its rows are lost unless there is another copy."
@@ -57,17 +60,31 @@ def _examined(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
 
 
 def _parquet(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
-    """A footer. Its schema is converted only if it differs from that of the file before, because most files have the same."""
+    """A footer. Its schema is converted only if it differs from those that fit already, because most files have the same."""
     with parquet_footer(table.storage, path) as footer:
         yield from _row_count(table, path, footer.num_rows, tally)
-        known: list[pq.ParquetSchema] = table.once("fitting schema", list)
-        if known and footer.schema.equals(known[0]):
+        write = schema_of_write(table, table.data_files[path].name.instant)
+        known: dict[str, pq.ParquetSchema] = table.once("fitting schemas", dict)
+        text = "" if write is None else write.text
+        if text in known and footer.schema.equals(known[text]):
             tally.looked("LF-038", at=footer.num_columns)
             return
-        findings = list(_schema(table, path, footer.schema.to_arrow_schema(), tally))
-        if not findings:
-            known[:] = [footer.schema]
+        columns = footer.schema.to_arrow_schema()
+        findings = list(_schema(table, path, columns, tally))
+        optional = [] if write is None else [one.name for one in columns if one.nullable and one.name in write.required]
+        if not findings and not optional:
+            known[text] = footer.schema
         yield from findings
+        if write is not None:
+            yield from nulls_of_required(write, [name for name in optional if _has_nulls(footer, name)])
+
+
+def _has_nulls(footer: pq.FileMetaData, name: str) -> bool:
+    """Whether the statistics of a column of no other columns count nulls."""
+    groups = (footer.row_group(number) for number in range(footer.num_row_groups))
+    chunks = (group.column(number) for group in groups for number in range(group.num_columns))
+    found = (chunk.statistics for chunk in chunks if chunk.path_in_schema == name)
+    return any(one is not None and one.has_null_count and one.null_count > 0 for one in found)
 
 
 def _hfile(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
@@ -93,6 +110,7 @@ def _row_count(table: StoredTable, path: str, rows: int, tally: Tally) -> Iterat
 
 
 def _schema(table: StoredTable, path: str, schema: pa.Schema, tally: Tally) -> Iterator[Finding]:
+    yield from disagreements(table, table.data_files[path].name.instant, schema, is_base_file=True)
     wanted = _table_schema(table)
     if wanted is None:
         return
@@ -118,7 +136,7 @@ def _table_schema(table: StoredTable) -> pa.Schema | None:
     """The latest schema; None if there is none, or if a statement changed it so that columns are matched by id."""
 
     def compute() -> pa.Schema | None:
-        if table.is_metadata_table or any(path.startswith(f"{SCHEMA_HISTORY}/") for path in table.listing.files):
+        if table.is_metadata_table or has_schema_history(table):
             return None
         try:
             found = schema_of(table.commits, table.properties)
@@ -127,20 +145,6 @@ def _table_schema(table: StoredTable) -> pa.Schema | None:
             return None  # `actions.schemas` reports it
 
     return table.once("schema", compute)
-
-
-def fits(found: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether stored values of one type can be read as another."""
-    if found == wanted:
-        return True
-    if pt.is_struct(found) and pt.is_struct(wanted):
-        known: dict[str, Any] = {field.name: field.type for field in wanted}
-        return all(field.name not in known or fits(field.type, known[field.name]) for field in found)
-    if pt.is_map(found) and pt.is_map(wanted):
-        return fits(found.key_type, wanted.key_type) and fits(found.item_type, wanted.item_type)
-    if (pt.is_list(found) or pt.is_large_list(found)) and pt.is_list(wanted):
-        return fits(found.value_type, wanted.value_type)
-    return conversion(found, wanted) is not None
 
 
 CHECKS = (Check("base-files.footers", ("BF-002", "BF-010", "BLK-024", "LF-038", "TL-007"), "cheap", _footers, _base_files),)

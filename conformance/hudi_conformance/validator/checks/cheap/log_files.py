@@ -1,8 +1,13 @@
 """The blocks of log files, by their envelopes and headers; contents are not read."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
+
+import pyarrow as pa
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
+from hudi_conformance.validator.checks.written_schemas import disagreements, schema_of_write
 from hudi_conformance.validator.stored.file_views import DataFile
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
@@ -11,7 +16,7 @@ from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.query.file_groups import CommittedFiles, GroupId
 from hudi_reference.query.log_scanner import attempt_of
-from hudi_reference.schema.avro import parse_schema
+from hudi_reference.schema.avro import arrow_schema, parse_schema
 
 RESTORE = "restore the file from another copy of the table"
 _DATA = (BlockType.AVRO_DATA, BlockType.HFILE_DATA, BlockType.PARQUET_DATA, BlockType.CDC_DATA)
@@ -36,6 +41,7 @@ def _blocks(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
         else:
             yield from _headers(block, tally)
             yield from _named(table, block, tally)
+            yield from _columns(table, block, tally)
 
 
 def _committed(table: StoredTable) -> CommittedFiles:
@@ -58,6 +64,26 @@ def _corrupt(table: StoredTable, block: CorruptBlock) -> Finding:
         "BLK-015", "data-lost", block.path, "Committed changes in these bytes cannot be read; queries fail or lack them.",
         "a whole block", f"{block.reason}; {block.size} bytes", RESTORE, offset=block.offset,
     )  # fmt: skip
+
+
+def _columns(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding]:
+    """The schema in the metadata of a write has the columns of its blocks. Those of changes have columns of their own."""
+    text = block.header.get(HeaderKey.SCHEMA)
+    if block.kind is BlockType.CDC_DATA or not text or schema_of_write(table, block.instant) is None:
+        return
+    tally.looked("LF-038")
+    known: set[tuple[str, str]] = table.once("fitting blocks", set)
+    if (block.instant, text) in known:
+        return
+    with suppress(HudiError):  # `_schema` reports it
+        findings = list(disagreements(table, block.instant, _arrow_schema(text), is_base_file=False))
+        known.add((block.instant, text))
+        yield from findings
+
+
+@lru_cache(maxsize=64)
+def _arrow_schema(text: str) -> pa.Schema:
+    return arrow_schema(parse_schema(text, ""))
 
 
 def _named(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding]:

@@ -6,11 +6,14 @@ from collections.abc import Iterator, Mapping
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable, is_allowed
 from hudi_reference.errors import HudiError
+from hudi_reference.layout.merge_config import MODE_OF_STRATEGY, MODE_ONLY
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.properties import BACKUP_PATH, LAYOUTS, PROPERTIES_PATH, checksum
 from hudi_reference.layout.property_table import BY_KEY, KEY_GENERATORS, MANDATORY
+from hudi_reference.layout.stored_merging import REPLACED_PAYLOADS, StoredMerging
 from hudi_reference.schema.avro import parse_schema
 
+STRATEGY = "hoodie.record.merge.strategy.id"
 RESTORE = "restore the file from another copy of the table, or from hoodie.properties.backup if its values are right"
 REFUSED = "Readers and writers refuse the table."
 
@@ -136,6 +139,37 @@ def _merging(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
         yield finding_of(error, "wrong-answers", meaning, rule="MRG-014", path=PROPERTIES_PATH, remedy=RESTORE)
 
 
+def _made_merging(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """PROP-025 and MRG-021: from version 9 on the mode alone counts. A class or strategy id beside it shows how it was made."""
+    version, mode = table.version, table.entries.get("hoodie.record.merge.mode")
+    if version is None or version < MODE_ONLY or version not in LAYOUTS:
+        return
+    legacy = table.entries.get("hoodie.table.legacy.payload.class")
+    made = REPLACED_PAYLOADS.get(legacy or "")
+    tally.looked("PROP-025", at=made is not None)
+    for key, value in _entries_of(made).items() if made is not None else ():
+        if table.entries.get(key) != value:
+            yield Finding(
+                "PROP-025", "cosmetic", PROPERTIES_PATH, "Engines merge by another rule than when the table was made.",
+                f"{value}, as a table of {legacy} has it", str(table.entries.get(key)),
+                f"set {key} to {value} unless it was changed on purpose", key=key,
+            )  # fmt: skip
+    strategy = table.entries.get(STRATEGY, "")
+    tally.looked("MRG-021", at=strategy in MODE_OF_STRATEGY)
+    if strategy in MODE_OF_STRATEGY and mode != MODE_OF_STRATEGY[strategy] and made is None:
+        yield Finding(
+            "MRG-021", "cosmetic", PROPERTIES_PATH, "Engines follow the mode alone, which may have been changed.",
+            f"the mode of the strategy {strategy}: {MODE_OF_STRATEGY[strategy]}", str(mode),
+            "remove the strategy id, or set the mode with which the table was created", key=STRATEGY,
+        )  # fmt: skip
+
+
+def _entries_of(made: StoredMerging) -> dict[str, str]:
+    """The properties of a table that was made with a payload class, the ordering fields only if they are those of the class."""
+    ordering = {"hoodie.table.ordering.fields": ",".join(made.ordering)} if made.ordering else {}
+    return made.entries() | ordering
+
+
 def _key_generator(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """Type and class of the key generator agree with each other and with the partition fields."""
     kind, name = table.entries.get("hoodie.table.keygenerator.type"), table.entries.get("hoodie.table.keygenerator.class")
@@ -193,6 +227,7 @@ CHECKS = (
     Check("properties.values", tuple(sorted({one.rule for one in BY_KEY.values()})), "cheap", _values),
     Check("properties.versions", ("COMPAT-002", "COMPAT-004", "PROP-010"), "cheap", _versions),
     Check("properties.merging", ("MRG-014", "MRG-016", "MRG-018", "MRG-021"), "cheap", _merging),
+    Check("properties.made-merging", ("MRG-021", "PROP-025"), "cheap", _made_merging, tables="data"),
     Check("properties.key-generator", ("PROP-001",), "cheap", _key_generator),
     Check("properties.create-schema", ("LF-038",), "cheap", _fields),
     Check("properties.metadata-lists", ("PROP-012",), "cheap", _metadata_lists),

@@ -6,7 +6,9 @@ from typing import Any
 from hudi_conformance.validator.checks.cheap.presence import entries_of_plan, files_of_plan
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
+from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.query.file_groups import GroupId
 from hudi_reference.timeline.contents.metadata import (
     DELETE_PARTITION,
@@ -20,6 +22,7 @@ from hudi_reference.timeline.contents.metadata import (
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
+FILES = BuiltIn.FILES.value
 RESTORE = "restore the completed file from another copy of the table"
 
 
@@ -139,6 +142,27 @@ def _kept_groups(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
                 )  # fmt: skip
 
 
+def _unnamed_partitions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-039: a deletion of partitions names them. One that names none replaced nothing, and left nothing in the files index.
+
+    With a files index the deletion is in its list of partitions, which `metadata.files` compares.
+    """
+    if table.properties.is_legacy or FILES in table.properties.fields(USABLE):
+        return
+    created, replaced = _created(table), _replacing(table)
+    for instant, commit in table.commits.items():
+        if commit.operation != DELETE_PARTITION or instant.action != "replacecommit":
+            continue
+        tally.looked("TL-039")
+        groups = ((one.partition, one.file_id) for one in table.owned.latest_slices)
+        left = {group for group in groups if created.get(group, ":") < instant.requested and group not in replaced}
+        if not commit.replaced and left:
+            yield _finding(
+                "TL-039", "wrong-answers", table.path_of(instant), "Queries return the rows of the deleted partitions.",
+                "the partitions that it deleted, with their file groups", f"none, beside older groups {_listed(left)}",
+            )  # fmt: skip
+
+
 def _emptied(commit: CommitMetadata) -> set[str] | None:
     """The partitions whose rows a write replaces; None for all."""
     if commit.operation == INSERT_OVERWRITE_TABLE:
@@ -191,5 +215,6 @@ CHECKS = (
     Check("results.compactions", ("CMP-001",), "cheap", _compactions, tables="data"),
     Check("results.plan-entries", ("TL-012", "TL-015"), "cheap", _plan_entries, tables="data"),
     Check("results.replaced-groups", ("TL-039",), "cheap", _kept_groups, tables="data"),
+    Check("results.deleted-partitions", ("TL-039",), "cheap", _unnamed_partitions, tables="data"),
     Check("results.row-counts", ("TL-005",), "cheap", _row_counts, tables="data"),
 )
