@@ -115,6 +115,7 @@ def test_a_pending_action_and_its_base_stay_active(
 
 @ARCHIVE
 @pytest.mark.requirements("ARC-003")
+@pytest.mark.leaves_damage("it makes a write complete after one that was based on it")
 def test_writes_concurrent_with_a_pending_one_stay_active(engine: Client, new_uri: NewUri, histories: Histories) -> None:
     """ARC-003: a write that completed after a pending one began stays active, also if it began before: the pending write may
     conflict with it.

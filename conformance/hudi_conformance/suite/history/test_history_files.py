@@ -88,6 +88,7 @@ def test_files_are_named_by_times_and_level(engine: Client, histories: Histories
 
 @ARCHIVE
 @pytest.mark.requirements("LSM-014", "LSM-015", "LSM-018")
+@pytest.mark.leaves_damage("it makes a write complete after one that was based on it")
 def test_file_names_have_the_greatest_requested_time(engine: Client, new_uri: NewUri, histories: Histories) -> None:
     """LSM-015: the second field is the greatest requested time, also where an earlier action completed last (ER-039)."""
     uri = histories.copy(engine, 5, new_uri())

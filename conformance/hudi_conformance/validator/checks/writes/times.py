@@ -73,8 +73,8 @@ def _reads(table: StoredTable) -> Iterator[_Read]:
         if instant.state is State.COMPLETED and instant.action == "savepoint":
             yield _Read(instant, instant.requested, "the savepoint protects it")
         if instant.state is State.COMPLETED and instant.action == "clean":
-            last = (content.record or {}).get("lastCompletedCommitTimestamp")
-            yield _Read(instant, str(last), "the clean names it as the last completed write")
+            record: Mapping[str, Any] = content.record or {}
+            yield _Read(instant, str(record.get("lastCompletedCommitTimestamp")), "the clean names it as the last completed write")
 
 
 def _parents(table: StoredTable, commit: CommitMetadata) -> set[str]:
