@@ -74,7 +74,7 @@ def _reads(table: StoredTable) -> Iterator[_Read]:
             yield _Read(instant, instant.requested, "the savepoint protects it")
         if instant.state is State.COMPLETED and instant.action == "clean":
             record: Mapping[str, Any] = content.record or {}
-            yield _Read(instant, str(record.get("lastCompletedCommitTimestamp")), "the clean names it as the last completed write")
+            yield _Read(instant, str(record.get("lastCompletedCommitTimestamp")), "the clean names it as the last write")
 
 
 def _parents(table: StoredTable, commit: CommitMetadata) -> set[str]:
