@@ -74,3 +74,22 @@ def test_log_file_of_another_partition(engine: Client, new_uri: NewUri) -> None:
     path, foreign = write_with_log(uri, 1, "oslo", "y"), write_with_log(other, 2, "rio", "foreign" * 40)
     assert path.name.split("_")[1:] == foreign.name.split("_")[1:], "the writes have different times"
     expect_error_or_rows(engine, uri, path, foreign.read_bytes())
+
+
+@pytest.mark.requirements("LF-035")
+@pytest.mark.needs("merge.commit-time")
+def test_log_file_with_a_further_block_of_an_earlier_write(engine: Client, new_uri: NewUri) -> None:
+    """LF-035: a log file belongs to the write in its name. After the block of that write it has a copy of the delete block of
+    an earlier write, which deletes a row that the write has stored again. That is an error, or the row is still there.
+    """
+    uri, clock = new_uri(), ManualClock(1_767_225_600_000)
+    spec = Program("MERGE_ON_READ", "COMMIT_TIME_ORDERING", True).spec()
+    create_table(uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
+                 table_type=spec.type, clock=clock, ids=SeededIds(1))  # fmt: skip
+    table = open_table(uri, clock=clock, ids=SeededIds(1))
+    table.upsert(as_arrow([row("a", 2, "y"), row("b", 1, "x")]))
+    table.delete(as_arrow([row("b", 1, "x")]).select(["id", "city"]))
+    (deleting,) = log_files(uri)
+    table.upsert(as_arrow([row("b", 1, "x")]))
+    (storing,) = (path for path in log_files(uri) if path != deleting)
+    expect_error_or_rows(engine, uri, storing, storing.read_bytes() + deleting.read_bytes())
