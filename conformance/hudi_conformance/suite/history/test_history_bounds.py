@@ -118,16 +118,19 @@ def test_a_pending_action_and_its_base_stay_active(
 @pytest.mark.leaves_damage("it makes a write complete after one that was based on it")
 def test_writes_concurrent_with_a_pending_one_stay_active(engine: Client, new_uri: NewUri, histories: Histories) -> None:
     """ARC-003: a write that completed after a pending one began stays active, also if it began before: the pending write may
-    conflict with it.
+    conflict with it. Without the pending write it is archived.
     """
-    uri = histories.copy(engine, WRITES, new_uri())
-    (first, completion), *_ = completed_times(uri)
-    requested, late = after_write(uri, 5)
-    put_action(uri, requested, "commit", {State.REQUESTED: None, State.INFLIGHT: {**NO_STATS, "operationType": "UPSERT"}})
-    (timeline_folder(uri) / f"{first}_{completion}.commit").rename(timeline_folder(uri) / f"{first}_{late}.commit")
-    engine.service(uri, "archive", options={**archive_limits(4, 2), **BY_VERSIONS})
-    left = {key[0] for key in read_step(uri).completed}
-    assert first in left, "a write that may conflict with a pending one was archived"
+    for is_pending in (True, False):
+        uri = histories.copy(engine, WRITES, new_uri())
+        (first, completion), *_ = completed_times(uri)
+        requested, late = after_write(uri, 5)
+        if is_pending:
+            profile = {**NO_STATS, "operationType": "UPSERT"}
+            put_action(uri, requested, "commit", {State.REQUESTED: None, State.INFLIGHT: profile})
+        (timeline_folder(uri) / f"{first}_{completion}.commit").rename(timeline_folder(uri) / f"{first}_{late}.commit")
+        engine.service(uri, "archive", options={**archive_limits(4, 2), **BY_VERSIONS})
+        left = {key[0] for key in read_step(uri).completed}
+        assert (first in left) is is_pending, "only a write that may conflict with a pending one stays active"
 
 
 @ARCHIVE

@@ -225,7 +225,7 @@ class TypedTable:
         """Check that each file has statistics of its values."""
         entries, names = self.entries(), self.files()
         expected = dict(values_of_files(table_folder(self.uri), [("", name) for name in names]))
-        assert {name for _, name, _ in expected} == set(names)
+        assert {name for _, name, _ in expected} == set(names) != set()
         for (_, name, column), values in expected.items():
             if column in self.columns and (exact or values.present):
                 found = compare_statistics(entries["", name, column], values, exact=exact)

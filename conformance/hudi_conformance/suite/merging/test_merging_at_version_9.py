@@ -359,6 +359,7 @@ def test_unknown_merging_is_refused(engine: Client, new_uri: NewUri, change: str
         engine.write(uri, "upsert", as_table({"id": "k", "ts": ts, "a": "A"}))
     file = table_folder(uri) / ".hoodie" / "hoodie.properties"
     old, new = UNKNOWN_MERGING[change]
+    assert engine.read(uri, Query(columns=("id", "a"))).num_rows == 1
     assert old in file.read_text()
     file.write_text(file.read_text().replace(old, new))
     (file.parent / ".hoodie.properties.crc").unlink(missing_ok=True)

@@ -79,6 +79,7 @@ def test_unknown_values_are_refused_at_creation(engine: Client, new_uri: Callabl
     with pytest.raises(ContractError):
         engine.create(uri, replace(table_spec(), properties={key: value}))
     assert not (table_folder(uri) / ".hoodie" / "hoodie.properties").exists()
+    engine.create(uri, table_spec())
 
 
 @CREATES

@@ -144,7 +144,7 @@ def test_a_query_of_an_unknown_column_is_an_error(engine: Client, new_uri: Calla
 @pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain")
 def test_settings_of_times_that_name_nothing_are_refused(engine: Client, new_uri: Callable[[], str], setting: str) -> None:
     """PROP-016: an unknown kind of time, unit or zone is an error when the table is created or first written, and no write
-    begins.
+    begins; a table with a known one is written.
     """
     uri, settings = new_uri(), {f"{TIME}timestamp.type": "SCALAR", f"{TIME}output.dateformat": "yyyy"}
     properties = {"hoodie.table.keygenerator.type": "TIMESTAMP", **settings, f"{TIME}{setting}": "FORTNIGHTS"}
@@ -153,3 +153,8 @@ def test_settings_of_times_that_name_nothing_are_refused(engine: Client, new_uri
         engine.write(uri, "upsert", as_arrow(make_row("a", AT)))
     folder = table_folder(uri)
     assert [path.name for path in folder.rglob("*") if path.suffix in {".requested", ".inflight", ".commit", ".parquet"}] == []
+    known = {f"{TIME}timestamp.scalar.time.unit": "SECONDS", f"{TIME}output.timezone": "UTC"}
+    uri, properties = new_uri(), {**properties, **settings, **known}
+    create_table(engine, uri, "COPY_ON_WRITE", record_key=("id",), partition=("p",), properties=properties)
+    engine.write(uri, "upsert", as_arrow(make_row("a", AT)))
+    assert keys_and_partitions(engine, uri) == {("a", "2020", "old")}

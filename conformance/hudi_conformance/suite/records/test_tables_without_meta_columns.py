@@ -26,6 +26,7 @@ from hudi_conformance.suite.support.programs.write_programs import (
     expect_rows,
     row,
 )
+from hudi_conformance.suite.support.tables.stored_blocks import AVRO, log_files, parse_blocks, parse_records
 from hudi_conformance.suite.support.tables.written_tables import CAPTURED, table_folder
 
 EMPTY = {"hoodie.populate.meta.fields": "false"}
@@ -85,7 +86,7 @@ def test_services_find_the_versions_of_a_record(engine: Client, new_uri: Callabl
     write_program(engine, uri, program)
     assert engine.service(uri, service, options=DUE) is not None
     expect_rows(engine, uri, expected_rows(program), f"after a {service}", Query(columns=tuple(TYPES)))
-    check_files(engine, uri)
+    check_files(uri)
     later = Step("upsert", (row("a", 1, "late"), row("b", 9, "newest")))
     engine.write(uri, later.operation, as_arrow(later.rows))
     whole = replace(program, steps=(*program.steps, later))
@@ -100,7 +101,9 @@ def test_meta_columns_are_empty_in_the_files(engine: Client, new_uri: Callable[[
     uri = new_uri()
     write_program(engine, uri, Program(type, "EVENT_TIME_ORDERING", True, STEPS))
     assert list(base_files(uri))
-    check_files(engine, uri)
+    logged = check_files(uri)
+    if type == "MERGE_ON_READ" and not logged:
+        pytest.skip("the engine stores no row in an Avro block")
 
 
 def base_files(uri: str) -> Iterator[Path]:
@@ -108,8 +111,8 @@ def base_files(uri: str) -> Iterator[Path]:
     return (path for path in table_folder(uri).rglob("*.parquet") if ".hoodie" not in path.parts)
 
 
-def check_files(engine: Client, uri: str) -> None:
-    """Check base files with a stock library, and logs with the engine if it shows their rows."""
+def check_files(uri: str) -> int:
+    """Check base files with a stock library, and the Avro blocks of logs; the number of records in those."""
     for path in base_files(uri):
         file = pq.ParquetFile(path)
         rows = file.read()
@@ -117,11 +120,10 @@ def check_files(engine: Client, uri: str) -> None:
         assert [rows.column(name).null_count for name in META[:4]] == [rows.num_rows] * 4
         assert set(rows.column("_hoodie_file_name").to_pylist()) <= {path.name}
         assert not rows.num_rows or not [key for key in file.metadata.metadata or {} if b"record_key" in key or b"bloom" in key]
-    if "inspect.log-content" in engine.hello.features:
-        for path in table_folder(uri).rglob(".*.log.*"):
-            blocks = engine.inspect(path.as_uri())["blocks"]
-            stored = [found for block in blocks if block["type"] == "avro" for found in block["rows"]]
-            assert all(found[name] is None for found in stored for name in META)
+    blocks = [block for path in log_files(uri) for block in parse_blocks(path.read_bytes()) if block.kind == AVRO]
+    stored = [found for block in blocks for found in parse_records(block)]
+    assert all(found[name] is None for found in stored for name in META)
+    return len(stored)
 
 
 @BOTH_TYPES

@@ -437,6 +437,7 @@ def test_writers_do_not_cluster_by_default(engine: Client, new_uri: NewUri) -> N
     """SVC-014: without a setting no commit triggers a clustering."""
     table = ClusteredTable(engine, new_uri())
     table.write(*(Step("insert", (row(f"k{number}", 1, "x"),)) for number in range(6)))
+    assert len({name for name in instant_files(table.uri, "commit") if name.endswith(".commit")}) == 6
     assert instant_files(table.uri, "clustering") == set()
 
 

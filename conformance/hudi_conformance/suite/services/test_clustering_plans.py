@@ -206,11 +206,14 @@ def test_groups_with_logs_are_left_out_or_planned_with_all_logs(engine: Client, 
     logged, plain = table.add_groups_of_sizes(10)[0], table.add_groups_of_sizes(10, city="rio")[0]
     table.update(row("oslo0", 2, "more"))
     table.update(row("oslo0", 3, "still more"))
+    logs = log_file_names(table.uri)
+    if not logs:
+        pytest.skip("the engine has rewritten the base file, so that no group has logs")
     found = table.plan()
     assert plain in found.files
     slices = [slice_ for group in found.plan["inputGroups"] for slice_ in group["slices"] if slice_["fileId"] == logged]
     for slice_ in slices:
-        assert sorted(path.rpartition("/")[2] for path in slice_["deltaFilePaths"]) == sorted(log_file_names(table.uri))
+        assert sorted(path.rpartition("/")[2] for path in slice_["deltaFilePaths"]) == sorted(logs)
 
 
 @PLANS

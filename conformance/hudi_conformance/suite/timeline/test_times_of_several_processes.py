@@ -102,6 +102,7 @@ def test_an_invalid_bound_is_refused(engine: Client, skew: int) -> None:
     """TT-010: a bound of zero or less would not guarantee any order: the setting is refused with an error."""
     with pytest.raises(ContractError):
         draw_times(engine, skew, [0, 0, 0])
+    assert draw_times(engine, 1, [0, 0, 0]), "the least bound is refused too"
 
 
 @DRAWS

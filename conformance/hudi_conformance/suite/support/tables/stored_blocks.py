@@ -2,9 +2,13 @@
 
 import gzip
 import io
+import json
 import struct
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import fastavro
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, Step, as_arrow, row
@@ -45,6 +49,18 @@ def parse_blocks(data: bytes) -> list[Block]:
         assert trailer == length + 6, "the trailing length is not the size of the block without itself"
         blocks.append(Block(kind, version, header, content))
     return blocks
+
+
+def parse_records(block: Block) -> list[Any]:
+    """Decode the records of an Avro block by the schema in its header; check that they fill the content."""
+    schema, stream = json.loads(block.header[SCHEMA]), io.BytesIO(block.content)
+    _, count = struct.unpack(">ii", stream.read(8))
+    records = []
+    for _ in range(count):
+        (length,) = struct.unpack(">i", stream.read(4))
+        records.append(fastavro.schemaless_reader(io.BytesIO(stream.read(length)), schema, None))
+    assert stream.tell() == len(block.content)
+    return records
 
 
 def parse_map(stream: io.BytesIO) -> dict[int, str]:
