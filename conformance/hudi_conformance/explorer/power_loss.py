@@ -107,49 +107,49 @@ class RecordedCalls(SystemCalls):
         """Open."""
         return self._open(super().open_root(path))
 
-    def open_folder(self, name: str, at: int) -> int:
+    def open_folder(self, name: str, /, *, dir_fd: int) -> int:
         """Open."""
-        return self._open(super().open_folder(name, at))
+        return self._open(super().open_folder(name, dir_fd=dir_fd))
 
-    def open_file(self, name: str, at: int) -> int:
+    def open_file(self, name: str, /, *, dir_fd: int) -> int:
         """Open."""
-        return self._open(super().open_file(name, at))
+        return self._open(super().open_file(name, dir_fd=dir_fd))
 
-    def create_file(self, name: str, at: int) -> int:
+    def create_file(self, name: str, /, *, dir_fd: int) -> int:
         """Add an entry."""
         self.record(f"create {name}")
-        file = super().create_file(name, at)
-        self._change(at, f"create {name}", {name: self._new(os.fstat(file).st_ino, _File())})
+        file = super().create_file(name, dir_fd=dir_fd)
+        self._change(dir_fd, f"create {name}", {name: self._new(os.fstat(file).st_ino, _File())})
         return self._open(file)
 
-    def make_folder(self, name: str, at: int) -> None:
+    def make_folder(self, name: str, /, *, dir_fd: int) -> None:
         """Add an entry."""
         self.record(f"mkdir {name}")
-        super().make_folder(name, at)
-        self._change(at, f"mkdir {name}", {name: self._new(self.status(name, at).st_ino, _Folder())})
+        super().make_folder(name, dir_fd=dir_fd)
+        self._change(dir_fd, f"mkdir {name}", {name: self._new(self.status(name, dir_fd=dir_fd).st_ino, _Folder())})
 
-    def remove_folder(self, name: str, at: int) -> None:
+    def remove_folder(self, name: str, /, *, dir_fd: int) -> None:
         """Remove an entry."""
-        super().remove_folder(name, at)
-        self._change(at, f"rmdir {name}", {name: None})
+        super().remove_folder(name, dir_fd=dir_fd)
+        self._change(dir_fd, f"rmdir {name}", {name: None})
 
-    def link(self, name: str, new: str, folder: int) -> None:
+    def link(self, name: str, new: str, /, *, src_dir_fd: int, dst_dir_fd: int) -> None:
         """Add an entry."""
         self.record(f"link {new}")
-        super().link(name, new, folder)
-        self._change(folder, f"link {new}", {new: self._entry(folder, name)})
+        super().link(name, new, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+        self._change(dst_dir_fd, f"link {new}", {new: self._entry(src_dir_fd, name)})
 
-    def rename(self, name: str, new: str, folder: int) -> None:
+    def rename(self, name: str, new: str, /, *, src_dir_fd: int, dst_dir_fd: int) -> None:
         """Replace an entry and remove another one, in one step."""
         self.record(f"rename to {new}")
-        node = self._entry(folder, name)
-        super().rename(name, new, folder)
-        self._change(folder, f"rename to {new}", {new: node, name: None})
+        node = self._entry(src_dir_fd, name)
+        super().rename(name, new, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+        self._change(dst_dir_fd, f"rename to {new}", {new: node, name: None})
 
-    def remove(self, name: str, at: int) -> None:
+    def remove(self, name: str, /, *, dir_fd: int) -> None:
         """Remove an entry."""
-        super().remove(name, at)
-        self._change(at, f"remove {name}", {name: None})
+        super().remove(name, dir_fd=dir_fd)
+        self._change(dir_fd, f"remove {name}", {name: None})
 
     def write(self, file: int, data: memoryview) -> int:
         """Change the bytes of a file."""

@@ -56,7 +56,7 @@ LAYOUTS = {LEGACY_VERSION: 1, TABLE_VERSION: TIMELINE_LAYOUT, NEWEST_VERSION: TI
 )
 @dataclass(frozen=True)
 class TableProperties:
-    """The properties of a table. The settings that most code needs are fields, which are computed once.
+    """The properties of a table. Settings are computed once: those that most code needs as fields, others when they are needed.
 
     Attributes:
         entries: the keys and values of the file.
@@ -155,13 +155,13 @@ class TableProperties:
         """The table's name."""
         return self.require("hoodie.table.name")
 
-    @property
+    @cached_property
     def zone(self) -> tzinfo | None:
         """The time zone of the timeline, None for that of this process."""
         # ER-024: times are local times of the writer unless the table has the zone UTC.
         return UTC if self.get("hoodie.table.timeline.timezone") == "UTC" else None
 
-    @property
+    @cached_property
     @implements("MRG-014", "MRG-051")
     def delete_marker(self) -> tuple[str, str] | None:
         """The column that marks deleted rows, and its value in them. Raises InvalidProperty if only one of them is set."""
@@ -182,36 +182,36 @@ class TableProperties:
         stored = self.entries.get(f"{MERGE_PROPERTY}{key}") if self.version >= MODE_ONLY else None
         return stored or self.get(key)
 
-    @property
+    @cached_property
     @implements("PROP-023")
     def partial_update_mode(self) -> str | None:
         """How columns of the version that wins are filled from the other one; None if they are not. Raises InvalidProperty."""
         return self.get("hoodie.table.partial.update.mode") if self.version >= MODE_ONLY else None
 
-    @property
+    @cached_property
     def base_file_extension(self) -> str:
         """The extension of base files, without the dot."""
         return (self.get("hoodie.table.base.file.format") or "PARQUET").lower()
 
-    @property
+    @cached_property
     @implements("LAY-025", "PROP-016")
     def splits_dates(self) -> bool:
         """Whether a date takes three folders, as in 2026/07/03; the data files have it as it is."""
         of_hive = self.is_set("hoodie.datasource.write.hive_style_partitioning")
         return len(self.partition_fields) == 1 and not of_hive and self.is_set(SLASH_DATES)
 
-    @property
+    @cached_property
     def populates_meta_fields(self) -> bool:
         """Whether the five meta columns of a row are filled."""
         return self.is_set("hoodie.populate.meta.fields")
 
-    @cached_property
+    @property
     @implements("MRG-031")
     def merge_mode(self) -> MergeMode:
         """The merge mode, inferred if it is not stored. Raises InvalidProperty for a contradiction."""
         return self.merging.mode
 
-    @property
+    @cached_property
     @implements("MRG-023")
     def merging(self) -> MergeConfiguration:
         """Merge mode, strategy and payload class, inferred if they are not stored. Raises InvalidProperty."""

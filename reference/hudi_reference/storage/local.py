@@ -5,7 +5,7 @@ import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,10 @@ from hudi_reference.limits import OBJECT_BYTES
 from hudi_reference.requirement import implements
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, require_inside_table
 from hudi_reference.storage.system_calls import (
+    LOCK,
     TRIES,
+    TRY_LOCK,
+    NamingCall,
     OpenedFolders,
     SystemCalls,
     link_in_table,
@@ -161,7 +164,7 @@ class LocalStorage:
         """Compare and overwrite under a lock on the folder."""
         try:
             with translated("replace the file", path), self._folders.opened(_steps(path)[:-1]) as folder:
-                self._calls.lock(folder, wait=True)
+                self._calls.lock(folder, LOCK)
                 info = self.head(path)
                 if info is None or info.version != version:
                     raise ObjectChanged(path)
@@ -182,7 +185,7 @@ class LocalStorage:
                     if found is not None and stat.S_ISDIR(found.st_mode):
                         return
                     with suppress(FileNotFoundError):
-                        self._calls.remove(steps[-1], folder)
+                        self._calls.remove(steps[-1], dir_fd=folder)
             except FileNotFoundError:
                 return
             self._sync_first_existing(self._folders.remove_if_empty(folders))
@@ -198,7 +201,7 @@ class LocalStorage:
             raise FileNotFoundError(path)
         with self._folders.opened(steps[:-1]) as folder:
             try:
-                file = self._calls.open_file(steps[-1], folder)
+                file = self._calls.open_file(steps[-1], dir_fd=folder)
             except FileNotFoundError:
                 raise FileNotFoundError(path) from None
             except OSError:
@@ -240,7 +243,7 @@ class LocalStorage:
         return found
 
     @implements("S3-002", "S3-006")
-    def _store(self, path: str, data: bytes, publish: Callable[[str, str, int], None]) -> None:
+    def _store(self, path: str, data: bytes, publish: NamingCall) -> None:
         """Write a hidden file and give it its name by `publish`."""
         steps = _steps(path)
         if not steps:
@@ -248,7 +251,7 @@ class LocalStorage:
         with self._hidden_file(steps, data) as (folder, hidden, inode):
             self._folders.status(steps, folder)  # raises the error for a link
             try:
-                publish(hidden, steps[-1], folder)
+                publish(hidden, steps[-1], src_dir_fd=folder, dst_dir_fd=folder)
             except OSError as error:
                 if not self._has_inode(steps, folder, inode, error):
                     raise (ObjectExists(path) if isinstance(error, FileExistsError) else error) from error
@@ -256,7 +259,7 @@ class LocalStorage:
     def _has_inode(self, steps: Sequence[str], folder: int, inode: int, error: OSError) -> bool:
         """Whether a file has its name although the call that gave it the name failed. Raises OutcomeUnknown."""
         try:
-            return self._calls.status(steps[-1], folder).st_ino == inode
+            return self._calls.status(steps[-1], dir_fd=folder).st_ino == inode
         except FileNotFoundError:
             return False
         except OSError:
@@ -278,7 +281,7 @@ class LocalStorage:
             finally:
                 self._folders.close(file)
                 with suppress(OSError):  # not there after a rename; a hidden file that stays is swept later
-                    self._calls.remove(hidden, folder)
+                    self._calls.remove(hidden, dir_fd=folder)
             self._sync_published(steps, folder)
         finally:
             self._folders.close(folder)
@@ -289,7 +292,7 @@ class LocalStorage:
             with suppress(FileNotFoundError):
                 folder = self._folders.open(folders, make=True)
                 try:
-                    return folder, self._calls.create_file(hidden, folder)
+                    return folder, self._calls.create_file(hidden, dir_fd=folder)
                 except BaseException:
                     self._folders.close(folder)
                     raise
@@ -297,7 +300,7 @@ class LocalStorage:
 
     def _write(self, file: int, data: bytes) -> os.stat_result:
         """Lock, write and sync a new file; its status. The lock shows other processes that the writer is running."""
-        self._calls.lock(file, wait=False)
+        self._calls.lock(file, TRY_LOCK)
         rest = memoryview(data)
         while rest:
             rest = rest[self._calls.write(file, rest) :]
@@ -337,10 +340,10 @@ class LocalStorage:
 
     def _remove_abandoned(self, hidden: str, folder: int) -> None:
         with suppress(OSError):
-            file = self._calls.open_file(hidden, folder)
+            file = self._calls.open_file(hidden, dir_fd=folder)
             try:
-                self._calls.lock(file, wait=False)
-                self._calls.remove(hidden, folder)
+                self._calls.lock(file, TRY_LOCK)
+                self._calls.remove(hidden, dir_fd=folder)
             finally:
                 self._folders.close(file)
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from hudi_reference.errors import (
     AccessDenied,
@@ -30,77 +30,75 @@ from hudi_reference.errors import (
     SymbolicLinkInTable,
 )
 
+_T_co = TypeVar("_T_co", covariant=True)
 _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY
+#: Modes of a lock: `LOCK` waits until no other process has it, `TRY_LOCK` raises BlockingIOError.
+LOCK, TRY_LOCK = fcntl.LOCK_EX, fcntl.LOCK_EX | fcntl.LOCK_NB
 #: How often a step is tried while other processes remove and make the folder.
 TRIES = 100
 #: The errors of a step to something that is no folder: a file or a symbolic link.
 _NO_FOLDER = (errno.ENOTDIR, errno.ELOOP)
 
 
+class EntryCall(Protocol[_T_co]):
+    """A call with the name of an entry; `dir_fd` is the descriptor of the opened folder that has it."""
+
+    def __call__(self, name: str, /, *, dir_fd: int) -> _T_co:
+        """Make the call."""
+
+
+class NamingCall(Protocol):
+    """A call that gives a file in a folder another name in that folder; both descriptors are that of the folder."""
+
+    def __call__(self, name: str, new: str, /, *, src_dir_fd: int, dst_dir_fd: int) -> None:
+        """Make the call."""
+
+
 class SystemCalls:
-    """The calls of this process. Each raises OSError; `at` and `folder` are descriptors of opened folders."""
+    """The calls of this process. Each raises OSError."""
 
     #: Opens the folder at an absolute path, also through symbolic links: they lie above the table.
-    open_root: Callable[[str], int] = staticmethod(partial(os.open, flags=os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+    open_root: Callable[[str], int] = staticmethod(partial(os.open, flags=_FOLDER | os.O_CLOEXEC))
+    #: Opens a folder.
+    open_folder: EntryCall[int] = staticmethod(partial(os.open, flags=_FOLDER | _FLAGS))
+    #: Opens a file for reading; does not wait for the writer of a named pipe.
+    open_file: EntryCall[int] = staticmethod(partial(os.open, flags=os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | _FLAGS))
+    #: Creates a file that does not exist, for writing.
+    create_file: EntryCall[int] = staticmethod(
+        partial(os.open, flags=os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, mode=0o644)
+    )
     #: Closes a file or folder.
     close: Callable[[int], None] = staticmethod(os.close)
     #: Reads from a file at most so many bytes from an offset on; none at the end.
     read: Callable[[int, int, int], bytes] = staticmethod(os.pread)
     #: Appends bytes to a file; the number of them that were written.
     write: Callable[[int, memoryview], int] = staticmethod(os.write)
-    #: The status of an opened file or folder.
-    status_of: Callable[[int], os.stat_result] = staticmethod(os.fstat)
     #: Waits until the bytes of a file, or the entries of a folder, are on the disk.
     sync: Callable[[int], None] = staticmethod(os.fsync)
-
-    def open_folder(self, name: str, at: int) -> int:
-        """Open a folder."""
-        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | _FLAGS, dir_fd=at)
-
-    def open_file(self, name: str, at: int) -> int:
-        """Open a file for reading; does not wait for the writer of a named pipe."""
-        return os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | _FLAGS, dir_fd=at)
-
-    def create_file(self, name: str, at: int) -> int:
-        """Create a file that does not exist, for writing."""
-        return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o644, dir_fd=at)
-
-    def lock(self, descriptor: int, *, wait: bool) -> None:
-        """Lock a file or folder until it is closed. Raises BlockingIOError if another process has locked it."""
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-
-    def status(self, name: str, at: int) -> os.stat_result:
-        """The status of an entry, of the link itself if it is one."""
-        return os.stat(name, dir_fd=at, follow_symlinks=False)
+    #: Locks a file or folder until it is closed, in the mode `LOCK` or `TRY_LOCK`.
+    lock: Callable[[int, int], None] = staticmethod(fcntl.flock)
+    #: The status of an opened file or folder.
+    status_of: Callable[[int], os.stat_result] = staticmethod(os.fstat)
+    #: The status of an entry, of the link itself if it is one.
+    status: EntryCall[os.stat_result] = staticmethod(partial(os.stat, follow_symlinks=False))
+    #: Makes the folder at an absolute path.
+    make_root: Callable[[str], None] = staticmethod(os.mkdir)
+    #: Makes a folder.
+    make_folder: EntryCall[None] = staticmethod(os.mkdir)
+    #: Removes an empty folder.
+    remove_folder: EntryCall[None] = staticmethod(os.rmdir)
+    #: Removes the name of a file, or a link.
+    remove: EntryCall[None] = staticmethod(os.unlink)
+    #: Gives a file a second name. Raises FileExistsError if there is one.
+    link: NamingCall = staticmethod(partial(os.link, follow_symlinks=False))
+    #: Renames a file, over the file that has the name.
+    rename: NamingCall = staticmethod(os.rename)
 
     def entries(self, folder: int) -> "list[os.DirEntry[str]]":
-        """The entries of a folder, whose status can be read as long as the folder is open."""
+        """The entries of an opened folder, whose status can be read as long as the folder is open."""
         with os.scandir(folder) as found:
             return list(found)
-
-    def make_root(self, path: str) -> None:
-        """Make the folder at an absolute path."""
-        os.mkdir(path)  # noqa: PTH102 - a system call of its own, so that each new folder can be synced
-
-    def make_folder(self, name: str, at: int) -> None:
-        """Make a folder."""
-        os.mkdir(name, dir_fd=at)
-
-    def remove_folder(self, name: str, at: int) -> None:
-        """Remove an empty folder."""
-        os.rmdir(name, dir_fd=at)
-
-    def link(self, name: str, new: str, folder: int) -> None:
-        """Give a file a second name in its folder. Raises FileExistsError if there is one."""
-        os.link(name, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-
-    def rename(self, name: str, new: str, folder: int) -> None:
-        """Rename a file in its folder, over the file that has the name."""
-        os.rename(name, new, src_dir_fd=folder, dst_dir_fd=folder)
-
-    def remove(self, name: str, at: int) -> None:
-        """Remove the name of a file, or a link."""
-        os.unlink(name, dir_fd=at)
 
 
 class _Fault(NamedTuple):
@@ -244,7 +242,7 @@ class OpenedFolders:
         Raises SymbolicLinkInTable.
         """
         try:
-            found = self._calls.status(steps[-1], at)
+            found = self._calls.status(steps[-1], dir_fd=at)
         except FileNotFoundError:
             return None
         if stat.S_ISLNK(found.st_mode):
@@ -256,7 +254,7 @@ class OpenedFolders:
         while steps:
             try:
                 with self.opened(steps[:-1]) as above:
-                    self._calls.remove_folder(steps[-1], above)
+                    self._calls.remove_folder(steps[-1], dir_fd=above)
             except OSError:
                 break
             self._synced.pop("/".join(steps), None)
@@ -308,12 +306,12 @@ class OpenedFolders:
         """Open the folder that the last step names in the folder `above`."""
         for _ in range(TRIES):
             try:
-                folder = self._calls.open_folder(steps[-1], above)
+                folder = self._calls.open_folder(steps[-1], dir_fd=above)
             except FileNotFoundError:
                 if not make:
                     raise
                 with suppress(FileExistsError):
-                    self._calls.make_folder(steps[-1], above)
+                    self._calls.make_folder(steps[-1], dir_fd=above)
             except OSError as error:
                 if error.errno not in _NO_FOLDER:
                     raise

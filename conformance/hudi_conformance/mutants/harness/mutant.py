@@ -62,6 +62,8 @@ class Patch:
     def set(self, owner: object, name: str, value: object) -> None:
         """Set an existing attribute of a module, class or function to another value."""
         before = getattr(owner, name)
+        if isinstance(owner, type):  # as it is defined, because the class may define a static method
+            before = vars(owner).get(name, before)
         self.places.add(_place_of(owner, name, before))
         setattr(owner, name, value)
         self._undo.callback(setattr, owner, name, before)

@@ -1,5 +1,8 @@
 """Mutants of the folders and files of a table."""
 
+import os
+from functools import partial
+
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference import tables
 from hudi_reference.query import file_groups
@@ -27,9 +30,9 @@ def record_key_fields_not_stored(patch: Patch) -> None:
 @mutant(breaks=("LAY-005", "CLN-001"))
 def symbolic_links_followed(patch: Patch) -> None:
     """Follows symbolic links below the base path, for reads, listings, writes and deletions."""
-    patch.edit(SystemCalls.open_folder, "| _FLAGS", "| os.O_CLOEXEC")
-    patch.edit(SystemCalls.open_file, "| _FLAGS", "| os.O_CLOEXEC")
-    patch.edit(SystemCalls.status, "follow_symlinks=False", "follow_symlinks=True")
+    patch.set(SystemCalls, "open_folder", staticmethod(partial(os.open, flags=os.O_RDONLY | os.O_DIRECTORY)))
+    patch.set(SystemCalls, "open_file", staticmethod(partial(os.open, flags=os.O_RDONLY)))
+    patch.set(SystemCalls, "status", staticmethod(os.stat))
     patch.edit(
         LocalStorage._entries,
         'if entry.is_symlink():\n                    kind = "link"\n                elif entry.is_dir(',
