@@ -19,6 +19,7 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     INSERTS,
     WRITES,
     IndexedTable,
+    values_where,
 )
 from hudi_conformance.suite.support.tables.tables_under_services import copy_golden_table
 from hudi_conformance.suite.support.tables.written_tables import table_folder
@@ -36,14 +37,13 @@ MOVES = (
 
 def expect_filters(table: IndexedTable, when: str, columns: Mapping[str, tuple[Any, ...]]) -> None:
     """Compare every filter on these columns and constants with the rows of the whole table."""
-    read = table.engine.read
-    rows = read(table.uri, Query(columns=("id", "city", "ts", "value"))).to_pylist()
+    rows = table.engine.read(table.uri, Query(columns=("id", "city", "ts", "value"))).to_pylist()
     for column, constants in columns.items():
         for constant in constants:
             for symbol, holds in COMPARISONS.items():
-                found = read(table.uri, Query(columns=("id",), where=((column, symbol, constant),))).column("id").to_pylist()
+                found = values_where(table.engine, table.uri, (column, symbol, constant))
                 wanted = [one["id"] for one in rows if one[column] is not None and holds(one[column], constant)]
-                assert sorted(found) == sorted(wanted), f"{when}: {column} {symbol} {constant!r}"
+                assert found == sorted(wanted), f"{when}: {column} {symbol} {constant!r}"
 
 
 @SKIPS
@@ -68,8 +68,7 @@ def test_a_filter_on_the_key_finds_the_row(engine: Client, new_uri: NewUri, type
     table.write(Step("insert_overwrite", (row("z", 1, "all", "rio"), row("b", 50, "again", "rio"))))
     rows = {one["id"] for one in engine.read(table.uri, Query(columns=("id",))).to_pylist()}
     for key in ("a", "b", "c", "e", "n", "z", "none"):
-        found = engine.read(table.uri, Query(columns=("id",), where=(("id", "=", key),))).column("id").to_pylist()
-        assert found == [key] * (key in rows), key
+        assert values_where(engine, table.uri, ("id", "=", key)) == [key] * (key in rows), key
 
 
 @pytest.mark.needs("service.compaction")
@@ -95,8 +94,7 @@ def test_keys_of_a_crashed_write_are_found_where_they_were(engine: Client, new_u
     for path in (table.folder / ".hoodie" / "timeline").glob(f"{crashed}_*"):
         path.unlink()
     for key, value in (("a", "x"), ("b", "y")):
-        found = engine.read(table.uri, Query(columns=("value",), where=(("id", "=", key),))).column("value").to_pylist()
-        assert found == [value]
+        assert values_where(engine, table.uri, ("id", "=", key), column="value") == [value]
 
 
 @pytest.mark.needs("read.read-optimized")
@@ -105,8 +103,7 @@ def test_keys_of_a_crashed_write_are_found_where_they_were(engine: Client, new_u
 def test_a_read_optimized_query_finds_keys_of_base_files(engine: Client, new_uri: NewUri) -> None:
     """IDX-012: the record index describes the merged rows; the base file still has a key that a log file deleted."""
     table = IndexedTable(engine, new_uri(), "MERGE_ON_READ", EVERY_INDEX).write(*INSERTS, *CHANGES)
-    query = Query(kind="read-optimized", columns=("id",), where=(("id", "=", "b"),))
-    assert engine.read(table.uri, query).column("id").to_pylist() == ["b"]
+    assert values_where(engine, table.uri, ("id", "=", "b"), kind="read-optimized") == ["b"]
 
 
 @pytest.mark.needs("service.index", "service.index.named")
@@ -153,5 +150,4 @@ def test_one_of_two_secondary_indexes_is_out_of_date(engine: Client, tmp_path: P
         ("street", "second", "a"),
         ("street", "first", "b"),
     ):
-        found = engine.read(uri, Query(columns=("id",), where=((column, "=", value),))).column("id").to_pylist()
-        assert found == [key], f"{column} = {value}"
+        assert values_where(engine, uri, (column, "=", value)) == [key], f"{column} = {value}"

@@ -32,6 +32,13 @@ def open_recorded_table() -> tuple[WritableTable, RecordingStorage, list[str]]:
     return table, storage, times
 
 
+def requests_of(storage: RecordingStorage, act: Callable[[], object]) -> list[tuple[str, str | None]]:
+    """Return the requests to storage that an act makes, each with the owner of the lock at that time."""
+    before = len(storage.requests)
+    act()
+    return storage.requests[before:]
+
+
 def _clean(table: WritableTable, _: list[str]) -> str | None:
     return schedule_clean(table, {"hoodie.clean.commits.retained": "1"})
 
@@ -62,12 +69,11 @@ def test_a_plan_is_made_and_published_in_one_lock_section(engine: Client, schedu
     """
     only_in_process(engine)
     table, storage, times = open_recorded_table()
-    storage.requests.clear()
-    requested = schedule(table, times)
-    published = next(n for n, (what, _) in enumerate(storage.requests) if what.endswith(".requested") and "create" in what)
-    owners = {owner for _, owner in storage.requests[: published + 1]}
+    requests = requests_of(storage, lambda: schedule(table, times))
+    published = next(n for n, (what, _) in enumerate(requests) if what.endswith(".requested") and "create" in what)
+    owners = {owner for _, owner in requests[: published + 1]}
     assert len(owners) == 1 and None not in owners
-    assert requested is not None and requested in storage.requests[published][0]
+    assert table.timeline.pending[-1].requested in requests[published][0]
 
 
 @SERVICES
@@ -81,10 +87,9 @@ def test_the_lock_is_held_for_completion_only(engine: Client, schedule: Schedule
     table, storage, times = open_recorded_table()
     requested = schedule(table, times)
     assert requested is not None
-    storage.requests.clear()
-    execute(table, requested)
-    completing = [owner for what, owner in storage.requests if what.startswith(f"create .hoodie/timeline/{requested}_")]
-    deleting = [owner for what, owner in storage.requests if what.startswith("delete") and what.endswith(".parquet")]
+    requests = requests_of(storage, lambda: execute(table, requested))
+    completing = [owner for what, owner in requests if what.startswith(f"create .hoodie/timeline/{requested}_")]
+    deleting = [owner for what, owner in requests if what.startswith("delete") and what.endswith(".parquet")]
     assert len(completing) == 1 and None not in completing
     assert deleting and set(deleting) == {None}
 
@@ -95,8 +100,7 @@ def test_a_savepoint_is_checked_and_completed_under_the_lock(engine: Client) -> 
     """SVC-003: the files are checked under the same lock under which cleans are planned."""
     only_in_process(engine)
     table, storage, times = open_recorded_table()
-    storage.requests.clear()
-    savepoint(table, times[0])
-    (place,) = [n for n, (what, _) in enumerate(storage.requests) if f"create .hoodie/timeline/{times[0]}_" in what]
-    held = [what for what, owner in storage.requests[:place] if owner is not None and owner == storage.requests[place][1]]
+    requests = requests_of(storage, lambda: savepoint(table, times[0]))
+    (place,) = [n for n, (what, _) in enumerate(requests) if f"create .hoodie/timeline/{times[0]}_" in what]
+    held = [what for what, owner in requests[:place] if owner is not None and owner == requests[place][1]]
     assert any(what.startswith("names .hoodie/timeline") for what in held)

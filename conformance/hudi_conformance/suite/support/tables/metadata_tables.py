@@ -9,6 +9,7 @@ import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.messages import QueryKind
 from hudi_conformance.suite.support.programs.write_programs import Step, row
 from hudi_conformance.suite.support.tables.clustered_tables import SORT, ClusteredTable, Type
 from hudi_conformance.suite.support.tables.tables_under_services import instant_files, keep_commits
@@ -50,6 +51,14 @@ CHANGES = (
     Step("upsert", (row("a", 31, "changed"), row("n", 1, "new", "lima"))),
     Step("delete", (row("b", 0, ""),)),
 )
+
+
+def values_where(
+    engine: Client, uri: str, *where: tuple[str, str, Any], column: str = "id", kind: QueryKind = "snapshot"
+) -> list[Any]:
+    """Return the sorted values of a column in the rows for which these comparisons hold."""
+    found = engine.read(uri, Query(kind=kind, columns=(column,), where=where))
+    return sorted(found.column(column).to_pylist())
 
 
 class IndexedTable(ClusteredTable):
