@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from hudi_conformance import __version__
+from hudi_conformance.commands.exit_codes import DIFFERENT
 from hudi_conformance.processes.compiled_modules import share_compiled_modules
 from hudi_conformance.terminal import guarded_streams
 
@@ -107,7 +108,7 @@ class Commands(TyperGroup):
         with suppress(OSError):
             place = "" if error.filename is None else f"{error.filename}: "
             typer.echo(f"hudi-conformance: {place}{error.strerror or error}", err=True)
-        raise typer.Exit(1) from error
+        raise typer.Exit(DIFFERENT) from error
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is called, with the rest of the arguments."""

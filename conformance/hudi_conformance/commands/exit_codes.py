@@ -8,3 +8,8 @@ DIFFERENT = 1
 USAGE = 2
 #: The suite or an adapter failed.
 BROKEN = 3
+
+
+def exit_code(is_expected: bool) -> int:
+    """The code of a command that has compared results."""
+    return AS_EXPECTED if is_expected else DIFFERENT

@@ -28,7 +28,8 @@ class ValueCounts:
     """How many values a datum of a schema may have. Make it once for a schema and use it for every datum."""
 
     def __init__(self, schema: Any) -> None:
-        self._schema = schema
+        #: The schema in the form of the Avro library.
+        self.schema = schema
         self._items, self._weights = list[_Weight](), dict[str, _Weight]()
         self._whole = _weigh(schema, self._weights, self._items)
 
@@ -42,7 +43,7 @@ class ValueCounts:
         densest = max((-(-len(data) * item.values // item.least) for item in self._items if item.least), default=0)
         of_no_bytes = sum(len(data) * item.values for item in self._items if not item.least)
         if self._whole.values + densest + of_no_bytes > limit.value:
-            _walk_of(self._schema, _Known(self._weights, limit, path))(data, 0)
+            _walk_of(self.schema, _Known(self._weights, limit, path))(data, 0)
 
 
 @dataclass(frozen=True)

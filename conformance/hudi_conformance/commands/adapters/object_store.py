@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from hudi_conformance.commands.exit_codes import BROKEN, USAGE
+from hudi_conformance.commands.exit_codes import BROKEN, USAGE, exit_code
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.explorer.s3.diagram import Drawing
 from hudi_conformance.explorer.s3.engines import Finding, replay_schedule, run_scenarios, start_trial
@@ -67,7 +67,7 @@ def object_store(
         raise typer.Exit(BROKEN) from None
     if keeping.figures is not None:
         figures.record_figures("s3", keeping.figures)
-    raise typer.Exit(0 if is_fit and all(one.is_expected for one in found) else 1)
+    raise typer.Exit(exit_code(is_fit and all(one.is_expected for one in found)))
 
 
 @dataclass

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from hudi_conformance.commands.exit_codes import USAGE
+from hudi_conformance.commands.exit_codes import AS_EXPECTED, BROKEN, DIFFERENT, USAGE
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.engines import registry
 from hudi_conformance.engines.reference.engine import Reference
@@ -60,12 +60,12 @@ def _conclude(console: Console, engine: str, found: list[Finding]) -> int:
     blamed = [finding.blame for finding in found if finding.blame is not None]
     if not blamed:
         console.print(f"\nThe adapter keeps the contract. Next: hudi-conformance run {shlex.quote(engine)}", soft_wrap=True)
-        return 0
+        return AS_EXPECTED
     if "adapter" in blamed:
         console.print(f"\nThe adapter is at fault in {_steps(blamed.count('adapter'))}. Correct this first.")
-        return 3
+        return BROKEN
     console.print(f"\nThe adapter keeps the contract; its engine is at fault in {_steps(len(blamed))}.")
-    return 1
+    return DIFFERENT
 
 
 def _steps(count: int) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from hudi_conformance.commands.exit_codes import USAGE
+from hudi_conformance.commands.exit_codes import USAGE, exit_code
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.report.evidence import coverage as report
 from hudi_conformance.report.evidence import gaps
@@ -70,7 +70,7 @@ def coverage(
     _show(entries)
     for line in wrong:
         typer.echo(line, err=True)
-    raise typer.Exit(1 if wrong else 0)
+    raise typer.Exit(exit_code(not wrong))
 
 
 def _show(entries: tuple[report.CoverageEntry, ...]) -> None:

@@ -13,7 +13,7 @@ import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from hudi_conformance.commands.exit_codes import USAGE
+from hudi_conformance.commands.exit_codes import USAGE, exit_code
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.explorer.drawing.diagram import draw_text, write_diagram
 from hudi_conformance.explorer.scenarios.parallel import Task, TaskResult, combine_results, parallel_runner
@@ -68,7 +68,7 @@ def explore(
             bounds, names = _bounds(preemptions, crashes), _named(scenarios or list(SCENARIOS))
             tasks = [Task(name, _store(store), bounds, random, seed) for name in names]
             failed = _Search(tasks, _Keep(save, diagram, mutant), jobs or os.cpu_count() or 1).all()
-    raise typer.Exit(1 if failed else 0)
+    raise typer.Exit(exit_code(not failed))
 
 
 def _usage(message: str) -> typer.Exit:

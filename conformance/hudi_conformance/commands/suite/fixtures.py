@@ -15,7 +15,7 @@ from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.case import Case
 from hudi_conformance.cases.case_index import FILE, golden_cases, golden_index
 from hudi_conformance.cases.schema import PACKAGE, CaseError, fixtures_root, read_json
-from hudi_conformance.commands.exit_codes import USAGE
+from hudi_conformance.commands.exit_codes import AS_EXPECTED, USAGE, exit_code
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.contract.features import FUNCTIONS
 from hudi_conformance.processes.supervised import run_supervised
@@ -46,7 +46,7 @@ def list_(only: Only = None) -> None:
         table.add_row(case.id, title(case.chapter), str(case.producer), ", ".join(case.requirements), ", ".join(case.flags))
     SafeConsole(highlight=False).print(table)
     typer.echo(f"{len(chosen)} cases")
-    raise typer.Exit(0 if chosen else 2)
+    raise typer.Exit(AS_EXPECTED if chosen else USAGE)
 
 
 @app.command()
@@ -59,7 +59,7 @@ def index(
     if stale and not check:
         path.write_text(fresh, encoding="utf-8")
     typer.echo(f"{path}: {('stale' if check else 'written') if stale else 'current'}")
-    raise typer.Exit(1 if stale and check else 0)
+    raise typer.Exit(exit_code(not (stale and check)))
 
 
 @app.command()
@@ -71,7 +71,7 @@ def verify() -> None:
         typer.echo(line, err=True)
     number = sum(1 for _ in root.rglob("case.json"))
     typer.echo(f"{number} cases, {folder_size(root) / 1e6:.1f} MB, {len(wrong)} problem{'' if len(wrong) == 1 else 's'}")
-    raise typer.Exit(1 if wrong else 0)
+    raise typer.Exit(exit_code(not wrong))
 
 
 def find_problems(root: Path) -> Iterator[str]:

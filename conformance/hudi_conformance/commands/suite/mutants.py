@@ -12,7 +12,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from hudi_conformance.cases.renames import current_mutant
-from hudi_conformance.commands.exit_codes import BROKEN, USAGE
+from hudi_conformance.commands.exit_codes import BROKEN, USAGE, exit_code
 from hudi_conformance.console import SafeConsole
 from hudi_conformance.mutants import Mutant, all_mutants
 from hudi_conformance.mutants.harness.mutant import changed_places
@@ -93,7 +93,7 @@ def mutants(
         raise typer.Exit(BROKEN) from None
     outcomes = {k.name: classify_kill(k, cases) for k in kills}
     SafeConsole().print(_table(kills, outcomes))
-    raise typer.Exit(0 if all(outcome == "own" for outcome in outcomes.values()) else 1)
+    raise typer.Exit(exit_code(all(outcome == "own" for outcome in outcomes.values())))
 
 
 def _judge_drawn(count: int, seed: int, jobs: int, output: Path | None) -> None:
@@ -124,7 +124,7 @@ def _judge_drawn(count: int, seed: int, jobs: int, output: Path | None) -> None:
     outcomes = [j.outcome for j in run.judged]
     counted = ", ".join(f"{outcomes.count(o)} {o}" for o in ("killed", "survived", "not executed"))
     console.print(f"{len(outcomes)} drawn mutants, seed {seed}: {counted}")
-    raise typer.Exit(0 if outcomes.count("killed") == len(outcomes) else 1)
+    raise typer.Exit(exit_code(outcomes.count("killed") == len(outcomes)))
 
 
 def _run(chosen: list[Mutant], evidence: Evidence, jobs: int) -> list[Kill]:

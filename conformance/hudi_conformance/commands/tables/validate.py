@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hudi_conformance.commands.error_handling import exit_on_errors
-from hudi_conformance.commands.exit_codes import BROKEN
+from hudi_conformance.commands.exit_codes import BROKEN, exit_code
 from hudi_conformance.commands.optional_master import CommandWithMaster, start_session
 from hudi_conformance.terminal import unguarded
 
@@ -52,7 +52,7 @@ def validate(
     _write(result, found, "json" if as_json else format or "text", output)
     if result.broken:
         raise typer.Exit(BROKEN)
-    raise typer.Exit(0 if result.is_sound else 1)
+    raise typer.Exit(exit_code(result.is_sound))
 
 
 def _known_rules(only: list[str]) -> list[str]:

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from hudi_conformance.contract import Refused
-from hudi_conformance.engines.apache_hudi.jvm.listed_indexes import PARTITIONED, SETTINGS, USABLE, listed
+from hudi_conformance.engines.apache_hudi.jvm.listed_indexes import SETTINGS, listed
 from hudi_conformance.engines.apache_hudi.jvm.tables import properties_of
 from hudi_conformance.engines.apache_hudi.orders import Order
+from hudi_reference.layout.metadata_settings import ENABLE, PARTITIONED_RECORD_INDEX, USABLE
 
 #: Hudi plans an index only under the lock of several writers, which do not roll back what others have pending.
 SETTINGS_OF_CLIENT: Mapping[str, str] = {
-    "hoodie.metadata.enable": "true",
+    ENABLE: "true",
     "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
     "hoodie.clean.failed.writes.policy": "LAZY",
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
@@ -42,5 +43,5 @@ def _missing(order: Order) -> list[str]:
     """The metadata partitions that the options enable and the table does not have."""
     usable = listed(properties_of(order.session, order.table), USABLE)
     enabled = {name for name, setting in SETTINGS.items() if order.options.get(setting) == "true"}
-    enabled |= {"record_index"} if order.options.get(PARTITIONED) == "true" else set()
+    enabled |= {"record_index"} if order.options.get(PARTITIONED_RECORD_INDEX) == "true" else set()
     return sorted(enabled - {"files", *usable})

@@ -14,15 +14,19 @@ from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.apache_hudi.jvm.tables import WRITE_OPTIONS, path_of, properties_of, version_option
 from hudi_conformance.engines.apache_hudi.maintenance import run
 from hudi_conformance.engines.apache_hudi.orders import SERVICE_OPTIONS, Order
+from hudi_reference.layout.metadata_settings import ENABLE
 
 Row = dict[str, Any]
 
 
 def sql(session: Session, table: str, statement: str, options: Mapping[str, str]) -> list[Row]:
-    """Run `statement`, in which `{table}` stands for the table's name in the catalog; the rows of its result."""
-    name = _registered(session, table)
-    written = version_option(properties_of(session, table))
-    with _Settings(session, {**WRITE_OPTIONS, **written, **SERVICE_OPTIONS, "hoodie.metadata.enable": "false", **options}):
+    """Run `statement`, in which `{table}` stands for the table's name in the catalog; the rows of its result.
+
+    The metadata table and the indexes that the table lists are maintained, and no others, unless the options say otherwise.
+    """
+    name, properties = _registered(session, table), properties_of(session, table)
+    indexed = {ENABLE: "false", **maintaining(session, table, properties)}
+    with _Settings(session, {**WRITE_OPTIONS, **version_option(properties), **SERVICE_OPTIONS, **indexed, **options}):
         return [row.asDict(recursive=True) for row in session.spark.sql(statement.format(table=name)).collect()]
 
 
@@ -41,9 +45,7 @@ def named_index(session: Session, table: str, options: Mapping[str, str]) -> str
     """Build or drop the index that the options describe; the requested time of the new indexing, None if there is none."""
     order = Order(session, table, "run", None, options)
     before = order.instants().keys()
-    properties = properties_of(session, table)
-    settings = {**maintaining(session, table, properties), **indexes.SETTINGS_OF_CLIENT}
-    sql(session, table, _statement(options), settings)
+    sql(session, table, _statement(options), indexes.SETTINGS_OF_CLIENT)
     return max((requested for requested, action in order.instants().keys() - before if action == "indexing"), default=None)
 
 

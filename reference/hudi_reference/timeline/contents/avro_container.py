@@ -64,10 +64,10 @@ def read_record(data: bytes, path: str) -> Record:
     try:
         file = io.BytesIO(data)
         reader = fastavro.block_reader(file)
-        schema, compiled, counts = _parsed(reader.metadata["avro.schema"])
+        schema, counts = _parsed(reader.metadata["avro.schema"])
         if reader.codec not in _CODECS:
             raise _malformed(path, f"compression {reader.codec}", None)
-        records = list(_records(data, file.tell(), reader.codec, compiled, counts, path))
+        records = list(_records(data, file.tell(), reader.codec, counts, path))
     except (UnsupportedSchema, LimitExceeded) as error:
         error.path = path
         raise
@@ -78,7 +78,7 @@ def read_record(data: bytes, path: str) -> Record:
     return Record(records[0], schema)
 
 
-def _records(data: bytes, place: int, codec: str, schema: Any, counts: ValueCounts, path: str) -> Iterator[Any]:
+def _records(data: bytes, place: int, codec: str, counts: ValueCounts, path: str) -> Iterator[Any]:
     """The records of the blocks from `place` on, after the header: at most one in each, and no bytes after it.
 
     The library would decompress a block whatever its size. Raises what decoding raises, LimitExceeded and MalformedMetadata.
@@ -97,7 +97,7 @@ def _records(data: bytes, place: int, codec: str, schema: Any, counts: ValueCoun
         counts.check(datum, ACTION_VALUES, path)
         body, place = io.BytesIO(datum), end + 16
         if count:
-            yield fastavro.schemaless_reader(body, schema)
+            yield fastavro.schemaless_reader(body, counts.schema)
         if rest := len(datum) - body.tell():
             raise _malformed(path, f"{rest} bytes after the record", start)
 
@@ -118,7 +118,7 @@ def write_record(schema: AvroSchema, record: Mapping[str, Any], sync_marker: byt
     text = json.dumps(schema, separators=(",", ":"))
     out = io.BytesIO()
     try:
-        fastavro.schemaless_writer(out, _parsed(text)[1], record)
+        fastavro.schemaless_writer(out, _parsed(text)[1].schema, record)
     except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
         raise Misuse("the record does not fit its schema", rule="TL-002", found=f"{type(error).__name__}: {error}") from error
     name, stored, datum = b"avro.schema", text.encode(), out.getvalue()
@@ -127,14 +127,13 @@ def write_record(schema: AvroSchema, record: Mapping[str, Any], sync_marker: byt
 
 
 @lru_cache(maxsize=64)
-def _parsed(text: str) -> tuple[AvroSchema, Any, ValueCounts]:
-    """The checked schema of this text: as it is, in the form of the Avro library, and the values of its data. Callers must not
-    change it.
+def _parsed(text: str) -> tuple[AvroSchema, ValueCounts]:
+    """The checked schema of this text: as it is, and with the weights of its types. Callers must not change it.
 
     It is cached because the files of a table share few schemas.
     """
     schema, compiled = checked_schema(text)
-    return schema, compiled, ValueCounts(compiled)
+    return schema, ValueCounts(compiled)
 
 
 def _long(value: int) -> bytes:

@@ -7,23 +7,21 @@ indexes for each write and service; the adapters do the same.
 from collections.abc import Mapping
 
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
+from hudi_reference.layout.metadata_settings import ENABLE, GLOBAL_RECORD_INDEX, INFLIGHT, PARTITIONED_RECORD_INDEX, USABLE
 
-USABLE, INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
 #: Metadata partition -> the setting of a writer that maintains it.
 SETTINGS: Mapping[str, str] = {
-    "files": "hoodie.metadata.enable",
+    "files": ENABLE,
     "column_stats": "hoodie.metadata.index.column.stats.enable",
     "partition_stats": "hoodie.metadata.index.partition.stats.enable",
     "bloom_filters": "hoodie.metadata.index.bloom.filter.enable",
-    "record_index": "hoodie.metadata.record.index.enable",
+    "record_index": GLOBAL_RECORD_INDEX[0],
 }
 #: The same for indexes that users name, by the prefix of the partition.
 NAMED: Mapping[str, str] = {
     "secondary_index_": "hoodie.metadata.index.secondary.enable",
     "expr_index_": "hoodie.metadata.index.expression.enable",
 }
-#: The setting of a record index with file groups of their own for each partition, since 1.1.
-PARTITIONED = "hoodie.metadata.record.level.index.enable"
 
 
 def listed(properties: Mapping[str, str], *entries: str) -> tuple[str, ...]:
@@ -41,7 +39,7 @@ def maintaining(bridge: JavaBridge, table: str, properties: Mapping[str, str]) -
 def _setting(bridge: JavaBridge, table: str, partition: str) -> str | None:
     """The setting that maintains a metadata partition, None for one that Hudi does not know."""
     if partition == "record_index" and _is_partitioned(bridge, table):
-        return PARTITIONED
+        return PARTITIONED_RECORD_INDEX
     named = (setting for prefix, setting in NAMED.items() if partition.startswith(prefix))
     return SETTINGS.get(partition) or next(named, None)
 
