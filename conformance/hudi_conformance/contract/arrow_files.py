@@ -52,7 +52,7 @@ def read_answer(path: Path, folder: Path) -> pa.Table:
     is computed from its headers before anything is decompressed.
 
     Raises:
-        NotAnArrowFile: with the likely slip.
+        NotAnArrowFile: with the likely cause.
         pyarrow.ArrowException: the content is damaged.
     """
     data = _read_inside(path, folder)

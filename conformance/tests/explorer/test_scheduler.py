@@ -209,7 +209,7 @@ def test_abandoned_processes_are_collected():
 
 
 @pytest.mark.parametrize(("store", "broken"), [
-    ("atomic", set()), ("lock-only", set()), ("rename", set()), ("rename-untold", {"create once"}),
+    ("atomic", set()), ("lock-only", set()), ("rename", set()), ("rename-without-error", {"create once"}),
     ("check-then-put", {"create once", "replace once"}), ("list-delayed", {"list at once"}),
 ])  # fmt: skip
 def test_stores_that_break_their_promises_are_detected(store, broken):

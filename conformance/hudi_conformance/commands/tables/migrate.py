@@ -16,7 +16,7 @@ def migrate(
     to: Annotated[int | None, typer.Option("--to", metavar="8|9", help="The version; without it, version 6 becomes 8.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Change the table; without it, the changes are only shown.")] = False,
 ) -> None:
-    """Migrate a table from version 6 to 8 or 9, or between 8 and 9. Stop all its writers before."""
+    """Migrate a table from version 6 to 8 or 9, or between 8 and 9. Stop all writers of the table first."""
     from hudi_reference import migrate as act
 
     with exit_on_errors():

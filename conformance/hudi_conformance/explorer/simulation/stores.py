@@ -85,7 +85,7 @@ STORES = {
         Store("lock-only", "every write overwrites: only a lock excludes other writers", _overwrites, _looks_and_replaces,
               promises=("list at once",)),
         Store("rename", "a file system: writes a temporary file, then renames it if there is no target", _renames),
-        Store("rename-untold", "the same, but a writer that finds the target gets no error", _renames_silently),
+        Store("rename-without-error", "the same, but a writer that finds the target gets no error", _renames_silently),
         Store("check-then-put", "checks for the object, then writes: two writers may do so at once", _looks_and_creates,
               _looks_and_replaces),
         Store("list-delayed", "new objects appear in listings a second late", list_delay=1000),
