@@ -248,7 +248,7 @@ def _fixed(avro: Mapping[str, Any], kind: pa.DataType, known: dict[str, Any]) ->
 
 
 def _floating(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
-    width = _WIDTHS[avro]
+    width = _WIDTHS[avro if isinstance(avro, str) else avro["type"]]
     if pt.is_null(kind):
         return lambda cursors: pa.nulls(len(cursors.skip(np.full(len(cursors), width))))
     return lambda cursors: _array_of_values(kind, cursors.pieces(width))
