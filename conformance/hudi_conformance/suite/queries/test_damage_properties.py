@@ -13,6 +13,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.answers import Answers
 from hudi_conformance.suite.support.golden_queries import check_rows, read_snapshots
 from hudi_conformance.suite.support.programs.table_programs import Budget
+from hudi_conformance.suite.support.tables.damaged_tables import Changes, check_damages, expect_damaged
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 #: The greatest number of damaged files in a table. The last files are chosen: older ones are often of superseded slices.
@@ -25,34 +26,24 @@ def check_each_area(*names: str) -> Callable[[Callable[..., None]], Callable[...
     return pytest.mark.parametrize("area", names)
 
 
-def data_files(uri: str) -> list[Path]:
+def data_files(table: Path) -> list[Path]:
     """Return base and log files of the table, by the instants in their names, without change-capture files."""
-    found = [
-        path
-        for path in table_folder(uri).rglob("*")
-        if ".hoodie" not in path.parts and not path.name.endswith((".crc", ".cdc"))
-    ]
+    found = [path for path in table.rglob("*") if ".hoodie" not in path.parts and not path.name.endswith((".crc", ".cdc"))]
     files = [
         path for path in found if path.is_file() and (path.suffix in (".parquet", ".orc", ".hfile") or ".log." in path.name)
     ]
     return sorted(files, key=lambda path: (path.name.split("_")[1 if ".log." in path.name else -1], path.name))
 
 
-def log_files(uri: str) -> list[Path]:
+def log_files(table: Path) -> list[Path]:
     """Return the log files."""
-    return [path for path in data_files(uri) if ".log." in path.name]
+    return [path for path in data_files(table) if ".log." in path.name]
 
 
-def log_files_beside_base_files(uri: str) -> list[Path]:
+def log_files_beside_base_files(table: Path) -> list[Path]:
     """Return the log files of file groups that have a base file. A group without one may have lost it."""
-    bases = {(path.parent, path.name.split("_")[0]) for path in data_files(uri) if ".log." not in path.name}
-    return [path for path in log_files(uri) if (path.parent, path.name[1:].split("_")[0]) in bases]
-
-
-def expect_damaged(damaged: int, what: str) -> None:
-    """Skip a test that has damaged nothing."""
-    if not damaged:
-        pytest.skip(f"the tables that were read have no {what}")
+    bases = {(path.parent, path.name.split("_")[0]) for path in data_files(table) if ".log." not in path.name}
+    return [path for path in log_files(table) if (path.parent, path.name[1:].split("_")[0]) in bases]
 
 
 @check_each_area("merge", "log", "queries")
@@ -63,18 +54,13 @@ def test_a_missing_file_is_an_error_or_irrelevant(engine: Client, budget: Budget
     """RDR-012: if a file that a completed action names is missing, the snapshot is an error or has the same rows,
     never fewer.
     """
-    damaged = 0
-    for name, uri, every in read_snapshots(engine, budget, area):
-        metadata = b"".join(path.read_bytes() for path in (table_folder(uri) / ".hoodie").rglob("*commit"))
-        for path in [path for path in data_files(uri) if path.name.encode() in metadata][-MOST:]:
-            data = path.read_bytes()
-            path.unlink()
-            found = Answers(engine).ask(uri, Query())
-            path.write_bytes(data)
-            if found is not None:
-                check_rows(found, every, f"{name} without {path.name}")
-            damaged += 1
-    expect_damaged(damaged, "committed data file")
+
+    def damages(table: Path) -> Iterator[Changes]:
+        metadata = b"".join(path.read_bytes() for path in (table / ".hoodie").rglob("*commit"))
+        for path in [path for path in data_files(table) if path.name.encode() in metadata][-MOST:]:
+            yield {path: None}
+
+    check_damages(engine, budget, area, damages)
 
 
 @check_each_area("merge", "log", "queries")
@@ -83,18 +69,14 @@ def test_a_missing_file_is_an_error_or_irrelevant(engine: Client, budget: Budget
 @pytest.mark.long
 def test_a_damaged_block_changes_no_row(engine: Client, budget: Budget, area: str) -> None:
     """BLK-016: if a block has a wrong length at its beginning or end, the snapshot is an error or has the same rows."""
-    damaged = 0
-    for name, uri, every in read_snapshots(engine, budget, area, "log.avro"):
-        for path in log_files(uri)[-MOST:]:
+
+    def damages(table: Path) -> Iterator[Changes]:
+        for path in log_files(table)[-MOST:]:
             data = path.read_bytes()
             for place in ends_of_blocks(data):
-                path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
-                found = Answers(engine).ask(uri, Query())
-                path.write_bytes(data)
-                if found is not None:
-                    check_rows(found, every, f"{name}, byte {place} of {path.name}")
-                damaged += 1
-    expect_damaged(damaged, "block in a log file")
+                yield {path: data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]}
+
+    check_damages(engine, budget, area, damages, "log.avro")
 
 
 def ends_of_blocks(data: bytes) -> Iterator[int]:
@@ -116,7 +98,7 @@ def test_read_optimized_queries_need_no_logs(engine: Client, budget: Budget, are
     answers, damaged = Answers(engine), 0
     for name, uri, _ in read_snapshots(engine, budget, area, "read.read-optimized"):
         before = answers.ask(uri, Query("read-optimized"))
-        for path in log_files_beside_base_files(uri):
+        for path in log_files_beside_base_files(table_folder(uri)):
             path.unlink()
             damaged += 1
         found = answers.ask(uri, Query("read-optimized"))

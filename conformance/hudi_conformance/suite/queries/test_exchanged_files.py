@@ -5,7 +5,7 @@ in their own rows, instants with one another, the timeline with the data files.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from io import BytesIO
 from itertools import pairwise, permutations
 from pathlib import Path
@@ -13,47 +13,16 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.answers import Answers
-from hudi_conformance.suite.support.golden_queries import check_rows, read_snapshots
 from hudi_conformance.suite.support.programs.table_programs import Budget
-from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_conformance.suite.support.tables.damaged_tables import Changes, check_damages
 from hudi_reference.timeline.contents.avro_container import read_record, write_record
 
 pytestmark = [pytest.mark.needs("read.snapshot"), pytest.mark.long]
-#: Paths and their damaged contents; None removes the file.
-Changes = dict[Path, bytes | None]
 AREAS = pytest.mark.parametrize("area", ["merge", "log", "queries"])
 WHOLE_TABLES = pytest.mark.parametrize("area", ["queries", "layout", "timeline"])
 _LOG, _LOG_INSTANT = r"^\..*\.log\.\d+_[-\d]+$", re.compile(r"_(\d{17})\.log\.\d+_[-\d]+$")
 _COMPLETED = re.compile(r"(\d+)_\d+\.(commit|deltacommit|replacecommit)")
-
-
-def check_damages(engine: Client, budget: Budget, area: str, damages: Callable[[Path], Iterable[Changes]]) -> None:
-    """Apply each damage to copies of golden tables: the snapshot has the same rows as before, or is an error."""
-    applied = 0
-    for name, uri, every in read_snapshots(engine, budget, area):
-        for changes in damages(table_folder(uri)):
-            before = {path: path.read_bytes() for path in changes if path.is_file()}
-            _store(changes)
-            found = Answers(engine).ask(uri, Query())
-            _store({path: before.get(path) for path in changes})
-            if found is not None:
-                check_rows(found, every, f"{name}, {', '.join(p.name for p in changes)}")
-            applied += 1
-    if not applied:
-        pytest.skip("no table that was read has such files")
-
-
-def _store(contents: Changes) -> None:
-    for path, data in contents.items():
-        if data is None:
-            path.unlink(missing_ok=True)
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        (path.parent / f".{path.name}.crc").unlink(missing_ok=True)  # a copy of the file has its own
 
 
 def _data_files(table: Path, form: str) -> list[Path]:

@@ -1,0 +1,57 @@
+"""Damages to copies of golden tables: a query afterwards has the same rows as before, or is an error."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.answers import Answers
+from hudi_conformance.suite.support.golden_queries import check_rows, read_snapshots
+from hudi_conformance.suite.support.programs.table_programs import Budget
+from hudi_conformance.suite.support.tables.written_tables import table_folder
+
+#: Paths and their damaged contents; None removes the file.
+Changes = dict[Path, bytes | None]
+
+
+def check_damages(
+    engine: Client, budget: Budget, area: str, damages: Callable[[Path], Iterable[Changes]], *features: str
+) -> None:
+    """Apply each damage to copies of golden tables: the snapshot has the same rows as before, or is an error.
+
+    Args:
+        engine: the engine that reads the tables.
+        budget: how many tables it reads.
+        area: the first part of the ids of the tables.
+        damages: the damages to the table in a folder. The test is skipped if no table has any.
+        features: further features that the engine must offer.
+    """
+    applied = 0
+    for name, uri, every in read_snapshots(engine, budget, area, *features):
+        for changes in damages(table_folder(uri)):
+            before = {path: path.read_bytes() for path in changes if path.is_file()}
+            _store(changes)
+            found = Answers(engine).ask(uri, Query())
+            _store({path: before.get(path) for path in changes})
+            if found is not None:
+                check_rows(found, every, f"{name}, {', '.join(p.name for p in changes)}")
+            applied += 1
+    expect_damaged(applied, "file that could be damaged in this way")
+
+
+def expect_damaged(damaged: int, what: str) -> None:
+    """Skip a test that has damaged nothing."""
+    if not damaged:
+        pytest.skip(f"the tables that were read have no {what}")
+
+
+def _store(contents: Changes) -> None:
+    for path, data in contents.items():
+        if data is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        (path.parent / f".{path.name}.crc").unlink(missing_ok=True)  # a copy of the file has its own
