@@ -40,14 +40,18 @@ def decode_positions(text: str, path: str, offset: int | None = None) -> BitMap6
     try:
         data = binascii.a2b_base64(text, strict_mode=True)
         bitmap = BitMap64.deserialize(data)
-        if len(bitmap.serialize()) != len(data):
-            raise ValueError("bytes after the end of the bitmap")
     except (ValueError, IndexError) as error:
-        raise MalformedLogBlock(
-            "the record positions cannot be decoded", rule="LF-041", path=path, offset=offset,
-            expected="a portable 64-bit Roaring bitmap in Base64", found=str(error),
-        ) from error  # fmt: skip
+        raise _malformed(path, offset, str(error)) from error
+    if rest := len(data) - len(bitmap.serialize()):
+        raise _malformed(path, offset, f"{rest} bytes after the end of the bitmap")
     return bitmap
+
+
+def _malformed(path: str, offset: int | None, found: str) -> MalformedLogBlock:
+    return MalformedLogBlock(
+        "the record positions cannot be decoded", rule="LF-041", path=path, offset=offset,
+        expected="a portable 64-bit Roaring bitmap in Base64", found=found,
+    )  # fmt: skip
 
 
 @implements("LF-043")
