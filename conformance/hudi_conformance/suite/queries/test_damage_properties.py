@@ -11,9 +11,9 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.answers import Answers
+from hudi_conformance.suite.support.damaged_tables import Changes, check_damages, expect_damaged
 from hudi_conformance.suite.support.golden_queries import check_rows, read_snapshots
 from hudi_conformance.suite.support.programs.table_programs import Budget
-from hudi_conformance.suite.support.tables.damaged_tables import Changes, check_damages, expect_damaged
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 #: The greatest number of damaged files in a table. The last files are chosen: older ones are often of superseded slices.

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.damaged_tables import Changes, check_damages
 from hudi_conformance.suite.support.programs.table_programs import Budget
-from hudi_conformance.suite.support.tables.damaged_tables import Changes, check_damages
 from hudi_reference.timeline.contents.avro_container import read_record, write_record
 
 pytestmark = [pytest.mark.needs("read.snapshot"), pytest.mark.long]
