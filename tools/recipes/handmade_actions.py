@@ -255,9 +255,12 @@ _PLAN_SCHEMA = {
 
 
 def _plan(group: Group, requested: int) -> bytes:
-    """A plan to compact the files that the group had when the action was requested."""
+    """A plan to compact the files whose writes had completed when the action was requested."""
     base = min(group.folder.glob("*.parquet"), key=lambda file: file.stem.split("_")[2]).name
-    logs = (file.name for file in group.folder.glob(".*.log.*") if file.name.split("_")[1].split(".")[0] < at(requested))
+    names = (file.name.partition(".")[0] for file in (group.folder / TIMELINE).glob("*_*.*commit"))
+    times = (name.split("_") for name in names)
+    completed = {write for write, completion in times if completion < at(requested)}
+    logs = (file.name for file in group.folder.glob(".*.log.*") if file.name.split("_")[1].split(".")[0] in completed)
     operation = {
         "baseInstantTime": base.removesuffix(".parquet").split("_")[2],
         "deltaFilePaths": sorted(logs),

@@ -83,6 +83,21 @@ def _after_its_replacement(storage: Storage) -> None:
     raise NotPossible
 
 
+def _after_a_plan(storage: Storage) -> None:
+    """A write completed after the plan of a compaction that has its log file."""
+    table = stored(storage)
+    done = {one.requested: one for one in writes(storage)}
+    for instant, content in table.contents.items():
+        if instant.action == "compaction" and content.record is not None:
+            paths = [path for one in content.record["operations"] for path in one["deltaFilePaths"] or ()]
+            names = (parse_data_file_name(path.rpartition("/")[2]) for path in paths)
+            planned = [done[name.instant] for name in names if name is not None and name.instant in done]
+            if planned:
+                _retime(storage, planned[-1], int(instant.requested) + 1)
+                return
+    raise NotPossible
+
+
 def _updates(storage: Storage) -> list[tuple[int, Instant]]:
     """Completed writes with the completion time of their update of the metadata table."""
     inside = stored(storage).metadata_table
@@ -111,6 +126,7 @@ TIMES = (
     Clause("a write completed after its savepoint", ("TT-004",), WRONG, _after_its_savepoint),
     Clause("a write completed after a clean that saw it", ("TT-004",), WRONG, _after_a_clean_that_saw_it),
     Clause("a write completed after its file group was replaced", ("TT-004",), WRONG, _after_its_replacement),
+    Clause("a write completed after a plan that has its log file", ("CMP-003",), WRONG, _after_a_plan),
     Clause("a write completed before its update of the metadata table", ("TL-032",), WRONG, _before_its_update),
     Clause("a write completed after a later update of the metadata table", ("OCC-022",), WRONG, _after_another_update),
 )

@@ -171,27 +171,54 @@ def _witnesses(table: StoredTable) -> Iterator[tuple[Instant, list[str]]]:
 
 
 def _closed_plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """The plan of a compaction has all log files of its slice whose writes completed before it; the others are lost."""
+    """The plan of a compaction has exactly the log files of its slice whose writes completed before it."""
     if table.properties.is_legacy:
         return
-    written = {instant.requested: instant.completion or "" for instant in table.owned.commits}
     slices = {(one.partition, one.file_id, one.base_instant): one for group in table.owned for one in group.slices}
     for instant in table.timeline.instants:
         plan = _compaction_plan(table, instant)
         for operation in (plan or {}).get("operations") or ():
             tally.looked("CMP-003")
-            group = operation.get("partitionPath") or "", operation.get("fileId")
+            group = operation.get("partitionPath") or "", operation.get("fileId") or ""
             found = slices.get((*group, operation.get("baseInstantTime") or ""))
             planned = {name.rpartition("/")[2] for name in operation.get("deltaFilePaths") or ()}
-            for name in found.log_files if found is not None else ():
-                parsed = parse_data_file_name(name)
-                if name not in planned and parsed is not None and written.get(parsed.instant, ":") < instant.requested:
-                    yield Finding(
-                        "CMP-003", "data-lost", join_path(group[0], name),
-                        "The compacted slice lacks the changes of this file, and queries no longer read it.",
-                        f"the file in the plan {instant.requested}", f"a plan of {len(planned)} other log files",
-                        AGAIN.format(parsed.instant), key=str(group[1]),
-                    )  # fmt: skip
+            yield from _left_out(table, instant, group, set(found.log_files if found is not None else ()) - planned)
+            yield from _taken_early(table, instant, group, planned)
+
+
+def _completion_of(table: StoredTable, name: str) -> str | None:
+    """The completion time of the write of a log file; None if it is not completed."""
+    written: dict[str, str] = table.once(
+        "completion times", lambda: {instant.requested: instant.completion or "" for instant in table.owned.commits}
+    )
+    parsed = parse_data_file_name(name)
+    return None if parsed is None else written.get(parsed.instant)
+
+
+def _left_out(table: StoredTable, instant: Instant, group: GroupId, names: set[str]) -> Iterator[Finding]:
+    for name in sorted(names):
+        if (_completion_of(table, name) or ":") < instant.requested:
+            yield Finding(
+                "CMP-003", "data-lost", join_path(group[0], name),
+                "The compacted slice lacks the changes of this file, and queries no longer read it.",
+                f"the file in the plan {instant.requested}, because its write completed before", "a plan without it",
+                AGAIN.format(f"the write of {name}"), key=group[1],
+            )  # fmt: skip
+
+
+def _taken_early(table: StoredTable, instant: Instant, group: GroupId, names: set[str]) -> Iterator[Finding]:
+    if table.opened.had_version_6:
+        return  # the name of a log file had the instant of its base file
+    for name in sorted(names):
+        completion = _completion_of(table, name)
+        if completion is not None and completion > instant.requested:
+            yield Finding(
+                "CMP-003", "wrong-answers", join_path(group[0], name),
+                "Queries apply the changes of this file again after the compaction, over later ones.",
+                f"no file of a write that completed after the plan {instant.requested}", f"its write completed at {completion}",
+                "compare the completion time with another copy of the table; otherwise compact the file group again",
+                key=group[1],
+            )  # fmt: skip
 
 
 def _compaction_plan(table: StoredTable, instant: Instant) -> Mapping[str, Any] | None:
