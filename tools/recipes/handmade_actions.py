@@ -102,6 +102,10 @@ def delete_block(second: int, *keys: str, ordering: int | None = None, header: M
     return encode_block(BlockType.DELETE, entries, content)  # type: ignore[arg-type]
 
 
+#: The operation in the metadata of services.
+_OPERATIONS = {"compaction": "COMPACT", "logcompaction": "LOG_COMPACT"}
+
+
 @dataclass(frozen=True)
 class Group:
     """The one file group of a table."""
@@ -141,7 +145,9 @@ class Group:
         """The state files of an action; it is inflight if `completed` is None."""
         states = {f"{at(requested)}.{action}.requested": plan, f"{at(requested)}.{action}.inflight": b""}
         if completed is not None:
-            metadata = write_commit_metadata("UPSERT", stats, avro_record("handmade", columns), SYNC_MARKER)
+            metadata = write_commit_metadata(
+                _OPERATIONS.get(action, "UPSERT"), stats, avro_record("handmade", columns), SYNC_MARKER
+            )
             states[f"{at(requested)}_{at(completed)}.{completes_as or action}"] = metadata
         for name, content in states.items():
             (self.folder / TIMELINE / name).write_bytes(content)

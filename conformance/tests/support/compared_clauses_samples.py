@@ -5,12 +5,27 @@ from collections.abc import Callable
 from typing import Any
 
 import validated_tables_samples as t
-from clause_places_samples import COSMETIC, WRONG, Clause, NotPossible, change_record, first, last, path_of, stored, writes
+from clause_places_samples import (
+    COSMETIC,
+    SPACE,
+    WRONG,
+    Clause,
+    NotPossible,
+    change_record,
+    entry,
+    first,
+    last,
+    path_of,
+    stored,
+    writes,
+)
 
+from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.names import LogFileName, parse_data_file_name
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
 
 Schema = dict[str, Any]
 
@@ -207,7 +222,72 @@ def _unname_partitions(storage: Storage) -> None:
     change_record(storage, deleting, lambda record: record.update(partitionToReplaceFileIds={}))
 
 
+def _lose_schema(storage: Storage) -> None:
+    change_record(storage, last(writes(storage)), lambda record: record.update(extraMetadata={}))
+
+
+def _call(wanted: str, other: str) -> Callable[[Storage], None]:
+    """The last action of an operation says that it was another one."""
+
+    def edit(storage: Storage) -> None:
+        table = stored(storage)
+        asked = {file.instant.requested for file in table.state_files if file.instant.state is State.REQUESTED}
+        if table.opened.had_version_6:
+            raise NotPossible
+        found = last(i for i, commit in table.commits.items() if commit.operation == wanted and i.requested in asked)
+        change_record(storage, found, lambda record: record.update(operationType=other))
+
+    return edit
+
+
+def _drop_partition_columns(storage: Storage) -> None:
+    if not entry(storage, "hoodie.table.partition.fields"):
+        raise NotPossible
+    t.change_properties(storage, {"hoodie.datasource.write.drop.partition.columns": "true"})
+
+
+def _to_simple_keys(storage: Storage) -> None:
+    if not entry(storage, "hoodie.table.partition.fields"):
+        raise NotPossible
+    t.change_properties(storage, {"hoodie.table.keygenerator.type": "NON_PARTITION", "hoodie.table.keygenerator.class": None})
+
+
+def _unlist_index(storage: Storage) -> None:
+    listed = (entry(storage, USABLE) or "").split(",")
+    if "column_stats" not in listed:
+        raise NotPossible
+    listed.remove("column_stats")
+    t.change_properties(storage, {USABLE: ",".join(listed)})
+
+
+def _change_metadata_table(storage: Storage) -> None:
+    path = ".hoodie/metadata/.hoodie/hoodie.properties"
+    if path not in stored(storage).listing.files:
+        raise NotPossible
+    text = storage.get(path)
+    storage.put(path, text.replace(b"HoodieMetadataPayload", b"AnotherPayload"))
+
+
+ROLES = (
+    Clause("a compaction that calls itself a write", ("TL-044",), WRONG, _call("COMPACT", "UPSERT")),
+    Clause("a clustering that calls itself an overwrite", ("TL-043",), WRONG, _call("CLUSTER", "INSERT_OVERWRITE")),
+    Clause("an overwrite that calls itself a clustering", ("TL-043",), WRONG, _call("INSERT_OVERWRITE", "CLUSTER")),
+    Clause("a write without a schema", ("LF-038",), COSMETIC, _lose_schema),
+    Clause("partition columns that are said to be dropped", ("LAY-018",), WRONG, _drop_partition_columns),
+    Clause("a key generator without partitions", ("PROP-001",), WRONG, _to_simple_keys),
+    Clause(
+        "meta columns that are said to be empty",
+        ("PROP-001",),
+        WRONG,
+        lambda s: t.change_properties(s, {"hoodie.populate.meta.fields": "false"}),
+    ),
+    Clause("an index that no property lists", ("PROP-013",), SPACE, _unlist_index),
+    Clause("a metadata table with another payload", ("MDT-002",), WRONG, _change_metadata_table),
+)
+
+
 COMPARED = (
+    *ROLES,
     *TIMES,
     *SCHEMAS,
     Clause("a deletion of partitions that names none", ("TL-039", "MDT-007"), WRONG, _unname_partitions),

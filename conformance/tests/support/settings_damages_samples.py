@@ -66,6 +66,18 @@ def _change_version_of_metadata_table(storage: Storage) -> None:
     storage.put(path, re.sub(rb"(?m)^hoodie.table.version=.", b"hoodie.table.version=" + version, storage.get(path)))
 
 
+def _call_compaction(storage: Storage) -> None:
+    path = t.completed(storage, "deltacommit")
+    t.change_record(storage, path, lambda record: record.update(operationType="COMPACT"))
+    storage.delete(f"{t.TIMELINE}/{split_path(path)[1].partition('_')[0]}.deltacommit.requested")
+
+
+def _key_metadata_table(storage: Storage) -> None:
+    path = f"{METADATA}.hoodie/hoodie.properties"
+    text = storage.get(path)
+    storage.put(path, text.replace(b"hoodie.table.recordkey.fields=key", b"hoodie.table.recordkey.fields=other"))
+
+
 def _retime(completion):
     """Give the completed deltacommits other completion times; None keeps one. `completion` gets the names of all."""
 
@@ -115,6 +127,8 @@ SETTINGS_DAMAGES = (
            lambda s: s.delete(t.completed(s, "commit")), ("TL-030",)),
     Damage("no ordering field", "settings.event-time", "MRG-034", t.merge_on_read,
            _set("hoodie.record.merge.mode", "EVENT_TIME_ORDERING"), ("MRG-021",)),
+    Damage("a write without its requested file that calls itself a compaction", "actions.services", "TL-044", t.merge_on_read,
+           _call_compaction, ("TL-048",)),
     Damage("a write that calls itself a compaction", "actions.services", "TL-044", t.merge_on_read,
            lambda s: t.change_record(s, t.completed(s, "deltacommit"), lambda record: record.update(operationType="COMPACT"))),
     Damage("an empty plan of a clustering", "actions.lost-plans", "TL-012", lambda: t.with_plan("clustering"),
@@ -138,6 +152,16 @@ SETTINGS_DAMAGES = (
            _set("hoodie.record.merge.strategy.id", "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5")),
     Damage("a class without its delete marker", "properties.made-merging", "PROP-025", t.of_version_9,
            _set("hoodie.table.legacy.payload.class", "org.apache.hudi.common.model.AWSDmsAvroPayload")),
+    Damage("a write requested as a compaction", "actions.planned-as", "TL-044", t.compacted,
+           lambda s: t.change_record(s, t.completed(s, "commit"), lambda record: record.update(operationType="UPSERT"))),
+    Damage("partition columns that are said to be dropped", "settings.dropped-columns", "LAY-018", t.copy_on_write,
+           _set("hoodie.datasource.write.drop.partition.columns", "true")),
+    Damage("a metadata table with other keys", "metadata.settings", "MDT-002", t.with_metadata_table, _key_metadata_table),
+    Damage("an index that no property lists", "metadata.left-over-indexes", "PROP-013", t.with_metadata_table,
+           lambda s: s.put(f"{METADATA}column_stats/col-stats-0000-0_0-0-0_00000000000000000.hfile", b"x")),
+    Damage("two key fields of a simple generator", "properties.key-generator", "PROP-001", t.copy_on_write,
+           lambda s: t.change_properties(s, {"hoodie.table.keygenerator.type": "SIMPLE",
+                                             "hoodie.table.recordkey.fields": "id,fare"})),
     Damage("no requested file", "timeline.pairs", "TL-048", t.copy_on_write,
            lambda s: s.delete(f"{t.TIMELINE}/{_requested(s)}.commit.requested")),
 )  # fmt: skip

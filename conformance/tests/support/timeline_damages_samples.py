@@ -54,7 +54,7 @@ PROPERTIES = (
            _set("hoodie.table.metadata.partitions", "files,column_stats")),
     Damage("index without the listing", "properties.metadata-lists", "PROP-012", t.with_metadata_table,
            lambda s: (t.change_properties(s, {"hoodie.table.metadata.partitions": "column_stats"}),
-                      s.put(".hoodie/metadata/column_stats/.hoodie_partition_metadata", b""))),
+                      s.put(".hoodie/metadata/column_stats/.hoodie_partition_metadata", b"")), ("PROP-013",)),
     Damage("in both lists", "properties.metadata-lists", "PROP-012", t.with_metadata_table,
            _set("hoodie.table.metadata.partitions.inflight", "files")),
 )  # fmt: skip

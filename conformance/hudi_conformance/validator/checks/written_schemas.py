@@ -65,16 +65,15 @@ def _schemas(table: StoredTable) -> dict[str, WrittenSchema]:
     if table.is_metadata_table or has_schema_history(table):
         return {}
     known: dict[str, tuple[pa.Schema, frozenset[str]] | None] = {}
-    found = {}
+    found, text = {}, ""
     for instant, commit in table.commits.items():
-        if commit.schema is None:
-            continue
-        if commit.schema not in known:
-            known[commit.schema] = _columns(commit.schema)
-        columns = known[commit.schema]
+        text = commit.schema or text  # readers take the schema before it if a write has none
+        if text not in known:
+            known[text] = _columns(text)
+        columns = known[text]
         if columns is not None:
-            path = table.path_of(instant)
-            found[instant.requested] = WrittenSchema(commit.schema, *columns, path, commit.operation in _WHOLE)
+            is_whole = commit.schema is not None and commit.operation in _WHOLE
+            found[instant.requested] = WrittenSchema(text, *columns, table.path_of(instant), is_whole)
     return found
 
 

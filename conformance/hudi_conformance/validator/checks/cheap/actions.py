@@ -123,6 +123,11 @@ _COMPLETES_AS: Mapping[str, tuple[str, str]] = {
     "COMPACT": ("commit", "TL-044"), "CLUSTER": ("replacecommit", "TL-043"), "LOG_COMPACT": ("deltacommit", "TL-016"),
 }  # fmt: skip
 
+#: The action as which a service is requested, and the rule of its completion.
+_REQUESTED_AS: Mapping[str, tuple[str, str]] = {
+    "COMPACT": ("compaction", "TL-044"), "CLUSTER": ("clustering", "TL-043"), "LOG_COMPACT": ("logcompaction", "TL-016"),
+}  # fmt: skip
+
 
 def _services(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """TL-043, TL-044, TL-016: the metadata of a service is in the file of the action as which it completes."""
@@ -137,6 +142,31 @@ def _services(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
                 rule, "wrong-answers", table.path_of(instant),
                 "Incremental queries leave the changes of the write out, because they take it for a service.",
                 f"a {action} of the operation {commit.operation}", f"a {instant.action}", RESTORE,
+            )  # fmt: skip
+
+
+def _planned_as(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-043, TL-044, TL-016: a service completes the action that was requested as that service, and no write does.
+
+    Before version 8 a clustering was requested as a replacecommit.
+    """
+    if table.opened.had_version_6:
+        return
+    requested = {file.instant.requested: file for file in table.state_files if file.instant.state is State.REQUESTED}
+    services = {action: (operation, rule) for operation, (action, rule) in _REQUESTED_AS.items()}
+    for instant, commit in table.commits.items():
+        file = requested.get(instant.requested)
+        if file is None or commit.operation == "UNKNOWN":
+            continue
+        operation, rule = services.get(file.instant.action, (None, None))
+        wanted, wanted_rule = _REQUESTED_AS.get(commit.operation, (None, None))
+        tally.looked(*filter(None, {rule, wanted_rule}))
+        if (operation or wanted) and operation != commit.operation:
+            yield Finding(
+                rule or wanted_rule or "", "wrong-answers", table.path_of(instant),
+                "Incremental queries return rows that did not change, or leave changes out.",
+                f"the operation {operation}" if operation else f"a {wanted} that was requested for {commit.operation}",
+                f"{commit.operation}, requested as a {file.instant.action}", RESTORE,
             )  # fmt: skip
 
 
@@ -156,9 +186,14 @@ def _own_times(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
 
 
 def _schemas(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """The schema in the metadata of a write is an Avro record schema."""
+    """The schema in the metadata of a write is an Avro record schema. Every writer stores one with its files."""
     seen: dict[str, HudiError | None] = {}
     for instant, commit in table.commits.items():
+        if commit.schema is None and commit.paths:
+            yield Finding(
+                "LF-038", "cosmetic", table.path_of(instant), "Readers take the schema of the write before it, or of a file.",
+                "the schema in extraMetadata", "no schema", RESTORE,
+            )  # fmt: skip
         if commit.schema is None:
             continue
         tally.looked("LF-038")
@@ -210,6 +245,7 @@ CHECKS = (
     Check("actions.fit-together", ("TL-002", "TL-005", "TL-007", "TL-036"), "cheap", _fit_together),
     Check("actions.operations", ("TL-039",), "cheap", _operations),
     Check("actions.services", ("TL-016", "TL-043", "TL-044"), "cheap", _services),
+    Check("actions.planned-as", ("TL-016", "TL-043", "TL-044"), "cheap", _planned_as),
     Check("actions.own-times", ("TL-034",), "cheap", _own_times),
     Check("actions.schemas", ("LF-038",), "cheap", _schemas),
     Check("actions.plans", ("TL-035",), "cheap", _plans),

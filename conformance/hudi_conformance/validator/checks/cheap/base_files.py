@@ -20,9 +20,11 @@ from hudi_reference.files.base.parquet import parquet_footer
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.files.hfile.reader import open_hfile
 from hudi_reference.files.inspection.block_scan import scan_blocks
+from hudi_reference.layout.properties import PROPERTIES_PATH
 from hudi_reference.query.plan import schema_of
 from hudi_reference.schema.avro import arrow_schema
 
+_POPULATE = "hoodie.populate.meta.fields"
 RESTORE = "restore the file from another copy of the table"
 _UNREADABLE = "Queries that need the file fail, and its rows are lost unless there is another copy."
 
@@ -63,6 +65,7 @@ def _parquet(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
     """A footer. Its schema is converted only if it differs from those that fit already, because most files have the same."""
     with parquet_footer(table.storage, path) as footer:
         yield from _row_count(table, path, footer.num_rows, tally)
+        yield from _stored_keys(table, footer, tally)
         write = schema_of_write(table, table.data_files[path].name.instant)
         known: dict[str, pq.ParquetSchema] = table.once("fitting schemas", dict)
         text = "" if write is None else write.text
@@ -79,12 +82,31 @@ def _parquet(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
             yield from nulls_of_required(write, [name for name in optional if _has_nulls(footer, name)])
 
 
+def _stored_keys(table: StoredTable, footer: pq.FileMetaData, tally: Tally) -> Iterator[Finding]:
+    """PROP-001: a table whose meta columns are not filled has files without record keys in them."""
+    if table.properties.populates_meta_fields or table.is_metadata_table:
+        return
+    tally.looked("PROP-001")
+    if any(one.has_min_max and one.max for one in _statistics(footer, "_hoodie_record_key")):
+        yield Finding(
+            "PROP-001", "wrong-answers", PROPERTIES_PATH,
+            "Incremental queries are refused, and keys are computed from the key fields alone.",
+            "no keys in the column _hoodie_record_key", f"keys in it, and {_POPULATE}=false", f"set {_POPULATE} to true",
+            key=_POPULATE,
+        )  # fmt: skip
+
+
 def _has_nulls(footer: pq.FileMetaData, name: str) -> bool:
-    """Whether the statistics of a column of no other columns count nulls."""
-    groups = (footer.row_group(number) for number in range(footer.num_row_groups))
-    chunks = (group.column(number) for group in groups for number in range(group.num_columns))
-    found = (chunk.statistics for chunk in chunks if chunk.path_in_schema == name)
-    return any(one is not None and one.has_null_count and one.null_count > 0 for one in found)
+    """Whether the statistics of a column count nulls."""
+    return any(one.has_null_count and one.null_count > 0 for one in _statistics(footer, name))
+
+
+def _statistics(footer: pq.FileMetaData, name: str) -> Iterator[pq.Statistics]:
+    """The statistics of a column without inner columns, in each row group that has them."""
+    for group in map(footer.row_group, range(footer.num_row_groups)):
+        for chunk in map(group.column, range(group.num_columns)):
+            if chunk.path_in_schema == name and chunk.statistics is not None:
+                yield chunk.statistics
 
 
 def _hfile(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
@@ -147,4 +169,10 @@ def _table_schema(table: StoredTable) -> pa.Schema | None:
     return table.once("schema", compute)
 
 
-CHECKS = (Check("base-files.footers", ("BF-002", "BF-010", "BLK-024", "LF-038", "TL-007"), "cheap", _footers, _base_files),)
+CHECKS = (
+    Check(
+        "base-files.footers",
+        ("BF-002", "BF-010", "BLK-024", "LF-038", "PROP-001", "TL-007"),
+        "cheap", _footers, _base_files,
+    ),
+)  # fmt: skip

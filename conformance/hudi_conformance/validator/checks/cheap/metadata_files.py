@@ -7,7 +7,7 @@ from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.clock import SystemClock
 from hudi_reference.errors import HudiError
 from hudi_reference.ids import RandomIds
-from hudi_reference.layout.metadata_settings import USABLE
+from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import PROPERTIES_PATH
 from hudi_reference.metadata.availability import METADATA_FOLDER, usable_partitions
@@ -183,9 +183,54 @@ def _versions(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
         )  # fmt: skip
 
 
+#: What the properties of every metadata table say.
+_MADE = {
+    "hoodie.table.type": "MERGE_ON_READ", "hoodie.table.base.file.format": "HFILE",
+    "hoodie.table.keygenerator.type": "HOODIE_TABLE_METADATA", "hoodie.table.recordkey.fields": "key",
+    "hoodie.record.merge.mode": "CUSTOM", "hoodie.populate.meta.fields": "false",
+    "hoodie.compaction.payload.class": "org.apache.hudi.metadata.HoodieMetadataPayload",
+}  # fmt: skip
+
+
+def _settings(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """MDT-002: the metadata table has the type, the format, the key and the payload class with which writers make it."""
+    inside = table.metadata_table
+    if inside is None or inside.properties.is_legacy or not inside.entries:
+        return
+    for key, value in _MADE.items():
+        tally.looked("MDT-002")
+        if inside.entries.get(key, value) != value:
+            yield Finding(
+                "MDT-002", "wrong-answers", f"{METADATA_FOLDER}/{PROPERTIES_PATH}",
+                "Engines that follow the property find other entries in the metadata table, or refuse it.",
+                value, str(inside.entries.get(key)), f"set {key} to {value}", key=key,
+            )  # fmt: skip
+
+
+def _left_over(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """PROP-013: each folder of the metadata table with files of an index is one that readers or an indexer use."""
+    listed = (*table.properties.fields(USABLE), *table.properties.fields(INFLIGHT))
+    found: dict[str, int] = {}
+    for path, info in table.listing.below(METADATA_FOLDER).files.items() if listed else ():
+        partition, name = split_path(path)
+        if parse_data_file_name(name) is not None:
+            found[partition] = found.get(partition, 0) + info.size
+    for partition, size in sorted(found.items()):
+        tally.looked("PROP-013")
+        if partition not in listed:
+            yield Finding(
+                "PROP-013", "lost-space", f"{METADATA_FOLDER}/{partition}", "No reader uses the index.",
+                f"{partition} in {USABLE} or {INFLIGHT}", f"{size} bytes of an index that no property lists",
+                f"let a writer build the index again, or hudi-conformance service TABLE drop-index --index {partition}",
+                key=partition,
+            )  # fmt: skip
+
+
 CHECKS = (
     Check("metadata.files", ("MDT-002", "MDT-007", "MDT-008", "MDT-013"), "cheap", _listing, tables="data"),
     Check("metadata.file-groups", ("IDX-010",), "cheap", _group_numbers, tables="data"),
+    Check("metadata.settings", ("MDT-002",), "cheap", _settings, tables="data"),
+    Check("metadata.left-over-indexes", ("PROP-013",), "cheap", _left_over, tables="data"),
     Check("metadata.version", ("COMPAT-009",), "cheap", _versions, tables="data"),
     Check("metadata.timeline", ("MDT-001",), "cheap", _timelines, tables="data"),
 )

@@ -181,6 +181,15 @@ def _key_generator(table: StoredTable, part: object, tally: Tally) -> Iterator[F
     if name and known and name != known and name in KEY_GENERATORS.values():
         yield Finding("PROP-001", "wrong-answers", PROPERTIES_PATH, meaning, f"the class of {kind}: {known}", name,
                       "remove the one that is wrong", key="hoodie.table.keygenerator.class")  # fmt: skip
+    keys, fields = (len(table.properties.fields(f"hoodie.table.{one}.fields")) for one in ("recordkey", "partition"))
+    is_possible = {"SIMPLE": keys <= 1 and fields <= 1, "NON_PARTITION": not fields}
+    if not is_possible.get(kind, True):
+        yield Finding(
+            "PROP-001", "wrong-answers", PROPERTIES_PATH, meaning,
+            "a type for these fields, such as COMPLEX" if fields else "a type for several fields of the key",
+            f"{kind} with {keys} record key fields and {fields} partition fields",
+            "set the type with which the table was created", key="hoodie.table.keygenerator.type",
+        )  # fmt: skip
 
 
 def _fields(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

@@ -44,6 +44,21 @@ def _columns(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
                 )  # fmt: skip
 
 
+def _dropped_columns(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """LAY-018: a table whose files lack the partition columns lacks them in its schema, too."""
+    if not table.properties.is_set(DROP_KEY) or (schema := _schema(table)) is None:
+        return
+    tally.looked("LAY-018")
+    stored = [one for one in table.properties.fields(PARTITION) if one in field_names(schema)]
+    if stored:
+        yield Finding(
+            "LAY-018", "wrong-answers", PROPERTIES_PATH,
+            "Queries take the values of the columns from the names of folders, which may be other ones, or are refused.",
+            f"no column {stored[0]} in the schema of the writes", f"{DROP_KEY}={table.entries.get(DROP_KEY)}",
+            f"set {DROP_KEY} to false", key=DROP_KEY,
+        )  # fmt: skip
+
+
 def _schema(table: StoredTable) -> AvroSchema | None:
     try:
         return schema_of(table.commits, table.properties)
@@ -153,6 +168,7 @@ def _formats(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
 
 CHECKS = (
     Check("settings.columns", ("PROP-007", "PROP-008", "PROP-009"), "cheap", _columns, tables="data"),
+    Check("settings.dropped-columns", ("LAY-018",), "cheap", _dropped_columns, tables="data"),
     Check("settings.event-time", ("MRG-034",), "cheap", _event_time, tables="data"),
     Check("settings.folders", ("LAY-018", "PROP-008"), "cheap", _folders, tables="data"),
     Check("settings.formats", ("BF-010",), "cheap", _formats, tables="data"),
