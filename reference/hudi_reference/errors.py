@@ -344,5 +344,5 @@ def missing_data_file(path: str) -> MissingDataFile:
     return MissingDataFile(
         "the file of a completed action is missing",
         rule="TL-036", path=path, expected="the file, until a clean deletes its slice",
-        remedy="restore the file, or read the table as of an earlier instant",
+        remedy="restore the file, or read the table as of a later time if a clean deleted it, else of an earlier time",
     )  # fmt: skip
