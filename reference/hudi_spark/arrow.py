@@ -25,7 +25,7 @@ def spark_schema(fields: pa.Schema) -> StructType:
     Times of day in milliseconds become Spark's type of times, which PySpark makes of microseconds only.
     """
     try:
-        return from_arrow_schema(with_times_in_microseconds(fields))
+        return from_arrow_schema(with_times_in_microseconds(fields), prefer_timestamp_ntz=True)
     except PySparkTypeError as error:
         raise UnsupportedSchema("Spark has no type for a column", rule="LF-038", found=str(error)) from error
 

@@ -69,9 +69,10 @@ class SparkEngine(Reference):
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit of a DataFrame with one partition, because each partition writes its own files."""
         import hudi_spark
+        from hudi_spark.arrow import spark_schema
 
         with _in_terms_of_the_contract():
-            frame = self.spark.createDataFrame(rows).coalesce(1)
+            frame = self.spark.createDataFrame(rows, spark_schema(rows.schema)).coalesce(1)
             instant: str = getattr(hudi_spark, operation)(frame, table, options=options, mergers=SAMPLE_MERGERS)
             return instant
 
