@@ -237,12 +237,12 @@ class TypedTable:
 @pytest.mark.requirements("IDX-022", "MDT-011", "INX-001")
 def test_the_indexing_service_defines_column_statistics(engine: Client, new_uri: NewUri, type: Type) -> None:
     """IDX-022: the definition of new statistics names their columns; later writes add entries of these."""
-    table = IndexedTable(engine, new_uri(), type, {f"{PREFIX}enable": "true"}).write(*INSERTS)
+    table = IndexedTable(engine, new_uri(), type).write(*INSERTS)
     settings = {f"{PREFIX}index.column.stats.enable": "true", f"{PREFIX}index.column.stats.column.list": "ts,value"}
     assert engine.service(table.uri, "index", options=settings) is not None
     storage = LocalStorage(table.folder)
     defined = {one.partition: one for one in read_definitions(storage, read_properties(storage))}
     assert set(defined["column_stats"].columns) == META | {"ts", "value"}
-    table.write(*CHANGES).check("after writes")
+    table.write(*CHANGES, options=settings).check("after writes")
     payloads = [record.payload for record in table.records("column_stats").values()]
     assert {one.column for one in payloads if isinstance(one, ColumnStats)} == META | {"ts", "value"}

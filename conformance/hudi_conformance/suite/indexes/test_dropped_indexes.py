@@ -110,7 +110,7 @@ OPERATIONS: Mapping[str, Any] = {
     "write.upsert": lambda engine, table: engine.write(table.uri, "upsert", as_arrow((row("a", 99, "new"),))),
     "write.delete": lambda engine, table: engine.write(table.uri, "delete", as_arrow((row("a", 0, ""),))),
     "write.insert-overwrite": lambda engine, table: engine.write(table.uri, "insert_overwrite", as_arrow((row("z", 1, "z"),))),
-    "write.delete-partition": lambda engine, table: engine.write(table.uri, "delete_partition", as_arrow((row("", 0, ""),))),
+    "write.delete-partition": lambda engine, table: engine.write(table.uri, "delete_partition", as_arrow((row("any", 0, ""),))),
     "service.clean": lambda engine, table: engine.service(table.uri, "clean", options=keep_commits(1)),
     "service.rollback": lambda engine, table: engine.service(table.uri, "rollback", instant=table.times[-1]),
     "service.restore": lambda engine, table: engine.service(table.uri, "restore", instant=table.times[0]),

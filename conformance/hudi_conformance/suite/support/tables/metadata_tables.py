@@ -79,10 +79,12 @@ class IndexedTable(ClusteredTable):
         if self.type == "MERGE_ON_READ" and "service.compaction" in self.engine.hello.features:
             services.insert(0, ("compaction", {"hoodie.compact.inline.max.delta.commits": "1"}))
         for service, options in services:
-            assert self.engine.service(self.uri, service, options=options) is not None
+            done = self.engine.service(self.uri, service, options=options)
+            # 1.2.0 finds nothing to clean while its metadata table is compacted after every second write.
+            assert done is not None or service == "clean", f"no {service}"
             self.check(f"after the {service}")
         self.write(Step("insert_overwrite", (row("z", 1, "all"),))).check("overwritten")
-        self.write(Step("delete_partition", (row("", 0, "", "rio"),))).check("a partition is deleted")
+        self.write(Step("delete_partition", (row("any", 0, "", "rio"),))).check("a partition is deleted")
 
     def write_with_index_of_lower_case(self) -> None:
         """Write values in both cases, build the expression index `low` of lower(value), and change a row."""
