@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from hudi_conformance.cases.case import copy_subject, load_case
+from hudi_conformance.cases.schema import fixtures_root
+from hudi_conformance.cases.verdict import describe_missing_features
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.answers import Answers
@@ -19,6 +22,8 @@ from hudi_conformance.suite.support.tables.written_tables import table_folder
 #: The greatest number of damaged files in a table. The last files are chosen: older ones are often of superseded slices.
 MOST = 2
 FRAME = 14
+#: Golden cases that ask for several rows by their keys, of a table with a record index.
+KEY_QUERIES = "skipping.record-keys.*.list-of-keys*"
 
 
 def check_each_area(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -87,6 +92,35 @@ def ends_of_blocks(data: bytes) -> Iterator[int]:
         if start + FRAME < end <= len(data):
             yield from (end - 1, start + FRAME - 1)
         start = data.find(b"#HUDI#", max(start + 1, min(end, len(data))))
+
+
+@pytest.mark.needs("read.snapshot", "read.filter", "read.projection")
+@pytest.mark.requirements("IDX-010")
+@pytest.mark.long
+def test_a_record_index_that_lost_file_groups(engine: Client, tmp_path: Path) -> None:
+    """IDX-010: the file groups of an index have the numbers from 0 on, and the hash of a key and their number select one of
+    them. If numbers are left out, file groups are lost: a query by key is an error or has the same rows.
+    """
+    answers, damaged = Answers(engine), 0
+    for case in map(load_case, sorted(fixtures_root().glob(f"queries/{KEY_QUERIES}/case.json"))):
+        if describe_missing_features(case.needs, engine.hello):
+            continue
+        (place := tmp_path / case.id).mkdir()
+        uri = copy_subject(case, place)
+        before = answers.ask(uri, case.query)
+        add_file_group(table_folder(uri) / ".hoodie" / "metadata" / "record_index", 3)
+        found = answers.ask(uri, case.query)
+        if before is not None and found is not None:
+            check_rows(found, before, case.id)
+        damaged += 1
+    answers.expect_some("queries by key")
+    expect_damaged(damaged, "record index")
+
+
+def add_file_group(index: Path, number: int) -> None:
+    """Give an index the first file of its first file group under another number, as if those between the two were lost."""
+    first = min(index.glob("*record-index-0000-0_*"), key=lambda path: path.name.partition("-0_")[2])
+    (index / first.name.replace("-0000-0_", f"-{number:04}-0_")).write_bytes(first.read_bytes())
 
 
 @check_each_area("merge", "log", "queries")

@@ -102,6 +102,23 @@ def test_base_file_that_lost_rows(engine: Client, budget: Budget, area: str) -> 
     check_damages(engine, budget, area, damages)
 
 
+@pytest.mark.requirements("TL-007")
+def test_base_file_that_lost_rows_and_kept_its_length(engine: Client, budget: Budget) -> None:
+    """TL-007: commit metadata has the number of rows of each base file. A base file of the right length that lacks the last of
+    its rows is an error, or the rows stay.
+    """
+
+    def damages(table: Path) -> Iterator[Changes]:
+        for path in _data_files(table, r"^[^.].*\.parquet$"):
+            rows, stored = pq.ParquetFile(path).read().replace_schema_metadata(None), BytesIO()
+            left = rows.slice(0, rows.num_rows - 1)
+            pq.write_table(left, stored, compression="zstd", write_statistics=False, store_schema=False)
+            if rows.num_rows and (padded := _padded(stored.getvalue(), path.stat().st_size)) is not None:
+                yield {path: padded}
+
+    check_damages(engine, budget, "merge", damages)
+
+
 @AREAS
 @pytest.mark.needs("merge-on-read", "log.avro")
 @pytest.mark.requirements("LF-035", "META-010")
