@@ -23,7 +23,8 @@ from hudi_reference.query.pruning.folder_listing import Listed
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
-from hudi_reference.timeline.contents.metadata import CommitMetadata, read_commit_metadata, read_compaction_plan
+from hudi_reference.timeline.contents.avro_container import read_record
+from hudi_reference.timeline.contents.metadata import CommitMetadata, groups_of_compaction, read_commit_metadata
 from hudi_reference.timeline.history.history import END_OF_TIME
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
@@ -331,7 +332,7 @@ def _pending_compactions(storage: Storage, properties: TableProperties, timeline
             continue
         requested = Instant(instant.requested, "compaction", State.REQUESTED)
         path = f"{properties.timeline_folder}/{requested.file_name}"
-        for group in read_compaction_plan(_content(storage, path, "TL-015"), path):
+        for group in groups_of_compaction(read_record(_content(storage, path, "TL-015"), path), path):
             found.setdefault(group, []).append(instant.requested)
     return {group: tuple(times) for group, times in found.items()}
 

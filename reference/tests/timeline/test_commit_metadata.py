@@ -15,8 +15,8 @@ from hudi_reference.timeline.contents.avro_container import read_record
 from hudi_reference.timeline.contents.metadata import (
     COMMIT_METADATA_SCHEMA,
     WriteStat,
+    groups_of_compaction,
     read_commit_metadata,
-    read_compaction_plan,
     write_commit_metadata,
 )
 
@@ -223,8 +223,8 @@ def test_a_compaction_plan_names_its_file_groups() -> None:
     schema = {"type": "record", "name": "HoodieCompactionPlan", "fields": [
         {"name": "operations", "type": ["null", {"type": "array", "items": operation}]}]}  # fmt: skip
     plan = container(schema, {"operations": [{"fileId": "f", "partitionPath": "p"}, {"fileId": "g", "partitionPath": None}]})
-    assert read_compaction_plan(plan, "x") == (("p", "f"), ("", "g"))
-    assert read_compaction_plan(container(schema, {"operations": None}), "x") == ()
+    assert groups_of_compaction(read_record(plan, "x"), "x") == (("p", "f"), ("", "g"))
+    assert groups_of_compaction(read_record(container(schema, {"operations": None}), "x"), "x") == ()
     with pytest.raises(MalformedMetadata) as raised:
-        read_compaction_plan(replace_metadata({}), "x")
+        groups_of_compaction(read_record(replace_metadata({}), "x"), "x")
     assert raised.value.rule == "TL-015"

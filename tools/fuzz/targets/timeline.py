@@ -17,11 +17,12 @@ from hudi_reference.layout.partitions import escape, unescape
 from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
 from hudi_reference.schema.avro import arrow_schema, parse_schema, with_meta_columns
 from hudi_reference.storage import MemoryStorage
+from hudi_reference.timeline.contents.avro_container import read_record
 from hudi_reference.timeline.contents.metadata import (
     COMMIT_METADATA_SCHEMA,
     WriteStat,
+    groups_of_compaction,
     read_commit_metadata,
-    read_compaction_plan,
     write_commit_metadata,
 )
 from hudi_reference.timeline.history.history import History
@@ -35,7 +36,7 @@ COMPRESSED = Limits(20_000)
 def metadata(data: bytes) -> None:
     """The record of an action, decoded as each kind of record that readers use."""
     first: HudiError | None = None
-    for read in (_commit, lambda bytes_: read_compaction_plan(bytes_, PATH)):
+    for read in (_commit, lambda bytes_: groups_of_compaction(read_record(bytes_, PATH), PATH)):
         try:
             read(data)
         except HudiError as error:

@@ -21,7 +21,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.storage import require_inside_table
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.actions import read_action, write_action
-from hudi_reference.timeline.contents.metadata import groups_of_clustering
+from hudi_reference.timeline.contents.metadata import groups_of_clustering, groups_of_compaction
 from hudi_reference.timeline.instant_generator import latest_time
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
@@ -191,7 +191,7 @@ def groups_in_plans(table: Table, timeline: Timeline, actions: Collection[str] =
         if pending.action == "clustering":
             found.update(groups_of_clustering(plan))
         else:
-            found |= {(operation["partitionPath"] or "", operation["fileId"]) for operation in plan["operations"] or ()}
+            found.update(groups_of_compaction(plan, pending.file_name))
     return frozenset(found)
 
 

@@ -233,9 +233,8 @@ def write_no_plan(sync_marker: bytes) -> bytes:
 
 
 @implements("TL-015", "TL-017")
-def read_compaction_plan(data: bytes, path: str) -> tuple[tuple[str, str], ...]:
-    """The file groups that a compaction plan compacts, as (partition, file id)."""
-    record = read_record(data, path)
+def groups_of_compaction(record: Mapping[str, Any], path: str) -> tuple[tuple[str, str], ...]:
+    """The file groups that a compaction plan, found at `path`, compacts, as (partition, file id). Raises MalformedMetadata."""
     try:
         operations = record["operations"] or ()
         return tuple((operation["partitionPath"] or "", operation["fileId"]) for operation in operations)

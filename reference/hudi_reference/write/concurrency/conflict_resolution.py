@@ -34,7 +34,7 @@ from hudi_reference.timeline.contents.metadata import (
     WriteStat,
     commit_metadata_of,
     groups_of_clustering,
-    read_compaction_plan,
+    groups_of_compaction,
 )
 from hudi_reference.timeline.history.archived import metadata_of
 from hudi_reference.timeline.instants.instant import Instant
@@ -168,15 +168,24 @@ def concurrent_actions(
         yield ConcurrentAction(instant, write_kinds(commit.stats, commit.replaced, commit.operation), commit.schema, written)
     # ER-116: the text aborts writers beside a planned compaction in one section and not in another; here only base files
     # conflict.
-    for plan in (pending for pending in now.pending if plans and pending.action == "compaction"):
-        path = f"{properties.timeline_folder}/{Instant(plan.requested, plan.action, State.REQUESTED).file_name}"
-        try:
-            groups = read_compaction_plan(storage.get(path), path)
-        except FileNotFoundError as error:
-            if not is_still_pending(storage, properties, plan):
-                continue
-            raise MalformedMetadata("the plan of a pending action is missing", rule="TL-047", path=path) from error
-        yield ConcurrentAction(plan, dict.fromkeys(groups, WriteKind.COMPACTS))
+    for pending in (instant for instant in now.pending if plans and instant.action == "compaction"):
+        plan = _load_plan(storage, properties, pending)
+        if plan is not None:
+            yield ConcurrentAction(pending, dict.fromkeys(groups_of_compaction(plan, pending.file_name), WriteKind.COMPACTS))
+
+
+def _load_plan(storage: Storage, properties: TableProperties, pending: Instant) -> Mapping[str, Any] | None:
+    """The plan of a pending action; None if another process has withdrawn it meanwhile.
+
+    Raises MalformedMetadata if the action is pending and has no plan.
+    """
+    plan = Instant(pending.requested, pending.action, State.REQUESTED)
+    try:
+        return load_action(storage, properties, plan)
+    except FileNotFoundError as error:
+        if is_still_pending(storage, properties, plan):
+            raise MalformedMetadata("the plan of a pending action is missing", rule="TL-047", path=plan.file_name) from error
+        return None
 
 
 def _read_archived_commit(now: Timeline, instant: Instant, properties: TableProperties) -> CommitMetadata:
@@ -290,14 +299,6 @@ def planned_clusterings(storage: Storage, properties: TableProperties, timeline:
     found: dict[GroupId, str] = {}
     for pending in timeline.pending:
         if pending.action == "clustering":
-            plan = Instant(pending.requested, "clustering", State.REQUESTED)
-            try:
-                record: Mapping[str, Any] = load_action(storage, properties, plan) or {}
-            except FileNotFoundError as error:
-                if not is_still_pending(storage, properties, plan):
-                    continue
-                raise MalformedMetadata(
-                    "the plan of a pending action is missing", rule="TL-047", path=plan.file_name
-                ) from error
-            found |= dict.fromkeys(groups_of_clustering(record), pending.requested)
+            plan = _load_plan(storage, properties, pending) or {}
+            found |= dict.fromkeys(groups_of_clustering(plan), pending.requested)
     return found
