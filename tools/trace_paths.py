@@ -59,8 +59,11 @@ def table_of_three_writes(folder: str) -> str:
 
 
 def trace_operations(uri: str) -> dict[str, set[tuple[str, str]]]:
-    """The functions of each operation. Decoding and merging are the functions of a snapshot in their packages."""
-    snapshot = trace_functions(lambda: open_table(uri).snapshot())
+    """The functions of each operation. Decoding and merging are the functions of a snapshot in their packages.
+
+    The first snapshot in a process also parses schemas and settings of the table, which are kept for later ones.
+    """
+    snapshot, again = (trace_functions(lambda: open_table(uri).snapshot()) for _ in range(2))
     upsert = trace_functions(lambda: open_table(uri).upsert(make_rows(1, 4)))
     compaction = trace_functions(lambda: compact(open_table(uri)))
     archive(
@@ -70,6 +73,7 @@ def trace_operations(uri: str) -> dict[str, set[tuple[str, str]]]:
     history = trace_functions(lambda: History(storage, ".hoodie/timeline/history").instants())
     return {
         "snapshot of a merge-on-read table": snapshot,
+        "  the same again": again,
         "  of that, log blocks": {f for f in snapshot if f[0].startswith("files/log")},
         "  of that, merge": {f for f in snapshot if f[0].startswith("records/")},
         "upsert": upsert,
