@@ -42,8 +42,13 @@ ACTIONS: dict[str, Callable[[WritableTable], object]] = {
     "clean": lambda table: clean(table, _RETAIN_ONE),
     "compact": compact,
     "rollback of failed writes": roll_back_failed,
-    "rollback of the last write": lambda table: rollback(table, table.timeline.commits[-1].requested),
+    "rollback of the last write": lambda table: rollback(table, _last_write(table)),
 }
+
+
+def _last_write(table: WritableTable) -> str:
+    """The instant of the last write; one that no table has if the text has emptied the timeline."""
+    return max((one.requested for one in table.timeline.commits), default="0" * 17)
 
 
 @dataclass(frozen=True)
