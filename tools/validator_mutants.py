@@ -27,12 +27,14 @@ import test_deep_damage  # noqa: E402
 import test_sound_tables  # noqa: E402
 import test_unsound_tables  # noqa: E402
 import test_unsound_tables_of_version_6 as version_6  # noqa: E402
+import test_written_schemas as schemas  # noqa: E402
 import validated_tables_samples as tables  # noqa: E402
 
 from hudi_conformance.validator.all_checks import ALL, CHEAP  # noqa: E402
 from hudi_conformance.validator.checks import cheap as cheap_checks  # noqa: E402
 from hudi_conformance.validator.checks import deep as deep_checks  # noqa: E402
 from hudi_conformance.validator.checks import writes as write_checks  # noqa: E402
+from hudi_conformance.validator.checks import written_schemas  # noqa: E402
 from hudi_conformance.validator.checks.finding import Check  # noqa: E402
 from hudi_conformance.validator.validation import validate  # noqa: E402
 from hudi_reference.errors import HudiError  # noqa: E402
@@ -81,7 +83,21 @@ def examples() -> Iterator[Example]:
         storage = clauses.copied(version_6.TABLES / table / "table")
         edit(storage)
         yield Example(f"version 6 {name}", storage, CHEAP, lambda seen, r=rule: r in _rules(seen))  # type: ignore[misc]
+    yield from _of_schemas()
     yield from _of_clauses()
+
+
+def _of_schemas() -> Iterator[Example]:
+    """Tables with a changed schema of their write: the damaged ones, and those that are sound all the same."""
+    sound = [(schemas.written, schemas.typed(*one)) for one in schemas.WIDER]
+    for make, change in (*sound, (schemas.with_ids, schemas.typed("size", "boolean"))):
+        storage = make()
+        schemas.change_schema(storage, change)
+        yield Example("wider schema", storage, schemas.CHECKS, lambda seen: seen == frozenset())
+    for name, (change, _) in schemas.WRONG.items():
+        storage = schemas.written()
+        schemas.change_schema(storage, change)
+        yield Example(name, storage, schemas.CHECKS, partial(_has_one, {("LF-038", "wrong-answers")}))
 
 
 def _has_one(wanted: set[tuple[str, str]], seen: Seen) -> bool:
@@ -125,6 +141,7 @@ def modules() -> Iterator[ModuleType]:
             if path.stem != "__init__":
                 __import__(f"{package.__name__}.{path.stem}")
                 yield sys.modules[f"{package.__name__}.{path.stem}"]
+    yield written_schemas
 
 
 def mutants_of(module: ModuleType) -> Iterator[Mutant]:

@@ -4,7 +4,7 @@ A damage edits a table in memory. It raises `NotPossible` if the table has no pl
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -79,6 +79,12 @@ def _state_file(storage: Storage, state: State) -> str:
     return last(f.path for f in found if f.instant.action in ("commit", "deltacommit"))
 
 
+def _cut_inflight(storage: Storage) -> None:
+    """The workload profile of a completed write is cut; no query reads it."""
+    path = last(file.path for file in stored(storage).state_files if file.instant.state is State.INFLIGHT and file.size > 30)
+    t.cut(storage, path, 20)
+
+
 TIMELINE = (
     Clause("empty commit", ("TL-002", "COMPAT-003"), WRONG, lambda s: s.put(path_of(s, last(writes(s))), b"")),
     Clause("cut commit", ("TL-002", "COMPAT-003"), WRONG, lambda s: t.cut(s, path_of(s, last(writes(s))), 50)),
@@ -87,6 +93,7 @@ TIMELINE = (
     Clause("completed before it was requested", ("TL-004",), WRONG, lambda s: _retime(s, last(writes(s)), "20200101000000000")),
     Clause("no completion time", ("TL-031",), WRONG, lambda s: _retime(s, last(writes(s)), "")),
     Clause("short completion time", ("TL-027", "TL-031"), WRONG, lambda s: _retime(s, last(writes(s)), "20991231")),
+    Clause("cut inflight file", ("TL-002", "COMPAT-003"), COSMETIC, _cut_inflight),
     Clause("unknown action", ("TL-037",), LOST, lambda s: t.move(s, path_of(s, last(writes(s))), path_of(s, last(writes(s))) + "x")),
     Clause("an earlier write lost", ("OCC-008", "ARC-004", "TL-036", "RDR-008", "MDT-001"), WRONG, lambda s: _remove_action(s, 0)),
     Clause("a completed write without its requested file", ("TL-048",), COSMETIC,
@@ -193,20 +200,36 @@ def _history(storage: Storage) -> tuple[str, str]:
     return f"{history.folder}/{file.name}", f"{history.folder}/manifest_{history.manifest.number}"  # type: ignore[union-attr]
 
 
-def _drop_archived_row(storage: Storage) -> None:
-    """The last archived write whose files are still on storage is removed from the history."""
+def _change_rows(storage: Storage, change: Callable[[pa.Table], pa.Table]) -> None:
+    """Change the rows of a level file, and its length in the manifest."""
     path, manifest = _history(storage)
-    rows = pq.read_table(pa.BufferReader(storage.get(path)))
-    instants = {file.name.instant for file in stored(storage).data_files.values()}
-    number = last(n for n, time in enumerate(rows.column("instantTime").to_pylist()) if time in instants)
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.concat_tables([rows.slice(0, number), rows.slice(number + 1)]), sink)
+    pq.write_table(change(pq.read_table(pa.BufferReader(storage.get(path)))), sink)
     content = json.loads(storage.get(manifest))
     for file in content["files"]:
         if path.endswith(file["fileName"]):
             file["fileLen"] = sink.tell()
     storage.put(path, sink.getvalue().to_pybytes())
     storage.put(manifest, json.dumps(content).encode())
+
+
+def _drop_archived_row(storage: Storage) -> None:
+    """The last archived write whose files are still on storage is removed from the history."""
+    instants = {file.name.instant for file in stored(storage).data_files.values()}
+
+    def change(rows: pa.Table) -> pa.Table:
+        number = last(n for n, time in enumerate(rows.column("instantTime").to_pylist()) if time in instants)
+        return pa.concat_tables([rows.slice(0, number), rows.slice(number + 1)])
+
+    _change_rows(storage, change)
+
+
+def _complete_again(rows: pa.Table) -> pa.Table:
+    """The last row is there a second time, with a later completion time."""
+    row = rows.slice(rows.num_rows - 1)
+    number = row.column_names.index("completionTime")
+    later = pa.array([f"{int(row.column(number)[0].as_py()) + 1:017}"])
+    return pa.concat_tables([rows, row.set_column(number, row.schema.field(number), later)])
 
 
 HISTORY = (
@@ -217,6 +240,7 @@ HISTORY = (
     ),
     Clause("cut manifest", ("LSM-010",), WRONG, lambda s: t.cut(s, _history(s)[1], 5)),
     Clause("lost manifest", ("LSM-009", "LSM-010"), WRONG, lambda s: s.delete(_history(s)[1])),
+    Clause("archived again at another time", ("ARC-002",), WRONG, lambda s: _change_rows(s, _complete_again)),
     Clause("lost archived write", ("ARC-004", "OCC-008"), WRONG, _drop_archived_row),
     Clause(
         "lost history",

@@ -7,6 +7,7 @@ from typing import Any
 import validated_tables_samples as t
 from clause_places_samples import (
     COSMETIC,
+    LOST,
     SPACE,
     WRONG,
     Clause,
@@ -268,6 +269,12 @@ def _change_metadata_table(storage: Storage) -> None:
     storage.put(path, text.replace(b"HoodieMetadataPayload", b"AnotherPayload"))
 
 
+def _flip_index_file(storage: Storage) -> None:
+    """A byte of the first block of an HFile with checksums; Apache Hudi 1.2.0 writes none."""
+    files = [path for path in t.paths(storage, ".hoodie/metadata/", ".hfile") if not path.startswith(".hoodie/metadata/files/")]
+    t.flip(storage, last(path for path in files if storage.get(path)[24]), 60)
+
+
 ROLES = (
     Clause("a compaction that calls itself a write", ("TL-044",), WRONG, _call("COMPACT", "UPSERT")),
     Clause("a clustering that calls itself an overwrite", ("TL-043",), WRONG, _call("CLUSTER", "INSERT_OVERWRITE")),
@@ -290,5 +297,6 @@ COMPARED = (
     *ROLES,
     *TIMES,
     *SCHEMAS,
+    Clause("damaged base file of an index with checksums", ("BF-002",), LOST, _flip_index_file),
     Clause("a deletion of partitions that names none", ("TL-039", "MDT-007"), WRONG, _unname_partitions),
 )
