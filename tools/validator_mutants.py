@@ -105,7 +105,10 @@ def _has_one(wanted: set[tuple[str, str]], seen: Seen) -> bool:
 
 
 def _of_clauses() -> Iterator[Example]:
-    made = (deep.indexed, deep.indexed_merge_on_read, tables.archived, tables.clustered)
+    made = (
+        deep.indexed, deep.indexed_merge_on_read, tables.archived, tables.clustered, tables.cleaned, tables.deleted_partition,
+        *test_clauses.ORIGINS["1.0.2, version 8"],
+    )  # fmt: skip
     for topic, found in clauses.TOPICS.items():
         for clause in found:
             for make in made:

@@ -15,6 +15,9 @@ from hudi_conformance.validator.validation import Validation, validate
 from hudi_reference import clean, compact, restore, rollback
 from hudi_reference.clock import ManualClock, SystemClock
 from hudi_reference.storage.protocol import Storage
+from hudi_reference.timeline.contents.actions import write_action
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
 
 GOLDEN = sorted(path.parent for path in fixtures_root().glob("*/*/table"))
 #: Readable tables that are not sound all the same: what their recipes damaged, and the rule.
@@ -185,3 +188,35 @@ def test_a_metadata_table_of_version_6_is_no_finding():
         storage.put(path.replace(".hoodie/", ".hoodie/metadata/.hoodie/"), storage.get(path))
     storage.put(".hoodie/metadata/files/.hoodie_partition_metadata", b"")
     assert "TL-031" not in t.rules_of(t.validated(storage, CHEAP).findings) - before
+
+
+def test_a_deletion_of_nothing_is_no_finding():
+    """TL-039: with a files index, from which a deletion removes partitions, one that names none deleted none."""
+    storage = t.with_metadata_table()
+    empty = {"partitionToWriteStats": {}, "partitionToReplaceFileIds": {}, "compacted": False, "extraMetadata": {"schema": "{}"},
+             "version": 1, "operationType": "DELETE_PARTITION"}  # fmt: skip
+    instant = Instant("20991231000000000", "replacecommit", State.COMPLETED, "20991231000000001")
+    storage.put(f"{t.TIMELINE}/{instant.file_name}", write_action(instant, empty, bytes(16)))
+    assert "TL-039" not in t.rules_of(t.validated(storage, CHEAP).findings)
+    t.change_properties(storage, {"hoodie.table.metadata.partitions": None})
+    assert "TL-039" in t.rules_of(t.validated(storage, CHEAP).findings)
+
+
+def test_a_write_to_the_slice_of_a_planned_compaction_completes_before_it():
+    """TT-004: the plan of a compaction begins a slice, and a write is based on it before the compaction completes."""
+    storage = t.with_plan("compaction")
+    table = t.reopened(storage)
+    (plan,) = table.timeline.pending
+    requested = table.upsert(t.rows(1, 2, fare=5))
+    compact(t.reopened(storage))
+    completed = {one.requested: one for one in t.reopened(storage).timeline.completed}
+    write, planned = completed[requested], completed[plan.requested]
+    assert planned.requested < write.requested
+    assert (write.completion or "") < (planned.completion or "")
+
+    def based(record):
+        for stat in t.stats_of(record):
+            stat["prevCommit"] = planned.requested
+
+    t.change_record(storage, f"{t.TIMELINE}/{write.file_name}", based)
+    assert "TT-004" not in t.rules_of(t.validated(storage, CHEAP).findings)

@@ -82,6 +82,15 @@ def decimal(precision: int, scale: int) -> Schema:
     return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale}
 
 
+def place(kind: str) -> Schema:
+    """The structure, with another type of its second field."""
+    fields = [
+        {"name": "zip", "type": ["null", "string"], "default": None},
+        {"name": "x", "type": ["null", kind], "default": None},
+    ]
+    return {"type": "record", "name": "place", "fields": fields}
+
+
 def drop_zip(fields: dict[str, Schema]) -> None:
     """Remove the first field of the structure."""
     del fields["place"]["type"][1]["fields"][0]
@@ -92,6 +101,7 @@ WRONG = {
     "an element of another type": (typed("tags", {"type": "array", "items": "boolean"}), "tags.element"),
     "a narrower element": (typed("tags", {"type": "array", "items": "int"}), "tags.element"),
     "a value of another type": (typed("counts", {"type": "map", "values": "boolean"}), "counts.value"),
+    "a field of a structure of another type": (typed("place", place("boolean")), "place.x"),
     "fewer digits after the point": (typed("price", decimal(12, 1)), "price"),
     "fewer digits before the point": (typed("price", decimal(9, 2)), "price"),
     "a date in place of a text": (typed("note", {"type": "int", "logicalType": "date"}), "note"),
@@ -106,7 +116,10 @@ def test_a_schema_that_the_files_contradict_is_found(name: str) -> None:
     assert (key, "wrong-answers") in found_after(written(), change)
 
 
-WIDER = [("size", "long"), ("size", "double"), ("size", "string"), ("price", decimal(12, 2)), ("price", decimal(12, 3))]
+WIDER = [
+    ("size", "long"), ("size", "double"), ("size", "string"), ("price", decimal(12, 2)), ("price", decimal(12, 3)),
+    ("place", place("long")), ("tags", {"type": "array", "items": "double"}), ("counts", {"type": "map", "values": "double"}),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "kind"), WIDER)
