@@ -40,18 +40,22 @@ def decode_positions(text: str, path: str, offset: int | None = None) -> BitMap6
     try:
         data = binascii.a2b_base64(text, strict_mode=True)
         bitmap = BitMap64.deserialize(data)
+        _check_end(data)
     except (ValueError, IndexError) as error:
-        raise _malformed(path, offset, str(error)) from error
-    if rest := len(data) - len(bitmap.serialize()):
-        raise _malformed(path, offset, f"{rest} bytes after the end of the bitmap")
+        raise MalformedLogBlock(
+            "the record positions cannot be decoded", rule="LF-041", path=path, offset=offset,
+            expected="a portable 64-bit Roaring bitmap in Base64", found=str(error),
+        ) from error  # fmt: skip
     return bitmap
 
 
-def _malformed(path: str, offset: int | None, found: str) -> MalformedLogBlock:
-    return MalformedLogBlock(
-        "the record positions cannot be decoded", rule="LF-041", path=path, offset=offset,
-        expected="a portable 64-bit Roaring bitmap in Base64", found=found,
-    )  # fmt: skip
+def _check_end(data: bytes) -> None:
+    """Raises ValueError if bytes follow the bitmap: then it can be decoded without its last byte."""
+    try:
+        BitMap64.deserialize(data[:-1])
+    except (ValueError, IndexError):
+        return
+    raise ValueError("bytes after the end of the bitmap")
 
 
 @implements("LF-043")
