@@ -9,11 +9,13 @@ Of the procedures of the bundle two examine a table: `validate_metadata_table_fi
 """
 
 import argparse
+import json
 import shutil
 import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,6 +26,8 @@ from hudi_conformance.validator.checks.finding import UNSOUND
 from hudi_conformance.validator.stored.table import load_table
 from hudi_conformance.validator.validation import validate
 from hudi_reference import create_table
+from hudi_reference.timeline.contents.actions import read_action, write_action
+from hudi_reference.timeline.instants.instant import parse_instant_name
 
 SCHEMA = {
     "type": "record",
@@ -74,6 +78,25 @@ def truncate(path: Path, size: int) -> None:
     path.write_bytes(path.read_bytes()[:size])
 
 
+def lose_column(folder: Path) -> None:
+    """The schema in the metadata of the last write lacks a column that its files have."""
+    path = completed(folder)
+    instant = parse_instant_name(path.name)
+    assert instant is not None
+    record: Any = read_action(path.read_bytes(), path.name, instant)
+    schema = json.loads(record["extraMetadata"]["schema"])
+    schema["fields"] = [one for one in schema["fields"] if one["name"] != "fare"]
+    record["extraMetadata"]["schema"] = json.dumps(schema)
+    path.write_bytes(write_action(instant, record, bytes(16)))
+
+
+def complete_early(folder: Path) -> None:
+    """The last write completed a millisecond after its request, and before it updated the metadata table."""
+    path = completed(folder)
+    requested = path.name.partition("_")[0]
+    path.rename(path.with_name(f"{requested}_{int(requested) + 1:017}.commit"))
+
+
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "none": lambda folder: None,
     "a base file is lost": lambda folder: base_files(folder)[-1].unlink(),
@@ -84,6 +107,8 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
         base_files(folder)[-1], base_files(folder)[-1].with_name("0" * 8 + base_files(folder)[-1].name[8:])
     ),
     "commit metadata is cut": lambda folder: truncate(completed(folder), 100),
+    "the schema of the last write lacks a column": lose_column,
+    "the last write completed before its update of the metadata table": complete_early,
     "the completed file of the last write is lost": lambda folder: completed(folder).unlink(),
     "the listing of the metadata table lacks the last write": lambda folder: [
         one.unlink() for one in sorted((folder / ".hoodie/metadata/files").glob(".files*.log.*"))[-1:]
