@@ -101,6 +101,7 @@ def test_ordering_values_of_two_types_are_an_error(engine: Client, new_uri: Call
 
 @pytest.mark.needs(*NEEDS, "write.partial-update", "merge.partial-updates")
 @pytest.mark.requirements("LF-045", "API-013")
+@pytest.mark.leaves_damage("it edits the properties")
 @pytest.mark.parametrize(
     "entries",
     [
