@@ -220,3 +220,14 @@ def test_a_write_to_the_slice_of_a_planned_compaction_completes_before_it():
 
     t.change_record(storage, f"{t.TIMELINE}/{write.file_name}", based)
     assert "TT-004" not in t.rules_of(t.validated(storage, CHEAP).findings)
+
+
+def test_an_indexer_updates_the_metadata_table_for_completed_writes():
+    """TL-032: an indexer catches up with a write that completed meanwhile, under the time of the write."""
+    storage = t.with_metadata_table()
+    write = t.stored(storage).timeline.completed[-1]
+    early = f"{t.TIMELINE}/{write.requested}_{int(write.requested) + 1:017}.deltacommit"
+    t.move(storage, f"{t.TIMELINE}/{write.file_name}", early)
+    assert "TL-032" in t.rules_of(t.validated(storage, CHEAP).findings)
+    storage.put(f"{t.TIMELINE}/{int(write.requested) - 1:017}_{int(write.completion or 0) + 1:017}.indexing", b"")
+    assert not {"TL-032", "OCC-022"} & t.rules_of(t.validated(storage, CHEAP).findings)

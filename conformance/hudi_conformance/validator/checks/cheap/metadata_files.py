@@ -213,7 +213,7 @@ def _left_over(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
     found: dict[str, int] = {}
     for path, info in table.listing.below(METADATA_FOLDER).files.items() if listed else ():
         partition, name = split_path(path)
-        if parse_data_file_name(name) is not None:
+        if partition and info.size and parse_data_file_name(name) is not None:
             found[partition] = found.get(partition, 0) + info.size
     for partition, size in sorted(found.items()):
         tally.looked("PROP-013")

@@ -130,14 +130,20 @@ def _in_order_of_updates(table: StoredTable, part: object, tally: Tally) -> Iter
 
 
 def _updates(table: StoredTable) -> list[tuple[str, Instant]]:
-    """Each completed action of the active timeline that updated the metadata table, with the completion time of its update."""
+    """Each completed action of the active timeline that updated the metadata table, with the completion time of its update.
+
+    An indexer that runs meanwhile may update the metadata table for a completed action under the time of that action.
+    """
     inside = table.metadata_table
     if inside is None or inside.properties.is_legacy or table.opened.had_version_6:
         return []
+    indexers = [(one.requested, one.completion or "9" * 17) for one in table.timeline.instants if one.action == "indexing"]
     updates: dict[str, list[str]] = defaultdict(list)
     for instant, commit in inside.commits.items():
-        if instant.action == "deltacommit" and not commit.is_service and instant.completion:
-            updates[instant.requested].append(instant.completion)
+        completion = instant.completion or ""
+        is_indexed = any(begin < completion < end for begin, end in indexers)
+        if instant.action == "deltacommit" and not commit.is_service and completion and not is_indexed:
+            updates[instant.requested].append(completion)
     actions = (one for one in table.timeline.completed if one.action in _UPDATING)
     return [(max(updates[one.requested]), one) for one in actions if one.requested in updates]
 
