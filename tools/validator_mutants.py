@@ -94,6 +94,9 @@ def _of_schemas() -> Iterator[Example]:
         storage = make()
         schemas.change_schema(storage, change)
         yield Example("wider schema", storage, schemas.CHECKS, lambda seen: seen == frozenset())
+    storage = schemas.written("MERGE_ON_READ")
+    schemas.change_schema(storage, lambda fields: fields.pop("size"))
+    yield Example("a column of blocks", storage, schemas.CHECKS, partial(_has_one, {("LF-038", "wrong-answers")}))
     for name, (change, _) in schemas.WRONG.items():
         storage = schemas.written()
         schemas.change_schema(storage, change)

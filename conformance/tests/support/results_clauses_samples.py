@@ -217,16 +217,21 @@ def _partition_by(name: str) -> Callable[[Storage], None]:
     return edit
 
 
-def _index_of_no_column(storage: Storage) -> None:
-    written = entry(storage, PATH_KEY)
-    path = definitions_path(written) if written else ""
-    if path not in stored(storage).listing.files:
-        raise NotPossible
-    document = json.loads(storage.get(path))
-    used = (entry(storage, USABLE) or "").split(",")
-    name = first(one for one in document["indexDefinitions"] if one.startswith("secondary") and one in used)
-    document["indexDefinitions"][name]["sourceFields"] = ["nothing"]
-    storage.put(path, json.dumps(document).encode())
+def _change_definition(change: Callable[[dict[str, Any], str], object]) -> Callable[[Storage], None]:
+    """Change the definition of a secondary index in use: `change` gets all definitions, and its name."""
+
+    def edit(storage: Storage) -> None:
+        written = entry(storage, PATH_KEY)
+        path = definitions_path(written) if written else ""
+        if path not in stored(storage).listing.files:
+            raise NotPossible
+        document = json.loads(storage.get(path))
+        used = (entry(storage, USABLE) or "").split(",")
+        name = first(one for one in document["indexDefinitions"] if one.startswith("secondary") and one in used)
+        change(document["indexDefinitions"], name)
+        storage.put(path, json.dumps(document).encode())
+
+    return edit
 
 
 def _leave_out_numbers(storage: Storage) -> None:
@@ -278,5 +283,7 @@ RESULTS = (
     Clause("a metadata table of another version", ("COMPAT-009",), WRONG, _other_metadata_version),
     Clause("an empty plan of a clustering", ("TL-012",), WRONG, _lose_clustering_plan),
     Clause("a write that calls itself a compaction", ("TL-044",), WRONG, _take_for_service),
-    Clause("an index of no column", ("PROP-014",), WRONG, _index_of_no_column),
+    Clause("an index of no column", ("PROP-014",), WRONG,
+           _change_definition(lambda known, name: known[name].update(sourceFields=["nothing"]))),
+    Clause("an index without a definition", ("LAY-016",), WRONG, _change_definition(lambda known, name: known.pop(name))),
 )  # fmt: skip
