@@ -100,7 +100,8 @@ def test_signal_to_the_command(number, tmp_path):
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     environment.pop("HUDI_CONFORMANCE_LASTING_TMPDIR", None)
     # The test may run below `nohup` or in the background of a shell, where children inherit that signals are ignored.
-    default = f"import signal; signal.signal({int(number)}, signal.SIG_DFL)\n" if number is signal.SIGHUP else ""
+    handler = {signal.SIGHUP: "SIG_DFL", signal.SIGINT: "default_int_handler"}.get(number)
+    default = f"import signal; signal.signal({int(number)}, signal.{handler})\n" if handler else ""
     command = [sys.executable, "-c", default + COMMAND, TREE]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True) as process:
         folder = Path(process.stdout.readline().strip())
