@@ -20,6 +20,15 @@ from hudi_conformance.suite.support.programs.table_programs import Budget
 FUTURE = "21991231000000000"
 AREAS = pytest.mark.parametrize("area", ("merge", "log", "queries", "layout", "compatibility", "timeline"))
 
+#: Tables of which a compaction or log compaction stored other rows than those that it read, so that a snapshot shows what a
+#: reader applies. No write made these changes.
+OTHER_ROWS = (
+    "log.joined.",
+    "log.partial.joined",
+    "log.slices.a-delete-completed-before-a-compaction",
+    "merge.truth-table.event-time.log-compacted",
+)
+
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Snapshots:
@@ -108,7 +117,7 @@ def test_all_changes_add_up_to_the_snapshot(engine: Client, budget: Budget, shar
     """
     answers = Answers(engine)
     for name, uri, every in read_snapshots(engine, budget, area, "read.cdc", shared=shared):
-        found = answers.ask(uri, Query("cdc"))
+        found = None if name.startswith(OTHER_ROWS) else answers.ask(uri, Query("cdc"))
         if found is not None:
             remaining = row_images(found, "after")
             remaining.subtract(row_images(found, "before"))
