@@ -10,7 +10,15 @@ from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
-from hudi_conformance.suite.support.tables.metadata_tables import INDEXED, INSERTS, KEEPS, PREFIX, USABLE, IndexedTable
+from hudi_conformance.suite.support.tables.metadata_tables import (
+    COMPACTED_AFTER,
+    INDEXED,
+    INSERTS,
+    KEEPS,
+    PREFIX,
+    USABLE,
+    IndexedTable,
+)
 from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
 from hudi_conformance.suite.support.tables.written_tables import files_below
 from hudi_reference.layout.properties_update import update_properties
@@ -18,7 +26,7 @@ from hudi_reference.locks import InProcessLock
 from hudi_reference.storage import LocalStorage
 
 #: The metadata table is compacted after every third write.
-OFTEN: Mapping[str, str] = {f"{PREFIX}compact.max.delta.commits": "3"}
+OFTEN: Mapping[str, str] = {COMPACTED_AFTER: "3"}
 #: The name of an index that no release has.
 UNKNOWN = "index_of_the_future"
 

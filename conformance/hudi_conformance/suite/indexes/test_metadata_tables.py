@@ -10,6 +10,7 @@ from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, S
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
     CHANGES,
+    COMPACTED_AFTER,
     INDEXED,
     INSERTS,
     KEEPS,
@@ -135,7 +136,7 @@ def test_the_metadata_table_compacts_and_cleans_itself(engine: Client, new_uri: 
 @pytest.mark.requirements("MDT-004")
 def test_services_beside_the_maintenance_of_the_metadata_table(engine: Client, new_uri: NewUri, type: Type) -> None:
     """MDT-004: the metadata table is compacted again and again while services of the table run; rows and indexes are right."""
-    often = {**INDEXED, "hoodie.metadata.compact.max.delta.commits": "2"}
+    often = {**INDEXED, COMPACTED_AFTER: "2"}
     table = IndexedTable(engine, new_uri(), type, often).write(*INSERTS, *CHANGES)
     table.check_after_services()
     assert len(table.metadata_files("files/*.hfile")) > 1, "the metadata table was not compacted"

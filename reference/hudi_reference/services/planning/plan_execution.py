@@ -191,7 +191,8 @@ def groups_in_plans(table: Table, timeline: Timeline, actions: Collection[str] =
         if pending.action == "clustering":
             found.update(groups_of_clustering(plan))
         else:
-            found.update(groups_of_compaction(plan, pending.file_name))
+            requested = Instant(pending.requested, pending.action, State.REQUESTED)
+            found.update(groups_of_compaction(plan, f"{table.properties.timeline_folder}/{requested.file_name}"))
     return frozenset(found)
 
 

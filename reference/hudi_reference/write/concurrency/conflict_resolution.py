@@ -169,23 +169,24 @@ def concurrent_actions(
     # ER-116: the text aborts writers beside a planned compaction in one section and not in another; here only base files
     # conflict.
     for pending in (instant for instant in now.pending if plans and instant.action == "compaction"):
-        plan = _load_plan(storage, properties, pending)
+        path, plan = _load_plan(storage, properties, pending)
         if plan is not None:
-            yield ConcurrentAction(pending, dict.fromkeys(groups_of_compaction(plan, pending.file_name), WriteKind.COMPACTS))
+            yield ConcurrentAction(pending, dict.fromkeys(groups_of_compaction(plan, path), WriteKind.COMPACTS))
 
 
-def _load_plan(storage: Storage, properties: TableProperties, pending: Instant) -> Mapping[str, Any] | None:
-    """The plan of a pending action; None if another process has withdrawn it meanwhile.
+def _load_plan(storage: Storage, properties: TableProperties, pending: Instant) -> tuple[str, Mapping[str, Any] | None]:
+    """The path of the plan of a pending action, and the plan; None if another process has withdrawn it meanwhile.
 
     Raises MalformedMetadata if the action is pending and has no plan.
     """
-    plan = Instant(pending.requested, pending.action, State.REQUESTED)
+    requested = Instant(pending.requested, pending.action, State.REQUESTED)
+    path = f"{properties.timeline_folder}/{requested.file_name}"
     try:
-        return load_action(storage, properties, plan)
+        return path, load_action(storage, properties, requested)
     except FileNotFoundError as error:
-        if is_still_pending(storage, properties, plan):
-            raise MalformedMetadata("the plan of a pending action is missing", rule="TL-047", path=plan.file_name) from error
-        return None
+        if is_still_pending(storage, properties, requested):
+            raise MalformedMetadata("the plan of a pending action is missing", rule="TL-047", path=path) from error
+        return path, None
 
 
 def _read_archived_commit(now: Timeline, instant: Instant, properties: TableProperties) -> CommitMetadata:
@@ -299,6 +300,6 @@ def planned_clusterings(storage: Storage, properties: TableProperties, timeline:
     found: dict[GroupId, str] = {}
     for pending in timeline.pending:
         if pending.action == "clustering":
-            plan = _load_plan(storage, properties, pending) or {}
-            found |= dict.fromkeys(groups_of_clustering(plan), pending.requested)
+            _, plan = _load_plan(storage, properties, pending)
+            found |= dict.fromkeys(groups_of_clustering(plan or {}), pending.requested)
     return found

@@ -29,6 +29,8 @@ KEEPS = pytest.mark.needs(*WRITES)
 INDEXES = pytest.mark.needs(*WRITES, "service.index")
 
 PREFIX = "hoodie.metadata."
+#: The number of writes after which the metadata table is compacted.
+COMPACTED_AFTER = f"{PREFIX}compact.max.delta.commits"
 #: Settings of a writer that creates a metadata table, and of one that also creates these indexes.
 LISTED: Mapping[str, str] = {f"{PREFIX}enable": "true", f"{PREFIX}index.column.stats.enable": "false"}
 RECORDS: Mapping[str, str] = {f"{PREFIX}record.index.enable": "true"}
@@ -80,8 +82,9 @@ class IndexedTable(ClusteredTable):
             services.insert(0, ("compaction", {"hoodie.compact.inline.max.delta.commits": "1"}))
         for service, options in services:
             done = self.engine.service(self.uri, service, options=options)
-            # 1.2.0 finds nothing to clean while its metadata table is compacted after every second write.
-            assert done is not None or service == "clean", f"no {service}"
+            # 1.2.0 finds nothing to clean if its metadata table is compacted after every second write.
+            may_do_nothing = service == "clean" and COMPACTED_AFTER in self.settings
+            assert done is not None or may_do_nothing, f"no {service}"
             self.check(f"after the {service}")
         self.write(Step("insert_overwrite", (row("z", 1, "all"),))).check("overwritten")
         self.write(Step("delete_partition", (row("any", 0, "", "rio"),))).check("a partition is deleted")

@@ -118,24 +118,20 @@ def _operations(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
         )  # fmt: skip
 
 
-#: The action as which a service completes, and its rule.
-_COMPLETES_AS: Mapping[str, tuple[str, str]] = {
-    "COMPACT": ("commit", "TL-044"), "CLUSTER": ("replacecommit", "TL-043"), "LOG_COMPACT": ("deltacommit", "TL-016"),
-}  # fmt: skip
-
-#: The action as which a service is requested, and the rule of its completion.
-_REQUESTED_AS: Mapping[str, tuple[str, str]] = {
-    "COMPACT": ("compaction", "TL-044"), "CLUSTER": ("clustering", "TL-043"), "LOG_COMPACT": ("logcompaction", "TL-016"),
-}  # fmt: skip
+#: The operation of a service: the actions as which it is requested and completes, and their rule.
+_SERVICES: Mapping[str, tuple[str, str, str]] = {
+    "COMPACT": ("compaction", "commit", "TL-044"),
+    "CLUSTER": ("clustering", "replacecommit", "TL-043"),
+    "LOG_COMPACT": ("logcompaction", "deltacommit", "TL-016"),
+}
 
 
 def _services(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """TL-043, TL-044, TL-016: the metadata of a service is in the file of the action as which it completes."""
     for instant, commit in table.commits.items():
-        wanted = _COMPLETES_AS.get(commit.operation)
-        if wanted is None:
+        if commit.operation not in _SERVICES:
             continue
-        action, rule = wanted
+        _, action, rule = _SERVICES[commit.operation]
         tally.looked(rule)
         if instant.action != action:
             yield Finding(
@@ -153,13 +149,13 @@ def _planned_as(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
     if table.opened.had_version_6:
         return
     requested = {file.instant.requested: file for file in table.state_files if file.instant.state is State.REQUESTED}
-    services = {action: (operation, rule) for operation, (action, rule) in _REQUESTED_AS.items()}
+    services = {action: (operation, rule) for operation, (action, _, rule) in _SERVICES.items()}
     for instant, commit in table.commits.items():
         file = requested.get(instant.requested)
         if file is None or commit.operation == "UNKNOWN":
             continue
         operation, rule = services.get(file.instant.action, (None, None))
-        wanted, wanted_rule = _REQUESTED_AS.get(commit.operation, (None, None))
+        wanted, _, wanted_rule = _SERVICES.get(commit.operation, (None, None, None))
         tally.looked(*filter(None, {rule, wanted_rule}))
         if (operation or wanted) and operation != commit.operation:
             yield Finding(

@@ -10,14 +10,13 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
+from hudi_conformance.validator.checks.writes.traces import COMPACTIONS
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import LogFileName, parse_data_file_name
 from hudi_reference.timeline.contents.metadata import CommitMetadata
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import COMMITS, State
 
-#: Services that write to the slice of a plan, or whose plan is the begin of a slice, before they complete.
-_COMPACTIONS = ("COMPACT", "LOG_COMPACT")
 #: The actions that update the metadata table before they complete. That of a restore or an index has a time of its own.
 _UPDATING = (*COMMITS, "clean", "rollback")
 _MEANING = "Time travel and incremental queries leave changes out, and log files are merged in another order."
@@ -84,7 +83,7 @@ def _parents(table: StoredTable, commit: CommitMetadata) -> set[str]:
 
 
 def _compactions(table: StoredTable) -> frozenset[str]:
-    return frozenset(i.requested for i, commit in table.owned.commits.items() if commit.operation in _COMPACTIONS)
+    return frozenset(i.requested for i, commit in table.owned.commits.items() if commit.operation in COMPACTIONS)
 
 
 def _earlier_logs(commit: CommitMetadata) -> set[str]:

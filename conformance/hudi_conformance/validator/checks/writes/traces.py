@@ -13,7 +13,8 @@ from hudi_reference.timeline.contents.metadata import CommitMetadata, WriteStat,
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
-_COMPACTIONS = ("COMPACT", "LOG_COMPACT")
+#: Services that write to the slice of a plan, or whose plan is the begin of a slice, before they complete.
+COMPACTIONS = ("COMPACT", "LOG_COMPACT")
 AGAIN = "write the rows of {} again; hudi-conformance read TABLE --query cdc or its source has them"
 
 
@@ -34,7 +35,7 @@ def _same_parent(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
         known: dict[str, tuple[Instant, WriteStat]] = {}
         for instant, commit, stat in files:
             parent = stat.previous_base_file
-            if not parent or commit.operation in _COMPACTIONS:
+            if not parent or commit.operation in COMPACTIONS:
                 continue
             parent = parent.rpartition("/")[2]
             if parent in known and known[parent][0].requested != instant.requested:
@@ -121,7 +122,7 @@ def _known_parents(table: StoredTable, part: object, tally: Tally) -> Iterator[F
             tally.looked("OCC-008")
             if not parent.isdigit() or not int(parent) or parent == instant.requested or not (is_active or parent > first):
                 continue
-            if commit.operation in _COMPACTIONS:
+            if commit.operation in COMPACTIONS:
                 continue  # the slice of a log compaction or compaction may begin with a plan
             yield Finding(
                 "OCC-008", "wrong-answers", table.path_of(instant) if is_active else table.history.folder,
