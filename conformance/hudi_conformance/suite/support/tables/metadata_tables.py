@@ -81,10 +81,7 @@ class IndexedTable(ClusteredTable):
         if self.type == "MERGE_ON_READ" and "service.compaction" in self.engine.hello.features:
             services.insert(0, ("compaction", {"hoodie.compact.inline.max.delta.commits": "1"}))
         for service, options in services:
-            done = self.engine.service(self.uri, service, options=options)
-            # 1.2.0 finds nothing to clean if its metadata table is compacted after every second write.
-            may_do_nothing = service == "clean" and COMPACTED_AFTER in self.settings
-            assert done is not None or may_do_nothing, f"no {service}"
+            assert self.engine.service(self.uri, service, options=options) is not None
             self.check(f"after the {service}")
         self.write(Step("insert_overwrite", (row("z", 1, "all"),))).check("overwritten")
         self.write(Step("delete_partition", (row("any", 0, "", "rio"),))).check("a partition is deleted")
