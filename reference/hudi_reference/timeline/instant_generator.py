@@ -11,9 +11,10 @@ from datetime import UTC, tzinfo
 from typing import Protocol
 
 from hudi_reference.clock import Clock
-from hudi_reference.errors import ClockBehindTimeline, Misuse
+from hudi_reference.errors import ClockBehindTimeline
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.locks import Lock, hold_lock, lock_for, new_owner
+from hudi_reference.number_settings import number_setting
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage, storage_of
 from hudi_reference.timeline.active import Timeline
@@ -51,16 +52,9 @@ class Times(Protocol):
 
 @implements("TT-005", "TT-010")
 def skew_bound(options: Mapping[str, str], lock: Lock) -> int:
-    """The configured largest difference between the clocks of writers, in milliseconds, without an upper limit.
-
-    Raises Misuse for a value that is not a positive number.
-    """
-    text = options.get(SKEW_KEY)
-    if text is None:
-        return SKEW_IN_PROCESS if lock.in_process else DEFAULT_SKEW
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise Misuse(f"{SKEW_KEY} is not a valid bound", rule="TT-010", expected="milliseconds, more than 0", found=repr(text))
-    return int(text)
+    """The largest difference between the clocks of writers, in milliseconds. Raises Misuse for an invalid setting."""
+    default = SKEW_IN_PROCESS if lock.in_process else DEFAULT_SKEW
+    return number_setting(options, SKEW_KEY, default, least=1, rule="TT-010")
 
 
 @dataclass

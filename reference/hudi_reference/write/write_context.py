@@ -11,6 +11,7 @@ from hudi_reference.files.base.parquet import codec_of
 from hudi_reference.files.log.cdc import Mode
 from hudi_reference.files.log.writer import BlockFormat
 from hudi_reference.layout.properties import TableProperties
+from hudi_reference.number_settings import number_setting
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import Table, View
 from hudi_reference.records.keys.record_keys import with_settings
@@ -100,7 +101,7 @@ class LogOptions:
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
         """The options among settings of a deployed writer, which has them under these names.
 
-        Raises UnsupportedTableFeature for an unknown format.
+        Raises UnsupportedTableFeature for an unknown format, Misuse for a size that is not a positive number.
         """
         block_format = properties.get("hoodie.logfile.data.block.format", "avro").lower()
         if block_format not in _BLOCK_FORMATS:
@@ -108,8 +109,8 @@ class LogOptions:
                 "an unknown format of data blocks", rule="LF-008", expected=", ".join(_BLOCK_FORMATS), found=block_format
             )
         return cls(
-            int(properties.get("hoodie.logfile.max.size", cls.max_file_size)),
-            int(properties.get("hoodie.logfile.data.block.max.size", cls.max_block_size)),
+            number_setting(properties, "hoodie.logfile.max.size", cls.max_file_size, least=1),
+            number_setting(properties, "hoodie.logfile.data.block.max.size", cls.max_block_size, least=1),
             properties.get("hoodie.write.record.positions", "true") == "true",
             _BLOCK_FORMATS[block_format],
         )

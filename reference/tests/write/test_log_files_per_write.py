@@ -1,11 +1,12 @@
 """The log files of one write: their number and versions, the attempt whose blocks count, files of failed attempts."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from reference_samples import data_files, new_table, reopened, trip, trips
 
-from hudi_reference.errors import MalformedLogBlock
+from hudi_reference.errors import MalformedLogBlock, Misuse
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.content import decode_rows
 from hudi_reference.files.log.reader import read_log_file
@@ -63,6 +64,18 @@ def test_options_have_the_names_of_deployed_settings() -> None:
     found = LogOptions.from_properties({"hoodie.logfile.max.size": "7", "hoodie.write.record.positions": "false"})
     assert found == LogOptions(max_file_size=7, max_block_size=256 << 20, positions=False)
     assert LogOptions.from_properties({}) == LogOptions()
+
+
+@pytest.mark.parametrize("size", ["many", "0", "-1", "1.5", "", "9" * 5000])
+@pytest.mark.parametrize("setting", ["hoodie.logfile.max.size", "hoodie.logfile.data.block.max.size"])
+def test_sizes_that_are_no_positive_numbers_are_refused(setting: str, size: str) -> None:
+    """LF-005: a size that is not a positive number is refused before anything is written."""
+    table = new_table(**MOR)
+    table.insert(trips(trip("1", "a", 1)))
+    before = reopened(table).timeline.instants
+    with pytest.raises(Misuse, match=setting):
+        replace(table, options={**table.options, setting: size}).upsert(trips(trip("1", "b", 2)))
+    assert reopened(table).timeline.instants == before
 
 
 def test_many_positions_in_several_containers() -> None:

@@ -30,7 +30,7 @@ from hudi_reference.storage import Storage
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.placement.bucket_layout import check_not_bucketed
-from hudi_reference.write.preconditions import check_indexes_maintained, check_writable
+from hudi_reference.write.preconditions import check_writable
 
 Options = Mapping[str, str]
 
@@ -59,7 +59,6 @@ def plan_clustering(
     Raises Misuse, UnsupportedTableFeature, MissingDataFile.
     """
     check_writable(table)
-    check_indexes_maintained(table)
     given = {**table.options, **(options or {})}
     settings, view = ClusteringSettings.from_options(given), table.view()
     check_not_bucketed(table, view.groups)

@@ -53,7 +53,7 @@ from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.placement.rows import with_file_name
-from hudi_reference.write.preconditions import check_indexes_maintained, check_writable
+from hudi_reference.write.preconditions import check_writable
 
 Options = Mapping[str, str]
 STRATEGY_KEY = "hoodie.compact.inline.trigger.strategy"
@@ -104,7 +104,6 @@ def plan_compaction(table: Table, options: Options | None = None) -> list[Operat
     if not table.properties.is_merge_on_read:
         raise Misuse("a copy-on-write table has no logs to compact", rule="CMP-001", expected="MERGE_ON_READ")
     check_writable(table)
-    check_indexes_maintained(table)
     settings = {**table.options, **(options or {})}
     view, zone = table.view(), transitions_of(table).times.zone
     if not is_due(view.timeline, settings, table.clock.now(), zone):

@@ -103,7 +103,6 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
     if not table.properties.is_merge_on_read:
         raise Misuse("a copy-on-write table has no logs to compact", rule="LCP-001", expected="MERGE_ON_READ")
     check_writable(table)
-    check_indexes_maintained(table)
     least = number_setting({**table.options, **(options or {})}, BLOCKS_KEY, 2, least=1, rule="CMP-001")
     view = table.view()
     reader = view.reader(table)

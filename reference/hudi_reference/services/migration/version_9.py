@@ -55,7 +55,7 @@ from hudi_reference.services.rollback.rollback import heartbeats_of
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.commit import transitions_of
-from hudi_reference.write.preconditions import check_indexes_maintained, check_writable
+from hudi_reference.write.preconditions import check_writable
 
 #: Target version -> conversion of the properties.
 _CONVERSIONS = {NEWEST_VERSION: upgraded_entries, TABLE_VERSION: downgraded_entries}
@@ -169,7 +169,6 @@ def _check(table: Table, target: TableProperties, work: _Work) -> None:
             raise _pending(found.file_name, "execute the clustering: it would merge the logs by the rules of the new version")
     if work.failed or work.groups:
         check_writable(table)
-        check_indexes_maintained(table)
 
 
 def _pending(name: str, remedy: str) -> MigrationRefused:
