@@ -21,7 +21,7 @@ def main(
     only: Annotated[str | None, typer.Option(help="the seed of one damage, to repeat it")] = None,
     log: Annotated[Path | None, typer.Option(help="file for all results")] = None,
 ) -> None:
-    """Damage tables; exit status 1 if one gave other rows in silence and docs/damage.md does not list why."""
+    """Damage tables; exit status 1 if one gave other rows without an error and docs/damage.md does not list why."""
     console, started = Console(), time.monotonic()
     samples = list(golden_tables(tables))
     by_name = {sample.name: sample for sample in samples}

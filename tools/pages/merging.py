@@ -68,6 +68,13 @@ other. A null or a missing field counts as the number 0, or as less than every t
 are an error.
 """
 
+_CELLS = """\
+A cell says which version is the result. *lower*, *equal* and *greater* compare the ordering value of the newer version with
+that of the older one. *null before*: only the older version has a null, or no column, as ordering value; *null now*: only the
+newer one; *both null*: both of them. *deleted (newer)*: the record is deleted, and the newer version is kept as the delete.
+Without a condition, the result is the same for all ordering values.
+"""
+
 _WORDS = {
     Order.LOWER: "lower",
     Order.EQUAL: "equal",
@@ -88,6 +95,7 @@ def merging_page() -> str:
 def _lines() -> Iterator[str]:
     yield _HEAD
     yield "## Merge modes\n"
+    yield _CELLS
     for name, table in TABLES.items():
         yield from _table(f"`{name}`", table)
     yield from _partial()
