@@ -12,9 +12,9 @@ The file has the syntax of java.util.Properties. Its checksum is the CRC-32 of `
 nothing else: it detects a truncated file, not a changed property. Keys that are not listed here are kept unchanged.
 
 * *since*: the first release that knows the key; *to*: the release that deprecated it.
-* *in a table of version 8*: which tables have the key. *data tables* are all except metadata tables; *where given*: if the table
-  was created with it; *where it differs*: if the value is not the default; *where there is one*: if the table has what the key
-  names; *older tables*: if an older release created them.
+* *in a table of version 8*: which tables have the key. *data tables* are all except metadata tables; *where given*: if the
+  table was created with it; *where it differs*: if the value is not the default; *where there is one*: if the table has what
+  the key names; *older tables*: if an older release created them.
 
 | key | default | values | since | in a table of version 8 | meaning |
 |---|---|---|---|---|---|
