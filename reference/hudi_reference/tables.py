@@ -202,7 +202,7 @@ def create_table(
         **further_entries(properties or {}, version),
     }
     known = TableProperties(entries)
-    check_fields(avro, [*record_key, *partition, *(field.partition(".")[0] for field in known.ordering_fields)])
+    check_fields(avro, [*record_key, *partition, *known.ordering_fields])
     merging_of(known, mergers)  # refused before anything is stored
     created = store_new_table(store, entries, time)
     if lock is None and PROVIDER_KEY in settings:

@@ -1,6 +1,6 @@
 """Make drawn tables of version 9 with Apache Hudi 1.2.0 and compare three answers to each query of them.
 
-    python -m tools.drawn_tables FOLDER [--wide] [--seed N] [--from N] [--count N] [--by-reference] [--judge]
+    python -m tools.drawn_tables FOLDER [--wide | --further] [--seed N] [--from N] [--count N] [--by-reference] [--judge]
 
 `--judge` makes no table, and compares those in the folder. Exit code 1 if an answer of the reference differs from another one.
 """
@@ -12,9 +12,8 @@ import sys
 from pathlib import Path
 
 from tools.drawn_tables import by_reference
-from tools.drawn_tables.drawing import draw
+from tools.drawn_tables.drawings import DRAWINGS
 from tools.drawn_tables.judging import Judge
-from tools.drawn_tables.wide import draw_wide
 
 from hudi_conformance.engines.support.environments import python_for, to_stderr
 from hudi_reference.errors import HudiError
@@ -30,26 +29,30 @@ def main() -> int:
     parser.add_argument("--from", type=int, default=0, dest="first")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--kinds", default="snapshot,incremental,cdc", help="queries that Apache Hudi answers too")
-    parser.add_argument("--wide", action="store_true", help="draw what the usual tables leave out")
+    drawing = parser.add_mutually_exclusive_group()
+    drawing.add_argument("--wide", action="store_const", const="wide", default="usual", dest="drawing",
+                         help="draw what the usual tables leave out")  # fmt: skip
+    drawing.add_argument("--further", action="store_const", const="further", dest="drawing",
+                         help="draw mergers, fields of records and non-blocking writers")  # fmt: skip
     parser.add_argument("--by-reference", action="store_true", help="the reference makes the tables")
     parser.add_argument("--judge", action="store_true")
     asked = parser.parse_args()
+    draw = DRAWINGS[asked.drawing]
     numbers = [str(number) for number in range(asked.first, asked.first + asked.count)]
     if asked.by_reference:
         for number in numbers:
             try:
-                by_reference.make((draw_wide if asked.wide else draw)(int(number), asked.seed), asked.folder / number)
+                by_reference.make(draw(int(number), asked.seed), asked.folder / number)
             except HudiError as error:
                 print(f"{number}: the reference does not create this table: {error.message}")
     elif not asked.judge:
         command: list[str] = [str(python_for("apache-hudi", to_stderr)), "-m", "tools.drawn_tables.maker"]
         told = [str(asked.folder.absolute()), str(asked.seed), asked.kinds]
-        old = [
-            number for number in numbers if asked.wide and draw_wide(int(number), asked.seed).axes["start"].endswith("1.0.2")
-        ]
+        command += ["--drawing", asked.drawing]
+        old = [number for number in numbers if draw(int(number), asked.seed).axes.get("start", "").endswith("1.0.2")]
         if old:
-            subprocess.run([*command, "--wide", "--release", "1.0.2", *told, *old], cwd=ROOT, check=False)
-        subprocess.run([*command, *(["--wide"] if asked.wide else []), *told, *numbers], cwd=ROOT, check=False)
+            subprocess.run([*command, "--release", "1.0.2", *told, *old], cwd=ROOT, check=False)
+        subprocess.run([*command, *told, *numbers], cwd=ROOT, check=False)
     failed = 0
     for number in numbers:
         folder = asked.folder / number

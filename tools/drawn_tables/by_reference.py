@@ -3,7 +3,8 @@
 import json
 import pickle
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tools.drawn_tables.questions import WRITES, completed_actions, queries_of
 from tools.recipes.column_types import arrow_schema, avro_record
 from tools.recipes.recipe import Step
 
+from hudi_conformance.suite.support.concurrent.slow_writers import InterruptedLock
 from hudi_reference import (
     WritableTable,
     clean,
@@ -28,9 +30,15 @@ from hudi_reference import (
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import HudiError
 from hudi_reference.ids import SeededIds
+from hudi_reference.locks import InProcessLock
 
 #: 2026-01-01T00:00:00Z. Each reading of the clock is a second later than the one before.
 START = 1767225600000
+#: Write operations by kind of step. Steps of other kinds, such as SQL statements, are not taken.
+WRITE_OPERATIONS: Mapping[str, str] = {
+    **{name: name for name in ("insert", "upsert", "bulk_insert", "delete", "insert_overwrite", "delete_partition")},
+    "merge_into": "partial_update", "finish": "upsert",
+}  # fmt: skip
 Service = Callable[[WritableTable, str], object]
 SERVICES: Mapping[str, Service] = {
     "client_compact": lambda table, of: compact(table, {"hoodie.compact.inline.max.delta.commits": "1"}),
@@ -50,7 +58,8 @@ def make(drawn: Drawn, folder: Path, version: int = 9) -> None:
     folder.mkdir(parents=True)
     (folder / "drawn.pickle").write_bytes(pickle.dumps(drawn))
     making = _Making(drawn, folder / "table", version)
-    steps = [making.take(number, step) for number, step in enumerate(drawn.recipe.steps)]
+    making.take_all(drawn.recipe.steps)
+    steps = making.done
     asked = [{"query": query.to_json()} for query in queries_of(drawn, steps)]
     (folder / "made.json").write_text(json.dumps({"axes": drawn.axes, "steps": steps, "asked": asked}))
 
@@ -61,6 +70,7 @@ class _Making:
     def __init__(self, drawn: Drawn, path: Path, version: int) -> None:
         self.drawn, self.path = drawn, path
         self.instants: list[str] = []
+        self.done: list[dict[str, Any]] = []
         self.columns = drawn.recipe.table.columns
         self.clock, self.ids = ManualClock(START, 1000), SeededIds(1)
         self.options = {**drawn.recipe.table.options, "hoodie.clean.automatic": "false",
@@ -82,23 +92,63 @@ class _Making:
             options=self.drawn.merging.options,
         )  # fmt: skip
 
-    def take(self, number: int, step: Step) -> dict[str, Any]:
-        """Take one step; the actions that it completed, and the error if it failed."""
-        timeline = self.path / ".hoodie" / "timeline"
-        before, error = completed_actions(timeline), None
-        self.columns = step.columns or self.columns
-        try:
-            table = open_table(self.path.as_uri(), clock=self.clock, ids=self.ids, options=self.options)
-            if step.kind in SERVICES:
-                SERVICES[step.kind](table, self.instants[step.of] if step.of is not None else "")
+    def take_all(self, steps: Sequence[Step]) -> None:
+        """Take these steps, and note what each has done. A step `begin` contains those up to its `finish`."""
+        place = 0
+        while place < len(steps):
+            if steps[place].kind == "begin":
+                number = len(self.done)
+                last = next(n for n in range(place, len(steps)) if steps[n].kind == "finish" and steps[n].of == number)
+                self._take_slowly(steps[last], steps[place + 1 : last])
+                place = last
             else:
-                self._write(table, step)
+                self.done.append(self.take(steps[place]))
+            place += 1
+
+    def _take_slowly(self, step: Step, between: Sequence[Step]) -> None:
+        """Write; before the write completes, take other steps."""
+        self.done.append({"new": [], "error": None})
+        self.instants.append((self.instants or [""])[-1])
+
+        def write() -> None:
+            table = self._opened()
+            lock = InterruptedLock(table.lock or InProcessLock(), "complete", lambda: self.take_all(between))
+            self._write(replace(table, lock=lock), step)
+
+        self.done.append(self._noted(write))
+
+    def take(self, step: Step) -> dict[str, Any]:
+        """Take one step; the actions that it completed, and the error if it failed."""
+        self.columns = step.columns or self.columns
+        if step.until is not None or (step.kind not in SERVICES and step.kind not in WRITE_OPERATIONS):
+            self.instants.append((self.instants or [""])[-1])
+            return {"new": [], "error": "the reference does not take this step"}
+        return self._noted(lambda: self._act(step))
+
+    def _noted(self, act: Callable[[], None]) -> dict[str, Any]:
+        """Act; the actions that were completed and that no other step had completed, and the error."""
+        before, error = self._completed(), None
+        try:
+            act()
         except HudiError as failure:
             error = f"{type(failure).__name__}: {failure}".replace("\n", " ")
-        new = sorted(completed_actions(timeline) - before)
+        noted = {tuple(one) for done in self.done for one in done["new"]}
+        new = sorted(self._completed() - before - noted)
         writes = [requested for requested, action, _ in new if action in WRITES]
         self.instants.append(writes[0] if writes else (self.instants or [""])[-1])
         return {"new": new, "error": error}
+
+    def _completed(self) -> set[tuple[str, str, str]]:
+        return completed_actions(self.path / ".hoodie" / "timeline")
+
+    def _opened(self) -> WritableTable:
+        return open_table(self.path.as_uri(), clock=self.clock, ids=self.ids, options=self.options)
+
+    def _act(self, step: Step) -> None:
+        if step.kind in SERVICES:
+            SERVICES[step.kind](self._opened(), self.instants[step.of] if step.of is not None else "")
+        else:
+            self._write(self._opened(), step)
 
     def _write(self, table: WritableTable, step: Step) -> None:
         if step.kind == "delete_partition":
@@ -108,5 +158,4 @@ class _Making:
             return
         columns = tuple(one for one in self.columns if any(one[0] in row for row in step.rows))
         rows = pa.Table.from_pylist([dict(row) for row in step.rows], schema=arrow_schema(columns))
-        kind = {"merge_into": "partial_update"}.get(step.kind, step.kind)
-        getattr(table, kind)(rows)
+        getattr(table, WRITE_OPERATIONS[step.kind])(rows)

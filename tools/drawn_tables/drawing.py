@@ -96,10 +96,11 @@ class Drawer:
 
     known_extras: Mapping[str, Any] = EXTRAS
     known_placings: Mapping[str, Placing] = PLACINGS
+    known_mergings: Mapping[str, Merging] = MERGINGS
 
     def __init__(self, rng: random.Random, number: int, seed: int, axes: dict[str, str]) -> None:
         self.rng, self.axes, self.number, self.seed = rng, axes, number, seed
-        self.merging, self.placing = MERGINGS[axes["merging"]], self.known_placings[axes["placing"]]
+        self.merging, self.placing = self.known_mergings[axes["merging"]], self.known_placings[axes["placing"]]
         self.flagged = self.merging.marker is None and rng.random() < 0.6
         self.extras = rng.sample(sorted(self.known_extras), rng.choice((0, 1, 1, 2, 4)))
         self.place_of: dict[str, tuple[Any, ...]] = {key: rng.choice(self.placing.values) for key in IDS}

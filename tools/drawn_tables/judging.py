@@ -1,7 +1,7 @@
 """Compares the three answers to each query of a drawn table."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from hudi_conformance.model import Model
 from hudi_conformance.model.windows import Window, change_rows, incremental_rows
 
 Answer = Any
+Change = tuple[str, str, str, Any]
 #: The types of the values in images of changes that are compared.
 _PLAIN = ("string", "int", "long")
 #: Why the answer to a query is unknown: the model knows neither cleaned files nor pending writes.
@@ -35,41 +36,58 @@ class MovingModel(Model):
         return ()
 
 
-def model_of(drawn: Drawn, steps: list[Mapping[str, Any]]) -> Model:
-    """The model after the steps that completed, in the order of their requested times."""
-    table, merging = drawn.recipe.table, drawn.merging
-    model = (MovingModel if drawn.moves else Model)(
-        record_key=table.record_key, partition=table.partition_columns, ordering=merging.compared,
-        merge_mode=merging.effective_mode, table_type=table.type, partial_update_mode=merging.partial,  # type: ignore[arg-type]
-        delete_marker=merging.marker,
-    )  # fmt: skip
-    changes: list[tuple[str, str, str, Any]] = []
+def changes_of(drawn: Drawn, steps: list[Mapping[str, Any]]) -> list[Change]:
+    """The changes of the steps that completed: requested and completion time, operation of the model, rows."""
+    changes: list[Change] = []
     for step, done in zip(drawn.recipe.steps, steps, strict=True):
         writes = [one for one in done["new"] if one[1] in WRITES]
         if step.kind in ("rollback", "restore") and done["error"] is None and step.of is not None:
             changes = _without(changes, step.kind, [one[0] for one in steps[step.of]["new"] if one[1] in WRITES][:1])
         if step.modelled not in ("nothing", "compact") and writes:
             # The compaction of an upgrade is before the write.
-            own = next((one for one in writes if table.type == COW or one[1] != "commit"), writes[0])
+            own = next((one for one in writes if drawn.recipe.table.type == COW or one[1] != "commit"), writes[0])
             writes.remove(own)
             changes += _of_step(drawn, step, own, changes)
         changes += [(requested, completion, "compact", ()) for requested, action, completion in writes
                     if action != "deltacommit"]  # fmt: skip
-    for requested, completion, operation, rows in sorted(changes, key=lambda one: one[0]):
+    return changes
+
+
+def model_of(drawn: Drawn, changes: Sequence[Change]) -> Model:
+    """The model after these changes."""
+    table, merging = drawn.recipe.table, drawn.merging
+    model = (MovingModel if drawn.moves else Model)(
+        record_key=table.record_key, partition=table.partition_columns, ordering=merging.compared,
+        merge_mode=merging.effective_mode, table_type=table.type, partial_update_mode=merging.partial,  # type: ignore[arg-type]
+        delete_marker=merging.marker,
+    )  # fmt: skip
+    for requested, completion, operation, rows in in_order(changes):
         model.apply(operation, rows, requested, completion)  # type: ignore[arg-type]
     return model
 
 
-def _without(changes: list[tuple[str, str, str, Any]], kind: str, instants: list[str]) -> list[tuple[str, str, str, Any]]:
+def in_order(changes: Sequence[Change]) -> list[Change]:
+    """The changes in the order in which they are merged: by requested time, but a write that completes after a compaction was
+    requested is merged into the files of the compaction.
+    """
+    compactions = [requested for requested, _, operation, _ in changes if operation == "compact"]
+
+    def place(change: Change) -> tuple[str, bool, str]:
+        requested, completion, operation, _ = change
+        before = [one for one in compactions if one <= (requested if operation == "compact" else completion)]
+        return max(before, default=""), operation != "compact", requested
+
+    return sorted(changes, key=place)
+
+
+def _without(changes: list[Change], kind: str, instants: list[str]) -> list[Change]:
     """The changes that a rollback or restore leaves."""
     if not instants:
         return changes
     return [one for one in changes if (one[0] != instants[0] if kind == "rollback" else one[0] <= instants[0])]
 
 
-def _of_step(
-    drawn: Drawn, step: Step, own: tuple[str, str, str], before: list[tuple[str, str, str, Any]]
-) -> Iterator[tuple[str, str, str, Any]]:
+def _of_step(drawn: Drawn, step: Step, own: tuple[str, str, str], before: list[Change]) -> Iterator[Change]:
     """The changes of a write: its rows with the latest names of columns; before them all partitions go if it replaces all."""
     requested, _, completion = own
     rows = tuple({drawn.renames.get(name, name): value for name, value in row.items()} for row in step.rows)
@@ -86,7 +104,7 @@ class Judge:
     def __init__(self, drawn: Drawn, folder: Path) -> None:
         self.drawn, self.folder = drawn, folder
         self.made = json.loads((folder / "made.json").read_text())
-        self.model = model_of(drawn, self.made["steps"])
+        self.changes = changes_of(drawn, self.made["steps"])
         self.reference = Reference()
         self.types = {name: declared(kind, name) for name, kind in drawn.columns}
 
@@ -140,6 +158,10 @@ class Judge:
         rows = [{name: row.get(name) for name, _ in columns} for row in chosen]
         return pa.Table.from_pylist(rows, schema=arrow_schema(columns))
 
+    def _model(self, counts: Callable[[Change], bool]) -> Model:
+        """The model after the changes that count at the time of a query; files of later compactions are not read."""
+        return model_of(self.drawn, [change for change in self.changes if counts(change)])
+
     @property
     def _has_global_index(self) -> bool:
         kinds = ("GLOBAL_RECORD_LEVEL_INDEX", "RECORD_INDEX")
@@ -151,13 +173,14 @@ class Judge:
             return None  # such an index stores the row that won again, as a new change
         match query.kind:
             case "snapshot":
-                return self.model.snapshot()
+                return self._model(lambda change: True).snapshot()
             case "as-of":
-                return self.model.as_of(query.as_of or "")
+                then = query.as_of or ""
+                return self._model(lambda change: change[0] <= then).as_of(then)
             case "incremental":
-                return incremental_rows(self.model, window)
+                return incremental_rows(self._model(lambda change: query.end is None or change[1] <= query.end), window)
             case "cdc" if all(step.kind != "insert_overwrite_table" for step in self.drawn.recipe.steps):
-                return change_rows(self.model, window)
+                return change_rows(self._model(lambda change: True), window)
         return None
 
     def _canonical(self, query: Query, answer: Any) -> Answer:

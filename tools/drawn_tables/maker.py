@@ -1,6 +1,6 @@
 """The process with one release of Apache Hudi: makes drawn tables in one session and writes down its answers.
 
-    PYTHON -m tools.drawn_tables.maker [--wide] [--release R] FOLDER SEED KINDS NUMBER…
+    PYTHON -m tools.drawn_tables.maker [--drawing NAME] [--release R] FOLDER SEED KINDS NUMBER…
 
 Each table is in `FOLDER/<number>/table`, with `made.json`: the actions of each step, and the queries with the answers. Release
 1.0.2 makes the first steps of the tables that are upgraded from it, and 1.2.0 goes on.
@@ -12,17 +12,20 @@ import pickle
 import shutil
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pyarrow import feather
-from tools.drawn_tables.drawing import Drawn, draw
+from tools.drawn_tables.drawing import Drawn
+from tools.drawn_tables.drawings import DRAWINGS
 from tools.drawn_tables.questions import WRITES, completed_actions, queries_of
-from tools.drawn_tables.wide import STARTS, draw_wide
+from tools.drawn_tables.slow_writes import SlowWrite, waiting_for
+from tools.drawn_tables.wide import STARTS
 from tools.recipes.column_types import spark_type
 from tools.recipes.interrupted_actions import stopping
 from tools.recipes.producers.apache_hudi import Making, root_cause
-from tools.recipes.recipe import COW, Step
+from tools.recipes.recipe import COW, Row, Step
 
 from hudi_conformance.engines.apache_hudi import queries
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
@@ -38,6 +41,7 @@ class DrawnMaking(Making):
         super().__init__(session, drawn.recipe, folder)
         self.drawn = drawn
         self.done: list[dict[str, Any]] = []
+        self.slow: dict[int, SlowWrite] = {}
 
     def run_steps(self, steps: Sequence[Step]) -> None:
         """Run these steps."""
@@ -82,8 +86,34 @@ class DrawnMaking(Making):
             parted = self.recipe.table.partition_columns
             names = [name for name, _ in self.columns if name not in parted]
             self._sql(f"INSERT INTO {{table}} SELECT {', '.join([*names, *parted])} FROM inserted")
+        elif step.kind == "begin":
+            self._begin(step)
+        elif step.kind == "finish":
+            self.slow[step.of or 0].finish()
         else:
             super()._act(step)
+
+    def _begin(self, step: Step) -> None:
+        """Start an upsert that waits, and go on as soon as it has its begin time."""
+        number, known = len(self.done), self._requested_times(step)
+        gate = self.path.with_name(f"gate-{number}")
+        options = {**self.options, "hoodie.datasource.write.operation": "upsert"}
+        rows = waiting_for(gate, "b", self._frame(step.rows, step))
+        slow = SlowWrite(gate, lambda: rows.write.format("hudi").options(**options).mode("append").save(str(self.path)))
+        self.slow[number] = slow
+        slow.begin(lambda: bool(self._requested_times(step) - known))
+
+    def _frame(self, rows: Sequence[Row], step: Step) -> Any:
+        """The rows; those of a delete have whole columns also for fields of records."""
+        names = {*self.recipe.table.record_key, *self.recipe.table.partition_columns, *self.recipe.table.ordering}
+        if step.kind != "delete" or not any("." in name for name in names):
+            return super()._frame(rows, step)
+        tops = {name.partition(".")[0] for name in names}
+        columns, self.columns = self.columns, tuple(one for one in self.columns if one[0] in tops)
+        try:
+            return super()._frame(rows, replace(step, kind="upsert"))
+        finally:
+            self.columns = columns
 
     def completed(self) -> set[tuple[str, str, str]]:
         """Requested time, action and completion time of what is on the active timeline."""
@@ -145,7 +175,7 @@ def add_completions(making: DrawnMaking) -> None:
 def main() -> None:
     """Make the tables that the command line names."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--wide", action="store_true")
+    parser.add_argument("--drawing", choices=sorted(DRAWINGS), default="usual")
     parser.add_argument("--release", default="1.2.0")
     parser.add_argument("folder", type=Path)
     parser.add_argument("seed", type=int)
@@ -154,7 +184,7 @@ def main() -> None:
     given = parser.parse_args()
     session = Session(given.release)
     for number in given.numbers:
-        drawn = (draw_wide if given.wide else draw)(number, given.seed)
+        drawn = DRAWINGS[given.drawing](number, given.seed)
         folder = given.folder / str(number)
         try:
             if given.release == "1.2.0":

@@ -27,8 +27,8 @@ def queries_of(drawn: Drawn, done: Sequence[Mapping[str, Any]]) -> Iterator[Quer
     yield Query(columns=columns[::2], where=(("n", ">", 3),))
     yield Query(columns=("id", "b"), where=(("a", "=", "plain"), ("b", "!=", "v1")))
     yield Query(columns=("n", "id"), where=(("id", "in", ("a", "d:1")),))
-    if drawn.recipe.table.partition_columns:
-        name = drawn.recipe.table.partition_columns[0]
+    name = (*drawn.recipe.table.partition_columns, "")[0]
+    if name in columns:
         value = drawn.recipe.steps[0].rows[0][name]
         if value is not None:
             yield Query(columns=("id", name, "b"), where=((name, "=", value if isinstance(value, int | str) else str(value)),))

@@ -27,7 +27,7 @@ _LSN, _FILE, _POSITION, _CHANGE = "_event_lsn", "_event_bin_file", "_event_pos",
 class Merging:
     """How a table merges: its ordering fields with their types, and what the model has to know of its mode.
 
-    `options` are given to the first writer alone, which creates the table.
+    `options` are given to the first writer alone, which creates the table; `lasting` are given to each.
     """
 
     ordering: Mapping[str, str] = field(default_factory=dict)
@@ -35,6 +35,7 @@ class Merging:
     partial: str | None = None
     marker: tuple[str, str] | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+    lasting: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def compared(self) -> tuple[str, ...]:

@@ -19,6 +19,14 @@ Ordering = tuple[Any, ...]
 DELETED = "_hoodie_is_deleted"
 
 
+def value_at(row: Mapping[str, Any], field: str) -> Any:
+    """The value of a field of the row; `a.b` is the field `b` of the record in column `a`, null if there is no record."""
+    found: Any = row
+    for name in (field,) if field in row else field.split("."):
+        found = None if found is None else found.get(name)
+    return found
+
+
 def at_least(newer: Ordering, older: Ordering) -> bool:
     """Whether `newer` is no smaller than `older`, field by field; the first field that differs decides.
 
@@ -123,7 +131,7 @@ class Rules:
 
     def ordering_of(self, row: Row) -> Ordering:
         """The ordering values of `row`; () in commit-time mode, where all rows are equal."""
-        return tuple(self.behaviour.position(row.get(name)) for name in self.ordering)
+        return tuple(self.behaviour.position(value_at(row, name)) for name in self.ordering)
 
     def is_delete(self, row: Row) -> bool:
         """Whether the row is flagged as deleted, or has the delete marker."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from hudi_conformance.model.merge import PARTIAL_UPDATE_MODES, PAYLOADS, PayloadBehaviour, Record, Row, Rules, copy_rows
+from hudi_conformance.model.merge import PARTIAL_UPDATE_MODES, PAYLOADS, PayloadBehaviour, Record, Row, Rules, copy_rows, value_at
 
 Operation = Literal[
     "insert", "upsert", "delete", "partial_update", "bulk_insert", "insert_overwrite", "delete_partition", "compact"
@@ -178,9 +178,9 @@ class Model:
 
     def _key(self, row: Row) -> Key:
         """The key of `row`; without record key fields the row itself, which no other row equals."""
-        own = tuple(row[name] for name in self._record_key) if self._record_key else (id(row),)
+        own = tuple(value_at(row, name) for name in self._record_key) if self._record_key else (id(row),)
         return self.partition_of(row), own
 
     def partition_of(self, row: Row) -> tuple[Any, ...]:
         """The partition values of a row."""
-        return tuple(row.get(name) for name in self._partition)
+        return tuple(value_at(row, name) for name in self._partition)

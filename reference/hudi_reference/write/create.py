@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, get_args
 
+import pyarrow as pa
+import pyarrow.types as pt
+
 from hudi_reference.clock import Clock
 from hudi_reference.errors import Misuse, TableExists
 from hudi_reference.layout.merge_config import MODE_ONLY, MergeMode
@@ -119,14 +122,28 @@ def _key_generator(record_key: Sequence[str], partition: Sequence[str]) -> str:
 
 
 def check_fields(schema: AvroSchema, fields: Sequence[str]) -> None:
-    """Check that the schema can be stored and has these fields. Raises Misuse, UnsupportedSchema."""
-    arrow_schema(schema)
+    """Check that the schema can be stored and has these fields, where `a.b` is field b of struct a.
+
+    Raises Misuse, UnsupportedSchema.
+    """
+    kinds = arrow_schema(schema)
     for field in fields:
-        if field not in field_names(schema):
+        if not has_field(kinds, field):
             raise Misuse(
                 "a key, partition or ordering field is not in the schema", rule="PROP-007",
                 expected=f"one of {', '.join(field_names(schema))}", found=field,
             )  # fmt: skip
+
+
+def has_field(kinds: pa.Schema, field: str) -> bool:
+    """Whether there is a column of this name, or a field of a struct if the name is a path."""
+    name, *path = field.split(".") if field not in kinds.names else (field,)
+    kind = pa.struct(list(kinds))
+    for step in (name, *path):
+        if not pt.is_struct(kind) or kind.get_field_index(step) < 0:
+            return False
+        kind = kind.field(step).type
+    return True
 
 
 def _check_mode(mode: Any) -> None:

@@ -24,8 +24,10 @@ from reference_samples import (
     trips,
 )
 
+from hudi_reference.errors import Misuse
 from hudi_reference.java_text import value_text
 from hudi_reference.layout.java_properties import load
+from hudi_reference.storage import MemoryStorage
 
 COW, MOR = TABLE_TYPES
 both_types = pytest.mark.parametrize("table_type", TABLE_TYPES)
@@ -158,6 +160,39 @@ def test_several_and_nested_ordering_fields(table_type: str) -> None:
     table.insert(rows_of(schema, trip("1", "a", c={"at": 5}), trip("2", "a", c={"at": 5})))
     table.upsert(rows_of(schema, trip("1", "b", c={"at": 4}), trip("2", c={"at": 5}, _hoodie_is_deleted=True)))
     assert names(table) == {"1": "a"}
+
+
+@both_types
+@pytest.mark.parametrize("version", [8, 9])
+def test_keys_and_partitions_inside_of_structs(table_type: str, version: Any) -> None:
+    """META-007, META-009: `a.b` is a field of a struct, as record key and as partition, for upserts, deletes and queries."""
+    inner = {
+        "type": "record",
+        "name": "inner",
+        "fields": [{"name": "key", "type": "string"}, {"name": "place", "type": "string"}],
+    }
+    schema = {**FLAGGED_SCHEMA, "fields": [*FLAGGED_SCHEMA["fields"], {"name": "in", "type": inner}]}
+    table = new_table(schema=schema, table_type=table_type, record_key=("in.key",), partition=("in.place",), version=version,
+                      ordering=("ts",))  # fmt: skip
+    a, b = {"key": "a", "place": "x"}, {"key": "b", "place": "y"}
+    table.insert(rows_of(schema, trip("1", "old", 2, **{"in": a}), trip("2", "old", 2, **{"in": b})))
+    table.upsert(rows_of(schema, trip("3", "late", 1, **{"in": a}), trip("4", "new", 3, **{"in": b})))
+    assert names(table) == {"1": "old", "4": "new"}
+    found = table.snapshot(["_hoodie_record_key", "_hoodie_partition_path", "in"]).to_pylist()
+    assert sorted(tuple(row.values()) for row in found) == [("a", "x", a), ("b", "y", b)]
+    table.delete(pa.table({"in": pa.array([a], rows_of(schema).schema.field("in").type)}))
+    assert names(table) == {"4": "new"}
+
+
+def test_fields_inside_of_structs_must_exist() -> None:
+    """PROP-007: a path to a field that the schema does not have is refused before anything is stored."""
+    inner = {"type": "record", "name": "inner", "fields": [{"name": "key", "type": "string"}]}
+    schema = {**FLAGGED_SCHEMA, "fields": [*FLAGGED_SCHEMA["fields"], {"name": "in", "type": inner}]}
+    for named in ({"record_key": ("in.absent",)}, {"partition": ("name.key",)}, {"ordering": ("in.absent",)}):
+        storage = MemoryStorage()
+        with pytest.raises(Misuse, match="is not in the schema"):
+            new_table(storage, schema=schema, **named)
+        assert not list(storage.list())
 
 
 @both_types
