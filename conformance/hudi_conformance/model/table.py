@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from hudi_conformance.model.merge import PARTIAL_UPDATE_MODES, PAYLOADS, PayloadBehaviour, Record, Row, Rules, copy_rows, value_at
+from hudi_conformance.model.merge import (
+    PARTIAL_UPDATE_MODES,
+    PAYLOADS,
+    PayloadBehaviour,
+    Record,
+    Row,
+    Rules,
+    copy_rows,
+    value_at,
+)
 
 Operation = Literal[
     "insert", "upsert", "delete", "partial_update", "bulk_insert", "insert_overwrite", "delete_partition", "compact"
