@@ -80,7 +80,8 @@ def _are_certain(rows: pa.Table, fields: Iterable[str]) -> bool:
 def examine_partition_fields(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """PROP-008: the folders are those of the partition fields for some row at least.
 
-    With a global index an update may leave other values in the fields (ER-167), though not in all rows of a table.
+    With a global index an update may leave other values in the fields (ER-167), though not in all rows of a table. So files
+    are read up to the first one in which a row agrees.
     """
     opened = table.opened
     if not opened.properties.fields("hoodie.table.partition.fields"):
@@ -96,6 +97,8 @@ def examine_partition_fields(table: StoredTable, part: object, tally: Tally) -> 
         if paths is not None and len(paths):
             compared, agreeing = compared + 1, agreeing + pc.sum(pc.equal(paths, one.partition)).as_py()
             example = f"{paths[0].as_py()!r} in a row below {one.partition!r}"
+        if agreeing:
+            break
     tally.looked("PROP-008", at=compared)
     if compared > 1 and not agreeing:
         yield Finding(
