@@ -20,7 +20,7 @@ from hudi_conformance.validator.checks.deep.key_generation import PARTITION_FIEL
 from hudi_conformance.validator.checks.deep.keys import KEYS
 from hudi_conformance.validator.checks.deep.unnamed_files import UNNAMED_FILES
 from hudi_conformance.validator.checks.finding import Check
-from hudi_conformance.validator.checks.writes import results, times, traces
+from hudi_conformance.validator.checks.writes import replacements, results, times, traces, undone
 
 CHEAP: tuple[Check, ...] = (
     *properties.CHECKS,
@@ -34,6 +34,8 @@ CHEAP: tuple[Check, ...] = (
     *traces.CHECKS,
     *results.CHECKS,
     *times.CHECKS,
+    *replacements.CHECKS,
+    *undone.CHECKS,
     *metadata_files.CHECKS,
     *log_files.CHECKS,
     *base_files.CHECKS,

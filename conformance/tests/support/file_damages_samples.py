@@ -121,7 +121,7 @@ OWNERS = (
     Damage("file of no action in a new group", "owners.data-files", "ARC-004", t.archived,
            lambda s: _copy(s, t.base_files(s)[-1], instant="20200101000000000", file_id="new-0")),
     Damage("cleaned file", "owners.data-files", "TL-013", t.cleaned,
-           _clean_in_words),
+           _clean_in_words, ("TL-035",)),
     Damage("one id in two partitions", "owners.file-ids", "LAY-020", t.copy_on_write, _one_file_id),
 )  # fmt: skip
 
@@ -177,12 +177,13 @@ def _lose_middle_write(storage: Storage) -> None:
 
 TRACES = (
     Damage("two writes on one base file", "traces.same-parent", "OCC-013", t.copy_on_write, _same_parent),
-    Damage("a write during a clustering", "traces.replaced-groups", "OCC-016", t.clustered, _complete_after_the_clustering),
+    Damage("a write during a clustering", "traces.replaced-groups", "OCC-016", t.clustered, _complete_after_the_clustering,
+           ("TT-005",)),
     Damage("a lost write", "traces.known-parents", "OCC-008", t.copy_on_write, _lose_middle_write, ("RDR-008",)),
     Damage("a plan without a log file", "traces.closed-plans", "CMP-003", t.compacted, _leave_out_log_files),
     Damage("a clean of needed files", "traces.pending-cleans", "CLN-001", lambda: t.with_plan("clean"), _clean_what_is_needed),
     Damage("two plans of one group", "traces.exclusive-plans", "SVC-004", lambda: t.with_plan("compaction"), _plan_again,
-           ("CMP-003",)),
+           ("CMP-003", "TT-005")),
 )  # fmt: skip
 
 

@@ -247,7 +247,7 @@ def _rename_level_file(minimum: str | None, maximum: str | None):
     return edit
 
 
-def _edit_history(change):
+def edit_history(change):
     """Change the rows of the level file."""
     return lambda storage: _replace_level_file(storage, split_path(_level_file(storage))[1], change(_history_rows(storage)))
 
@@ -281,12 +281,12 @@ HISTORY = (
     Damage("maximum too low", "history.file-names", "LSM-015", t.archived, _rename_level_file(None, "20260921141321001")),
     Damage("minimum too high", "history.file-names", "LSM-014", t.archived,
            _rename_level_file("20991231000000000", "20991231000000001")),
-    Damage("unreadable metadata", "history.contents", "LSM-020", t.archived, _edit_history(_junk_metadata)),
+    Damage("unreadable metadata", "history.contents", "LSM-020", t.archived, edit_history(_junk_metadata)),
     Damage("archived twice", "history.no-action-twice", "ARC-002", t.archived,
-           _edit_history(lambda rows: pa.concat_tables([rows, rows.slice(len(rows) - 1)]))),
+           edit_history(lambda rows: pa.concat_tables([rows, rows.slice(len(rows) - 1)]))),
     Damage("other completion when active", "history.no-action-twice", "ARC-002", t.archived, _active_again),
     Damage("rows in no order", "history.order", "LSM-022", t.archived,
-           _edit_history(lambda rows: rows.take(list(reversed(range(len(rows))))))),
+           edit_history(lambda rows: rows.take(list(reversed(range(len(rows))))))),
     Damage("pending though archived", "history.completed-only", "ARC-003", t.archived,
            lambda s: s.put(f"{t.TIMELINE}/{_archived_time(s)[0]}.inflight", b""), ("TL-048", "TL-036")),
 )  # fmt: skip
@@ -304,6 +304,7 @@ def _rolled_back(storage: Storage) -> None:
 
 
 ROLLBACKS = (
-    Damage("completed though rolled back", "traces.rolled-back", "TL-019", t.copy_on_write, _rolled_back, ("TL-048",)),
+    Damage("completed though rolled back", "traces.rolled-back", "TL-019", t.copy_on_write, _rolled_back,
+           ("TL-048", "TT-005")),
 )
 TIMELINE_DAMAGES = (*PROPERTIES, *LAYOUT, *TIMELINE, *ACTIONS, *HISTORY, *ROLLBACKS)

@@ -17,22 +17,26 @@ _ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|u|.|$)", re.DOTALL)
 #: Characters that are escaped.
 _SPECIAL = re.compile(r"[^ -~]|[=:#!\\]")
 #: A key ends at the first `=`, `:` or blank that is not escaped; blanks around one separator belong to it.
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _ENTRY = re.compile(r"((?:\\.|[^\\=: \t\f])*)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+)?(.*)", re.DOTALL)
 
 
 def load(data: bytes, path: str = "hoodie.properties") -> dict[str, str]:
     """The entries of the file at `path`; of several lines with one key, the last one counts. Raises MalformedProperties."""
-    entries: dict[str, str] = {}
-    unescaped = partial(_unescape_character, path=path)
-    for line in _logical_lines(data.decode("latin-1")):
+    return {key: value for _, key, value in entries_of(data, path)}
+
+
+def entries_of(data: bytes, path: str = "hoodie.properties") -> Iterator[tuple[int, str, str]]:
+    """Offset, key and value of each line, also of several lines with one key. Raises MalformedProperties."""
+    for offset, line in _logical_lines(data.decode("latin-1")):
         PROPERTY_LINE.check(len(line), path)
         match = _ENTRY.fullmatch(line)
         if match is not None:
+            unescaped = partial(_unescape_character, path=path, offset=offset)
             # A character above U+FFFF is written as the escapes of its two UTF-16 code units.
             plain = (_ESCAPED.sub(unescaped, part).encode("utf-16-le", "surrogatepass") for part in match.groups())
             key, value = (part.decode("utf-16-le", "replace") for part in plain)
-            entries[key] = value
-    return entries
+            yield offset, key, value
 
 
 def dump(entries: Mapping[str, str], comment: str) -> bytes:
@@ -45,12 +49,13 @@ def dump(entries: Mapping[str, str], comment: str) -> bytes:
     return ("\n".join(lines) + "\n").encode("latin-1")
 
 
-def _logical_lines(text: str) -> Iterator[str]:
-    """Lines with continuations joined, without comments and blank lines."""
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines with continuations joined, without comments and blank lines, and the offset at which each begins."""
     pending: list[str] = []
-    stripped = ""
-    for line in re.split(r"\r\n|\n|\r", text):
-        stripped = line.lstrip(" \t\f")
+    stripped, begin = "", 0
+    for place in _physical_lines(text):
+        stripped = place[1].lstrip(" \t\f")
+        begin = begin if pending else place.end(1) - len(stripped)
         if not pending and (not stripped or stripped[0] in "#!"):
             continue
         # The lines before this one end in an even number of backslashes, because the last one was removed.
@@ -59,19 +64,27 @@ def _logical_lines(text: str) -> Iterator[str]:
             pending.append(part)
         if is_continued:
             continue
-        yield "".join(pending)
+        yield begin, "".join(pending)
         pending.clear()
     if pending or stripped == "\\":  # the last line ends with a continuation
-        yield "".join(pending)
+        yield begin, "".join(pending)
 
 
-def _unescape_character(match: re.Match[str], path: str) -> str:
-    """The character of one escape. Raises MalformedProperties."""
+def _physical_lines(text: str) -> Iterator[re.Match[str]]:
+    """Each line with its end; the last one, which has none, may be empty."""
+    for place in _LINE.finditer(text):
+        yield place
+        if not place[2]:
+            return
+
+
+def _unescape_character(match: re.Match[str], path: str, offset: int) -> str:
+    """The character of one escape in the line at `offset`. Raises MalformedProperties."""
     escape = match[1]
     if escape == "u":
         raise MalformedProperties(
-            "an escape lacks its four digits", rule="PROP-011", path=path, expected=r"\u and four hexadecimal digits",
-            found=match.string[match.start() : match.start() + 6],
+            "an escape lacks its four digits", rule="PROP-011", path=path, offset=offset,
+            expected=r"\u and four hexadecimal digits", found=match.string[match.start() : match.start() + 6],
             remedy="the file was truncated or edited; restore it from another copy",
         )  # fmt: skip
     return chr(int(escape[1:], 16)) if len(escape) == 5 else _ESCAPES.get(escape, escape)

@@ -59,12 +59,12 @@ def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
     Before version 8 the name of a log file had the instant of its base file.
     """
     had_version_6 = table.opened.had_version_6
-    for instant, commit in table.commits.items():
+    for instant, commit in {**table.history.commits, **table.commits}.items():
         for stat in commit.stats:
             folder, name = split_path(stat.path)
             parsed = parse_data_file_name(name)
             tally.looked("BF-009", "LAY-018", at=bool(stat.path))
-            path = table.path_of(instant)
+            path = table.path_of(instant) if instant in table.commits else table.history.folder
             if not stat.path:
                 continue
             if parsed is None:
@@ -77,7 +77,8 @@ def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
                 )  # fmt: skip
             elif folder != stat.partition or parsed.file_id != stat.file_id:
                 yield Finding(
-                    "LAY-018", "wrong-answers", path, "Readers look for the file in another partition or file group.",
+                    "LAY-018" if folder != stat.partition else "LAY-020", "wrong-answers", path,
+                    "Readers look for the file in another partition or file group.",
                     f"{stat.path} in partition {folder!r} and group {parsed.file_id}",
                     f"partition {stat.partition!r} and group {stat.file_id}", RESTORE, key=stat.path,
                 )  # fmt: skip
@@ -116,6 +117,30 @@ def _operations(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
             "TL-039", "wrong-answers", table.path_of(instant), "Readers do not leave out the file groups that it replaced.",
             "a replacecommit", f"a {instant.action} of the operation {commit.operation}", RESTORE,
         )  # fmt: skip
+
+
+#: What Apache Hudi 1.0 to 1.2 knows; its readers fail on metadata with another text.
+_OPERATIONS = frozenset({
+    "INSERT", "INSERT_PREPPED", "UPSERT", "UPSERT_PREPPED", "BULK_INSERT", "BULK_INSERT_PREPPED", "DELETE", "DELETE_PREPPED",
+    "BOOTSTRAP", "INDEX", "ALTER_SCHEMA", "BUCKET_RESCALE", "UNKNOWN", "COMPACT", "LOG_COMPACT", *_REPLACING,
+})  # fmt: skip
+
+
+def _known_operations(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-045 and TYP-011: an operation that engines know, which says that it compacts only if it is a compaction."""
+    for instant, commit in table.commits.items():
+        tally.looked("TL-045", "TYP-011")
+        if commit.operation not in _OPERATIONS:
+            yield Finding(
+                "TL-045", "wrong-answers", table.path_of(instant), "Engines refuse the metadata.",
+                ", ".join(sorted(_OPERATIONS)), repr(commit.operation), RESTORE, key="operationType",
+            )  # fmt: skip
+        elif commit.compacted and commit.operation not in ("COMPACT", "LOG_COMPACT", "UNKNOWN"):
+            yield Finding(
+                "TYP-011", "wrong-answers", table.path_of(instant),
+                "Incremental queries of engines that follow the mark leave the changes of the write out.",
+                f"compacted=false of the operation {commit.operation}", "compacted=true", RESTORE, key="compacted",
+            )  # fmt: skip
 
 
 #: The operation of a service: the actions as which it is requested and completes, and their rule.
@@ -237,9 +262,10 @@ def _files(plan: Mapping[str, Any]) -> Any:
 CHECKS = (
     Check("actions.readable", ("TL-002", "TL-005", "TL-007", "TL-009", "TL-012", "TL-014", "TL-015", "TL-017", "TL-018",
                                "TL-020", "TL-022", "TL-024", "TL-026"), "cheap", _readable),
-    Check("actions.own-files", ("BF-003", "BF-009", "LAY-018"), "cheap", _own_files),
+    Check("actions.own-files", ("BF-003", "BF-009", "LAY-018", "LAY-020"), "cheap", _own_files),
     Check("actions.fit-together", ("TL-002", "TL-005", "TL-007", "TL-036"), "cheap", _fit_together),
     Check("actions.operations", ("TL-039",), "cheap", _operations),
+    Check("actions.known-operations", ("TL-045", "TYP-011"), "cheap", _known_operations),
     Check("actions.services", ("TL-016", "TL-043", "TL-044"), "cheap", _services),
     Check("actions.planned-as", ("TL-016", "TL-043", "TL-044"), "cheap", _planned_as),
     Check("actions.own-times", ("TL-034",), "cheap", _own_times),

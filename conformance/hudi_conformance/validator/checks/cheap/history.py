@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.files.log.block import CorruptBlock
@@ -11,9 +11,9 @@ from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import split_path
 from hudi_reference.legacy.archived_log import archived_log_files
 from hudi_reference.timeline.history.archived import metadata_of, plan_of
-from hudi_reference.timeline.history.history import ArchivedAction
+from hudi_reference.timeline.history.history import ArchivedAction, opened_level_file
 from hudi_reference.timeline.history.manifest import VERSION_FILE, LevelFile, manifest_number, parse_level_file_name
-from hudi_reference.timeline.instants.states import COMMITS
+from hudi_reference.timeline.instants.states import ACTIONS, COMMITS
 
 RESTORE = "restore the folder of the history from another copy of the table"
 _LOST = "Readers take files of archived writes for uncommitted, or fail; times and changes of these writes are unknown."
@@ -129,6 +129,58 @@ def _contents(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
                     )  # fmt: skip
 
 
+def _rows(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """LSM-018, TL-004, LSM-020: each archived action has a completion time after its request, and its metadata."""
+    written = {file.name.instant for file in table.data_files.values()}
+    for file, actions in table.history.actions.items():
+        path = f"{table.history.folder}/{file.name}"
+        for action in actions:
+            tally.looked("LSM-018", "TL-004")
+            fault = _fault_of_row(action, has_files=action.instant.requested in written)
+            if fault is not None:
+                rule, meaning, expected, found = fault
+                severity: Severity = "cosmetic" if rule == "LSM-020" else "wrong-answers"
+                yield Finding(rule, severity, path, meaning, expected, found, RESTORE, key=action.instant.requested)
+        yield from _unknown_actions(table, file, tally)
+
+
+def _fault_of_row(action: ArchivedAction, *, has_files: bool) -> tuple[str, str, str, str] | None:
+    """Rule, meaning, what is expected and what is found; None of a row without a fault."""
+    instant = action.instant
+    if instant.completion is None:
+        return "LSM-018", "Readers order the action by its request, or take it for pending.", "a completion time", "null"
+    if instant.completion <= instant.requested:
+        meaning = "Readers apply the changes of the action in a wrong order."
+        return "TL-004", meaning, f"a completion after {instant.requested}", instant.completion
+    if action.metadata is None and instant.action in COMMITS and has_files:
+        return "LSM-020", "Incremental queries do not know the changes of the write.", "metadata that names its files", "null"
+    return None
+
+
+def _unknown_actions(table: StoredTable, file: LevelFile, tally: Tally) -> Iterator[Finding]:
+    """LSM-019: an archived action is one of the format."""
+    with opened_level_file(table.storage, table.history.folder, file) as parquet:
+        rows = parquet.read(columns=["instantTime", "action"], use_threads=False)
+    tally.looked("LSM-019", at=rows.num_rows)
+    for requested, action in zip(*(rows.column(name).to_pylist() for name in ("instantTime", "action")), strict=True):
+        if action not in ACTIONS:
+            yield Finding(
+                "LSM-019", "wrong-answers", f"{table.history.folder}/{file.name}",
+                "Readers leave the action out, and take its files for those of no write.", ", ".join(sorted(ACTIONS)),
+                repr(action), RESTORE, key=str(requested),
+            )  # fmt: skip
+
+
+def _listed_once(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """LSM-010: the manifest has each level file once."""
+    names = [file.name for file in table.history.manifest.files] if table.history.manifest is not None else []
+    tally.looked("LSM-010", at=len(names))
+    for name in sorted({one for one in names if names.count(one) > 1}):
+        yield Finding("LSM-010", "cosmetic", f"{table.history.folder}/manifest_{table.history.manifest.number}",  # type: ignore[union-attr]
+                      "Readers that do not look for duplicates have the actions of the file twice.", f"{name} once",
+                      f"{names.count(name)} times", RESTORE, key=name)  # fmt: skip
+
+
 def _twice(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """An action is archived once, and if it is still active as well, with the same completion time."""
     archived: dict[tuple[str, str], ArchivedAction] = {}
@@ -202,6 +254,8 @@ CHECKS = (
     Check("history.unlisted-files", ("LSM-012",), "cheap", _unlisted),
     Check("history.file-names", ("LSM-014", "LSM-015"), "cheap", _file_names),
     Check("history.contents", ("LSM-020", "LSM-021"), "cheap", _contents),
+    Check("history.rows", ("LSM-018", "LSM-019", "LSM-020", "TL-004"), "cheap", _rows),
+    Check("history.listed-once", ("LSM-010",), "cheap", _listed_once),
     Check("history.no-action-twice", ("ARC-002",), "cheap", _twice),
     Check("history.order", ("LSM-022",), "cheap", _order),
     Check("history.completed-only", ("ARC-003",), "cheap", _pending_in_history),

@@ -11,6 +11,8 @@ from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.names import BASE_EXTENSIONS, PARTITION_METAFILE, join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.metadata.availability import METADATA_FOLDER, PATH_KEY, definitions_path, read_definitions
+from hudi_reference.metadata.definitions import IndexDefinition
+from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.query.plan import schema_of
 from hudi_reference.schema.avro import META_COLUMNS, field_names
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
@@ -19,6 +21,12 @@ from hudi_reference.timeline.instants.version_6 import parse_legacy_name
 
 #: Names that a person or a copying tool gave to a data file: they look like one, and no reader takes them for one.
 ADD_METAFILES = "in Spark SQL: call repair_add_partition_meta(table => '...', dry_run => false)"
+#: The functions of expression indexes that Apache Hudi knows (IDX-034).
+DEPLOYED = frozenset({
+    "identity", "year", "month", "day", "hour", "date_format", "from_unixtime", "unix_timestamp", "to_date", "to_timestamp",
+    "date_add", "date_sub", "lower", "upper", "trim", "ltrim", "rtrim", "length", "substring", "split", "regexp_extract",
+    "regexp_replace",
+})  # fmt: skip
 _ALMOST_LOG = re.compile(r"\.?[^/]+\.log\.\d+[^/]*")
 
 
@@ -201,9 +209,22 @@ def _definitions(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
         if name not in defined:
             yield Finding("LAY-016", "wrong-answers", path, meaning, f"a definition of {name}", ", ".join(sorted(defined)),
                           remedy, key=name)  # fmt: skip
+        elif fault := _fault_of_definition(defined[name]):
+            yield Finding("PROP-014", "wrong-answers", path, meaning, *fault, remedy, key=name)
         elif columns and (lacking := [one for one in defined[name].columns if one.partition(".")[0] not in columns]):
             yield Finding("PROP-014", "wrong-answers", path, meaning, f"{name} of columns of the table",
                           f"{', '.join(lacking)}, which is no column", remedy, key=name)  # fmt: skip
+
+
+def _fault_of_definition(one: IndexDefinition) -> tuple[str, str] | None:
+    """What is expected and found in the definition of a secondary or expression index; None if it is complete."""
+    if not one.columns:
+        return "a column in sourceFields", "none"
+    if one.partition.startswith(f"{Kind.EXPRESSION}_"):
+        if one.kind not in (BuiltIn.COLUMN_STATS, BuiltIn.BLOOM_FILTERS):
+            return f"the type {BuiltIn.COLUMN_STATS} or {BuiltIn.BLOOM_FILTERS}", repr(one.kind)
+        return None if one.function in DEPLOYED else (f"one of the functions {', '.join(sorted(DEPLOYED))}", repr(one.function))
+    return None if one.kind == Kind.SECONDARY else (f"the type {Kind.SECONDARY}", repr(one.kind))
 
 
 def _columns(table: StoredTable) -> frozenset[str]:

@@ -103,6 +103,12 @@ def _partitions(
     """The record of all partitions names each partition with files."""
     everything = records.get(ALL_PARTITIONS)
     known = everything.payload.partitions if everything is not None and isinstance(everything.payload, PartitionList) else {}
+    present = {partition_identifier(split_path(path)[0]) for path in table.data_files}
+    for key, info in sorted(known.items()):
+        if not info.is_deleted and key not in records and key not in present:
+            yield Finding("MDT-007", "cosmetic", FOLDER, "Readers look for files in a partition that never had any.",
+                          "partitions with files", f"{key} in the record {ALL_PARTITIONS}, and no list of its files",
+                          REBUILD, key=key)  # fmt: skip
     for partition in sorted({split_path(path)[0] for path in committed}):
         tally.looked("MDT-007")
         key = partition_identifier(partition)

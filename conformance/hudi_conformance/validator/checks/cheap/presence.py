@@ -6,7 +6,7 @@ from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.stored.table import StoredTable
-from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name, split_path
+from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import COMMITS
 
@@ -118,6 +118,53 @@ def _savepoints(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
                               "deleted it", RESTORE)  # fmt: skip
 
 
+def _unprotected(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-021: a savepoint has the base files of the slices of its write, as far as no later action replaced their group."""
+    for instant in table.timeline.completed:
+        record = table.contents[instant].record
+        if instant.action != "savepoint" or record is None:
+            continue
+        named = set(_savepointed(record))
+        for group in table.owned:
+            tally.looked("TL-021")
+            last = next((one for one in group.slices if one.base_instant <= instant.requested), None)
+            path = last.path(last.base_file) if last is not None and last.base_file and group.replaced_by is None else None
+            if path is not None and path in table.listing.files and path not in named and _is_of(table, path, instant):
+                yield Finding(
+                    "TL-021", "wrong-answers", path,
+                    "A clean may delete the file; time travel to the savepoint, and a restore to it, then lack rows.",
+                    f"the file in {table.path_of(instant)}", "no such entry",
+                    f"hudi-conformance service TABLE delete-savepoint --instant {instant.requested}, then savepoint again",
+                    key=instant.requested,
+                )  # fmt: skip
+
+
+def _is_of(table: StoredTable, path: str, savepoint: Instant) -> bool:
+    """Whether the write of a file completed before the write of a savepoint."""
+    done = {one.requested: one.completion or one.requested for one in table.owned.commits}
+    name = parse_data_file_name(split_path(path)[1])
+    written = "" if name is None else done.get(name.instant)
+    return written is not None and written <= done.get(savepoint.requested, "")
+
+
+def _two_in_a_slice(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """LAY-023: a write stores one base file in a file group; with two of them engines read different ones."""
+    for instant, commit in table.owned.commits.items():
+        found: dict[tuple[str, str], str] = {}
+        for stat in commit.stats:
+            name = parse_data_file_name(split_path(stat.path)[1])
+            if not isinstance(name, BaseFileName) or name.instant != instant.requested:
+                continue
+            tally.looked("LAY-023")
+            first = found.setdefault((stat.partition, stat.file_id), stat.path)
+            if first != stat.path:
+                yield Finding(
+                    "LAY-023", "wrong-answers", stat.path, "Engines read one of the two files or both, so that rows differ.",
+                    f"one base file of group {stat.file_id} by {instant.requested}", f"also {first}",
+                    "delete the file of the failed attempt, and take it out of the metadata of the write", key=stat.file_id,
+                )  # fmt: skip
+
+
 def _savepointed(record: Mapping[str, Any]) -> Iterator[str]:
     for partition, files in (record.get("partitionMetadata") or {}).items():
         for name in files["savepointDataFile"]:
@@ -179,6 +226,8 @@ CHECKS = (
     Check("presence.named-files", ("TL-036", "TL-019", "TL-023", "CLN-001"), "cheap", _named_files),
     Check("presence.sizes", ("TL-005",), "cheap", _sizes),
     Check("presence.savepoints", ("TL-021", "TL-041"), "cheap", _savepoints),
+    Check("presence.unprotected", ("TL-021",), "cheap", _unprotected, tables="data"),
+    Check("presence.one-base-file", ("LAY-023",), "cheap", _two_in_a_slice),
     Check("presence.planned-files", ("CLN-002",), "cheap", _planned),
     Check("presence.base-files", ("LAY-023",), "cheap", _earlier_files),
 )

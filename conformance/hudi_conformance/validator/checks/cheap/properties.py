@@ -1,19 +1,26 @@
 """The table properties: which of the two files counts, its checksum, and unknown or contradictory values."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable, is_allowed
 from hudi_reference.errors import HudiError
+from hudi_reference.layout.java_properties import entries_of
 from hudi_reference.layout.merge_config import MODE_OF_STRATEGY, MODE_ONLY
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
+from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import BACKUP_PATH, LAYOUTS, PROPERTIES_PATH, checksum
 from hudi_reference.layout.property_table import BY_KEY, KEY_GENERATORS, MANDATORY
 from hudi_reference.layout.stored_merging import REPLACED_PAYLOADS, StoredMerging
 from hudi_reference.schema.avro import parse_schema
 
 STRATEGY = "hoodie.record.merge.strategy.id"
+#: Control characters without the blanks and ends of lines of the format.
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+Run = Callable[[StoredTable, Any, Tally], Iterator[Finding]]
 RESTORE = "restore the file from another copy of the table, or from hoodie.properties.backup if its values are right"
 REFUSED = "Readers and writers refuse the table."
 
@@ -100,6 +107,66 @@ def _values(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
             yield Finding(
                 BY_KEY[key].rule, "wrong-answers", PROPERTIES_PATH, REFUSED, "a number", repr(value), RESTORE, key=key
             )
+
+
+def _once(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """PROP-001: no key has two values. A reader takes the last one, another program may take the first one."""
+    for path, text in table.texts.items():
+        if isinstance(table.properties_files[path], HudiError):
+            continue
+        known: dict[str, str] = {}
+        for _, key, value in entries_of(text, path):
+            tally.looked("PROP-001")
+            if known.setdefault(key, value) != value:
+                severity: Severity = "wrong-answers" if path == PROPERTIES_PATH else "cosmetic"
+                yield Finding("PROP-001", severity, path, "Programs that take the first line follow another setting.",
+                              f"one value of {key}", f"{known[key]!r} and {value!r}"[:200], "remove the line that is wrong",
+                              key=key)  # fmt: skip
+
+
+def _characters(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """PROP-011: no control character, which writers escape: one in the file comes from damage, although Java reads it."""
+    for path, text in table.texts.items():
+        tally.looked("PROP-011")
+        found = _CONTROL.search(text)
+        if found is not None:
+            is_used = path == PROPERTIES_PATH and not isinstance(table.properties_files[path], HudiError)
+            yield Finding(
+                "PROP-011", "wrong-answers" if is_used else "cosmetic", path,
+                "The setting in this line has another value, or is taken for another one.", "text without control characters",
+                f"byte 0x{found[0].hex()}", RESTORE, offset=found.start(),
+            )  # fmt: skip
+
+
+def _located(run: Run) -> Run:
+    """The check, whose findings about a property have the offset of its line, as far as the file can be read."""
+
+    def check(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+        for finding in run(table, part, tally):
+            yield finding if finding.offset is not None else replace(finding, offset=_offset(table, finding))
+
+    return check
+
+
+def _offset(table: StoredTable, finding: Finding) -> int | None:
+    """The offset of the last line of a property, which counts."""
+    if finding.key is None or isinstance(table.properties_files.get(finding.path), (HudiError, type(None))):
+        return None
+    offsets = {key: offset for offset, key, _ in entries_of(table.texts[finding.path], finding.path)}
+    return offsets.get(finding.key)
+
+
+def _kinds(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """PROP-008: a partition field with a kind has one that the custom key generator knows."""
+    for item in (table.entries.get("hoodie.table.partition.fields") or "").split(","):
+        _, colon, kind = item.partition(":")
+        tally.looked("PROP-008", at=bool(colon))
+        if colon and kind.strip().upper() not in ("SIMPLE", "TIMESTAMP"):
+            yield Finding(
+                "PROP-008", "wrong-answers", PROPERTIES_PATH, "Writers fail, and queries cannot tell folders from values.",
+                "a field with the kind SIMPLE or TIMESTAMP", item, "set the kind with which the table was created",
+                key="hoodie.table.partition.fields",
+            )  # fmt: skip
 
 
 def _versions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -215,12 +282,13 @@ def _metadata_lists(table: StoredTable, part: object, tally: Tally) -> Iterator[
                       f"{name} in one of the two lists", f"in {USABLE} and in {INFLIGHT}", remedy, key=name)  # fmt: skip
     for name in usable:
         folder = f".hoodie/metadata/{name}/"
-        if not any(path.startswith(folder) for path in table.listing.files):
+        names = (split_path(path)[1] for path in table.listing.files if path.startswith(folder))
+        if all(parse_data_file_name(one) is None for one in names):
             yield Finding(
                 "PROP-012", "wrong-answers", folder.rstrip("/"),
                 "Readers that use the metadata table find no files, or fail." if name == "files"
                 else "Readers that use this index fail, or skip files that have matching rows.",
-                f"a partition of the metadata table, as {USABLE} lists it", "no file", remedy, key=name,
+                f"a partition of the metadata table, as {USABLE} lists it", "no data file", remedy, key=name,
             )  # fmt: skip
     if usable and "files" not in usable:
         yield Finding("PROP-012", "cosmetic", PROPERTIES_PATH, "Readers use none of the indexes without the listing of files.",
@@ -231,13 +299,16 @@ def _metadata_lists(table: StoredTable, part: object, tally: Tally) -> Iterator[
 CHECKS = (
     Check("properties.file", ("LAY-013", "PROP-011"), "cheap", _file),
     Check("properties.ending", ("PROP-011",), "cheap", _ending),
-    Check("properties.checksum", ("PROP-011",), "cheap", _checksum),
+    Check("properties.checksum", ("PROP-011",), "cheap", _located(_checksum)),
     Check("properties.mandatory", ("PROP-004", "PROP-005", "PROP-006", "PROP-010"), "cheap", _mandatory),
-    Check("properties.values", tuple(sorted({one.rule for one in BY_KEY.values()})), "cheap", _values),
-    Check("properties.versions", ("COMPAT-002", "COMPAT-004", "PROP-010"), "cheap", _versions),
+    Check("properties.values", tuple(sorted({one.rule for one in BY_KEY.values()})), "cheap", _located(_values)),
+    Check("properties.characters", ("PROP-011",), "cheap", _characters),
+    Check("properties.one-value", ("PROP-001",), "cheap", _located(_once)),
+    Check("properties.partition-kinds", ("PROP-008",), "cheap", _located(_kinds)),
+    Check("properties.versions", ("COMPAT-002", "COMPAT-004", "PROP-010"), "cheap", _located(_versions)),
     Check("properties.merging", ("MRG-014", "MRG-016", "MRG-018", "MRG-021"), "cheap", _merging),
-    Check("properties.made-merging", ("MRG-021", "PROP-025"), "cheap", _made_merging, tables="data"),
-    Check("properties.key-generator", ("PROP-001",), "cheap", _key_generator),
+    Check("properties.made-merging", ("MRG-021", "PROP-025"), "cheap", _located(_made_merging), tables="data"),
+    Check("properties.key-generator", ("PROP-001",), "cheap", _located(_key_generator)),
     Check("properties.create-schema", ("LF-038",), "cheap", _fields),
     Check("properties.metadata-lists", ("PROP-012",), "cheap", _metadata_lists),
 )

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.table import StateFile, StoredTable
@@ -17,6 +18,7 @@ from hudi_reference.timeline.instants.version_6 import read_json_record
 #: A name with the form of an instant, whatever its action.
 _LIKE_AN_INSTANT = re.compile(r"(\d{14}|\d{17})(_(\d{14}|\d{17}))?\.[A-Za-z]+(\.requested|\.inflight)?", re.ASCII)
 RESTORE = "restore the file from another copy of the table"
+_DAY = 86_400_000
 
 
 def _names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -156,10 +158,34 @@ def _completion_times(table: StoredTable, part: object, tally: Tally) -> Iterato
             )  # fmt: skip
 
 
+def _future(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TT-005: no time is later than the clock of this machine by more than a day, the largest difference of time zones.
+
+    If all times of the table are later, the clock of this machine is wrong, and nothing is known.
+    """
+    limit = _time_of(table.now + _DAY)
+    instants = [one for one in table.timeline.instants if len(one.requested) == len(limit)]
+    late = [one for one in instants if max(one.requested, one.completion or "") > limit]
+    tally.looked("TT-005", at=len(instants))
+    for instant in late if len(late) < len(instants) else ():
+        yield Finding(
+            "TT-005", "wrong-answers", table.path_of(instant),
+            "Writers with right clocks store later changes under earlier times, so that queries order them wrongly.",
+            f"times up to {limit}", max(instant.requested, instant.completion or ""),
+            "restore the file of the action from another copy of the table, and check the clocks of the writers",
+            key=instant.requested,
+        )  # fmt: skip
+
+
+def _time_of(milliseconds: int) -> str:
+    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return f"{moment:%Y%m%d%H%M%S}{milliseconds % 1000:03}"
+
+
 def _types(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """Delta commits occur only in merge-on-read tables."""
     is_mor = table.entries.get("hoodie.table.type")
-    for instant in table.timeline.instants:
+    for instant in (*table.history.instants, *table.timeline.instants):
         tally.looked("TL-038", at=instant.action == "deltacommit")
         if instant.action == "deltacommit" and is_mor == "COPY_ON_WRITE":
             yield Finding(
@@ -177,5 +203,6 @@ CHECKS = (
     Check("timeline.completed-once", ("TL-052",), "cheap", _completed_once),
     Check("timeline.one-action-for-a-time", ("TL-034",), "cheap", _one_action_for_a_time),
     Check("timeline.completion-times", ("TT-003",), "cheap", _completion_times),
+    Check("timeline.future", ("TT-005",), "cheap", _future),
     Check("timeline.table-type", ("TL-038",), "cheap", _types),
 )

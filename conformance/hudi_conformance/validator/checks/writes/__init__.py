@@ -1,8 +1,10 @@
 """Checks of the cheap tier that compare actions with each other: what writes and services say that they read and did.
 
-traces    lost updates
-results   services against their plans, replaced groups, numbers of rows
-times     completion times
+traces        lost updates
+results       services against their plans, replaced groups, numbers of rows
+times         completion times
+replacements  the file groups that actions replace, and those of plans
+undone        rollbacks and cleans against their plans
 
 What may be changed here: what is compared. Imports `checks`, `checks.cheap`, `stored` and the reference.
 """

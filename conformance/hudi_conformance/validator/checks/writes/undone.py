@@ -1,0 +1,54 @@
+"""What rollbacks and cleans say that they did, against their plans."""
+
+from collections.abc import Iterator
+
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally
+from hudi_conformance.validator.stored.removals import Removals
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+
+RESTORE = "restore the completed file from another copy of the table"
+
+
+def _completed(table: StoredTable, action: str) -> Iterator[tuple[Instant, Removals, Removals]]:
+    """The completed instants of an action whose plan is readable: with what the plan removes, and what the result removed."""
+    for instant in table.timeline.completed:
+        requested = Instant(instant.requested, action, State.REQUESTED)
+        plan, result = table.plan_of(requested), table.contents[instant].record
+        if instant.action == action and plan is not None and result is not None:
+            planned, done = Removals(), Removals()
+            planned.add(requested, plan)
+            done.add(instant, result)
+            yield instant, planned, done
+
+
+def _targets(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-020: a rollback rolls back the write of its plan."""
+    for instant, planned, done in _completed(table, "rollback"):
+        tally.looked("TL-020")
+        if done.targets.keys() - planned.pending_targets and planned.pending_targets:
+            yield Finding(
+                "TL-020", "cosmetic", table.path_of(instant),
+                "Readers follow the timeline; a validation or a restore takes another write for rolled back.",
+                f"the write of the plan: {', '.join(sorted(planned.pending_targets))}", ", ".join(sorted(done.targets)),
+                RESTORE,
+            )  # fmt: skip
+
+
+def _cleaned(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-035: a clean deletes the files of its plan and no others."""
+    for instant, planned, done in _completed(table, "clean"):
+        tally.looked("TL-035")
+        more = sorted(done.cleaned.keys() - planned.planned.keys())
+        if more and not done.partitions:
+            yield Finding(
+                "TL-035", "cosmetic", table.path_of(instant), "The files were deleted without a check that nothing needs them.",
+                f"the {len(planned.planned)} files of the plan", f"also {more[0]}"[:300], RESTORE, key=more[0],
+            )  # fmt: skip
+
+
+CHECKS = (
+    Check("undone.targets", ("TL-020",), "cheap", _targets, tables="data"),
+    Check("undone.cleaned", ("TL-035",), "cheap", _cleaned, tables="data"),
+)

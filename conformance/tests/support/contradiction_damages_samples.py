@@ -1,0 +1,151 @@
+"""Damages that a part of a table contradicts: two values, two files, an action that its plan or its own files deny."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import timeline_damages_samples as timeline
+import validated_tables_samples as t
+from damages_samples import Damage
+
+from hudi_reference import rollback
+from hudi_reference.layout.names import join_path, split_path
+from hudi_reference.layout.properties import PROPERTIES_PATH
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+
+#: After the time of the validation by more than a day.
+FUTURE = "20991231000000000"
+
+
+def rolled_back() -> Storage:
+    """Three writes, of which the last one was rolled back."""
+    storage = t.copy_on_write()
+    table = t.reopened(storage)
+    rollback(table, table.timeline.completed[-1].requested)
+    return storage
+
+
+def _append(line: bytes) -> Callable[[Storage], None]:
+    return lambda storage: storage.put(PROPERTIES_PATH, storage.get(PROPERTIES_PATH) + line)
+
+
+def _in_last(action: str, change: Callable[[Any], object]) -> Callable[[Storage], None]:
+    return lambda storage: t.change_record(storage, t.completed(storage, action), change)
+
+
+def _complete_late(storage: Storage) -> None:
+    path = t.completed(storage, "commit")
+    t.move(storage, path, f"{path.partition('_')[0]}_{FUTURE}.commit")
+
+
+def _value(column: str, value: str | None) -> Callable[[pa.Table], pa.Table]:
+    def change(rows: pa.Table) -> pa.Table:
+        at = rows.schema.get_field_index(column)
+        values = [value, *rows.column(column).to_pylist()[1:]]
+        return rows.set_column(at, rows.schema.field(at), pa.array(values, rows.schema.field(at).type))
+
+    return change
+
+
+def _list_twice(storage: Storage) -> None:
+    path, manifest = t.manifest_of(storage)
+    storage.put(path, json.dumps({"files": manifest["files"] * 2}).encode())
+
+
+def _forget_metadata(storage: Storage) -> None:
+    """The last archived write, whose files are on storage, has no metadata."""
+    at = pa.array([None], pa.binary())
+    timeline.edit_history(lambda rows: rows.set_column(
+        rows.schema.get_field_index("metadata"), "metadata",
+        pa.concat_arrays([rows.column("metadata").combine_chunks()[:-1], at])))(storage)  # fmt: skip
+
+
+def _second_attempt(storage: Storage) -> None:
+    """The last write names two base files of a group."""
+    path = t.base_files(storage)[-1]
+    folder, name = split_path(path)
+    file_id, _, rest = name.split("_")
+    copy = join_path(folder, f"{file_id}_9-9-9_{rest}")
+    storage.put(copy, storage.get(path))
+
+    def change(record: Any) -> None:
+        for stats in record["partitionToWriteStats"].values():
+            stats += [{**one, "path": copy} for one in stats if one["path"] == path]
+
+    t.change_record(storage, t.completed(storage, "commit"), change)
+
+
+def _replace_own_group(record: Any) -> None:
+    partition, (stat, *_) = next((key, stats) for key, stats in record["partitionToWriteStats"].items() if stats)
+    record["partitionToReplaceFileIds"][partition].append(stat["fileId"])
+
+
+def _replace_elsewhere(record: Any) -> None:
+    groups = record["partitionToReplaceFileIds"]
+    groups["west"] = groups.pop("north")
+
+
+def _planned_twice(storage: Storage) -> None:
+    (plan,) = t.paths(storage, ".compaction.requested")
+    t.change_record(storage, plan, lambda record: record["operations"].append(record["operations"][0]))
+
+
+def _other_target(record: Any) -> None:
+    record["commitsRollback"] = ["20200101000000000"]
+
+
+def _forget_planned_files(storage: Storage) -> None:
+    """The plan of the clean has no file, in both of its files."""
+    requested = split_path(t.completed(storage, "clean"))[1].partition("_")[0]
+    for state in (State.REQUESTED, State.INFLIGHT):
+        path = f"{t.TIMELINE}/{Instant(requested, 'clean', state).file_name}"
+        if storage.get(path):
+            t.change_record(storage, path, lambda record: record.update(filePathsToBeDeletedPerPartition={}))
+
+
+def _empty_folder(storage: Storage) -> None:
+    """An index in use has a folder without data files."""
+    storage.put(".hoodie/metadata/column_stats/.hoodie_partition_metadata", b"commitTime=1\npartitionDepth=1\n")
+    t.change_properties(storage, {"hoodie.table.metadata.partitions": "files,column_stats"})
+
+
+def _another_group(record: Any) -> None:
+    t.stats_of(record)[0]["fileId"] = "another"
+
+
+CONTRADICTION_DAMAGES = (
+    Damage("a key with two values", "properties.one-value", "PROP-001", t.copy_on_write,
+           _append(b"hoodie.table.base.file.format=ORC\nhoodie.table.base.file.format=PARQUET\n")),
+    Damage("a control character", "properties.characters", "PROP-011", t.copy_on_write, _append(b"hoodie.x=a\x01b\n")),
+    Damage("a partition field of an unknown kind", "properties.partition-kinds", "PROP-008", t.copy_on_write,
+           lambda s: t.change_properties(s, {"hoodie.table.partition.fields": "city:MOON"})),
+    Damage("an index without data files", "properties.metadata-lists", "PROP-012", t.with_metadata_table, _empty_folder),
+    Damage("an unknown operation", "actions.known-operations", "TL-045", t.copy_on_write,
+           _in_last("commit", lambda record: record.update(operationType="MOON"))),
+    Damage("a write that says that it compacted", "actions.known-operations", "TYP-011", t.copy_on_write,
+           _in_last("commit", lambda record: record.update(compacted=True))),
+    Damage("a group that its file does not belong to", "actions.own-files", "LAY-020", t.copy_on_write,
+           _in_last("commit", _another_group), ("TL-007", "TL-005")),
+    Damage("completed in the future", "timeline.future", "TT-005", t.copy_on_write, _complete_late),
+    Damage("archived without a completion", "history.rows", "LSM-018", t.archived,
+           timeline.edit_history(_value("completionTime", None))),
+    Damage("archived before it was requested", "history.rows", "TL-004", t.archived,
+           timeline.edit_history(_value("completionTime", "20200101000000000"))),
+    Damage("an archived action that is none", "history.rows", "LSM-019", t.archived,
+           timeline.edit_history(_value("action", "moon")), ("OCC-008", "RDR-008")),
+    Damage("archived without metadata", "history.rows", "LSM-020", t.archived, _forget_metadata),
+    Damage("a level file twice", "history.listed-once", "LSM-010", t.archived, _list_twice, ("ARC-002",)),
+    Damage("a savepoint without its files", "presence.unprotected", "TL-021", t.cleaned,
+           _in_last("savepoint", lambda record: record.update(partitionMetadata={}))),
+    Damage("two base files of a slice", "presence.one-base-file", "LAY-023", t.copy_on_write, _second_attempt),
+    Damage("an overwrite that replaced its own group", "replacements.own-groups", "TL-010", t.overwritten,
+           _in_last("replacecommit", _replace_own_group)),
+    Damage("replaced in another partition", "replacements.places", "TL-039", t.deleted_partition,
+           _in_last("replacecommit", _replace_elsewhere)),
+    Damage("a group twice in a plan", "replacements.planned-once", "TL-015", lambda: t.with_plan("compaction"), _planned_twice),
+    Damage("a rollback of another write", "undone.targets", "TL-020", rolled_back, _in_last("rollback", _other_target)),
+    Damage("cleaned files that no plan has", "undone.cleaned", "TL-035", t.cleaned, _forget_planned_files),
+)  # fmt: skip
