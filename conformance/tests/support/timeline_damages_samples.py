@@ -304,7 +304,6 @@ def _rolled_back(storage: Storage) -> None:
 
 
 ROLLBACKS = (
-    Damage("completed though rolled back", "traces.rolled-back", "TL-019", t.copy_on_write, _rolled_back,
-           ("TL-048", "TT-005")),
+    Damage("completed though rolled back", "traces.rolled-back", "TL-019", t.copy_on_write, _rolled_back, ("TL-048", "TT-005")),
 )
 TIMELINE_DAMAGES = (*PROPERTIES, *LAYOUT, *TIMELINE, *ACTIONS, *HISTORY, *ROLLBACKS)
