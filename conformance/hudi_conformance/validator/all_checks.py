@@ -20,7 +20,7 @@ from hudi_conformance.validator.checks.deep.key_generation import PARTITION_FIEL
 from hudi_conformance.validator.checks.deep.keys import KEYS
 from hudi_conformance.validator.checks.deep.unnamed_files import UNNAMED_FILES
 from hudi_conformance.validator.checks.finding import Check
-from hudi_conformance.validator.checks.writes import replacements, results, times, traces, undone
+from hudi_conformance.validator.checks.writes import removal_plans, replacements, results, times, traces
 
 CHEAP: tuple[Check, ...] = (
     *properties.CHECKS,
@@ -35,7 +35,7 @@ CHEAP: tuple[Check, ...] = (
     *results.CHECKS,
     *times.CHECKS,
     *replacements.CHECKS,
-    *undone.CHECKS,
+    *removal_plans.CHECKS,
     *metadata_files.CHECKS,
     *log_files.CHECKS,
     *base_files.CHECKS,

@@ -146,6 +146,6 @@ CONTRADICTION_DAMAGES = (
     Damage("replaced in another partition", "replacements.places", "TL-039", t.deleted_partition,
            _in_last("replacecommit", _replace_elsewhere)),
     Damage("a group twice in a plan", "replacements.planned-once", "TL-015", lambda: t.with_plan("compaction"), _planned_twice),
-    Damage("a rollback of another write", "undone.targets", "TL-020", rolled_back, _in_last("rollback", _other_target)),
-    Damage("cleaned files that no plan has", "undone.cleaned", "TL-035", t.cleaned, _forget_planned_files),
+    Damage("a rollback of another write", "removal-plans.targets", "TL-020", rolled_back, _in_last("rollback", _other_target)),
+    Damage("cleaned files that no plan has", "removal-plans.cleaned", "TL-035", t.cleaned, _forget_planned_files),
 )  # fmt: skip

@@ -4,7 +4,7 @@ traces        lost updates
 results       services against their plans, replaced groups, numbers of rows
 times         completion times
 replacements  the file groups that actions replace, and those of plans
-undone        rollbacks and cleans against their plans
+removal_plans rollbacks and cleans against their plans
 
 What may be changed here: what is compared. Imports `checks`, `checks.cheap`, `stored` and the reference.
 """

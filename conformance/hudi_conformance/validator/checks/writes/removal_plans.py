@@ -49,6 +49,6 @@ def _cleaned(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
 
 
 CHECKS = (
-    Check("undone.targets", ("TL-020",), "cheap", _targets, tables="data"),
-    Check("undone.cleaned", ("TL-035",), "cheap", _cleaned, tables="data"),
+    Check("removal-plans.targets", ("TL-020",), "cheap", _targets, tables="data"),
+    Check("removal-plans.cleaned", ("TL-035",), "cheap", _cleaned, tables="data"),
 )
