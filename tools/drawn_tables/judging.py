@@ -59,7 +59,7 @@ def model_of(drawn: Drawn, changes: Sequence[Change]) -> Model:
     model = (MovingModel if drawn.moves else Model)(
         record_key=table.record_key, partition=table.partition_columns, ordering=merging.compared,
         merge_mode=merging.effective_mode, table_type=table.type, partial_update_mode=merging.partial,  # type: ignore[arg-type]
-        delete_marker=merging.marker,
+        delete_marker=merging.marker, has_buckets=table.options.get("hoodie.index.type") == "BUCKET",
     )  # fmt: skip
     for requested, completion, operation, rows in in_order(changes):
         model.apply(operation, rows, requested, completion)  # type: ignore[arg-type]

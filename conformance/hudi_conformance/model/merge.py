@@ -128,6 +128,8 @@ class Rules:
     keeps_tombstones: bool
     behaviour: PayloadBehaviour = PayloadBehaviour()
     marker: tuple[str, str] | None = None
+    #: Writers append to the log of a bucket without a look at its keys: flagged deletes of unknown keys are remembered too.
+    appends: bool = False
 
     def ordering_of(self, row: Row) -> Ordering:
         """The ordering values of `row`; () in commit-time mode, where all rows are equal."""
@@ -195,7 +197,9 @@ class Record:
     def upsert(self, version: Row, rules: Rules) -> None:
         """Merge `version`: it replaces the stored row, is ignored, or removes it."""
         known = bool(self.rows or self.base or self.tombstone is not None)
-        if not known:
+        if not known and rules.appends and rules.is_delete(version):
+            self.tombstone = rules.ordering_of(version)
+        elif not known:
             self.insert(version, rules)
         elif rules.is_delete(version):
             self._delete_flagged(version, rules)

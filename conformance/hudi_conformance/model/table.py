@@ -53,6 +53,7 @@ class Model:
         payload: str | None = None,
         partial_update_mode: str | None = None,
         delete_marker: tuple[str, str] | None = None,
+        has_buckets: bool = False,
     ) -> None:
         mode = merge_mode or ("EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING")
         filled = PARTIAL_UPDATE_MODES[partial_update_mode] if partial_update_mode else ()
@@ -65,6 +66,7 @@ class Model:
             keeps_tombstones=table_type == "MERGE_ON_READ",
             behaviour=behaviour,
             marker=delete_marker,
+            appends=has_buckets and table_type == "MERGE_ON_READ",
         )
         self._merge_on_read = table_type == "MERGE_ON_READ"
         self._changes: list[Change] = []

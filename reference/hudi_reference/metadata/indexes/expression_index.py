@@ -120,9 +120,10 @@ class _Entries:
         living = [path for one in view.groups.latest_slices if one.partition in partitions for path in paths_of(one)]
         present = self._stored_entries(change.before, reader, [path for path in living if path not in found])
         present |= {path: found[path] for path in living if path in found}
-        aggregates = list(self._entries_of_partitions(partitions, present))
+        aggregates = list(self._entries_of_partitions(partitions, present, is_tight=change.replaces_entries))
         keys = {record.key for record in aggregates}
-        gone = [key for one in partitions if (key := expression_partition_stats_key(self.column, one)) not in keys]
+        possible = partitions if change.replaces_entries else ()
+        gone = [key for one in possible if (key := expression_partition_stats_key(self.column, one)) not in keys]
         return Entries([*found.values(), *aggregates], [*removed, *gone])
 
     def _stored_entries(self, table: Table, reader: SliceReader, paths: Sequence[str]) -> dict[str, MetadataRecord]:
@@ -153,7 +154,7 @@ class _Entries:
                 yield path, self._record(partition, name, size, result)
 
     def _entries_of_partitions(
-        self, partitions: Iterable[str], found: Mapping[str, MetadataRecord]
+        self, partitions: Iterable[str], found: Mapping[str, MetadataRecord], *, is_tight: bool = True
     ) -> Iterator[MetadataRecord]:
         """The statistics of each of these partitions: those of its files together."""
         for partition in partitions:
@@ -161,7 +162,7 @@ class _Entries:
             known = [as_partition_statistics(one, partition) for one in files if isinstance(one, ColumnStats)]
             if known:
                 key = expression_partition_stats_key(self.column, partition)
-                yield MetadataRecord(key, replace(reduce(widen_statistics, known), is_tight=True))
+                yield MetadataRecord(key, replace(reduce(widen_statistics, known), is_tight=is_tight))
 
     def _key(self, partition: str, name: str) -> str:
         if self.definition.kind == BuiltIn.BLOOM_FILTERS:

@@ -23,6 +23,7 @@ from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema, without_meta_columns
 from hudi_reference.timeline.contents.metadata import CommitMetadata
+from hudi_reference.timeline.instants.states import COMMITS
 
 #: The prefix of the settings of the metadata table.
 PREFIX = "hoodie.metadata."
@@ -39,6 +40,12 @@ class Change:
     deleted: tuple[str, ...] = ()
     #: Finds records by the name of their partition and their keys in the metadata table before the action.
     find: Callable[[str, Collection[str]], Mapping[str, MetadataRecord]] = lambda partition, keys: {}
+
+    @cached_property
+    def replaces_entries(self) -> bool:
+        """Whether the statistics of partitions replace those before them: no write is pending that began earlier."""
+        pending = self.before.timeline.pending
+        return not any(one.action in COMMITS and one.requested < self.instant for one in pending)
 
     @cached_property
     def views(self) -> tuple[View, View]:

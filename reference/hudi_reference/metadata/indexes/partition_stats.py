@@ -41,13 +41,13 @@ def _group_by_partition(slices: Collection[FileSlice]) -> Iterator[tuple[str, li
 
 
 def _records(
-    partition: str, columns: Sequence[str], schema: AvroSchema, files: Files, version: str
+    partition: str, columns: Sequence[str], schema: AvroSchema, files: Files, version: str, *, is_tight: bool = True
 ) -> Iterator[MetadataRecord]:
     kinds = indexable_columns(schema, version)
     for column in columns:
         kind = pa.string() if column in META_COLUMNS else kinds.get(column)
         parts = [found[column] for found in files.values() if column in found]
-        statistics = None if kind is None else partition_statistics(partition, kind, parts)
+        statistics = None if kind is None else partition_statistics(partition, kind, parts, is_tight=is_tight)
         if statistics is not None:
             yield MetadataRecord(partition_stats_key(column, partition), in_version(statistics, version))
 
@@ -62,10 +62,12 @@ def _changed_statistics(change: Change) -> Entries:
     records, removed, version = [], [], statistics_version(change.before)
     for partition in sorted(touched):
         files = _statistics_of_files(change, slices.get(partition, []))
-        found = [*_records(partition, change.columns, change.schema, files, version)]
+        is_tight = change.replaces_entries
+        found = [*_records(partition, change.columns, change.schema, files, version, is_tight=is_tight)]
         present = {record.key for record in found}
         records += found
-        removed += [key for column in change.columns if (key := partition_stats_key(column, partition)) not in present]
+        if is_tight:
+            removed += [key for column in change.columns if (key := partition_stats_key(column, partition)) not in present]
     return Entries(records, removed)
 
 

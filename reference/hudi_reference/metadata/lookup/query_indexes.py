@@ -25,6 +25,7 @@ from hudi_reference.metadata.lookup.key_lookup import drop_slices_without_keys, 
 from hudi_reference.metadata.lookup.secondary_lookup import groups_with_values
 from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.metadata.records import ColumnStats, FileList, MetadataRecord, PartitionList, PartitionStats, Statistics
+from hudi_reference.metadata.statistics.partitions import partitions_with_late_writes
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.pruning.predicates import Comparison
 from hudi_reference.query.pruning.table_indexes import Commits, Filter
@@ -46,7 +47,7 @@ def open_indexes(table: Table, timeline: Timeline, commits: Commits) -> "QueryIn
         return None
     snapshot = open_snapshot(table, timeline, commits)
     listed = None if snapshot is None else _partition_list(snapshot)
-    return None if snapshot is None or listed is None else QueryIndexes(table, snapshot, listed)
+    return None if snapshot is None or listed is None else QueryIndexes(table, snapshot, listed, commits)
 
 
 def _partition_list(snapshot: IndexSnapshot) -> PartitionList | None:
@@ -62,6 +63,7 @@ class QueryIndexes:
     table: Table
     snapshot: IndexSnapshot
     listed: PartitionList
+    commits: Commits
 
     @implements("MDT-005", "MDT-006", "MDT-007", "MDT-008", "MDT-009")
     def paths(self, among: Callable[[Iterable[str]], Iterable[str]]) -> Collection[str]:
@@ -91,8 +93,12 @@ class QueryIndexes:
                     records = self.snapshot.get(BuiltIn.PARTITION_STATS, keys)
                     stats = [_payload_as(PartitionStats, records.get(key)) for key in keys]
                     holds = may_hold(stats, kind, operator, value)
-                    found = [one for one, may in zip(found, holds, strict=True) if may]
+                    found = [one for one, may in zip(found, holds, strict=True) if may or one in self._with_late_writes]
         return found
+
+    @cached_property
+    def _with_late_writes(self) -> frozenset[str]:
+        return partitions_with_late_writes(self.commits)
 
     def matching(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
         """The slices that may have rows which the filter selects."""
