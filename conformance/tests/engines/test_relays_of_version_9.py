@@ -114,7 +114,7 @@ def city_of(key: str) -> str:
 @TYPES_OF_TABLES
 @pytest.mark.parametrize("creator", ["reference", "1.2.0", "rs"])
 def test_three_engines_write_a_table_in_turn(newest: Client, rs: Client, tmp_path: Path, creator: str, type: Type) -> None:
-    """LAY-002: whoever created the table, each write and service of one engine is read by all three, and the table is sound."""
+    """LAY-002: whichever engine created the table, each write and service of one engine is read by all three, and the table is sound."""
     rng = random.Random(f"{creator} {type}")
     engines: dict[str, Engine | Client] = {"reference": Reference(), "1.2.0": newest, "rs": rs}
     program = Program(type, "COMMIT_TIME_ORDERING" if creator == "rs" else "EVENT_TIME_ORDERING", True, version=9)
