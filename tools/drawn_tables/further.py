@@ -108,6 +108,7 @@ class FurtherDrawer(WideDrawer):
     def prepare(self) -> None:
         """Keys inside a record are unique."""
         super().prepare()
+        self.pending: set[str] = set()
         if "k.id" in self.placing.types:
             self.place_of = {key: (key, *place[1:]) for key, place in self.place_of.items()}
 
@@ -143,10 +144,18 @@ class FurtherDrawer(WideDrawer):
     def _overlapping(self, number: int) -> list[Step]:
         """A write, during which other steps are taken."""
         (slow,) = self._do_upsert(number)
+        self.pending = {str(row["id"]) for row in slow.rows}
         steps = [replace(slow, kind="begin", model="nothing")]
         for does in self.rng.choices(("upsert", "upsert", "flagged", "delete", "compact", "planned"), k=self.rng.randint(1, 3)):
             steps += getattr(self, f"_do_{does}")(number + len(steps))
+        self.pending = set()
         return [*steps, replace(slow, kind="finish", of=number, model="upsert")]
+
+    def _do_delete(self, number: int) -> Sequence[Step]:
+        """Deletes of keys that no pending write has: in a bucket without a file group they would write nothing."""
+        (step,) = super()._do_delete(number)
+        rows = tuple(row for row in step.rows if row["id"] not in self.pending)
+        return [replace(step, rows=rows)] if rows else self._do_upsert(number)
 
     def _do_merge(self, number: int) -> Sequence[Step]:
         return self._do_upsert(number) if self._is_nested else super()._do_merge(number)
