@@ -177,7 +177,7 @@ def make_plan(
     zone = table.properties.zone
     time, window = _instant(query, as_of, zone), _window(query, begin, end, include_begin, zone)
     comparisons, changed = list(where), None
-    view = table.view(time, where=None if query in _OF_WINDOWS else comparisons)
+    view = table.view(time, where=() if query in _OF_WINDOWS else comparisons)
     if query == "cdc":
         return _plan_of_changes(table, view, window, columns, comparisons)
     if query == "incremental":

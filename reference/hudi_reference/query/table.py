@@ -225,7 +225,7 @@ class Table:
         is an open side. Bounds are texts as for `as_of`. Records that are deleted at the window's end are not returned.
         Raises InvalidQuery if the window ends before it begins, and if files of the state at its end were cleaned.
         """
-        view, window = self.view(), Window.between(begin, end, include_begin, self.properties.zone)
+        view, window = self.view(where=()), Window.between(begin, end, include_begin, self.properties.zone)
         changed = plan_incremental(window, self.storage, self.properties, view.timeline, view.groups)
         return self._read(replace(view, timeline=changed.timeline, groups=changed.groups), columns, where, changed=changed)
 
@@ -246,7 +246,7 @@ class Table:
         write are compared. Raises InvalidQuery if the window ends before it begins, and if files of a change were cleaned.
         """
         check_readable(self.properties)
-        view, window = self.view(), Window.between(begin, end, include_begin, self.properties.zone)
+        view, window = self.view(where=()), Window.between(begin, end, include_begin, self.properties.zone)
         query = ChangeQuery(view.reader(self))
         names, comparisons = list(query.schema.names if columns is None else columns), list(where)
         check_columns([*names, *(column for column, _, _ in comparisons)], query.schema)

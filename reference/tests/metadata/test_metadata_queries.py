@@ -183,6 +183,36 @@ def test_a_listing_that_lacks_a_write_is_not_used(kind: Any) -> None:
     expect_equal(table)
 
 
+def test_a_window_reads_the_files_that_a_snapshot_reads() -> None:
+    """MDT-009, TYP-009: neither has the log files of a failed write that a rollback left, as one without markers does.
+
+    The files are older than the active timeline, so that nothing else shows that their write did not complete.
+    """
+    table = table_of(
+        "MERGE_ON_READ", {"hoodie.metadata.enable": "true", "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}, 1
+    )
+    storage = table.storage
+    before = {info.path: storage.get(info.path) for info in storage.list()}
+    table.upsert(rows(("k0", "p0", 100)))
+    after = {info.path: storage.get(info.path) for info in storage.list()}
+    for path in after:
+        storage.delete(path)
+    for path, content in before.items():
+        storage.put(path, content)
+    for number in range(6):
+        table.upsert(rows((f"k{number % 3}", f"p{number % 3}", number)))
+    archive(table)
+    for path in after.keys() - before.keys():
+        if not path.startswith(".hoodie"):
+            storage.put(path, after[path])
+    present, first = again(table), table.timeline.commits[0].requested
+    without = again(table, **{"hoodie.metadata.enable": "false"})
+    assert "'n': 100" in str(without.snapshot().to_pylist())  # the files are found where storage is listed
+    assert "'n': 100" not in str(present.snapshot().to_pylist())
+    assert Counter(map(repr, present.incremental().to_pylist())) == Counter(map(repr, present.snapshot().to_pylist()))
+    assert "'n': 100" not in str(present.changes(first).to_pylist())
+
+
 @EACH_TYPE
 def test_entries_of_pending_writes_are_not_used(kind: Any) -> None:
     """OCC-021: the metadata table has completed a write that the table has not."""
