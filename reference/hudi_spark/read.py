@@ -189,7 +189,7 @@ def make_plan(
     native = native and reader.dropped is None and reader.by_id is None
     direct = base_files_for_spark(table, view, slices, logs=logs) if native else {}
     merged = [found for found in slices if found not in direct]
-    paths = (found.path(name) for found in merged for name in (found.base_file, *found.log_files) if name)
+    paths = (path for found in merged for path in found.paths)
     committed = reader.scanner.committed
     committed = replace(committed, spans={path: committed.spans[path] for path in paths if path in committed.spans})
     task = replace(plan.read, reader=replace(reader, scanner=replace(reader.scanner, committed=committed)))

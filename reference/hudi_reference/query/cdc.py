@@ -116,10 +116,11 @@ class ChangePlan:
         for state in (change.before, change.after):
             if state is not None and state.missing:
                 raise self._file_missing(change.instant, state.path(min(state.missing)))
+        before = () if change.before is None else change.before.files
         for stat in stats:
-            if change.after is None or stat.path not in _paths(change.after):
+            if change.after is None or stat.path not in change.after.paths:
                 raise self._file_missing(change.instant, stat.path)
-            if not stat.is_log and stat.previous_base_file and stat.previous_base_file not in _names(change.before):
+            if not stat.is_log and stat.previous_base_file and stat.previous_base_file not in before:
                 raise self._file_missing(change.instant, stat.previous_base_file)
         return change
 
@@ -137,14 +138,6 @@ def _group_stats(stats: Iterable[WriteStat]) -> list[tuple[GroupId, list[WriteSt
 
 def _logs_of(stats: Iterable[WriteStat]) -> tuple[str, ...]:
     return tuple(path for stat in stats for path in sorted(stat.changes))
-
-
-def _names(file_slice: FileSlice | None) -> tuple[str, ...]:
-    return () if file_slice is None else tuple(name for name in (file_slice.base_file, *file_slice.log_files) if name)
-
-
-def _paths(file_slice: FileSlice) -> tuple[str, ...]:
-    return tuple(file_slice.path(name) for name in _names(file_slice))
 
 
 @implements("TYP-012", "TYP-013", "TYP-004", "BLK-031")

@@ -65,6 +65,16 @@ class FileSlice:
         parsed = parse_data_file_name(self.base_file or "")
         return parsed.instant if isinstance(parsed, BaseFileName) else ""
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files, the base file first."""
+        return (*((self.base_file,) if self.base_file else ()), *self.log_files)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of the files below the base path, the base file first."""
+        return tuple(map(self.path, self.files))
+
     def path(self, name: str) -> str:
         """A file's path below the base path."""
         return join_path(self.partition, name)
@@ -100,7 +110,7 @@ class FileGroup:
     @implements("RDR-006", "RDR-011")
     def at(self, timeline: Timeline, *, is_legacy: bool = False) -> "FileGroup | None":
         """The group as it was on an earlier timeline; None if it had no slice then."""
-        names = [(one, name) for one in self.slices for name in (one.base_file, *one.log_files) if name]
+        names = [(one, name) for one in self.slices for name in one.files]
         parsed = [(name, parse_data_file_name(name)) for _, name in names]
         files = [(name, file) for name, file in parsed if file is not None]
         listed = {one.path(name) for one, name in names if name not in one.missing}
@@ -390,6 +400,5 @@ def _make_slices(
 @implements("TL-036")
 def _mark_missing_files(file_slice: FileSlice, listed: set[str]) -> FileSlice:
     """The slice with those of its files marked as missing that storage does not have."""
-    names = (*((file_slice.base_file,) if file_slice.base_file else ()), *file_slice.log_files)
-    missing = frozenset(name for name in names if file_slice.path(name) not in listed)
+    missing = frozenset(name for name in file_slice.files if file_slice.path(name) not in listed)
     return replace(file_slice, missing=missing) if missing else file_slice

@@ -69,8 +69,7 @@ def use_threads(storage: Storage, slices: Sequence[FileSlice], committed: Mappin
 
     Files on a local file system do not make a reader wait. Their size is that of the files that the active timeline describes.
     """
-    paths = (one.path(name) for one in slices for name in (one.base_file, *one.log_files) if name)
-    sizes = [found[-1][1] for path in paths if (found := committed.get(path))]
+    sizes = [found[-1][1] for one in slices for path in one.paths if (found := committed.get(path))]
     is_small = bool(sizes) and sum(sizes) < len(sizes) * SMALL_FILE
     return len(slices) > 1 and not (is_small and isinstance(storage, LocalStorage))
 

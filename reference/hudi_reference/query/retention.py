@@ -161,4 +161,4 @@ def _compacted_log_files(
 
 def _names(groups: FileGroups, identity: GroupId) -> frozenset[str]:
     group = groups.groups.get(identity)
-    return frozenset(name for one in (group.slices if group else ()) for name in (one.base_file or "", *one.log_files))
+    return frozenset(name for one in (group.slices if group else ()) for name in one.files)

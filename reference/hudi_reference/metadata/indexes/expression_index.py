@@ -47,7 +47,6 @@ from hudi_reference.metadata.records import (
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.metadata.value_types import typed_bound, value_type_of
 from hudi_reference.metadata.writer import Entries
-from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
@@ -99,7 +98,7 @@ class _Entries:
     @implements("IDX-035")
     def whole(self, table: Table, view: View) -> Iterator[MetadataRecord]:
         """The entries of the files of the latest slices, and of their partitions."""
-        paths = {path for one in view.groups.latest_slices for path in paths_of(one)}
+        paths = {path for one in view.groups.latest_slices for path in one.paths}
         files = [(info.path, info.size) for info in table.storage.list(skip=META_FOLDER) if info.path in paths]
         found = dict(self._entries_of_files(table, view.reader(table), files))
         partitions = {split_path(path)[0] for path in found} if table.properties.partition_fields else set()
@@ -117,7 +116,7 @@ class _Entries:
         if self.definition.kind == BuiltIn.BLOOM_FILTERS or not change.after.properties.partition_fields:
             return Entries(list(found.values()), removed)
         partitions = sorted({partition for partition, _ in changed_groups(change.commit)})
-        living = [path for one in view.groups.latest_slices if one.partition in partitions for path in paths_of(one)]
+        living = [path for one in view.groups.latest_slices if one.partition in partitions for path in one.paths]
         present = self._stored_entries(change.before, reader, [path for path in living if path not in found])
         present |= {path: found[path] for path in living if path in found}
         aggregates = list(self._entries_of_partitions(partitions, present, is_tight=change.replaces_entries))
@@ -198,11 +197,6 @@ def zone_of(options: Mapping[str, str]) -> datetime.tzinfo:
         raise Misuse(
             "an unknown time zone", rule="IDX-037", expected="a name as Europe/Oslo", found=f"{_ZONE}={name}"
         ) from error
-
-
-def paths_of(file_slice: FileSlice) -> list[str]:
-    """The paths of the files of a slice."""
-    return [file_slice.path(name) for name in (file_slice.base_file, *file_slice.log_files) if name]
 
 
 def as_partition_statistics(stats: ColumnStats, partition: str) -> PartitionStats:

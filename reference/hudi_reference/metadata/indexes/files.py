@@ -20,7 +20,7 @@ Sizes = Mapping[str, Mapping[str, int]]
 def _all_files(table: Table, view: View) -> Iterator[MetadataRecord]:
     found: dict[str, dict[str, int]] = {}
     slices = [one for group in view.groups for one in group.slices]
-    read = {one.path(name) for one in slices for name in (one.base_file, *one.log_files) if name}
+    read = {path for one in slices for path in one.paths}
     for info in table.storage.list(skip=META_FOLDER):
         partition, name = split_path(info.path)
         if info.path in read or _is_committed_change_log(name, view):

@@ -86,8 +86,7 @@ def _statistics_of_files(change: Change, slices: Sequence[FileSlice]) -> Files:
 
 
 def _paths_of_slice(found: FileSlice) -> dict[str, str]:
-    names = (name for name in (found.base_file, *found.log_files) if name is not None and name not in found.missing)
-    return {name: found.path(name) for name in names}
+    return {name: found.path(name) for name in found.files if name not in found.missing}
 
 
 def _statistics_of_file(change: Change, path: str, stored: Mapping[str, MetadataRecord]) -> Mapping[str, ColumnStats]:

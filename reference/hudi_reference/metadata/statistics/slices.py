@@ -20,8 +20,8 @@ def slice_statistics(storage: Storage, found: FileSlice, columns: Sequence[str])
     """The statistics of the columns in each file of a slice, by the name of the file."""
     known: dict[str, ColumnStats] = {}
     result: dict[str, Mapping[str, ColumnStats]] = {}
-    for name in (found.base_file, *found.log_files):
-        if name is not None and name not in found.missing:
+    for name in found.files:
+        if name not in found.missing:
             own = statistics_of(storage, found.path(name), columns)
             result[name] = fill_missing_columns(own.columns, own.partial, known, name) if own.is_log else own.columns
             known |= {

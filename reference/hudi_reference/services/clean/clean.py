@@ -22,7 +22,6 @@ from hudi_reference.services.planning.clean_plan import (
     change_files_of,
     deletable_slices,
     earliest_to_retain,
-    paths_of,
     planned_files,
 )
 from hudi_reference.services.planning.index_plan import files_to_index
@@ -105,7 +104,7 @@ def plan_clean(table: Table, options: Mapping[str, str] | None = None) -> dict[s
     planned = groups_in_plans(table, timeline)
     kept = savepointed_files(table, timeline) | files_to_index(table, timeline)
     slices = tuple(deletable_slices(policy, groups, earliest, kept, planned))
-    files = [path for found in slices for path in paths_of(found) if path.rpartition("/")[2] not in found.missing]
+    files = [path for found in slices for path in found.paths if path.rpartition("/")[2] not in found.missing]
     files += change_files_of(table.storage, slices)
     if not files:
         return None

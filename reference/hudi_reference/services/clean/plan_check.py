@@ -20,7 +20,7 @@ from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.query.file_groups import FileGroup, FileGroups, FileSlice, load_file_groups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.planning.clean_plan import paths_of, planned_files
+from hudi_reference.services.planning.clean_plan import planned_files
 from hudi_reference.services.planning.index_plan import files_to_index
 from hudi_reference.services.planning.plan_execution import Plan, by_partition
 from hudi_reference.services.planning.unsafe_plan import unsafe_plan
@@ -57,7 +57,7 @@ def check_plan(table: Table, requested: str, plan: Plan) -> None:
     bases = {}
     for needed in _slices_needed(groups, (plan.get("earliestInstantToRetain") or {}).get("timestamp")):
         because = (needed.rule, needed.reason)
-        must_stay |= dict.fromkeys(paths_of(needed.file_slice), because)
+        must_stay |= dict.fromkeys(needed.file_slice.paths, because)
         bases[(*needed.file_slice.group, needed.file_slice.base_file_instant)] = because
     pending = {found.requested for found in timeline.pending}
     foreign = _outside_partitions(table, groups, planned)

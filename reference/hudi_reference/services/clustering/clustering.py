@@ -26,7 +26,7 @@ from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.layout.partitions import mark_partition
 from hudi_reference.number_settings import number_setting
-from hudi_reference.query.file_groups import FileSlice, GroupId, load_commit
+from hudi_reference.query.file_groups import GroupId, load_commit
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, with_meta_columns
@@ -211,17 +211,13 @@ def check_unchanged(view: View, groups: Sequence[InputGroup]) -> None:
         identity: GroupId = (planned.partition, planned.file_id)
         group = view.groups.groups.get(identity)
         present = None if group is None else group.latest
-        if present is None or _file_names(present) != _file_names(planned):
+        if present is None or set(present.files) != set(planned.files):
             raise ConcurrentChange(
                 "a file group has changed since its clustering was planned", rule="SVC-009", path=planned.partition,
-                expected=", ".join(sorted(_file_names(planned))),
-                found="a replaced file group" if present is None else ", ".join(sorted(_file_names(present))),
+                expected=", ".join(sorted(planned.files)),
+                found="a replaced file group" if present is None else ", ".join(sorted(present.files)),
                 remedy="plan another clustering; this plan was withdrawn",
             )  # fmt: skip
-
-
-def _file_names(file_slice: FileSlice) -> set[str]:
-    return {name for name in (file_slice.base_file, *file_slice.log_files) if name}
 
 
 @dataclass(frozen=True)

@@ -91,14 +91,8 @@ def deletable_slices(
         if (group.partition, group.file_id) in planned:
             continue
         for found in _old_slices(policy, group, earliest):
-            if not any(path in savepointed for path in paths_of(found)):
+            if not any(path in savepointed for path in found.paths):
                 yield found
-
-
-def paths_of(file_slice: FileSlice) -> tuple[str, ...]:
-    """The paths of a slice's files, the base file first."""
-    base = () if file_slice.base_file is None else (file_slice.base_file,)
-    return tuple(map(file_slice.path, (*base, *file_slice.log_files)))
 
 
 @implements("CLN-001")

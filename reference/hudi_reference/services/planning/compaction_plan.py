@@ -118,9 +118,8 @@ def operations_in(plan: Plan) -> tuple[Operation, ...]:
 
 def present_slice(table: Table, operation: Operation) -> FileSlice:
     """The slice of a planned operation, with the names of its files that do not exist any more."""
-    file_slice = operation.file_slice
-    names = (*((file_slice.base_file,) if file_slice.base_file else ()), *file_slice.log_files)
-    return replace(file_slice, missing=frozenset(name for name in names if table.storage.head(file_slice.path(name)) is None))
+    found = operation.file_slice
+    return replace(found, missing=frozenset(name for name in found.files if table.storage.head(found.path(name)) is None))
 
 
 @implements("SVC-005", "TL-029")

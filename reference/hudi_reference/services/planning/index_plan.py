@@ -15,7 +15,6 @@ from hudi_reference.metadata.indexes.index import Index
 from hudi_reference.query.file_groups import FileGroups, load_file_groups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.planning.clean_plan import paths_of
 from hudi_reference.services.planning.plan_execution import pending_of
 from hudi_reference.timeline.active import Timeline
 
@@ -62,5 +61,5 @@ def files_to_index(table: Table, timeline: Timeline) -> frozenset[str]:
         path
         for pending in pending_of(timeline, "indexing")
         for found in base_groups(table, timeline, pending.requested).latest_slices
-        for path in paths_of(found)
+        for path in found.paths
     )

@@ -8,7 +8,7 @@ from hudi_reference.query.file_groups import load_file_groups
 from hudi_reference.query.retention import find_missing_file
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.planning.clean_plan import paths_of, planned_files
+from hudi_reference.services.planning.clean_plan import planned_files
 from hudi_reference.services.planning.plan_execution import pending_of, read_plan
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
@@ -31,7 +31,7 @@ def check_state_complete(table: Table, timeline: Timeline, removed: Sequence[Ins
     gone = [found.path(name) for found in groups.latest_slices for name in sorted(found.missing)]
     path = gone[0] if gone else find_missing_file(table.storage, table.properties, list(removed), groups)
     to_be_deleted = files_of_pending_cleans(table, timeline)
-    path = path or next((file for found in groups.latest_slices for file in paths_of(found) if file in to_be_deleted), None)
+    path = path or next((file for found in groups.latest_slices for file in found.paths if file in to_be_deleted), None)
     if path is not None:
         raise CannotUndo(
             "a clean has deleted files of this state, or is planned to", rule="TL-023", path=path,

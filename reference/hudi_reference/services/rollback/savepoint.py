@@ -12,7 +12,6 @@ from hudi_reference.query.file_groups import load_file_groups
 from hudi_reference.query.retention import find_missing_file
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.planning.clean_plan import paths_of
 from hudi_reference.services.planning.plan_execution import by_partition, path_in, read_content
 from hudi_reference.services.planning.rollback_validation import files_of_pending_cleans
 from hudi_reference.timeline.active import Timeline
@@ -64,7 +63,7 @@ def savepoint_files(table: Table, instant: str) -> tuple[str, ...]:
     groups = load_file_groups(table.storage, table.properties, timeline.until(instant))
     later = [found for found in timeline.commits if found.requested > instant]
     lost = find_missing_file(table.storage, table.properties, later, groups)
-    files = (*(path for found in groups.latest_slices for path in paths_of(found)), *([lost] if lost else ()))
+    files = (*(path for found in groups.latest_slices for path in found.paths), *([lost] if lost else ()))
     _check_kept(table, timeline, instant, files)
     return files
 
