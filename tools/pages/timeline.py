@@ -45,7 +45,7 @@ def _lines() -> Iterator[str]:
     yield "\nThe inflight file of a commit has no action in its name. If the completed file has another"
     yield "action in its name, the action has that name after its completion."
     yield "The files of a schemacommit are in `.hoodie/.schema/`.\n"
-    yield "## What the files hold\n"
+    yield "## Contents of the files\n"
     yield "Avro containers with one record. The schema in the file is used, not the schema of the reader. *empty* is a file"
     yield "without content. Parentheses list the forms that other releases write or that tables upgraded from version 6 have.\n"
     yield from _table(("action", "requested", "inflight", "completed"), map(_contents, ACTIONS.values()))
