@@ -17,10 +17,11 @@ A *wrong answer* is an answer without an error; these failures are dangerous and
 where an answer is expected. The numbers count the cases that fail for the same reason. `hudi-conformance explain CASE`
 explains a case, and `hudi-conformance run ENGINE --only CASE` runs it.
 
-The column *danger* says what a failure of such a case may do: `lost-write`: a committed change is missing; `silent-stale`: an older
-version is returned; `resurrected-row`: a deleted row is returned; `double-apply`: a change counts twice; `dirty-read`: a change
-that was not committed is returned; `silent-guess`: damaged, missing or unsupported content is replaced by a guess; `wrong-value`:
-a value is changed. The last column has a case, and the [errata](../conformance/hudi_conformance/errata.toml) about the difference.
+The column *danger* says what a failure of such a case may do: `lost-write`: a committed change is missing; `silent-stale`: an
+older version is returned; `resurrected-row`: a deleted row is returned; `double-apply`: a change counts twice; `dirty-read`: a
+change that was not committed is returned; `silent-guess`: damaged, missing or unsupported content is replaced by a guess;
+`wrong-value`: a value is changed. The last column has a case, and the
+[errata](../conformance/hudi_conformance/errata.toml) about the difference.
 """
 
 

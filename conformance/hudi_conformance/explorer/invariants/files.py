@@ -8,7 +8,7 @@ from hudi_conformance.explorer.invariants.step_context import StepContext
 from hudi_reference.errors import MalformedTable
 from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
 from hudi_reference.query.file_groups import FileSlice
-from hudi_reference.services.planning.clean_plan import paths_of, planned_files
+from hudi_reference.services.planning.clean_plan import planned_files
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
 
@@ -162,7 +162,7 @@ def cleans_spare_what_is_needed(m: StepContext) -> str | None:
 
 
 def _latest(slices: tuple[FileSlice, ...]) -> set[str]:
-    return {path for found in slices for path in paths_of(found)}
+    return {path for found in slices for path in found.paths}
 
 
 def _paths_in(instant: Instant, plan: Mapping[str, Any]) -> set[str]:
