@@ -1,13 +1,17 @@
 """No false finding: golden tables of every writer, tables in use, and tables after crashes."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import clause_places_samples as c
+import pyarrow as pa
 import pytest
+import timeline_damages_samples
 import validated_tables_samples as t
 
 from hudi_conformance.cases.schema import fixtures_root
+from hudi_conformance.suite.support.concurrent.slow_writers import NON_BLOCKING
 from hudi_conformance.validator.all_checks import CHEAP
 from hudi_conformance.validator.checks.finding import UNSOUND as UNSOUND_SEVERITIES
 from hudi_conformance.validator.stored.table import load_table
@@ -231,3 +235,30 @@ def test_an_indexer_updates_the_metadata_table_for_completed_writes():
     assert "TL-032" in t.rules_of(t.validated(storage, CHEAP).findings)
     storage.put(f"{t.TIMELINE}/{int(write.requested) - 1:017}_{int(write.completion or 0) + 1:017}.indexing", b"")
     assert not {"TL-032", "OCC-022"} & t.rules_of(t.validated(storage, CHEAP).findings)
+
+
+@pytest.mark.parametrize("completion", [None, "requested"])
+def test_an_upgrade_keeps_archived_actions_without_completion_times(completion):
+    """LSM-018, TL-004: releases before 0.14 did not archive the time of the completion."""
+    storage = c.copied(fixtures_root() / "compatibility" / "upgraded.cow.archived" / "table")
+
+    def change(rows):
+        at = rows.schema.get_field_index("completionTime")
+        times = [None] * rows.num_rows if completion is None else rows.column("instantTime").to_pylist()
+        return rows.set_column(at, rows.schema.field(at), pa.array(times, rows.schema.field(at).type))
+
+    timeline_damages_samples.edit_history(change)(storage)
+    assert not {"LSM-018", "TL-004"} & t.rules_of(t.validated(storage, CHEAP).findings)
+
+
+@pytest.mark.parametrize("non_blocking", [True, False])
+def test_file_groups_of_a_bucket_have_one_id_in_all_partitions(non_blocking):
+    """TL-039, NBC-004: a group whose files were cleaned was not in the partition in which another one has the same id."""
+    options = NON_BLOCKING if non_blocking else {}
+    storage = t.merge_on_read(**options)
+    replace(t.reopened(storage), options=options).insert_overwrite(t.rows(1))
+    file_id = next(one for one in t.stored(storage).owned if one.partition == "north").file_id
+    t.change_record(storage, t.completed(storage, "replacecommit"),
+                    lambda record: record.update(partitionToReplaceFileIds={"elsewhere": [file_id]}))  # fmt: skip
+    found = [one for one in t.validated(storage, CHEAP).findings if one.rule == "TL-039" and one.key == file_id]
+    assert bool(found) is not non_blocking

@@ -1,5 +1,6 @@
 """The file groups that replacing actions name, and the entries of plans: each names groups that it can mean."""
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 
@@ -8,6 +9,7 @@ from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.query.file_groups import GroupId
 
+_OF_BUCKET = re.compile(r"\d{8}-0000-0000-0000-\d{12}(-\d+)?")
 RESTORE = "restore the completed file from another copy of the table"
 
 
@@ -26,7 +28,10 @@ def _own_groups(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
 
 
 def _places(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """TL-039: a replaced file group is named with its partition. Ids are unique in a table, so that another one is wrong."""
+    """TL-039: a replaced file group is named with its partition. Ids are unique in a table, so that another one is wrong.
+
+    Non-blocking writers give file groups of one bucket the same id in all partitions (NBC-004).
+    """
     known: dict[str, set[str]] = {}
     stored = ((stat.file_id, stat.partition) for commit in table.owned.commits.values() for stat in commit.stats)
     for file_id, partition in chain(stored, ((one.file_id, one.partition) for one in table.owned)):
@@ -34,7 +39,7 @@ def _places(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
     for instant, commit in table.owned.commits.items():
         for partition, ids in commit.replaced.items():
             tally.looked("TL-039", at=len(ids))
-            for file_id in ids:
+            for file_id in (one for one in ids if _OF_BUCKET.fullmatch(one) is None):
                 places = known.get(file_id, {partition})
                 if partition not in places:
                     yield Finding(
