@@ -13,6 +13,7 @@ from hudi_conformance.validator.checks.cheap import (
     settings,
     timeline,
 )
+from hudi_conformance.validator.checks.deep.changes import CHANGES
 from hudi_conformance.validator.checks.deep.clusterings import CLUSTERINGS
 from hudi_conformance.validator.checks.deep.groups import GROUPS
 from hudi_conformance.validator.checks.deep.key_entries import FILE_ENTRIES, KEY_ENTRIES
@@ -40,5 +41,5 @@ CHEAP: tuple[Check, ...] = (
     *log_files.CHECKS,
     *base_files.CHECKS,
 )
-DEEP: tuple[Check, ...] = (GROUPS, CLUSTERINGS, UNNAMED_FILES, PARTITION_FIELDS, KEYS, KEY_ENTRIES, FILE_ENTRIES)
+DEEP: tuple[Check, ...] = (GROUPS, CHANGES, CLUSTERINGS, UNNAMED_FILES, PARTITION_FIELDS, KEYS, KEY_ENTRIES, FILE_ENTRIES)
 ALL = (*CHEAP, *DEEP)

@@ -12,6 +12,7 @@ from damages_samples import Damage
 from hudi_reference import rollback
 from hudi_reference.layout.names import join_path, split_path
 from hudi_reference.layout.properties import PROPERTIES_PATH
+from hudi_reference.metadata.writer import first_log_file
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
@@ -116,6 +117,27 @@ def _another_group(record: Any) -> None:
     t.stats_of(record)[0]["fileId"] = "another"
 
 
+def _log_file(storage: Storage) -> None:
+    """The last write of a copy-on-write table stored a log file, too."""
+    path = t.base_files(storage)[-1]
+    folder, name = split_path(path)
+    file_id, _, rest = name.split("_")
+    requested = rest.partition(".")[0]
+    log, data = join_path(folder, f".{file_id}_{requested}.log.1_1-0-1"), first_log_file(requested)
+    storage.put(log, data)
+    counts = dict.fromkeys(("numWrites", "numInserts", "numUpdateWrites", "numDeletes"), 0)
+
+    def change(record: Any) -> None:
+        stats = record["partitionToWriteStats"][folder]
+        stats.append({**stats[0], **counts, "path": log, "fileSizeInBytes": len(data)})
+
+    t.change_record(storage, t.completed(storage, "commit"), change)
+
+
+def _count_more_updates(record: Any) -> None:
+    t.stats_of(record)[0]["numUpdateWrites"] += 9
+
+
 CONTRADICTION_DAMAGES = (
     Damage("a key with two values", "properties.one-value", "PROP-001", t.copy_on_write,
            _append(b"hoodie.table.base.file.format=ORC\nhoodie.table.base.file.format=PARQUET\n")),
@@ -130,6 +152,8 @@ CONTRADICTION_DAMAGES = (
     Damage("a group that its file does not belong to", "actions.own-files", "LAY-020", t.copy_on_write,
            _in_last("commit", _another_group), ("TL-007", "TL-005")),
     Damage("completed in the future", "timeline.future", "TT-005", t.copy_on_write, _complete_late),
+    Damage("a log file of a copy-on-write table", "timeline.table-type", "TYP-002", t.copy_on_write, _log_file),
+    Damage("more updates than rows", "results.row-counts", "TL-005", t.copy_on_write, _in_last("commit", _count_more_updates)),
     Damage("archived without a completion", "history.rows", "LSM-018", t.archived,
            timeline.edit_history(_value("completionTime", None))),
     Damage("archived before it was requested", "history.rows", "TL-004", t.archived,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.table import StateFile, StoredTable
 from hudi_reference.errors import HudiError
-from hudi_reference.layout.names import split_path
+from hudi_reference.layout.names import LogFileName, parse_data_file_name, split_path
 from hudi_reference.timeline.contents.avro_container import Record
 from hudi_reference.timeline.contents.metadata import SERVICES
 from hudi_reference.timeline.instants.instant import Instant
@@ -193,6 +193,21 @@ def _types(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
                 "a merge-on-read table", "hoodie.table.type=COPY_ON_WRITE",
                 "set hoodie.table.type=MERGE_ON_READ in hoodie.properties",
             )  # fmt: skip
+    if is_mor == "COPY_ON_WRITE":
+        yield from _log_files(table, tally)
+
+
+def _log_files(table: StoredTable, tally: Tally) -> Iterator[Finding]:
+    """TYP-002: the writes of a copy-on-write table store no log files but those of captured changes."""
+    for instant, commit in table.commits.items():
+        for stat in commit.stats:
+            tally.looked("TYP-002")
+            if isinstance(parse_data_file_name(split_path(stat.path)[1]), LogFileName) and not stat.path.endswith(".cdc"):
+                yield Finding(
+                    "TYP-002", "wrong-answers", stat.path, "Readers of copy-on-write tables do not read the file.",
+                    "base files alone, because the table is copy-on-write", f"a log file of {instant.file_name}",
+                    "set hoodie.table.type=MERGE_ON_READ in hoodie.properties, and compact", key=stat.file_id,
+                )  # fmt: skip
 
 
 CHECKS = (
@@ -204,5 +219,5 @@ CHECKS = (
     Check("timeline.one-action-for-a-time", ("TL-034",), "cheap", _one_action_for_a_time),
     Check("timeline.completion-times", ("TT-003",), "cheap", _completion_times),
     Check("timeline.future", ("TT-005",), "cheap", _future),
-    Check("timeline.table-type", ("TL-038",), "cheap", _types),
+    Check("timeline.table-type", ("TL-038", "TYP-002"), "cheap", _types),
 )

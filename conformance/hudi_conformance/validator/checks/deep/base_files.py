@@ -22,6 +22,7 @@ from hudi_reference.schema.avro import META_COLUMNS
 
 COMMIT_TIME, PATH, FILE_NAME = "_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name"
 SEQUENCE = "_hoodie_commit_seqno"
+NOT_UNIQUE = "Consumers that identify changes by these numbers take two rows for one."
 REWRITE = "restore the file from another copy of the table, or restore the table to a savepoint before the file was written"
 
 
@@ -223,6 +224,10 @@ def sequence_numbers_are_unique(opened: Opened, file: BaseFile, tally: Tally) ->
         return
     numbers = file.rows.column(SEQUENCE).cast(pa.string())
     tally.looked("META-005", at=len(numbers))
+    if wrong := malformed_numbers(numbers):
+        yield file.finding(
+            "META-005", "cosmetic", NOT_UNIQUE, "time_task_number", described(numbers, wrong), key_at(file, wrong)
+        )
     if pc.count_distinct(numbers).as_py() == len(numbers) - numbers.null_count:
         return
     both = pa.table({"time": file.rows.column(COMMIT_TIME).cast(pa.string()), "number": numbers})
@@ -232,9 +237,14 @@ def sequence_numbers_are_unique(opened: Opened, file: BaseFile, tally: Tally) ->
         number = twice.column("number")[0].as_py()
         rows = where(pc.equal(numbers, number))
         yield file.finding(
-            "META-005", "cosmetic", "Consumers that identify changes by these numbers take two rows for one.",
+            "META-005", "cosmetic", NOT_UNIQUE,
             "one row for each sequence number", f"{number!r} in rows {rows[0]} and {rows[1]}", key_at(file, rows),
         )  # fmt: skip
+
+
+def malformed_numbers(numbers: pa.ChunkedArray) -> list[int]:
+    """The rows whose sequence number is not made of three numbers, as all writers make it; nulls are left out."""
+    return where(pc.invert(pc.match_substring_regex(numbers, "^[0-9]+_[0-9]+_[0-9]+$")))
 
 
 def is_write(opened: Opened, time: str, last: str) -> bool:

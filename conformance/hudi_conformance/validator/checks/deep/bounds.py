@@ -32,11 +32,29 @@ def deviation(entry: Statistics, values: pa.ChunkedArray, *, counts_nulls: bool 
     present = values.drop_null()
     if values.null_count and entry.null_count == 0:
         return Deviation(f"{values.null_count} nulls", "0 nulls")
+    if (wrapper := _foreign_wrapper(entry, values.type)) is not None:
+        return Deviation(f"bounds of the type {values.type}", wrapper)
     if len(present) == 0:
         return None
     if counts_nulls and entry.value_count is not None and (entry.null_count or 0) >= entry.value_count:
         return Deviation(f"{len(present)} values", f"{entry.null_count} nulls of {entry.value_count} values")
     return _deviation_of_bounds(entry, present)
+
+
+def counts(entry: Statistics, values: pa.ChunkedArray) -> Deviation | None:
+    """The deviation of the numbers of values and of nulls of a whole file; None if they are right or absent."""
+    for name, stored, expected in (("values", entry.value_count, len(values)), ("nulls", entry.null_count, values.null_count)):
+        if stored is not None and stored != expected:
+            return Deviation(f"{expected} {name}", f"{stored} {name}", is_narrow=False)
+    return None
+
+
+def _foreign_wrapper(entry: Statistics, kind: pa.DataType) -> str | None:
+    """The type of a bound that no value of the column has: of a text for numbers, or of a number for texts."""
+    bounds = [one.wrapper for one in (entry.least, entry.greatest) if one is not None]
+    if pt.is_integer(kind) or pt.is_floating(kind):
+        return next((one for one in bounds if one in ("StringWrapper", "BytesWrapper", "BooleanWrapper")), None)
+    return next((one for one in bounds if pt.is_string(kind) and one != "StringWrapper"), None)
 
 
 def _deviation_of_bounds(entry: Statistics, present: pa.ChunkedArray) -> Deviation | None:

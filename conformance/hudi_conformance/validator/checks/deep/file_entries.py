@@ -3,7 +3,6 @@
 Bounds and filters have to hold for each value of the file. Wider bounds only cost time.
 """
 
-import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -12,17 +11,16 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_conformance.validator.checks.deep.base_files import BaseFile, described, where
-from hudi_conformance.validator.checks.deep.bounds import Deviation, deviation
+from hudi_conformance.validator.checks.deep.bounds import counts, deviation
+from hudi_conformance.validator.checks.deep.expressions import ZONES, deviation_of_function, evaluated
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.caching import cached_property
-from hudi_reference.errors import HudiError
 from hudi_reference.files.bloom.bloom import decode_filter
 from hudi_reference.layout.names import BASE_EXTENSIONS, split_path
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.indexes.expression_index import filter_texts
-from hudi_reference.metadata.indexes.index_functions import values_of
 from hudi_reference.metadata.keys import (
     bloom_filters_key,
     column_stats_key,
@@ -34,12 +32,10 @@ from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.metadata.records import BloomFilter, Statistics
 from hudi_reference.schema.avro import META_COLUMNS
 
-RULES = ("MDT-010", "MDT-014", "MDT-001", "IDX-004", "IDX-035")
+RULES = ("MDT-010", "MDT-014", "MDT-015", "MDT-001", "IDX-004", "IDX-035")
 #: The ends of names of base files.
 BASE_ENDINGS = tuple(f".{extension}" for extension in BASE_EXTENSIONS)
 _SKIPS = "Queries that skip data by these statistics leave rows out."
-#: The offsets from UTC at which an expression of a time may have been evaluated: the zone is not stored (ER-165).
-_ZONES = (datetime.UTC, *(datetime.timezone(datetime.timedelta(minutes=m)) for m in range(-12 * 60, 14 * 60 + 1, 15)))
 
 
 def rebuild(partition: str) -> str:
@@ -68,6 +64,7 @@ def base_file_findings(opened: Opened, base: BaseFile, tally: Tally) -> Iterator
     """The findings in the entries of a base file."""
     if opened.indexes is not None:
         entries = FileEntries(opened, base.path)
+        yield from entries.findings_of_names(tally)
         yield from entries.findings_of_rows(base.rows, tally)
         yield from entries.findings_of_filter(base, tally)
         yield from entries.findings_of_absence(base.rows.schema, base.rows.num_rows, tally)
@@ -85,6 +82,7 @@ class LogRows:
     def add(self, rows: pa.Table) -> None:
         """Compare the rows of a block."""
         if self.opened.indexes is not None:
+            self._found += self._entries.findings_of_names(self.tally)
             self._found += self._entries.findings_of_rows(rows, self.tally)
             self._found += self._entries.findings_of_absence(rows.schema, rows.num_rows, self.tally)
 
@@ -141,6 +139,18 @@ class FileEntries:
         found = ((keys[key], one.payload) for key, one in snapshot.with_prefix(index, keys).items() if key in keys)
         return {name: one for name, one in found if isinstance(one, Statistics) and not one.is_deleted}
 
+    def findings_of_names(self, tally: Tally) -> Iterator[Finding]:
+        """MDT-015: an entry names the column and the file of its key; readers follow the names in the entry."""
+        for name, entry in self._statistics.items():
+            tally.looked("MDT-015")
+            named, wanted = (entry.column, getattr(entry, "file_name", "")), (name, split_path(self.path)[1])
+            if named != wanted:
+                meaning = "Readers take these statistics for those of another column or file, and leave rows out."
+                yield Place(BuiltIn.COLUMN_STATS, self.path).finding(
+                    "MDT-015", "wrong-answers", meaning, f"the entry of {wanted[0]} in {wanted[1]}",
+                    f"an entry of {named[0]} in {named[1]}", name,
+                )  # fmt: skip
+
     def findings_of_rows(self, rows: pa.Table, tally: Tally) -> Iterator[Finding]:
         """The statistics that do not hold for rows of the file."""
         values = {name: one for name in self._columns if (one := column_of(rows, name)) is not None}
@@ -159,6 +169,8 @@ class FileEntries:
             return
         tally.looked("MDT-010", "MDT-014")
         found = deviation(entry, values)
+        if found is None and index == BuiltIn.COLUMN_STATS and self.path.endswith(BASE_ENDINGS):
+            found = counts(entry, values)
         if found is not None and found.is_narrow:
             yield Place(index, self.path).finding("MDT-010", "wrong-answers", _SKIPS, found.expected, found.found, name)
         elif found is not None and index == BuiltIn.COLUMN_STATS and self.path.endswith(".parquet"):
@@ -174,7 +186,10 @@ class FileEntries:
         for kind, entry in entries.items():
             if kind == "file" or self._is_latest:
                 tally.looked("IDX-035")
-                found = _deviation_of_function(definition, entry, column)
+                if (named := getattr(entry, "file_name", file)) != file:
+                    expected, found_name = f"the entry of {file}", f"an entry of {named}"
+                    yield Place(index, self.path).finding("MDT-015", "wrong-answers", _SKIPS, expected, found_name, name)
+                found = deviation_of_function(definition, entry, column)
                 if found is not None and found.is_narrow:
                     expected = f"{found.expected} for {definition.function}({name})"
                     yield Place(index, self.path).finding(
@@ -190,8 +205,8 @@ class FileEntries:
             if definition.kind == BuiltIn.BLOOM_FILTERS and column is not None:
                 texts = (
                     filter_texts(values.drop_null())
-                    for zone in _ZONES
-                    if (values := _evaluated(definition, column, zone)) is not None
+                    for zone in ZONES
+                    if (values := evaluated(definition, column, zone)) is not None
                 )
                 candidates = (found.filter(pc.not_equal(found, "")) for found in texts)
                 findings = (list(self._lacking(index, key, one, tally)) for one in candidates)
@@ -243,7 +258,8 @@ class FileEntries:
         name, wanted = BuiltIn.BLOOM_FILTERS, self.path.endswith(BASE_ENDINGS)
         if wanted and name in snapshot.usable:
             key = bloom_filters_key(*split_path(self.path))
-            if snapshot.get(name, [key]).get(key) is None:
+            entry = snapshot.get(name, [key]).get(key)
+            if entry is None or (isinstance(entry.payload, BloomFilter) and entry.payload.is_deleted):
                 yield Place(name, self.path).finding(
                     "MDT-001", "cosmetic", "Look-ups by key open the file.", "a bloom filter of the file", "no entry"
                 )
@@ -294,34 +310,6 @@ def column_of(rows: pa.Table, name: str) -> pa.ChunkedArray | None:
             return None
         values = pa.chunked_array([pc.struct_field(chunk, part) for chunk in values.chunks], values.type.field(part).type)
     return None if pt.is_nested(values.type) else values
-
-
-def _deviation_of_function(definition: IndexDefinition, entry: Statistics, column: pa.ChunkedArray) -> Deviation | None:
-    """The deviation of statistics of an expression, at the zone with which they agree best."""
-    first: Deviation | None = None
-    for zone in _ZONES:
-        values = _evaluated(definition, column, zone)
-        found = None if values is None else deviation(entry, pa.chunked_array([values]), counts_nulls=False)
-        if found is None or not found.is_narrow:
-            return None
-        first = first or found
-        if not _depends_on_zone(definition, column.type):
-            break
-    return first
-
-
-def _depends_on_zone(definition: IndexDefinition, kind: pa.DataType) -> bool:
-    return definition.function not in ("identity", "lower", "upper", "trim", "ltrim", "rtrim", "length", "substring")
-
-
-def _evaluated(definition: IndexDefinition, column: pa.ChunkedArray, zone: datetime.tzinfo) -> pa.Array | None:
-    """The values of the function; None if the reference cannot compute them."""
-    try:
-        return values_of(
-            definition.function, definition.options, pa.concat_arrays(column.chunks or [pa.array([], column.type)]), zone
-        )
-    except HudiError:
-        return None
 
 
 def _least(findings: Iterator[list[Finding]]) -> list[Finding]:

@@ -6,9 +6,18 @@ At most two base files, or one base file and one block, are in memory.
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from hudi_conformance.validator.checks.deep import base_files, compactions, file_entries, log_files
+from hudi_conformance.validator.checks.deep import (
+    base_files,
+    compactions,
+    file_entries,
+    footer_statistics,
+    log_compactions,
+    log_files,
+)
 from hudi_conformance.validator.checks.deep.base_files import BASE_FILE_CHECKS, BaseFile, load_base_file
 from hudi_conformance.validator.checks.deep.compactions import merged_as_read
+from hudi_conformance.validator.checks.deep.footer_statistics import statistics_hold
+from hudi_conformance.validator.checks.deep.log_compactions import compacted_as_read
 from hudi_conformance.validator.checks.deep.log_files import log_file_findings
 from hudi_conformance.validator.checks.deep.rewrites import copied_rows_are_unchanged
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
@@ -42,6 +51,8 @@ def examine_group(table: StoredTable, group: FileGroup, tally: Tally) -> Iterato
             yield from _base_file_findings(table, base, older, tally)
             if before is not None:
                 yield from _caught(merged_as_read(table.opened, before, one, tally), base.path)
+        if one.log_files:
+            yield from _caught(compacted_as_read(table.opened, one, tally), one.path(one.log_files[-1]))
         for name in one.log_files:
             if name not in one.missing:
                 yield from _log_findings(table, one.path(name), base, tally)
@@ -58,7 +69,7 @@ def _loaded(table: StoredTable, one: FileSlice) -> tuple[BaseFile | None, Findin
 
 
 def _base_file_findings(table: StoredTable, base: BaseFile, older: BaseFile | None, tally: Tally) -> Iterator[Finding]:
-    found = [check(table.opened, base, tally) for check in BASE_FILE_CHECKS]
+    found = [check(table.opened, base, tally) for check in (*BASE_FILE_CHECKS, statistics_hold)]
     if older is not None:
         found.append(copied_rows_are_unchanged(older, base, tally))
     found.append(file_entries.base_file_findings(table.opened, base, tally))
@@ -81,5 +92,8 @@ def _caught(findings: Iterator[Finding], path: str) -> Iterator[Finding]:
         yield finding_of(error, "wrong-answers", _UNREADABLE, rule="BF-002", path=path)
 
 
-_RULES = ("BF-002", *base_files.RULES, *log_files.RULES, "META-004", *compactions.RULES, *file_entries.RULES)
+_RULES = (
+    "BF-002", *base_files.RULES, *log_files.RULES, "META-004", *footer_statistics.RULES, *compactions.RULES,
+    *log_compactions.RULES, *file_entries.RULES,
+)  # fmt: skip
 GROUPS = Check("rows.file-groups", tuple(dict.fromkeys(_RULES)), "deep", examine_group, groups_of, tables="data")

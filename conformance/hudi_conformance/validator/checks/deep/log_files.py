@@ -5,19 +5,24 @@ Whether the envelopes of the blocks are intact is a matter of the cheap tier; da
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_conformance.validator.checks.deep.base_files import (
     COMMIT_TIME,
+    NOT_UNIQUE,
     PATH,
+    SEQUENCE,
     BaseFile,
     described,
     keys_of_rows,
+    malformed_numbers,
     where,
     with_unfilled_nulls,
 )
+from hudi_conformance.validator.checks.deep.key_generation import computed_keys
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.errors import HudiError
@@ -89,11 +94,15 @@ class _Counted:
 
     rows: int = 0
     deletes: int = 0
+    blocks: int = 0
+    has_duplicates: bool = False
     is_certain: bool = True
 
     def add(self, log: LogBlock) -> None:
         """Count the records of a block."""
         self.rows += 0 if log.rows is None else log.rows.num_rows
+        self.blocks += log.rows is not None
+        self.has_duplicates |= log.rows is not None and pc.count_distinct(log.keys).as_py() < len(log.keys)
         self.deletes += len(log.deletes)
 
 
@@ -103,6 +112,11 @@ def _fewer_rows(opened: Opened, path: str, counted: _Counted, tally: Tally) -> I
         return
     instant, _, stat = opened.writers[path]
     tally.looked("TL-007")
+    if counted.blocks == 1 and counted.has_duplicates and counted.rows > stat.writes > 0:
+        yield Finding(
+            "TL-007", "cosmetic", path, "The block has a key twice, of which its write counted one; the later row counts.",
+            f"{stat.writes} rows, by {instant.file_name}", f"{counted.rows} rows and {counted.deletes} deletes", _REMEDY,
+        )  # fmt: skip
     if counted.rows < stat.writes and counted.deletes <= stat.deletes:
         yield Finding(
             "TL-007", "data-lost", path, "Queries lack changes that the write stored.",
@@ -155,10 +169,17 @@ def positions_are_those_of_the_rows(opened: Opened, log: LogBlock, tally: Tally)
     """LF-042: as many positions as records, and each is that of the row in the base file with the same key."""
     if HeaderKey.RECORD_POSITIONS not in log.block.header or log.base is None:
         return
-    if not names_base_file(log.block, log.base.instant):
-        return
+    is_used = names_base_file(log.block, log.base.instant)
+    meaning = "A reader that merges by positions changes other rows, or fails."
     tally.looked("LF-042")
-    positions, meaning = positions_of(log.block), "A reader that merges by positions changes other rows, or fails."
+    try:
+        positions = positions_of(log.block)
+    except HudiError as error:
+        yield log.finding("LF-042", "wrong-answers" if is_used else "cosmetic", meaning, error.expected or "positions",
+                          f"{error.message}: {error.found}"[:300])  # fmt: skip
+        return
+    if not is_used:
+        return
     if len(positions) != len(log.keys):
         yield log.finding("LF-042", "wrong-answers", meaning, f"{len(log.keys)} positions", str(len(positions)))
     elif len(positions) and positions.max() >= len(log.base.keys):
@@ -183,6 +204,28 @@ def rows_have_keys(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Find
             rule, "wrong-answers", "The changes cannot be matched with rows.", "a record key in each record",
             described(log.keys, rows),
         )  # fmt: skip
+
+
+def keys_are_those_of_the_fields(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Finding]:
+    """META-007: the stored key is that of the key fields, where the block has them and the key generator can be followed."""
+    forms = computed_keys(opened, log.rows) if log.rows is not None else ()
+    if not forms or log.keys.null_count:
+        return
+    tally.looked("META-007", at=len(log.keys))
+    if rows := where(pc.invert(reduce(pc.or_, (pc.equal(log.keys, one) for one in forms)))):
+        yield log.finding(
+            "META-007", "wrong-answers", "The change is merged with another row than that of its key fields.",
+            f"the key of the fields, {forms[0][rows[0]].as_py()!r}", described(log.keys, rows), log.keys[rows[0]].as_py(),
+        )  # fmt: skip
+
+
+def sequence_numbers_are_well_formed(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Finding]:
+    """META-005: the sequence number is made of a time, a task and a number in it."""
+    if log.rows is not None and SEQUENCE in log.rows.column_names:
+        numbers = log.rows.column(SEQUENCE).cast(pa.string())
+        tally.looked("META-005", at=len(numbers))
+        if rows := malformed_numbers(numbers):
+            yield log.finding("META-005", "cosmetic", NOT_UNIQUE, "time_task_number", described(numbers, rows))
 
 
 def records_are_in_their_partition(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Finding]:
@@ -222,8 +265,7 @@ def compacted_blocks_are_known(opened: Opened, log: LogBlock, tally: Tally) -> I
     if times is None:
         return
     tally.looked("LF-040")
-    timeline = opened.timeline
-    wrong = [time for time in times.split(",") if time > log.block.instant or timeline.completion_of(time) is None]
+    wrong = [time for time in times.split(",") if time > log.block.instant or not opened.has_completed(time)]
     if wrong:
         yield log.finding(
             "LF-040", "wrong-answers", "Readers replace the blocks of other writes, or apply changes twice.",
@@ -238,7 +280,7 @@ def _rollback_has_a_failed_target(opened: Opened, block: Block, tally: Tally) ->
     except HudiError:
         return
     tally.looked("BLK-004")
-    if any(instant.requested == target for instant in opened.groups.commits):
+    if any(instant.requested == target for instant in opened.groups.commits) or target in (opened.archived or ()):
         yield Finding(
             "BLK-004", "wrong-answers", block.path, "Queries leave the changes of a completed write out.",
             "the instant of a write that failed", f"{target}, which completed", _REMEDY, offset=block.offset,
@@ -247,7 +289,10 @@ def _rollback_has_a_failed_target(opened: Opened, block: Block, tally: Tally) ->
 
 #: What is checked in each block with rows or deletes.
 BLOCK_CHECKS: tuple[Callable[[Opened, LogBlock, Tally], Iterator[Finding]], ...] = (
-    writer_is_that_of_the_metadata, positions_are_those_of_the_rows, rows_have_keys, records_are_in_their_partition,
-    rows_are_of_their_write, compacted_blocks_are_known,
+    writer_is_that_of_the_metadata, positions_are_those_of_the_rows, rows_have_keys, keys_are_those_of_the_fields,
+    records_are_in_their_partition, rows_are_of_their_write, sequence_numbers_are_well_formed, compacted_blocks_are_known,
 )  # fmt: skip
-RULES = ("TL-007", "BLK-022", "LF-035", "LF-042", "META-007", "BLK-009", "META-009", "BLK-013", "META-003", "LF-040", "BLK-004")
+RULES = (
+    "TL-007", "BLK-022", "LF-035", "LF-042", "META-007", "BLK-009", "META-009", "BLK-013", "META-003", "META-005", "LF-040",
+    "BLK-004",
+)  # fmt: skip

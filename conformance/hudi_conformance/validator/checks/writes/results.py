@@ -196,6 +196,10 @@ def _row_counts(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
     }
     for instant, commit in table.owned.commits.items():
         for stat in () if commit.operation in SERVICES else commit.stats:
+            if _is_base_file(stat.path) and stat.inserts + stat.updates > stat.writes:
+                yield _finding("TL-005", "cosmetic", table.path_of(instant), "Only statistics of the write are wrong.",
+                               f"at most {stat.writes} rows of {stat.path} inserted or updated",
+                               f"{stat.inserts} inserted and {stat.updates} updated")  # fmt: skip
             before = stored.get((stat.partition, (stat.previous_base_file or "").rpartition("/")[2]))
             if before is None or before.path == stat.path or not _is_base_file(stat.path):
                 continue

@@ -1,0 +1,108 @@
+"""Captured changes of copy-on-write writes against the rows that the same write stored."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_conformance.validator.checks.deep.base_files import COMMIT_TIME, REWRITE, keys_of_rows
+from hudi_conformance.validator.checks.deep.groups import groups_of
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.errors import HudiError
+from hudi_reference.files.base_file import read_base_file
+from hudi_reference.files.log.block import BlockType
+from hudi_reference.files.log.cdc import Change, Mode, Operation, decode_changes
+from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.layout.names import split_path
+from hudi_reference.schema.avro import META_COLUMNS
+
+MODE = "hoodie.table.cdc.supplemental.logging.mode"
+_MEANING = "Change queries return other changes than the write made."
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A base file and the files with the changes that its write captured."""
+
+    base: str
+    requested: str
+    files: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.files[0]
+
+
+def captured_of(table: StoredTable) -> Sequence[Captured]:
+    """The base files of writes of the active timeline with captured changes, of which all files are on storage."""
+    if not groups_of(table):
+        return ()
+    found = (
+        Captured(stat.path, instant.requested, tuple(sorted(stat.changes)))
+        for instant, commit in table.commits.items()
+        for stat in commit.stats
+        if stat.changes and not commit.is_service and stat.path.endswith(".parquet")
+    )
+    return [one for one in found if all(path in table.data_files for path in (one.base, *one.files))]
+
+
+def examine_captured(table: StoredTable, part: Captured, tally: Tally) -> Iterator[Finding]:
+    """BLK-033, TYP-013 and TYP-012: each change is one, with its images, and the changes are those of the rows."""
+    changes: list[Change] = []
+    for path in part.files:
+        try:
+            for block in read_log_file(table.storage, path):
+                if block.kind is BlockType.CDC_DATA:
+                    changes += decode_changes(block)
+        except HudiError as error:
+            yield finding_of(error, "wrong-answers", _MEANING, rule="BLK-032", path=path, remedy=REWRITE)
+            return
+    tally.looked("TYP-013", "TYP-012", at=len(changes))
+    mode = Mode((table.properties.get(MODE) or Mode.DATA_BEFORE_AFTER).upper())
+    for number, change in enumerate(changes):
+        if lacking := _lacking_image(change, mode):
+            yield _finding("TYP-013", part, f"an image {lacking} of each {change.operation.name.lower()}",
+                           f"none in change {number}", change.key)  # fmt: skip
+            return
+    rows = read_base_file(table.storage, part.base)
+    if COMMIT_TIME in rows.column_names:
+        written = rows.filter(pc.equal(rows.column(COMMIT_TIME).cast(pa.string()), part.requested))
+        yield from _differences(table, part, mode, changes, written)
+
+
+def _lacking_image(change: Change, mode: Mode) -> str | None:
+    """The image that the mode requires and the change lacks."""
+    needs_before = mode is not Mode.OP_KEY_ONLY and change.operation is not Operation.INSERT
+    if needs_before and change.before is None:
+        return "before"
+    needs_after = mode is Mode.DATA_BEFORE_AFTER and change.operation is not Operation.DELETE
+    return "after" if needs_after and change.after is None else None
+
+
+def _differences(
+    table: StoredTable, part: Captured, mode: Mode, changes: Sequence[Change], written: pa.Table
+) -> Iterator[Finding]:
+    """The first row of the write without a change, or change without a row."""
+    stored = [one for one in changes if one.operation is not Operation.DELETE]
+    if mode is not Mode.DATA_BEFORE_AFTER:
+        keys, logged = set(keys_of_rows(table.opened, written).to_pylist()), {one.key for one in stored}
+        lost, more = sorted(map(str, keys - logged)), sorted(map(str, logged - keys))
+    else:
+        names = [name for name in written.column_names if name not in META_COLUMNS]
+        rows = {repr(sorted(row.items())) for row in written.select(names).to_pylist()}
+        images = {repr(sorted((name, (one.after or {}).get(name)) for name in names)) for one in stored}
+        lost, more = sorted(rows - images), sorted(images - rows)
+    if lost:
+        yield _finding("TYP-012", part, f"a change to the row {lost[0]}"[:300], "no such change", None)
+    if more:
+        yield _finding("TYP-012", part, "changes to rows that the write stored", f"a change to {more[0]}"[:300], None)
+
+
+def _finding(rule: str, part: Captured, expected: str, found: str, key: str | None) -> Finding:
+    return Finding(rule, "wrong-answers", part.files[0], _MEANING, f"{expected}, in {split_path(part.base)[1]}", found,
+                   "restore the file from another copy of the table; change queries are wrong without it", key)  # fmt: skip
+
+
+CHANGES = Check("rows.captured-changes", ("BLK-032", "BLK-033", "TYP-012", "TYP-013"), "deep", examine_captured, captured_of,
+                tables="data")  # fmt: skip

@@ -1,0 +1,42 @@
+"""Values of the functions of expression indexes, for the comparison with stored entries."""
+
+import datetime
+
+import pyarrow as pa
+
+from hudi_conformance.validator.checks.deep.bounds import Deviation, deviation
+from hudi_reference.errors import HudiError
+from hudi_reference.metadata.definitions import IndexDefinition
+from hudi_reference.metadata.indexes.index_functions import values_of
+from hudi_reference.metadata.records import Statistics
+
+#: The offsets from UTC at which an expression of a time may have been evaluated: the zone is not stored (ER-165).
+ZONES = (datetime.UTC, *(datetime.timezone(datetime.timedelta(minutes=m)) for m in range(-12 * 60, 14 * 60 + 1, 15)))
+
+
+def deviation_of_function(definition: IndexDefinition, entry: Statistics, column: pa.ChunkedArray) -> Deviation | None:
+    """The deviation of statistics of an expression, at the zone with which they agree best."""
+    first: Deviation | None = None
+    for zone in ZONES:
+        values = evaluated(definition, column, zone)
+        found = None if values is None else deviation(entry, pa.chunked_array([values]), counts_nulls=False)
+        if found is None or not found.is_narrow:
+            return None
+        first = first or found
+        if not _depends_on_zone(definition, column.type):
+            break
+    return first
+
+
+def _depends_on_zone(definition: IndexDefinition, kind: pa.DataType) -> bool:
+    return definition.function not in ("identity", "lower", "upper", "trim", "ltrim", "rtrim", "length", "substring")
+
+
+def evaluated(definition: IndexDefinition, column: pa.ChunkedArray, zone: datetime.tzinfo) -> pa.Array | None:
+    """The values of the function; None if the reference cannot compute them."""
+    try:
+        return values_of(
+            definition.function, definition.options, pa.concat_arrays(column.chunks or [pa.array([], column.type)]), zone
+        )
+    except HudiError:
+        return None

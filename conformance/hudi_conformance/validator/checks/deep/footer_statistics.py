@@ -1,0 +1,50 @@
+"""Statistics in the footers of Parquet files against the rows: whole numbers and texts, whose order all engines share."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pyarrow.types as pt
+
+from hudi_conformance.validator.checks.deep.base_files import BaseFile
+from hudi_conformance.validator.checks.finding import Finding, Tally
+from hudi_conformance.validator.stored.opened import Opened
+
+RULES = ("TYP-014",)
+
+
+def statistics_hold(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """TYP-014: the statistics of a Parquet file hold for its rows; readers leave out row groups and pages by them."""
+    if not file.path.endswith(".parquet"):
+        return
+    with opened.storage.open(file.path) as source:
+        metadata = pq.read_metadata(source)
+    begin = 0
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        rows = file.rows.slice(begin, group.num_rows)
+        begin += group.num_rows
+        for column in map(group.column, range(group.num_columns)):
+            found = _excluded(column, rows) if column.path_in_schema in rows.column_names else None
+            tally.looked("TYP-014")
+            if found is not None:
+                yield file.finding(
+                    "TYP-014", "wrong-answers", "Queries with a filter on the column leave rows out.",
+                    f"statistics of {column.path_in_schema} that contain {found[0]}", found[1],
+                )  # fmt: skip
+
+
+def _excluded(column: pq.ColumnChunkMetaData, rows: pa.Table) -> tuple[str, str] | None:
+    """A value that the statistics of a column exclude, and the statistics; None if they hold, or cannot be compared."""
+    stored, values = column.statistics, rows.column(column.path_in_schema)
+    if stored is None or not (pt.is_integer(values.type) or pt.is_string(values.type)):
+        return None
+    if stored.has_null_count and stored.null_count == 0 and values.null_count and stored.has_min_max:
+        return "a null", "0 nulls"
+    if not stored.has_min_max or values.null_count == len(values) or not isinstance(stored.min, int | str):
+        return None
+    least, greatest = (pc.min_max(values)[side].as_py() for side in ("min", "max"))
+    if not isinstance(stored.min, type(least)) or (stored.min <= least and greatest <= stored.max):
+        return None
+    return f"{least!r} to {greatest!r}"[:200], f"{stored.min!r} to {stored.max!r}"[:200]

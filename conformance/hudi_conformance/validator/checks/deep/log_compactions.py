@@ -1,0 +1,99 @@
+"""Blocks of log compactions against the blocks that they merged, as long as these are on storage."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_conformance.validator.checks.deep.base_files import REWRITE
+from hudi_conformance.validator.checks.deep.rewrites import differ
+from hudi_conformance.validator.checks.finding import Finding, Tally
+from hudi_conformance.validator.stored.opened import Opened
+from hudi_reference.files.log.block import BlockType, HeaderKey
+from hudi_reference.files.log.content import decode_deletes
+from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.layout.names import parse_data_file_name
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.records.changes import KEY
+from hudi_reference.schema.avro import META_COLUMNS
+
+
+def compacted_as_read(opened: Opened, one: FileSlice, tally: Tally) -> Iterator[Finding]:
+    """LCP-005 and LCP-002: a slice has the same rows with the compacted blocks as with the blocks that they replace."""
+    compacted = [name for name in one.log_files if _operation(opened, one.path(name)) == "LOG_COMPACT"]
+    if not compacted or one.missing or opened.had_version_6 or not opened.can_merge or opened.archived is None:
+        return
+    path = one.path(compacted[-1])
+    listed = {time for name in compacted for time in _times(opened, one.path(name))}
+    if not listed:
+        meaning = "Readers apply the merged blocks a second time, after the later ones."
+        yield _finding("LCP-002", path, meaning, "the instants of the merged blocks", "none")
+        return
+    names = [name for name in one.log_files if name not in compacted]
+    present = {found.instant for name in names if (found := parse_data_file_name(name)) is not None}
+    if not listed <= present:
+        return  # a later compaction or clean removed some of them
+    tally.looked("LCP-005")
+    columns = [KEY, *(name for name in opened.reader.schema.names if name not in META_COLUMNS)]
+    columns += [name for name in opened.reader.key_fields if name not in columns]
+    expected, found = (
+        opened.reader.keyed(opened.reader.read(each, columns)).sort_by(KEY)
+        for each in (replace(one, log_files=tuple(names)), one)
+    )
+    deleted = pa.array(sorted(_deleted_keys(opened, one)), pa.string())
+    kept = (rows.filter(pc.invert(pc.is_in(rows.column(KEY), deleted))) for rows in (expected, found))
+    fault = first_difference(*kept)
+    if fault is not None:
+        key, wanted, stored = fault
+        yield _finding("LCP-005", path, "Queries return other rows since the log compaction.", wanted, stored, key)
+
+
+def _deleted_keys(opened: Opened, one: FileSlice) -> set[str]:
+    """The keys of which a block has a delete: in some modes it is open which version of such a record remains (ER-106)."""
+    paths = (one.path(name) for name in one.log_files if not name.endswith(".cdc"))
+    blocks = (block for path in paths for block in read_log_file(opened.storage, path))
+    return {delete.key for block in blocks if block.kind is BlockType.DELETE for delete in decode_deletes(block)}
+
+
+def first_difference(expected: pa.Table, found: pa.Table) -> tuple[str, str, str] | None:
+    """Key, expected and found value of the first difference of two tables that are sorted by unique keys; None without one."""
+    old, new = expected.column(KEY), found.column(KEY)
+    if lost := _without(old, new):
+        return lost, f"a row of {lost!r}", "no row"
+    if added := _without(new, old):
+        return added, f"no row of {added!r}", "a row"
+    if expected.num_rows != found.num_rows or len(pc.unique(new)) != len(new):
+        return None  # keys that come several times have no order
+    for name in expected.column_names:
+        before, after = expected.column(name), found.column(name)
+        other, either = differ(before, after), pc.xor(before.is_null(), after.is_null())
+        rows = pc.indices_nonzero(either if other is None else pc.or_(either, other))
+        if len(rows):
+            row = rows[0].as_py()
+            return str(old[row].as_py()), f"{name}={before[row].as_py()!r}"[:300], f"{after[row].as_py()!r}"[:300]
+    return None
+
+
+def _without(keys: pa.ChunkedArray, others: pa.ChunkedArray) -> str | None:
+    """The first of the keys that the others lack."""
+    lacking = keys.filter(pc.invert(pc.is_in(keys, others.combine_chunks())))
+    return str(lacking[0].as_py()) if len(lacking) else None
+
+
+def _operation(opened: Opened, path: str) -> str:
+    written = opened.writers.get(path)
+    return "" if written is None else written[1].operation
+
+
+def _times(opened: Opened, path: str) -> Iterator[str]:
+    """The instants of the blocks that the blocks of a file replace."""
+    for block in read_log_file(opened.storage, path):
+        yield from filter(None, block.header.get(HeaderKey.COMPACTED_BLOCK_TIMES, "").split(","))
+
+
+def _finding(rule: str, path: str, meaning: str, expected: str, found: str, key: str | None = None) -> Finding:
+    return Finding(rule, "wrong-answers", path, meaning, expected, found, REWRITE, key)
+
+
+RULES = ("LCP-002", "LCP-005")
