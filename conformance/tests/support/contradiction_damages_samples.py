@@ -117,6 +117,25 @@ def _another_group(record: Any) -> None:
     t.stats_of(record)[0]["fileId"] = "another"
 
 
+def _compact_again(storage: Storage) -> None:
+    """A second compaction completed with the plan of the first one, in files of its own."""
+    (plan,) = t.paths(storage, ".compaction.requested")
+    path, again = t.completed(storage, "commit"), f"{int(split_path(t.completed(storage, 'commit'))[1][:17]) + 1:017}"
+    first = split_path(path)[1][:17]
+    storage.put(plan.replace(first, again), storage.get(plan))
+    storage.put(plan.replace(first, again).replace("requested", "inflight"), b"")
+    copy = f"{t.TIMELINE}/{again}_{int(path[-24:-7]) + 1:017}.commit"
+    storage.put(copy, storage.get(path))
+
+    def change(record: Any) -> None:
+        for stat in t.stats_of(record):
+            target = stat["path"].replace(first, again)
+            storage.put(target, storage.get(stat["path"]))
+            stat["path"] = target
+
+    t.change_record(storage, copy, change)
+
+
 def _log_file(storage: Storage) -> None:
     """The last write of a copy-on-write table stored a log file, too."""
     path = t.base_files(storage)[-1]
@@ -152,7 +171,8 @@ CONTRADICTION_DAMAGES = (
     Damage("a group that its file does not belong to", "actions.own-files", "LAY-020", t.copy_on_write,
            _in_last("commit", _another_group), ("TL-007", "TL-005")),
     Damage("completed in the future", "timeline.future", "TT-005", t.copy_on_write, _complete_late),
-    Damage("a log file of a copy-on-write table", "timeline.table-type", "TYP-002", t.copy_on_write, _log_file),
+    Damage("a log file of a copy-on-write table", "timeline.table-type", "TYP-002", t.copy_on_write, _log_file,
+           ("TL-007",)),
     Damage("more updates than rows", "results.row-counts", "TL-005", t.copy_on_write, _in_last("commit", _count_more_updates)),
     Damage("archived without a completion", "history.rows", "LSM-018", t.archived,
            timeline.edit_history(_value("completionTime", None))),
@@ -170,6 +190,8 @@ CONTRADICTION_DAMAGES = (
     Damage("replaced in another partition", "replacements.places", "TL-039", t.deleted_partition,
            _in_last("replacecommit", _replace_elsewhere)),
     Damage("a group twice in a plan", "replacements.planned-once", "TL-015", lambda: t.with_plan("compaction"), _planned_twice),
+    Damage("two compactions of the same log files", "replacements.merged-once", "SVC-004", t.compacted, _compact_again,
+           ("CMP-003", "TT-005")),
     Damage("a rollback of another write", "removal-plans.targets", "TL-020", rolled_back, _in_last("rollback", _other_target)),
     Damage("cleaned files that no plan has", "removal-plans.cleaned", "TL-035", t.cleaned, _forget_planned_files),
 )  # fmt: skip

@@ -141,7 +141,7 @@ TIMELINE = (
            ("TL-038", "TL-036")),
     Damage("two writes of one completion", "timeline.completion-times", "TT-003", t.copy_on_write, _share_completion),
     Damage("log files on copy-on-write", "timeline.table-type", "TL-038", t.merge_on_read,
-           _set("hoodie.table.type", "COPY_ON_WRITE")),
+           _set("hoodie.table.type", "COPY_ON_WRITE"), ("TYP-002",)),
 )  # fmt: skip
 
 

@@ -276,8 +276,13 @@ class StoredTable:
 
     def plan_of(self, instant: Instant) -> Record | None:
         """The plan in the requested file of a service; None if it is empty, missing or cannot be read."""
-        content = self.contents.get(Instant(instant.requested, instant.action, State.REQUESTED))
-        return None if content is None else content.record
+        return self._plans.get((instant.requested, instant.action))
+
+    @cached_property
+    def _plans(self) -> Mapping[tuple[str, str], Record]:
+        """The records in requested files, by requested time and action; instants of version 6 are of a class of their own."""
+        found = ((instant, content.record) for instant, content in self.contents.items() if instant.state is State.REQUESTED)
+        return {(instant.requested, instant.action): record for instant, record in found if record is not None}
 
     def _has_readable_plan(self, instant: Instant) -> bool:
         return self.plan_of(instant) is not None

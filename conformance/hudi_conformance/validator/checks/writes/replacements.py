@@ -8,6 +8,8 @@ from hudi_conformance.validator.checks.cheap.presence import entries_of_plan
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.query.file_groups import GroupId
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
 
 _OF_BUCKET = re.compile(r"\d{8}-0000-0000-0000-\d{12}(-\d+)?")
 RESTORE = "restore the completed file from another copy of the table"
@@ -68,7 +70,26 @@ def _planned_once(table: StoredTable, part: object, tally: Tally) -> Iterator[Fi
             seen.add(group)
 
 
+def _merged_once(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """SVC-004: no two completed compactions merged the same log files of a file group."""
+    merged: dict[tuple[str, str], Instant] = {}
+    for instant, commit in table.commits.items():
+        requested = Instant(instant.requested, "compaction", State.REQUESTED)
+        plan = table.plan_of(requested) if commit.operation == "COMPACT" else None
+        for one in entries_of_plan(requested, plan) if plan is not None else ():
+            for name in (path.rpartition("/")[2] for path in one.get("deltaFilePaths") or ()):
+                tally.looked("SVC-004")
+                first = merged.setdefault((one.get("partitionPath") or "", name), instant)
+                if first is not instant:
+                    yield Finding(
+                        "SVC-004", "wrong-answers", table.path_of(instant),
+                        "The later base file lacks the changes since the earlier compaction, or applies changes twice.",
+                        f"log files that {first.file_name} did not merge", name, RESTORE, key=one.get("fileId"),
+                    )  # fmt: skip
+
+
 CHECKS = (
+    Check("replacements.merged-once", ("SVC-004",), "cheap", _merged_once, tables="data"),
     Check("replacements.own-groups", ("TL-010",), "cheap", _own_groups, tables="data"),
     Check("replacements.places", ("TL-039",), "cheap", _places, tables="data"),
     Check("replacements.planned-once", ("TL-012", "TL-015"), "cheap", _planned_once, tables="data"),
