@@ -31,6 +31,7 @@ from clause_places_samples import (
     writes,
 )
 from compared_clauses_samples import COMPARED
+from contradiction_clauses_samples import CONTRADICTIONS
 from metadata_clauses_samples import METADATA
 from results_clauses_samples import RESULTS
 from settings_clauses_samples import LAYOUT, PROPERTIES
@@ -254,6 +255,7 @@ HISTORY = (
 TOPICS = {
     "properties": PROPERTIES, "layout": LAYOUT, "timeline": TIMELINE, "history": HISTORY, "files": FILES, "rows": DEEP,
     "metadata table": METADATA, "traces": TRACES, "results": RESULTS, "comparisons": COMPARED,
+    "contradictions": CONTRADICTIONS,
 }  # fmt: skip
 
 

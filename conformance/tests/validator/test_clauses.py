@@ -43,7 +43,7 @@ ORIGINS: Mapping[str, Sequence[Make]] = {
     "1.0.2, version 6": golden("compatibility/v6.cow", "compatibility/v6.mor", "compatibility/v6.cow.archived"),
 }  # fmt: skip
 #: Topics whose damages the cheap tier finds.
-CHEAPLY = ("properties", "layout", "timeline", "history", "files", "comparisons")
+CHEAPLY = ("properties", "layout", "timeline", "history", "files", "comparisons", "contradictions")
 CASES = [(topic, clause) for topic, clauses in TOPICS.items() for clause in clauses]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import validated_tables_samples as t
@@ -9,6 +10,8 @@ import validated_tables_samples as t
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.validator.all_checks import CHEAP
 from hudi_reference.storage import MemoryStorage, Storage
+from hudi_reference.timeline.contents.actions import read_action, write_action
+from hudi_reference.timeline.instants.version_6 import parse_legacy_name
 
 TABLES = fixtures_root() / "compatibility"
 #: After all golden tables were made.
@@ -51,6 +54,20 @@ def _to_new_layout(storage: Storage) -> None:
     t.move(storage, path, f".hoodie/timeline/{requested}_{int(requested) + 1}.{action}")
 
 
+def _plan(change: Callable[[Any], object]) -> Callable[[Storage], None]:
+    """Change the plan of the pending compaction."""
+
+    def edit(storage: Storage) -> None:
+        (path,) = (one for one in t.paths(storage, ".compaction.requested") if one.count("/") == 1)
+        instant = parse_legacy_name(path.rpartition("/")[2])
+        assert instant is not None
+        record = read_action(storage.get(path), path, instant)
+        change(record)
+        storage.put(path, write_action(instant, record, bytes(16)))
+
+    return edit
+
+
 DAMAGES: dict[str, tuple[str, str, Callable[[Storage], object]]] = {
     "lost base file": ("v6.cow", "TL-036", lambda s: s.delete(t.base_files(s)[-1])),
     "lost log file": ("v6.mor", "TL-036", lambda s: s.delete(t.log_files(s)[-1])),
@@ -68,6 +85,12 @@ DAMAGES: dict[str, tuple[str, str, Callable[[Storage], object]]] = {
     "a lost first write": ("v6.cow", "TL-036", lambda s: s.delete(_completed(s, 0))),
     "no version": ("v6.cow", "PROP-006", lambda s: t.change_properties(s, {"hoodie.table.version": None})),
     "version 8 with the layout of version 6": ("v6.cow", "PROP-010", lambda s: t.change_properties(s, {"hoodie.table.version": "8"})),
+    "a group twice in a plan": (
+        "v6.mor.pending-compaction", "TL-015", _plan(lambda record: record["operations"].append(record["operations"][0])),
+    ),
+    "a plan of a file that is gone": (
+        "v6.mor.pending-compaction", "CLN-002", _plan(lambda record: record["operations"][0].update(partitionPath="gone")),
+    ),
     "checksum": ("v6.mor", "PROP-011", lambda s: t.change_properties(s, {"hoodie.table.checksum": "1"}, checksum=False)),
 }  # fmt: skip
 
