@@ -58,7 +58,7 @@ def _plan(change: Callable[[Any], object]) -> Callable[[Storage], None]:
     """Change the plan of the pending compaction."""
 
     def edit(storage: Storage) -> None:
-        (path,) = (one for one in t.paths(storage, ".compaction.requested") if one.count("/") == 1)
+        path = [one for one in t.paths(storage, ".compaction.requested") if one.count("/") == 1][-1]
         instant = parse_legacy_name(path.rpartition("/")[2])
         assert instant is not None
         record = read_action(storage.get(path), path, instant)
