@@ -34,6 +34,8 @@ def _places(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
 
     Non-blocking writers give file groups of one bucket the same id in all partitions (NBC-004).
     """
+    if not any(commit.replaced for commit in table.owned.commits.values()):
+        return
     known: dict[str, set[str]] = {}
     stored = ((stat.file_id, stat.partition) for commit in table.owned.commits.values() for stat in commit.stats)
     for file_id, partition in chain(stored, ((one.file_id, one.partition) for one in table.owned)):
