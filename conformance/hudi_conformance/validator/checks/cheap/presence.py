@@ -131,7 +131,7 @@ def _unprotected(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
             path = last.path(last.base_file) if last is not None and last.base_file and group.replaced_by is None else None
             if path is not None and path in table.listing.files and path not in named and _is_of(table, path, instant):
                 yield Finding(
-                    "TL-021", "wrong-answers", path,
+                    "TL-021", "cosmetic", path,
                     "A clean may delete the file; time travel to the savepoint, and a restore to it, then lack rows.",
                     f"the file in {table.path_of(instant)}", "no such entry",
                     f"hudi-conformance service TABLE delete-savepoint --instant {instant.requested}, then savepoint again",
