@@ -33,6 +33,13 @@ SERVICES = {
     "1.2.0": ("compaction", "clustering", "clean"),
     "rs": ("compaction",),
 }
+INDEXED = {
+    "hoodie.metadata.enable": "true",
+    "hoodie.metadata.index.column.stats.enable": "true",
+    "hoodie.metadata.index.partition.stats.enable": "true",
+    "hoodie.metadata.global.record.level.index.enable": "true",
+    "hoodie.metadata.record.index.enable": "true",
+}
 REWRITING = ("compaction", "clustering")
 
 
@@ -55,6 +62,7 @@ class Relay:
     uri: str
     engines: Mapping[str, Engine | Client]
     model: Model
+    options: Mapping[str, str] = field(default_factory=dict)
     instants: list[str] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
     deleted: set[str] = field(default_factory=set)
@@ -62,7 +70,7 @@ class Relay:
 
     def write(self, name: str, operation: Literal["upsert", "insert", "delete"], rows: tuple[Row, ...]) -> None:
         """Write with one engine; all engines read the rows of the model."""
-        instant = self.engines[name].write(self.uri, operation, as_arrow(rows))
+        instant = self.engines[name].write(self.uri, operation, as_arrow(rows), options=self.options)
         self.instants.append(instant)
         self.model.apply(operation, rows, instant)
         self.deleted |= {str(one["id"]) for one in rows if operation == "delete"}
@@ -71,7 +79,7 @@ class Relay:
     def serve(self, name: str, service: Literal["compaction", "clustering", "clean"]) -> None:
         """Run a service with one engine; all engines read the same rows as before."""
         options = {"hoodie.clean.commits.retained": "2"} if service == "clean" else {}
-        instant = self.engines[name].service(self.uri, service, options=options)
+        instant = self.engines[name].service(self.uri, service, options={**self.options, **options})
         if instant is not None and service in REWRITING:
             self.model.apply("compact", (), instant)
         self.check(f"{service} by {name}")
@@ -132,6 +140,35 @@ def test_three_engines_write_a_table_in_turn(newest: Client, rs: Client, tmp_pat
         else:
             relay.write(name, "upsert", drawn_rows(rng, relay.deleted))
     assert stored_properties(relay.uri)["hoodie.table.version"] == "9"
+
+
+@TYPES_OF_TABLES
+def test_indexes_are_maintained_in_turn(newest: Client, tmp_path: Path, type: Type) -> None:
+    """MDT-010, IDX-012: both engines maintain the statistics of columns and partitions and the record index of a table of version
+    9, and no filter on a value or a key loses a row, whichever engine wrote, compacted or clustered last.
+    """
+    rng = random.Random(f"indexed {type}")
+    engines: dict[str, Engine | Client] = {"reference": Reference(), "1.2.0": newest}
+    program = Program(type, "EVENT_TIME_ORDERING", True, version=9)
+    relay = Relay((tmp_path / "table").as_uri(), engines, program.model(), INDEXED)
+    engines["reference"].create(relay.uri, program.spec())
+    relay.write("1.2.0", "upsert", tuple(row(key, 3, "first", city_of(key)) for key in KEYS[:4]))
+    for number in range(8):
+        name = list(engines)[number % 2]
+        services = [one for one in SERVICES[name] if type == "MERGE_ON_READ" or one != "compaction"]
+        if number in (3, 6):
+            relay.serve(name, rng.choice(services))  # type: ignore[arg-type]
+        else:
+            relay.write(name, "upsert", drawn_rows(rng, relay.deleted))
+        rows = relay.model.snapshot()
+        for column in ("value", "id"):
+            for value in sorted({one[column] for one in rows})[:3]:
+                query = Query(columns=("id", "ts", "value"), where=((column, "=", value),))
+                found = [one for one in rows if one[column] == value]
+                for reader, engine in engines.items():
+                    expect_rows(engine, relay.uri, found, f"{reader}, {column} = {value} after {relay.steps}", query)  # type: ignore[arg-type]
+    listed = stored_properties(relay.uri)["hoodie.table.metadata.partitions"].split(",")
+    assert set(listed) == {"files", "column_stats", "partition_stats", "record_index"}
 
 
 @TYPES_OF_TABLES
