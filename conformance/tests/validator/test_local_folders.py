@@ -92,7 +92,7 @@ def test_a_timeline_in_another_folder_is_found(folder: Path):
 
 def test_a_pending_write_is_left_alone_while_it_may_be_at_work(folder: Path):
     """Its files have no owner from an hour on, unless its writer sends heartbeats; the pending action is always shown."""
-    requested = "20991231000000000"
+    requested = "20260921235959000"
     (folder / ".hoodie" / "timeline" / f"{requested}.commit.requested").write_bytes(b"")
     (folder / ".hoodie" / "timeline" / f"{requested}.inflight").write_bytes(b"")
     base = next((folder / "north").glob("*.parquet"))
