@@ -172,6 +172,16 @@ class LocalStorage:
         except FileNotFoundError:
             raise ObjectChanged(path) from None
 
+    def make_folder(self, path: str) -> None:
+        """Make an empty folder, and those above it, unless it exists. Deleting the last file in it deletes it."""
+        with translated("make the folder", path, is_change=True):
+            folder = self._folders.open(_steps(path), make=True)
+            try:
+                if self.syncs:
+                    self._calls.sync(folder)
+            finally:
+                self._folders.close(folder)
+
     def delete(self, path: str) -> None:
         """Delete the file and the folders that become empty."""
         steps = _steps(path)

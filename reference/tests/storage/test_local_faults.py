@@ -136,6 +136,12 @@ def test_a_name_that_cannot_be_stored_is_refused(tmp_path: Path, path: str) -> N
         storage.get(path)
 
 
+def test_a_new_table_has_the_folder_of_its_timeline(tmp_path: Path) -> None:
+    """LAY-017: deployed writers list it before their first write, and fail without it."""
+    create_table((tmp_path / "t").as_uri(), name="t", schema=SCHEMA, record_key=("id",))
+    assert (tmp_path / "t" / ".hoodie" / "timeline").is_dir()
+
+
 def test_hidden_files_of_crashed_writers_are_swept(tmp_path: Path) -> None:
     """A writer deletes the hidden files in its folders that are older than an hour and that no process has locked."""
     folder = tmp_path / "a"
