@@ -15,9 +15,9 @@ from hudi_conformance.validator.checks.cheap import (
 )
 from hudi_conformance.validator.checks.deep.changes import CHANGES
 from hudi_conformance.validator.checks.deep.clusterings import CLUSTERINGS
+from hudi_conformance.validator.checks.deep.files.key_generation import PARTITION_FIELDS
 from hudi_conformance.validator.checks.deep.groups import GROUPS
 from hudi_conformance.validator.checks.deep.key_entries import FILE_ENTRIES, KEY_ENTRIES
-from hudi_conformance.validator.checks.deep.key_generation import PARTITION_FIELDS
 from hudi_conformance.validator.checks.deep.keys import KEYS
 from hudi_conformance.validator.checks.deep.unnamed_files import UNNAMED_FILES
 from hudi_conformance.validator.checks.finding import Check

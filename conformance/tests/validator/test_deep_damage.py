@@ -8,7 +8,8 @@ import deep_damage_samples as d
 import pyarrow as pa
 import pytest
 
-from hudi_conformance.validator.checks.deep import groups, log_files
+from hudi_conformance.validator.checks.deep import groups
+from hudi_conformance.validator.checks.deep.files import log_files
 from hudi_reference import open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.files.log.block import HeaderKey

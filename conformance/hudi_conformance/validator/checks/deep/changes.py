@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_conformance.validator.checks.deep.base_files import COMMIT_TIME, REWRITE, keys_of_rows
+from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, REWRITE, keys_of_rows
 from hudi_conformance.validator.checks.deep.groups import groups_of
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from hudi_conformance.validator.checks.deep.base_files import REWRITE
+from hudi_conformance.validator.checks.deep.files.base_files import REWRITE
+from hudi_conformance.validator.checks.deep.files.log_compactions import first_difference
 from hudi_conformance.validator.checks.deep.groups import groups_of
 from hudi_conformance.validator.checks.deep.keys import live_keys
-from hudi_conformance.validator.checks.deep.log_compactions import first_difference
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, MissingDataFile

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from hudi_conformance.validator.checks.deep.base_files import BaseFile, described, where
 from hudi_conformance.validator.checks.deep.bounds import counts, deviation
 from hudi_conformance.validator.checks.deep.expressions import ZONES, deviation_of_function, evaluated
+from hudi_conformance.validator.checks.deep.files.base_files import BaseFile, described, where
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.caching import cached_property

@@ -6,20 +6,14 @@ At most two base files, or one base file and one block, are in memory.
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from hudi_conformance.validator.checks.deep import (
-    base_files,
-    compactions,
-    file_entries,
-    footer_statistics,
-    log_compactions,
-    log_files,
-)
-from hudi_conformance.validator.checks.deep.base_files import BASE_FILE_CHECKS, BaseFile, load_base_file
-from hudi_conformance.validator.checks.deep.compactions import merged_as_read
-from hudi_conformance.validator.checks.deep.footer_statistics import statistics_hold
-from hudi_conformance.validator.checks.deep.log_compactions import compacted_as_read
-from hudi_conformance.validator.checks.deep.log_files import log_file_findings
-from hudi_conformance.validator.checks.deep.rewrites import copied_rows_are_unchanged
+from hudi_conformance.validator.checks.deep import file_entries
+from hudi_conformance.validator.checks.deep.files import base_files, compactions, footer_statistics, log_compactions, log_files
+from hudi_conformance.validator.checks.deep.files.base_files import BASE_FILE_CHECKS, BaseFile, load_base_file
+from hudi_conformance.validator.checks.deep.files.compactions import merged_as_read
+from hudi_conformance.validator.checks.deep.files.footer_statistics import statistics_hold
+from hudi_conformance.validator.checks.deep.files.log_compactions import compacted_as_read
+from hudi_conformance.validator.checks.deep.files.log_files import log_file_findings
+from hudi_conformance.validator.checks.deep.files.rewrites import copied_rows_are_unchanged
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, MissingDataFile

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from hudi_conformance.validator.checks.deep.base_files import COMMIT_TIME, described
 from hudi_conformance.validator.checks.deep.buckets import Placement, placement_of
+from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, described
 from hudi_conformance.validator.checks.deep.groups import groups_of
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.opened import Opened

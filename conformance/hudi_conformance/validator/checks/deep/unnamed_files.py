@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_conformance.validator.checks.deep.base_files import COMMIT_TIME, keys_of_rows
+from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, keys_of_rows
+from hudi_conformance.validator.checks.deep.files.log_files import DATA_BLOCKS
 from hudi_conformance.validator.checks.deep.groups import groups_of
-from hudi_conformance.validator.checks.deep.log_files import DATA_BLOCKS
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.file_views import DataFile
 from hudi_conformance.validator.stored.table import StoredTable

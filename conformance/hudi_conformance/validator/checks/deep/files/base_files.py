@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_conformance.validator.checks.deep.key_generation import computed_keys, computed_paths
+from hudi_conformance.validator.checks.deep.files.key_generation import computed_keys, computed_paths
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.errors import HudiError, MalformedBaseFile

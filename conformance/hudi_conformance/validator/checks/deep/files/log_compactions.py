@@ -6,8 +6,8 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_conformance.validator.checks.deep.base_files import REWRITE
-from hudi_conformance.validator.checks.deep.rewrites import differ
+from hudi_conformance.validator.checks.deep.files.base_files import REWRITE
+from hudi_conformance.validator.checks.deep.files.rewrites import differ
 from hudi_conformance.validator.checks.finding import Finding, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.files.log.block import BlockType, HeaderKey

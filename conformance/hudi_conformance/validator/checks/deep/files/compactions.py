@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_conformance.validator.checks.deep.base_files import REWRITE
-from hudi_conformance.validator.checks.deep.rewrites import differ
+from hudi_conformance.validator.checks.deep.files.base_files import REWRITE
+from hudi_conformance.validator.checks.deep.files.rewrites import differ
 from hudi_conformance.validator.checks.finding import Finding, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.query.file_groups import FileSlice

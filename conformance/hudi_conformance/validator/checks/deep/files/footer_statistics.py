@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
-from hudi_conformance.validator.checks.deep.base_files import BaseFile
+from hudi_conformance.validator.checks.deep.files.base_files import BaseFile
 from hudi_conformance.validator.checks.finding import Finding, Tally
 from hudi_conformance.validator.stored.opened import Opened
 

@@ -10,7 +10,7 @@ from functools import reduce
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_conformance.validator.checks.deep.base_files import (
+from hudi_conformance.validator.checks.deep.files.base_files import (
     COMMIT_TIME,
     NOT_UNIQUE,
     PATH,
@@ -22,7 +22,7 @@ from hudi_conformance.validator.checks.deep.base_files import (
     where,
     with_unfilled_nulls,
 )
-from hudi_conformance.validator.checks.deep.key_generation import computed_keys
+from hudi_conformance.validator.checks.deep.files.key_generation import computed_keys
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.errors import HudiError

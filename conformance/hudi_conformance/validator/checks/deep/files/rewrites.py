@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_conformance.validator.checks.deep.base_files import COMMIT_TIME, BaseFile
+from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, BaseFile
 from hudi_conformance.validator.checks.finding import Finding, Tally
 from hudi_reference.records.changes import KEY
 from hudi_reference.schema.avro import META_COLUMNS
