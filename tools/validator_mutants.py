@@ -35,6 +35,7 @@ from hudi_conformance.validator.checks import cheap as cheap_checks  # noqa: E40
 from hudi_conformance.validator.checks import deep as deep_checks  # noqa: E402
 from hudi_conformance.validator.checks import writes as write_checks  # noqa: E402
 from hudi_conformance.validator.checks import written_schemas  # noqa: E402
+from hudi_conformance.validator.checks.deep import files as file_checks  # noqa: E402
 from hudi_conformance.validator.checks.finding import Check  # noqa: E402
 from hudi_conformance.validator.validation import validate  # noqa: E402
 from hudi_reference.errors import HudiError  # noqa: E402
@@ -142,7 +143,7 @@ class Mutant:
 
 def modules() -> Iterator[ModuleType]:
     """The modules of checks."""
-    for package in (cheap_checks, write_checks, deep_checks):
+    for package in (cheap_checks, write_checks, deep_checks, file_checks):
         for path in sorted(Path(package.__file__ or "").parent.glob("*.py")):
             if path.stem != "__init__":
                 __import__(f"{package.__name__}.{path.stem}")
