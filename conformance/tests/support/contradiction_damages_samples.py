@@ -98,6 +98,16 @@ def _other_target(record: Any) -> None:
     record["commitsRollback"] = ["20200101000000000"]
 
 
+def _clustered_twice(storage: Storage) -> None:
+    (plan,) = t.paths(storage, ".clustering.requested")
+
+    def add(record: Any) -> None:
+        groups = record["clusteringPlan"]["inputGroups"]
+        groups.append(groups[0])
+
+    t.change_record(storage, plan, add)
+
+
 def _forget_planned_files(storage: Storage) -> None:
     """The plan of the clean has no file, in both of its files."""
     requested = split_path(t.completed(storage, "clean"))[1].partition("_")[0]
@@ -190,6 +200,8 @@ CONTRADICTION_DAMAGES = (
     Damage("replaced in another partition", "replacements.places", "TL-039", t.deleted_partition,
            _in_last("replacecommit", _replace_elsewhere)),
     Damage("a group twice in a plan", "replacements.planned-once", "TL-015", lambda: t.with_plan("compaction"), _planned_twice),
+    Damage("a group in two parts of a clustering", "replacements.planned-once", "TL-012", lambda: t.with_plan("clustering"),
+           _clustered_twice),
     Damage("two compactions of the same log files", "replacements.merged-once", "SVC-004", t.compacted, _compact_again,
            ("CMP-003", "TT-005")),
     Damage("a rollback of another write", "removal-plans.targets", "TL-020", rolled_back, _in_last("rollback", _other_target)),
