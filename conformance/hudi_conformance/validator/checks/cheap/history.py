@@ -1,6 +1,7 @@
 """The archived actions: manifest, level files, their names and rows, and the border to the active timeline."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
@@ -176,12 +177,15 @@ def _unknown_actions(table: StoredTable, file: LevelFile, tally: Tally) -> Itera
 
 def _listed_once(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """LSM-010: the manifest has each level file once."""
-    names = [file.name for file in table.history.manifest.files] if table.history.manifest is not None else []
-    tally.looked("LSM-010", at=len(names))
-    for name in sorted({one for one in names if names.count(one) > 1}):
-        yield Finding("LSM-010", "cosmetic", f"{table.history.folder}/manifest_{table.history.manifest.number}",  # type: ignore[union-attr]
-                      "Readers that do not look for duplicates have the actions of the file twice.", f"{name} once",
-                      f"{names.count(name)} times", RESTORE, key=name)  # fmt: skip
+    manifest = table.history.manifest
+    if manifest is None:
+        return
+    tally.looked("LSM-010", at=len(manifest.files))
+    for name, times in sorted(Counter(file.name for file in manifest.files).items()):
+        if times > 1:
+            yield Finding("LSM-010", "cosmetic", f"{table.history.folder}/manifest_{manifest.number}",
+                          "Readers that do not look for duplicates have the actions of the file twice.", f"{name} once",
+                          f"{times} times", RESTORE, key=name)  # fmt: skip
 
 
 def _twice(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

@@ -19,14 +19,14 @@ from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.version_6 import parse_legacy_name
 
-#: Names that a person or a copying tool gave to a data file: they look like one, and no reader takes them for one.
 ADD_METAFILES = "in Spark SQL: call repair_add_partition_meta(table => '...', dry_run => false)"
 #: The functions of expression indexes that Apache Hudi knows (IDX-034).
-DEPLOYED = frozenset({
+_FUNCTIONS = frozenset({
     "identity", "year", "month", "day", "hour", "date_format", "from_unixtime", "unix_timestamp", "to_date", "to_timestamp",
     "date_add", "date_sub", "lower", "upper", "trim", "ltrim", "rtrim", "length", "substring", "split", "regexp_extract",
     "regexp_replace",
 })  # fmt: skip
+#: Names that a person or a copying tool gave to a data file: they look like one, and no reader takes them for one.
 _ALMOST_LOG = re.compile(r"\.?[^/]+\.log\.\d+[^/]*")
 
 
@@ -223,7 +223,9 @@ def _fault_of_definition(one: IndexDefinition) -> tuple[str, str] | None:
     if one.partition.startswith(f"{Kind.EXPRESSION}_"):
         if one.kind not in (BuiltIn.COLUMN_STATS, BuiltIn.BLOOM_FILTERS):
             return f"the type {BuiltIn.COLUMN_STATS} or {BuiltIn.BLOOM_FILTERS}", repr(one.kind)
-        return None if one.function in DEPLOYED else (f"one of the functions {', '.join(sorted(DEPLOYED))}", repr(one.function))
+        if one.function not in _FUNCTIONS:
+            return f"one of the functions {', '.join(sorted(_FUNCTIONS))}", repr(one.function)
+        return None
     return None if one.kind == Kind.SECONDARY else (f"the type {Kind.SECONDARY}", repr(one.kind))
 
 

@@ -120,16 +120,17 @@ def _savepoints(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
 
 def _unprotected(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """TL-021: a savepoint has the base files of the slices of its write, as far as no later action replaced their group."""
+    done = {one.requested: one.completion or one.requested for one in table.owned.commits}
     for instant in table.timeline.completed:
         record = table.contents[instant].record
         if instant.action != "savepoint" or record is None:
             continue
-        named = set(_savepointed(record))
+        named, until = set(_savepointed(record)), done.get(instant.requested, "")
         for group in table.owned:
             tally.looked("TL-021")
             last = next((one for one in group.slices if one.base_instant <= instant.requested), None)
             path = last.path(last.base_file) if last is not None and last.base_file and group.replaced_by is None else None
-            if path is not None and path in table.listing.files and path not in named and _is_of(table, path, instant):
+            if path is not None and path in table.listing.files and path not in named and _completed_until(done, path, until):
                 yield Finding(
                     "TL-021", "cosmetic", path,
                     "A clean may delete the file; time travel to the savepoint, and a restore to it, then lack rows.",
@@ -139,12 +140,11 @@ def _unprotected(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
                 )  # fmt: skip
 
 
-def _is_of(table: StoredTable, path: str, savepoint: Instant) -> bool:
-    """Whether the write of a file completed before the write of a savepoint."""
-    done = {one.requested: one.completion or one.requested for one in table.owned.commits}
+def _completed_until(done: Mapping[str, str], path: str, until: str) -> bool:
+    """Whether the write of a file completed at that time or before. `done` are the completion times by requested time."""
     name = parse_data_file_name(split_path(path)[1])
     written = "" if name is None else done.get(name.instant)
-    return written is not None and written <= done.get(savepoint.requested, "")
+    return written is not None and written <= until
 
 
 def _two_in_a_slice(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

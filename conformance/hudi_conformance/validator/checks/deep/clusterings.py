@@ -7,15 +7,13 @@ from dataclasses import replace
 import pyarrow as pa
 
 from hudi_conformance.validator.checks.deep.files.base_files import REWRITE
-from hudi_conformance.validator.checks.deep.files.log_compactions import first_difference
+from hudi_conformance.validator.checks.deep.files.compared_rows import first_difference, rows_by_key
 from hudi_conformance.validator.checks.deep.groups import groups_of
 from hudi_conformance.validator.checks.deep.keys import live_keys
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, MissingDataFile
 from hudi_reference.query.file_groups import FileGroup, FileSlice, GroupId
-from hudi_reference.records.changes import KEY
-from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.timeline.instants.instant import Instant
 
 
@@ -44,7 +42,7 @@ def examine_clustering(table: StoredTable, instant: Instant, tally: Tally) -> It
         if old is not None and new is not None:
             tally.looked("TL-011", at=old.total())
             yield from _compared(table, instant, partition, old, new)
-            if old == new and table.opened.can_merge and not table.opened.had_version_6:
+            if old and old == new and table.opened.can_merge and not table.opened.had_version_6:
                 yield from _other_values(table, instant, partition, before, after)
 
 
@@ -68,13 +66,7 @@ def _other_values(
     table: StoredTable, instant: Instant, partition: str, before: Sequence[FileSlice | None], after: Sequence[FileSlice | None]
 ) -> Iterator[Finding]:
     """TL-011: the rows have the values that they had."""
-    reader = table.opened.reader
-    names = [KEY, *(name for name in reader.schema.names if name not in META_COLUMNS)]
-    names += [name for name in reader.key_fields if name not in names]
-    old, new = (
-        pa.concat_tables([reader.keyed(reader.read(one, names)) for one in slices if one is not None]).sort_by(KEY)
-        for slices in (before, after)
-    )
+    old, new = (rows_by_key(table.opened.reader, [one for one in slices if one is not None]) for slices in (before, after))
     fault = first_difference(old, new)
     if fault is not None:
         key, expected, found = fault

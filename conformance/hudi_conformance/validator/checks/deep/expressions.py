@@ -23,12 +23,12 @@ def deviation_of_function(definition: IndexDefinition, entry: Statistics, column
         if found is None or not found.is_narrow:
             return None
         first = first or found
-        if not _depends_on_zone(definition, column.type):
+        if not _depends_on_zone(definition):
             break
     return first
 
 
-def _depends_on_zone(definition: IndexDefinition, kind: pa.DataType) -> bool:
+def _depends_on_zone(definition: IndexDefinition) -> bool:
     return definition.function not in ("identity", "lower", "upper", "trim", "ltrim", "rtrim", "length", "substring")
 
 

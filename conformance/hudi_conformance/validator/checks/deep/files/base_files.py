@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_conformance.validator.checks.deep.files.key_generation import computed_keys, computed_paths
+from hudi_conformance.validator.checks.deep.files.key_generation import are_of_the_fields, computed_keys, computed_paths
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.errors import HudiError, MalformedBaseFile
@@ -136,10 +136,7 @@ def keys_are_those_of_the_fields(opened: Opened, file: BaseFile, tally: Tally) -
     if not forms or file.keys.null_count:
         return
     tally.looked("META-007", at=len(file.keys))
-    agrees = pc.equal(file.keys, forms[0])
-    for other in forms[1:]:
-        agrees = pc.or_(agrees, pc.equal(file.keys, other))
-    if rows := where(pc.invert(agrees)):
+    if rows := where(pc.invert(are_of_the_fields(file.keys, forms))):
         yield file.finding(
             "META-007", "wrong-answers", "A query by the key fields and a write by the record key find different rows.",
             f"the key of the fields, {forms[0][rows[0]].as_py()!r}", described(file.keys, rows), key_at(file, rows),

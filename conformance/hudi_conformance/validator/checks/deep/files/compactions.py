@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hudi_conformance.validator.checks.deep.files.base_files import REWRITE
-from hudi_conformance.validator.checks.deep.files.rewrites import differ
+from hudi_conformance.validator.checks.deep.files.compared_rows import (
+    changed_columns,
+    have_same_order,
+    keys_without,
+    rows_by_key,
+)
 from hudi_conformance.validator.checks.finding import Finding, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.records.changes import KEY
-from hudi_reference.schema.avro import META_COLUMNS
 
 _LOST = "Queries lack the row since the compaction."
 _CHANGED = "Queries return another row since the compaction."
@@ -25,20 +28,15 @@ def merged_as_read(opened: Opened, older: FileSlice, newer: FileSlice, tally: Ta
     """
     if not _is_comparable(opened, older, newer):
         return
-    names = [KEY, *(name for name in opened.reader.schema.names if name not in META_COLUMNS)]
-    names += [name for name in opened.reader.key_fields if name not in names]
-    expected, found = (
-        opened.reader.keyed(rows).sort_by(KEY)
-        for rows in (opened.reader.read(older, names), opened.reader.read(newer, names, logs=False))
-    )
+    expected, found = rows_by_key(opened.reader, [older]), rows_by_key(opened.reader, [newer], logs=False)
     tally.looked("CMP-002", "CMP-006", at=expected.num_rows)
-    lost, added = _without(expected, found), _without(found, expected)
+    lost, added = keys_without(expected, found), keys_without(found, expected)
     wanted = f"the rows of the slice {older.base_instant}"
     if len(lost):
         yield _finding("CMP-002", newer, _LOST, wanted, f"no row of {_listed(lost)}", lost)
     if len(added):
         yield _finding("CMP-006", newer, _CHANGED, wanted, f"a row of {_listed(added)}", added)
-    if not len(lost) and not len(added) and len(pc.unique(found.column(KEY))) == found.num_rows == expected.num_rows:
+    if not len(lost) and not len(added) and have_same_order(expected, found):
         yield from _changed(expected, found, older, newer)
 
 
@@ -51,24 +49,12 @@ def _is_comparable(opened: Opened, older: FileSlice, newer: FileSlice) -> bool:
     return bool(older.log_files) and not older.missing and not newer.missing
 
 
-def _without(rows: pa.Table, others: pa.Table) -> pa.ChunkedArray:
-    """The keys of rows that others have no row of."""
-    keys = rows.column(KEY)
-    return keys.filter(pc.invert(pc.is_in(keys, others.column(KEY).combine_chunks())))
-
-
 def _changed(expected: pa.Table, found: pa.Table, older: FileSlice, newer: FileSlice) -> Iterator[Finding]:
-    for name in expected.column_names:
-        before, after = expected.column(name), found.column(name)
-        other = differ(before, after)
-        either = pc.xor(before.is_null(), after.is_null())
-        rows = pc.indices_nonzero(either if other is None else pc.or_(either, other))
-        if len(rows):
-            row = rows[0].as_py()
-            wanted = f"{name}={before[row].as_py()!r}, as a reader of the slice {older.base_instant} merges it"[:300]
-            more = f", and {len(rows) - 1} more rows" if len(rows) > 1 else ""
-            yield _finding("CMP-002", newer, _CHANGED, wanted, f"{after[row].as_py()!r}"[:200] + more,
-                           expected.column(KEY).take(rows[:1]))  # fmt: skip
+    for name, rows in changed_columns(expected, found):
+        before, after = (table.column(name)[rows[0].as_py()].as_py() for table in (expected, found))
+        wanted = f"{name}={before!r}, as a reader of the slice {older.base_instant} merges it"[:300]
+        more = f", and {len(rows) - 1} more rows" if len(rows) > 1 else ""
+        yield _finding("CMP-002", newer, _CHANGED, wanted, f"{after!r}"[:200] + more, expected.column(KEY).take(rows[:1]))
 
 
 def _finding(rule: str, newer: FileSlice, meaning: str, expected: str, found: str, keys: pa.ChunkedArray) -> Finding:

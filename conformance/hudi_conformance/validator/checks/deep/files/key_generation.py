@@ -5,7 +5,8 @@ key of a single field. So only texts, whole numbers, booleans and dates are foll
 and both forms of a single field are right.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -41,6 +42,11 @@ def computed_keys(opened: Opened, rows: pa.Table) -> tuple[pa.Array, ...]:
         pc.replace_substring_regex(keys, f"^{prefix}", "") if made.composite else pc.binary_join_element_wise(prefix, keys, "")
     )
     return (keys, other)
+
+
+def are_of_the_fields(keys: pa.Array, forms: Sequence[pa.Array]) -> pa.Array:
+    """Whether each of the keys has one of these forms; null for keys that the fields do not give."""
+    return reduce(pc.or_, (pc.equal(keys, one) for one in forms))
 
 
 def _has_one_form(opened: Opened) -> bool:

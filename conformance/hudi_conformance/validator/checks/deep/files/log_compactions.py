@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_conformance.validator.checks.deep.files.base_files import REWRITE
-from hudi_conformance.validator.checks.deep.files.rewrites import differ
+from hudi_conformance.validator.checks.deep.files.compared_rows import first_difference, rows_by_key
 from hudi_conformance.validator.checks.finding import Finding, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.files.log.block import BlockType, HeaderKey
@@ -16,7 +16,6 @@ from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.records.changes import KEY
-from hudi_reference.schema.avro import META_COLUMNS
 
 
 def compacted_as_read(opened: Opened, one: FileSlice, tally: Tally) -> Iterator[Finding]:
@@ -35,12 +34,7 @@ def compacted_as_read(opened: Opened, one: FileSlice, tally: Tally) -> Iterator[
     if not listed <= present:
         return  # a later compaction or clean removed some of them
     tally.looked("LCP-005")
-    columns = [KEY, *(name for name in opened.reader.schema.names if name not in META_COLUMNS)]
-    columns += [name for name in opened.reader.key_fields if name not in columns]
-    expected, found = (
-        opened.reader.keyed(opened.reader.read(each, columns)).sort_by(KEY)
-        for each in (replace(one, log_files=tuple(names)), one)
-    )
+    expected, found = (rows_by_key(opened.reader, [each]) for each in (replace(one, log_files=tuple(names)), one))
     deleted = pa.array(sorted(_deleted_keys(opened, one)), pa.string())
     kept = (rows.filter(pc.invert(pc.is_in(rows.column(KEY), deleted))) for rows in (expected, found))
     fault = first_difference(*kept)
@@ -54,31 +48,6 @@ def _deleted_keys(opened: Opened, one: FileSlice) -> set[str]:
     paths = (one.path(name) for name in one.log_files if not name.endswith(".cdc"))
     blocks = (block for path in paths for block in read_log_file(opened.storage, path))
     return {delete.key for block in blocks if block.kind is BlockType.DELETE for delete in decode_deletes(block)}
-
-
-def first_difference(expected: pa.Table, found: pa.Table) -> tuple[str, str, str] | None:
-    """Key, expected and found value of the first difference of two tables that are sorted by unique keys; None without one."""
-    old, new = expected.column(KEY), found.column(KEY)
-    if lost := _without(old, new):
-        return lost, f"a row of {lost!r}", "no row"
-    if added := _without(new, old):
-        return added, f"no row of {added!r}", "a row"
-    if expected.num_rows != found.num_rows or len(pc.unique(new)) != len(new):
-        return None  # keys that come several times have no order
-    for name in expected.column_names:
-        before, after = expected.column(name), found.column(name)
-        other, either = differ(before, after), pc.xor(before.is_null(), after.is_null())
-        rows = pc.indices_nonzero(either if other is None else pc.or_(either, other))
-        if len(rows):
-            row = rows[0].as_py()
-            return str(old[row].as_py()), f"{name}={before[row].as_py()!r}"[:300], f"{after[row].as_py()!r}"[:300]
-    return None
-
-
-def _without(keys: pa.ChunkedArray, others: pa.ChunkedArray) -> str | None:
-    """The first of the keys that the others lack."""
-    lacking = keys.filter(pc.invert(pc.is_in(keys, others.combine_chunks())))
-    return str(lacking[0].as_py()) if len(lacking) else None
 
 
 def _operation(opened: Opened, path: str) -> str:

@@ -5,7 +5,6 @@ Whether the envelopes of the blocks are intact is a matter of the cheap tier; da
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,7 +21,7 @@ from hudi_conformance.validator.checks.deep.files.base_files import (
     where,
     with_unfilled_nulls,
 )
-from hudi_conformance.validator.checks.deep.files.key_generation import computed_keys
+from hudi_conformance.validator.checks.deep.files.key_generation import are_of_the_fields, computed_keys
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.errors import HudiError
@@ -90,20 +89,28 @@ def log_file_findings(
 
 @dataclass
 class _Counted:
-    """The rows and deletes in the blocks of a log file. `is_certain` is false if it has other blocks, or damaged ones."""
+    """The rows and deletes in the blocks of a log file. `is_certain` is false if it has other blocks, or damaged ones.
+
+    `keys` are those of the rows of its only block with rows, None if it has none or several.
+    """
 
     rows: int = 0
     deletes: int = 0
     blocks: int = 0
-    has_duplicates: bool = False
+    keys: pa.Array | None = None
     is_certain: bool = True
 
     def add(self, log: LogBlock) -> None:
         """Count the records of a block."""
         self.rows += 0 if log.rows is None else log.rows.num_rows
-        self.blocks += log.rows is not None
-        self.has_duplicates |= log.rows is not None and pc.count_distinct(log.keys).as_py() < len(log.keys)
+        if log.rows is not None:
+            self.blocks += 1
+            self.keys = log.keys if self.blocks == 1 else None
         self.deletes += len(log.deletes)
+
+
+def _has_twice(keys: pa.Array) -> bool:
+    return pc.count_distinct(keys).as_py() < len(keys)  # type: ignore[no-any-return]
 
 
 def _fewer_rows(opened: Opened, path: str, counted: _Counted, tally: Tally) -> Iterator[Finding]:
@@ -112,7 +119,7 @@ def _fewer_rows(opened: Opened, path: str, counted: _Counted, tally: Tally) -> I
         return
     instant, _, stat = opened.writers[path]
     tally.looked("TL-007")
-    if counted.blocks == 1 and counted.has_duplicates and counted.rows > stat.writes > 0:
+    if counted.rows > stat.writes > 0 and counted.keys is not None and _has_twice(counted.keys):
         yield Finding(
             "TL-007", "cosmetic", path, "The block has a key twice, of which its write counted one; the later row counts.",
             f"{stat.writes} rows, by {instant.file_name}", f"{counted.rows} rows and {counted.deletes} deletes", _REMEDY,
@@ -212,7 +219,7 @@ def keys_are_those_of_the_fields(opened: Opened, log: LogBlock, tally: Tally) ->
     if not forms or log.keys.null_count:
         return
     tally.looked("META-007", at=len(log.keys))
-    if rows := where(pc.invert(reduce(pc.or_, (pc.equal(log.keys, one) for one in forms)))):
+    if rows := where(pc.invert(are_of_the_fields(log.keys, forms))):
         yield log.finding(
             "META-007", "wrong-answers", "The change is merged with another row than that of its key fields.",
             f"the key of the fields, {forms[0][rows[0]].as_py()!r}", described(log.keys, rows), log.keys[rows[0]].as_py(),
