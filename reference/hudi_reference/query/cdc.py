@@ -28,8 +28,8 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.evolution import conform
 from hudi_reference.timeline.active import Timeline
-from hudi_reference.timeline.contents.metadata import CommitMetadata, WriteStat, commit_metadata_of
-from hudi_reference.timeline.history.archived import metadata_of
+from hudi_reference.timeline.contents.metadata import CommitMetadata, WriteStat
+from hudi_reference.timeline.history.archived import archived_commits
 from hudi_reference.timeline.instants.instant import Instant
 
 #: The columns with the requested time of the write, and with the record key.
@@ -76,11 +76,7 @@ class ChangePlan:
         if not instants:
             return {}
         first, last = (pick(i.requested for i in instants) for pick in (min, max))
-        found: dict[Instant, CommitMetadata] = {}
-        for action in self.timeline.archived.actions(first, last, plan=False):
-            where = f"instant {action.instant.requested} in the history"
-            if action.instant in instants and (record := metadata_of(action, where)) is not None:
-                found[action.instant] = commit_metadata_of(record, where)
+        found = archived_commits(self.timeline.archived, first, last)
         for instant in instants:
             if instant not in found:
                 raise InvalidQuery(

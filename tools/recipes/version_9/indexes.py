@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from tools.recipes.query.data_skipping import COLUMNS, KEYS, STATS, check_filter, row
-from tools.recipes.recipe import COW, HUDI_1_2, MOR, Check, Recipe, Row, Step, Table, delete, service, upsert
+from tools.recipes.recipe import COW, HUDI, HUDI_1_2, MOR, Check, Recipe, Row, Step, Table, delete, service, upsert
 from tools.recipes.rows import SHORT
 
 KINDS = (
@@ -116,6 +116,7 @@ TWO_INDEXES = indexed(
         upsert(*({**row(key, "x", 1, 1.0, "oslo"), "street": "first"} for key in "abc")),
         named_index("city"),
         named_index("street"),
+        upsert({**row("d", "x", 1, 1.0, "hull"), "street": "third"}),
         upsert({**row("a", "x", 2, 1.0, "bonn"), "street": "second"}),
         delete({"id": "c", "p": "x"}),
     ),
@@ -177,4 +178,69 @@ RECORD_INDEX = [
     ),
 ]  # fmt: skip
 
-RECIPES = [*STATISTICS, *ONE_INDEX, *TWO_INDEXES, *RECORD_INDEX]
+WITHOUT_STATISTICS = {key: value for key, value in SECONDARY.items() if key not in LOCK}
+
+
+def check_key(name: str, key: str, erratum: str) -> Check:
+    """A filter on a key whose row is in the table."""
+    return check_filter(
+        name, (("id", "=", key),), requirements=("IDX-012", "IDX-010"), errata=(erratum,), rows=({"id": key},),
+        says="A filter on the record key finds the row, although the record index lost its entry.",
+        if_it_fails="Deployed writers lose entries of keys that log files delete: search the slices with log files too.",
+    )  # fmt: skip
+
+
+LOST_ENTRIES = [
+    *indexed(
+        "key-written-again", Table(COLUMNS, options={**WITHOUT_STATISTICS, "hoodie.index.type": "SIMPLE"}, version=9),
+        (
+            upsert(row("a", "x", 1, 1.0), row("b", "x", 1, 1.0)),
+            delete({"id": "b"}),
+            upsert(row("b", "x", 3, 3.0)),
+        ),
+        (check_key("without-entry", "b", "ER-202"), check_key("with-entry", "a", "ER-202")), types=(MOR,),
+    ),
+    Recipe(
+        "skipping.late-delete-of-a-key.mor", "queries",
+        Table((*COLUMNS, ("_hoodie_is_deleted", "boolean")), type=MOR, options=WITHOUT_STATISTICS),
+        (
+            upsert({**row("a", "x", 5, 1.0), "_hoodie_is_deleted": False}),
+            upsert({**row("a", "x", 5, 2.0), "_hoodie_is_deleted": False}),
+            upsert({**row("a", "x", 2, 3.0), "_hoodie_is_deleted": True}),
+        ),
+        (check_key("without-entry", "a", "ER-207"),), producers=(HUDI,),
+    ),
+]  # fmt: skip
+
+BY_SETTINGS = {**SECONDARY, "hoodie.metadata.index.secondary.column": "zone"}
+
+
+def zoned(key: str, p: str, zone: int) -> Row:
+    """A row with a number that has a secondary index."""
+    return {**row(key, p, 1, 1.0), "zone": zone}
+
+
+CREATED_BY_WRITES = [
+    recipe
+    for name, first in (("first", BY_SETTINGS), ("second", {"hoodie.metadata.index.secondary.enable": "false"}))
+    for recipe in indexed(
+        f"secondary-index-by-the-{name}-write",
+        Table((*COLUMNS, ("zone", "int")), partition=("p",), options=WITHOUT_STATISTICS, version=9),
+        (
+            upsert(zoned("a", "x", 5), zoned("b", "y", 6), options=first),
+            upsert(zoned("c", "y", 5), zoned("d", "z", 6), options=BY_SETTINGS),
+            upsert(zoned("e", "y", 5), options=BY_SETTINGS),
+        ),
+        tuple(
+            check_filter(
+                check, (("zone", "=", value),), requirements=("IDX-024", "MDT-001"), errata=("ER-208",),
+                rows=tuple({"id": one} for one in ids),
+                says="A filter on a column with a secondary index finds the rows of the write that created the index.",
+                if_it_fails="Deployed writers that create an index by their settings add no entries for their own rows.",
+            )
+            for check, value, ids in (("in-three-writes", 5, "ace"), ("in-two-writes", 6, "bd"))
+        ), types=(COW,),
+    )
+]  # fmt: skip
+
+RECIPES = [*LOST_ENTRIES, *CREATED_BY_WRITES, *STATISTICS, *ONE_INDEX, *TWO_INDEXES, *RECORD_INDEX]

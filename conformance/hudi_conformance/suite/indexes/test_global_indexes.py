@@ -4,8 +4,10 @@ Apache Hudi 1.0.2 and 1.2.0 give the expected rows; `update.partition.path` says
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal
 
+import pyarrow as pa
 import pytest
 
 from hudi_conformance.contract import Query
@@ -13,6 +15,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Row, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import LISTED, RECORDS, IndexedTable
+from hudi_conformance.suite.support.tables.tables_under_services import copy_golden_table
 
 WRITES = pytest.mark.needs("create", "write.upsert", "write.delete", "write.global-index",
                            "read.snapshot", "read.projection", "read.meta-columns", "partition.plain")  # fmt: skip
@@ -31,6 +34,11 @@ STAYING: Mapping[str, Mapping[str, str]] = {
 }
 EACH_MOVING = pytest.mark.parametrize("index", MOVING)
 EACH_STAYING = pytest.mark.parametrize("index", STAYING)
+#: Golden tables of deployed releases, and the key whose entry is missing in the record index.
+LOST_ENTRIES = (
+    ("queries.version-9.key-written-again.mor.without-entry", "b"),
+    ("queries.skipping.late-delete-of-a-key.mor.without-entry", "a"),
+)
 FIRST = (row("a", 5, "a5"), row("b", 5, "b5"), row("c", 5, "c5", "rio"), row("d", 5, "d5"))
 
 
@@ -123,6 +131,24 @@ def test_a_deleted_key_is_new_in_any_partition(engine: Client, new_uri: NewUri, 
     table = GlobalTable(engine, new_uri(), type, STAYING[index])
     table.rows_after(row("a", 0, ""), delete=True)
     assert table.rows_after(row("a", 1, "again", "rio"))[-2:] == [("rio", "a", "again"), ("rio", "c", "c5")]
+
+
+@pytest.mark.needs(
+    "write.upsert", "write.global-index", "merge-on-read", "read.snapshot", "read.projection", "merge.event-time"
+)
+@pytest.mark.parametrize(("golden", "key"), LOST_ENTRIES)
+@pytest.mark.requirements("IDX-010", "OCC-008")
+def test_a_key_without_an_entry_is_not_inserted_again(engine: Client, tmp_path: Path, golden: str, key: str) -> None:
+    """IDX-010: a release lost the entry of a key that has a row (ER-202, ER-207); an upsert of the key changes this row."""
+    uri, _ = copy_golden_table(golden, tmp_path)
+    fields = {"id": pa.string(), "ts": pa.int64(), "p": pa.string(), "fare": pa.float64(), "city": pa.string()}
+    if "late" in golden:
+        fields["_hoodie_is_deleted"] = pa.bool_()
+    one = {"id": key, "ts": 9, "p": "x", "fare": 9.0, "city": "rio"}
+    rows = pa.Table.from_pylist([one], pa.schema(fields))
+    engine.write(uri, "upsert", rows, options={**LISTED, **RECORDS, "hoodie.index.type": "RECORD_INDEX"})
+    found = engine.read(uri, Query(columns=("id", "fare"))).to_pylist()
+    assert [row for row in found if row["id"] == key] == [{"id": key, "fare": 9.0}]
 
 
 @WRITES

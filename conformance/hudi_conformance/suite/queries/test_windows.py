@@ -27,6 +27,7 @@ from hudi_conformance.suite.support.programs.write_programs import (
     expect_rows,
     row,
 )
+from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_time, table_folder
 from hudi_reference.locks import hold_lock, lock_of
 from hudi_reference.storage import storage_of
@@ -156,6 +157,23 @@ def test_consecutive_windows_return_each_change_once(engine: Client, new_uri: Ca
     assert found == [[("a", "x"), ("b", "x"), ("c", "x")], [("a", "y")], [("a", "z"), ("d", "x")]]
     whole = engine.read(history.uri, Query("incremental", begin=times[1], end=times[3], columns=("id", "value")))
     assert sorted(map(tuple, (r.values() for r in whole.to_pylist()))) == [("a", "z"), ("d", "x")]
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("TYP-009", "RDR-007", "TL-055")
+@pytest.mark.needs("create", "write.upsert", "service.archive", "read.incremental", "read.projection", "partition.plain")
+def test_a_window_of_archived_writes_has_their_rows(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """TYP-009: the writes of the window are in the history only. Their files are not cleaned, so the window has their rows."""
+    uri = new_uri()
+    engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())
+    steps = [(row(f"k{number}", 1, "x"), row("a", number, f"write {number}")) for number in range(7)]
+    kept = {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false", "hoodie.metadata.enable": "false"}
+    done = [completion_time(uri, engine.write(uri, "upsert", as_arrow(rows), options=kept)) for rows in steps]
+    engine.service(uri, "archive", options={**archive_limits(3, 2), "hoodie.clean.automatic": "false"})
+    active = [path.name for path in (table_folder(uri) / ".hoodie" / "timeline").iterdir()]
+    assert not [name for name in active if any(time in name for time in done[:4])], "the writes were not archived"
+    found = engine.read(uri, Query("incremental", begin=done[1], end=done[3], columns=("id", "value"))).to_pylist()
+    assert sorted(map(tuple, (r.values() for r in found))) == [("a", "write 3"), ("k2", "x"), ("k3", "x")]
 
 
 @pytest.mark.requirements("TYP-011", "CMP-005")

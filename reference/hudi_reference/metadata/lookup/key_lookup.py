@@ -69,14 +69,22 @@ def select_by_keys(snapshot: IndexSnapshot, slices: Sequence[FileSlice], keys: C
     """The slices that may have one of these keys, by the record index.
 
     In a partitioned index a key is looked up in each partition of the slices; slices of a partition that has no file groups in
-    the index may have any key.
+    the index may have any key. A slice with log files may have a key without an entry (ER-202, ER-207): deployed writers lose
+    entries of keys that log files delete and that have rows nevertheless.
     """
     if not snapshot.slices(BuiltIn.RECORD_INDEX):
         return slices
     parts = IndexGroups.from_ids(one.file_id for one in snapshot.slices(BuiltIn.RECORD_INDEX)).by_part
     known = [part for part in parts if part is None or part in {one.partition for one in slices}]
-    groups = set(_locations(snapshot, [key_in_part(part, key) for part in known for key in keys]).values())
-    return [one for one in slices if one.group in groups or not {None, one.partition} & parts.keys()]
+    asked = {part: [key_in_part(part, key) for key in keys] for part in known}
+    found = _locations(snapshot, [key for stored in asked.values() for key in stored])
+    groups, partial = set(found.values()), {part for part, stored in asked.items() if not found.keys() >= set(stored)}
+
+    def may_have(one: FileSlice) -> bool:
+        part = one.partition if one.partition in parts else None
+        return one.group in groups or part not in parts or (part in partial and bool(one.log_files))
+
+    return [one for one in slices if may_have(one)]
 
 
 def is_partitioned(snapshot: IndexSnapshot) -> bool:

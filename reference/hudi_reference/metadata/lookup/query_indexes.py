@@ -20,6 +20,7 @@ from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.keys import ALL_PARTITIONS, BASE_PATH, column_stats_key, partition_identifier, partition_stats_key
 from hudi_reference.metadata.lookup.column_bounds import is_mergeable, may_hold
 from hudi_reference.metadata.lookup.expression_lookup import indexes_for_filter
+from hudi_reference.metadata.lookup.index_creation import lacks_first_write
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot, open_snapshot
 from hudi_reference.metadata.lookup.key_lookup import drop_slices_without_keys, groups_of, keys_of_filter, select_by_keys
 from hudi_reference.metadata.lookup.secondary_lookup import groups_with_values
@@ -47,7 +48,7 @@ def open_indexes(table: Table, timeline: Timeline, commits: Commits) -> "QueryIn
         return None
     snapshot = open_snapshot(table, timeline, commits)
     listed = None if snapshot is None else _partition_list(snapshot)
-    return None if snapshot is None or listed is None else QueryIndexes(table, snapshot, listed, commits)
+    return None if snapshot is None or listed is None else QueryIndexes(table, snapshot, listed, timeline, commits)
 
 
 def _partition_list(snapshot: IndexSnapshot) -> PartitionList | None:
@@ -63,6 +64,7 @@ class QueryIndexes:
     table: Table
     snapshot: IndexSnapshot
     listed: PartitionList
+    timeline: Timeline
     commits: Commits
 
     @implements("MDT-005", "MDT-006", "MDT-007", "MDT-008", "MDT-009")
@@ -146,9 +148,14 @@ class QueryIndexes:
         """
         if query.computes_values or not query.is_latest or not (query.logs and self._is_available(BuiltIn.RECORD_INDEX)):
             return slices
-        for groups in groups_with_values(self._named, self.snapshot, query, self.table.properties):
-            slices = [one for one in slices if one.group in groups]
+        for found in groups_with_values(self._named, self.snapshot, query, self.table.properties, self._lacks_first_write):
+            groups = {*found.values()}
+            slices = [one for one in slices if one.group in groups or (None in groups and one.log_files)]
         return slices
+
+    def _lacks_first_write(self, index: str) -> bool:
+        metadata = self.snapshot.metadata
+        return lacks_first_write(index, metadata, self.snapshot.timeline, self.timeline, self.commits)
 
     @cached_property
     def _definitions(self) -> Sequence[IndexDefinition]:

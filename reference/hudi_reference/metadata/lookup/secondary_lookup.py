@@ -10,12 +10,13 @@ An index is used if none of its entries can be missing:
 * Apache Hudi 1.2.0 adds the changes of a merge-on-read table to one of its secondary indexes only. So none is used if there are
   several.
 * With a partitioned record index a key may be in several partitions, and deployed writers remove the entry that its rows share.
+* A write of Apache Hudi that creates an index by its settings adds nothing to it (ER-208, `index_creation`).
 * The text of a value depends on its type. It is known for texts, whole numbers, dates and booleans; whole numbers have the same
   text in each width. A text column must have been one when the table was created, because texts of other types vary.
 """
 
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -25,7 +26,7 @@ from hudi_reference.layout.properties import TableProperties
 from hudi_reference.metadata.definitions import SINCE, V1, V2, IndexDefinition
 from hudi_reference.metadata.indexes.secondary_index import secondary_texts
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
-from hudi_reference.metadata.lookup.key_lookup import groups_of
+from hudi_reference.metadata.lookup.key_lookup import groups_of, is_partitioned
 from hudi_reference.metadata.partitions import Kind
 from hudi_reference.metadata.secondary_keys import parse_secondary_key, secondary_prefix
 from hudi_reference.query.file_groups import GroupId
@@ -39,9 +40,16 @@ _CREATED = "hoodie.table.create.schema"
 
 @implements("IDX-024", "IDX-025", "IDX-030", "MDT-010")
 def groups_with_values(
-    definitions: Iterable[IndexDefinition], snapshot: IndexSnapshot, query: Filter, properties: TableProperties
-) -> Iterator[set[GroupId]]:
-    """For each comparison that an index decides, the file groups that may have rows for which it holds."""
+    definitions: Iterable[IndexDefinition],
+    snapshot: IndexSnapshot,
+    query: Filter,
+    properties: TableProperties,
+    lacks_first_write: Callable[[str], bool],
+) -> Iterator[Mapping[str, GroupId | None]]:
+    """For each comparison that an index decides, the keys of the rows for which it may hold, with their file groups.
+
+    The group is None for a key without an entry in the record index.
+    """
     secondary = [one for one in definitions if one.kind == Kind.SECONDARY]
     if properties.is_merge_on_read and len(secondary) > 1:
         return
@@ -51,16 +59,15 @@ def groups_with_values(
                 kind = query.schema.field(column).type
                 values = [value for value in constants(kind, operator, value) if value is not None]  # nothing equals a null
                 texts = _texts(one, column, kind, values, properties)
-                found = None if texts is None else _groups(one, snapshot, texts)
-                if found is not None:
-                    yield found
+                if texts is not None and not is_partitioned(snapshot) and not lacks_first_write(one.partition):
+                    yield _groups(one, snapshot, texts)
 
 
-def _groups(one: IndexDefinition, snapshot: IndexSnapshot, texts: Iterable[str]) -> set[GroupId] | None:
+def _groups(one: IndexDefinition, snapshot: IndexSnapshot, texts: Iterable[str]) -> dict[str, GroupId | None]:
     version = one.version or V1
     entries = snapshot.with_prefix(one.partition, [secondary_prefix(text, version) for text in texts])
-    found = groups_of(snapshot, {parse_secondary_key(key)[1] for key in entries})
-    return None if found is None else set(found.values())
+    keys = {parse_secondary_key(key)[1] for key in entries}
+    return dict.fromkeys(keys) | (groups_of(snapshot, keys) or {})
 
 
 # ER-168: entries of deployed writers may be missing.

@@ -14,9 +14,22 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro_codec import DAMAGE
 from hudi_reference.timeline.contents.actions import read_action
 from hudi_reference.timeline.contents.avro_container import MAGIC, Record, read_record, schema_of
-from hudi_reference.timeline.history.history import ArchivedAction
+from hudi_reference.timeline.contents.metadata import CommitMetadata, commit_metadata_of
+from hudi_reference.timeline.history.history import END_OF_TIME, START_OF_TIME, ArchivedAction, History
+from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS
 from hudi_reference.timeline.instants.version_6 import read_json_record
+
+
+@implements("LSM-020")
+def archived_commits(history: History, begin: str = START_OF_TIME, end: str = END_OF_TIME) -> dict[Instant, CommitMetadata]:
+    """The archived writes requested from `begin` to `end`, both included, whose metadata was kept. Raises MalformedMetadata."""
+    found: dict[Instant, CommitMetadata] = {}
+    for action in history.actions(begin, end, plan=False):
+        path = f"instant {action.instant.requested} in the history"
+        if ACTIONS[action.instant.action].writes and (record := metadata_of(action, path)) is not None:
+            found[action.instant] = commit_metadata_of(record, path)
+    return found
 
 
 @implements("LSM-020")

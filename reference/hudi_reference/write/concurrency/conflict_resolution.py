@@ -32,11 +32,10 @@ from hudi_reference.timeline.contents.actions import load_action
 from hudi_reference.timeline.contents.metadata import (
     CommitMetadata,
     WriteStat,
-    commit_metadata_of,
     groups_of_clustering,
     groups_of_compaction,
 )
-from hudi_reference.timeline.history.archived import metadata_of
+from hudi_reference.timeline.history.archived import archived_commits
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import COMMITS, State
 from hudi_reference.write.concurrency.config import Mode
@@ -191,15 +190,14 @@ def _load_plan(storage: Storage, properties: TableProperties, pending: Instant) 
 
 def _read_archived_commit(now: Timeline, instant: Instant, properties: TableProperties) -> CommitMetadata:
     """The metadata of an action that was archived."""
-    found = now.archived.actions(instant.requested, instant.requested, plan=False)
-    action = next(action for action in found if action.instant.identity == instant.identity)
-    record = metadata_of(action, properties.history_folder)
-    if record is None:
+    commits = archived_commits(now.archived, instant.requested, instant.requested)
+    found = next((commit for one, commit in commits.items() if one.identity == instant.identity), None)
+    if found is None:
         raise MalformedMetadata(
             "the history lacks the metadata of an action", rule="LSM-020", path=properties.history_folder,
             found=instant.file_name,
         )  # fmt: skip
-    return commit_metadata_of(record, properties.history_folder)
+    return found
 
 
 @dataclass(frozen=True)

@@ -109,21 +109,17 @@ class GlobalLookup:
     def _held(self, keys: Collection[str]) -> Iterator[tuple[FileSlice, pa.Array]]:
         """The slices with those of the keys that they hold."""
         found = None if self.find is None else self.find(keys)
-        if found is not None:
-            yield from self._of_groups(found)
-            return
-        wanted = pa.array(keys, pa.string())
-        for one in self.view.groups.latest_slices:
-            stored = self.reader.current_keys(one)
-            yield one, stored.filter(pc.is_in(stored, value_set=wanted)).unique()
-
-    def _of_groups(self, found: Mapping[str, GroupId]) -> Iterator[tuple[FileSlice, pa.Array]]:
         by_group: dict[GroupId, list[str]] = {}
-        for key, group in found.items():
+        for key, group in (found or {}).items():
             by_group.setdefault(group, []).append(key)
+        others = pa.array([key for key in keys if key not in (found or {})], pa.string())
         for one in self.view.groups.latest_slices:
-            if one.group in by_group:
-                yield one, pa.array(by_group[one.group], pa.string())
+            held = pa.array(by_group.get(one.group, ()), pa.string())
+            # ER-202, ER-207: a key that a log file has changed may have no entry in the record index.
+            if len(others) and (found is None or one.log_files):
+                stored = self.reader.current_keys(one)
+                held = pa.concat_arrays([held, stored.filter(pc.is_in(stored, value_set=others)).unique()])
+            yield one, held
 
     def _divide(self, file_slice: FileSlice, rows: pa.Table, only_change: bool) -> "_Division":
         """Divide the rows whose keys a slice holds."""
