@@ -20,7 +20,9 @@ from hudi_reference.write.write_context import LogOptions
 START = 1767225600000
 #: Prefixes of the settings that are properties of the table.
 STORED = ("hoodie.table.", "hoodie.record.merge.")
-SERVICES: dict[str, Callable[[WritableTable], str | None]] = {"compact": compact, "log_compact": log_compact}
+SERVICES: dict[str, Callable[[WritableTable], str | None]] = {
+    "compact": compact, "client_compact": compact, "log_compact": log_compact,
+}  # fmt: skip
 
 
 def make(recipe: Recipe, out: Path) -> list[str]:
@@ -37,6 +39,7 @@ def make(recipe: Recipe, out: Path) -> list[str]:
         table_type=table.type,
         ordering=table.ordering,
         merge_mode=table.merge_mode,
+        version=table.version,  # type: ignore[arg-type]
         hive_style=table.hive_style,
         url_encode=table.url_encode,
         properties={key: value for key, value in table.options.items() if key.startswith(STORED)},

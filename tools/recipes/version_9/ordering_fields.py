@@ -3,7 +3,20 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tools.recipes.recipe import COW, HUDI_1_2, MOR, Recipe, Row, Step, Table, compact_by_client, delete, recipe, upsert
+from tools.recipes.recipe import (
+    COW,
+    HUDI_1_2,
+    MOR,
+    REFERENCE,
+    Recipe,
+    Row,
+    Step,
+    Table,
+    compact_by_client,
+    delete,
+    recipe,
+    upsert,
+)
 from tools.recipes.rows import SHORT
 
 COLUMNS = (("id", "string"), ("n", "int"), ("ts", "long"), ("name", "string"), ("_hoodie_is_deleted", "boolean"))
@@ -32,7 +45,8 @@ def compared(name: str, *steps: Step, says: str, kinds: Any = (COW, MOR), **chec
     for kind in kinds:
         yield recipe(
             "merge", f"version-9.ordering-fields.{name}.{SHORT[kind]}", TABLE.having(type=kind), *steps, says=says,
-            requirements=rules, if_it_fails=IN_TURN, flags=("silent-stale",), needs=NEEDS, producers=(HUDI_1_2,), **check,
+            requirements=rules, if_it_fails=IN_TURN, flags=("silent-stale",), needs=NEEDS,
+            producers=(HUDI_1_2, REFERENCE), **check,
         )  # fmt: skip
 
 

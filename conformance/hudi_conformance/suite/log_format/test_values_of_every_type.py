@@ -171,6 +171,37 @@ def test_values_are_read_as_they_were_written(engine: Client, new_uri: NewUri, t
         check_rows(engine, uri, expected, kinds, *columns)
 
 
+def number_in(nesting: str, number: str) -> Kind:
+    """Return a nested type with a number of this type, and a value of it that no narrower type has."""
+    arrow, value = {"int": (pa.int32(), 1 << 30), "long": (pa.int64(), 1 << 40)}[number]
+    kinds = {
+        "array": Kind({"type": "array", "items": ["null", number]}, pa.list_(arrow), ([value, None],)),
+        "map": Kind({"type": "map", "values": ["null", number]}, pa.map_(pa.string(), arrow), ([("k", value), ("l", None)],)),
+        "struct": Kind(
+            ["null", {"type": "record", "name": "inner", "fields": [{"name": "n", "type": ["null", number], "default": None}]}],
+            pa.struct([("n", arrow)]), ({"n": value},),
+        ),
+    }  # fmt: skip
+    return kinds[nesting]
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize("nesting", ["array", "map", "struct"])
+@pytest.mark.requirements("LF-038", "TYP-007")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "partition.none", "types.nested")
+@pytest.mark.needs("schema.evolution", "merge.commit-time")
+def test_a_wider_number_in_a_nested_column_widens_the_column(engine: Client, new_uri: NewUri, nesting: str, type: Any) -> None:
+    """LF-038: the elements of an array, the values of a map and the fields of a struct are widened as columns are: the rows of
+    the write are stored without loss, and those that were there before keep their values.
+    """
+    uri, narrow, wide = new_uri(), {"n": number_in(nesting, "int")}, {"n": number_in(nesting, "long")}
+    first, second = ({"id": key, "n": kinds["n"].values[0]} for key, kinds in (("a", narrow), ("b", wide)))
+    engine.create(uri, table_spec(type, narrow))
+    engine.write(uri, "upsert", as_arrow([first], narrow))
+    engine.write(uri, "upsert", as_arrow([second], wide), options={"hoodie.datasource.write.reconcile.schema": "true"})
+    check_rows(engine, uri, [first, second], wide)
+
+
 @AMOUNT
 @KINDS
 @BOTH_TYPES

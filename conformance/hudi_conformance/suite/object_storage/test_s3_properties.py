@@ -7,6 +7,7 @@ from hudi_conformance.explorer.crash_points import copy_storage, crash_states
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
 from hudi_reference import create_table, open_table
+from hudi_reference.errors import HudiError
 from hudi_reference.layout.properties import BACKUP_PATH, PROPERTIES_PATH
 from hudi_reference.layout.properties_update import update_properties
 from hudi_reference.locks import InProcessLock
@@ -70,3 +71,19 @@ def test_a_truncated_properties_file_is_detected(engine: Client) -> None:
         assert setting_read(storage) in ("false", "true"), f"the first {end} bytes of {len(new)} beside a backup"
         change_setting(storage)
         assert setting_read(storage) == "true"
+
+
+@pytest.mark.requirements("S3-005", "PROP-011")
+def test_a_change_beside_a_cut_backup_is_refused(engine: Client) -> None:
+    """S3-005: the file is empty, and the backup has no checksum because its end is missing. The settings
+    of the table are not known, so a change is refused, and both files stay as they are.
+    """
+    only_in_process(engine)
+    storage = new_table()
+    old = storage.get(PROPERTIES_PATH)
+    lines = [line for line in old.splitlines(keepends=True) if not line.startswith(b"hoodie.table.checksum")]
+    storage.put(BACKUP_PATH, b"".join(lines))
+    storage.put(PROPERTIES_PATH, b"")
+    with pytest.raises(HudiError):
+        change_setting(storage)
+    assert (storage.get(PROPERTIES_PATH), storage.get(BACKUP_PATH)) == (b"", b"".join(lines))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from itertools import combinations, combinations_with_replacement, pairwise
 from typing import Any
 
@@ -117,6 +118,21 @@ def test_notations_of_times(engine: Client, new_uri: Callable[[], str]) -> None:
             query = Query("as-of", as_of=text, columns=COLUMNS)
             with nullcontext() if before else suppress(ContractError):
                 assert as_set(engine.read(history.uri, query)) == (before[-1] if before else frozenset()), f"as of {text}"
+
+
+@pytest.mark.versions(9)
+@pytest.mark.requirements("TYP-008")
+@pytest.mark.needs(*WRITES, "copy-on-write", "merge.event-time", "read.as-of", "table-version.9")
+def test_times_since_1970(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TYP-008: ten digits are seconds since 1970, thirteen digits milliseconds. Releases that write version 9 accept both."""
+    history = run_program(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
+    for state in history.states:
+        moment = datetime.strptime(state.instant, "%Y%m%d%H%M%S%f").replace(tzinfo=UTC)
+        for milliseconds, unit in ((round(moment.timestamp() * 1000), 1), (round(moment.timestamp()) * 1000 + 1000, 1000)):
+            time = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)).strftime("%Y%m%d%H%M%S%f")[:17]
+            before = [known.rows for known in history.states if known.instant <= time]
+            query = Query("as-of", as_of=str(milliseconds // unit), columns=COLUMNS)
+            assert as_set(engine.read(history.uri, query)) == before[-1], f"as of {milliseconds // unit}"
 
 
 @pytest.mark.requirements("TYP-009", "TYP-010", "NBC-006")
