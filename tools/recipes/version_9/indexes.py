@@ -243,4 +243,24 @@ CREATED_BY_WRITES = [
     )
 ]  # fmt: skip
 
-RECIPES = [*LOST_ENTRIES, *CREATED_BY_WRITES, *STATISTICS, *ONE_INDEX, *TWO_INDEXES, *RECORD_INDEX]
+OTHER_COLUMNS = indexed(
+    "statistics-of-other-columns", Table(COLUMNS, partition=("p",), options=STATS, version=9),
+    (
+        upsert(row("a", "x", 1, 1.0), row("b", "y", 1, 1.0)),
+        upsert(row("c", "x", 7, 2.0), options={"hoodie.metadata.index.column.stats.column.list": "fare"}),
+        upsert(row("d", "y", 2, 3.0)),
+    ),
+    (
+        check_filter(
+            "left-out-column", (("ts", "=", 7),), requirements=("MDT-010", "MDT-011"), errata=("ER-209",), rows=({"id": "c"},),
+            says="A filter finds the rows of a write that stored statistics of other columns only.",
+            if_it_fails="The statistics of the partition lack the values of this write: compare those of each file.",
+        ),
+        check_filter(
+            "indexed-column", (("fare", "=", 2.0),), requirements=("MDT-010", "MDT-011"), rows=({"id": "c"},),
+            errata=("ER-209",),
+        ),
+    ), types=(COW,),
+)  # fmt: skip
+
+RECIPES = [*OTHER_COLUMNS, *LOST_ENTRIES, *CREATED_BY_WRITES, *STATISTICS, *ONE_INDEX, *TWO_INDEXES, *RECORD_INDEX]

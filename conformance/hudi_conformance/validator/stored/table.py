@@ -5,6 +5,7 @@ something is wrong; the checks do.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -25,6 +26,7 @@ from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import BACKUP_PATH, META_FOLDER, PROPERTIES_PATH, TableProperties
 from hudi_reference.layout.property_table import BY_KEY
 from hudi_reference.metadata.availability import METADATA_FOLDER
+from hudi_reference.metadata.table import FIRST
 from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.storage import Storage, storage_of
 from hudi_reference.storage.uris import no_table
@@ -149,6 +151,16 @@ class StoredTable:
         return self.entries.get("hoodie.table.keygenerator.type") == "HOODIE_TABLE_METADATA"
 
     # Timeline.
+
+    @cached_property
+    def repeated_initializations(self) -> frozenset[str]:
+        """The requested times under which partitions of the metadata table were made several times.
+
+        ER-210: a writer that drops a partition and makes it again takes the first time once more.
+        """
+        archived = {action.instant for actions in self.history.actions.values() for action in actions}
+        known = Counter(one.requested for one in archived | {*self.timeline.completed} if one.requested.startswith(FIRST))
+        return frozenset(time for time, count in known.items() if count > 1 and self.is_metadata_table)
 
     @cached_property
     def state_files(self) -> tuple[StateFile, ...]:

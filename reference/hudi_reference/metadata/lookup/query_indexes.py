@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError
-from hudi_reference.layout.names import join_path
+from hudi_reference.layout.names import is_change_file, join_path, split_path
 from hudi_reference.metadata.availability import read_definitions
 from hudi_reference.metadata.definitions import IndexDefinition
 from hudi_reference.metadata.keys import ALL_PARTITIONS, BASE_PATH, column_stats_key, partition_identifier, partition_stats_key
@@ -26,7 +26,6 @@ from hudi_reference.metadata.lookup.key_lookup import drop_slices_without_keys, 
 from hudi_reference.metadata.lookup.secondary_lookup import groups_with_values
 from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.metadata.records import ColumnStats, FileList, MetadataRecord, PartitionList, PartitionStats, Statistics
-from hudi_reference.metadata.statistics.partitions import partitions_with_late_writes
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.pruning.predicates import Comparison
 from hudi_reference.query.pruning.table_indexes import Commits, Filter
@@ -83,7 +82,11 @@ class QueryIndexes:
 
     @implements("MDT-010")
     def matching_partitions(self, partitions: Sequence[str], query: Filter) -> Sequence[str]:
-        """The partitions that may have rows which the filter selects, by their statistics in the present state."""
+        """The partitions that may have rows which the filter selects, by their statistics in the present state.
+
+        The statistics of a partition may be older than its files (ER-205), or lack some of them (ER-209). So a partition is
+        left out only if the statistics of each of its files say the same.
+        """
         is_used = self._is_available(BuiltIn.PARTITION_STATS) and query.is_latest and not query.computes_values
         if not is_used or self.table.schema_on_read or self.table.options.get(SKIPPING) == "false":
             return partitions
@@ -95,12 +98,21 @@ class QueryIndexes:
                     records = self.snapshot.get(BuiltIn.PARTITION_STATS, keys)
                     stats = [_payload_as(PartitionStats, records.get(key)) for key in keys]
                     holds = may_hold(stats, kind, operator, value)
-                    found = [one for one, may in zip(found, holds, strict=True) if may or one in self._with_late_writes]
+                    left_out = {one for one, may in zip(found, holds, strict=True) if not may}
+                    left_out -= self._with_matching_files(left_out, kind, (column, operator, value))
+                    found = [one for one in found if one not in left_out]
         return found
 
-    @cached_property
-    def _with_late_writes(self) -> frozenset[str]:
-        return partitions_with_late_writes(self.commits)
+    def _with_matching_files(self, partitions: Collection[str], kind: pa.DataType, comparison: Comparison) -> set[str]:
+        """Those of the partitions of which a file may have a value that satisfies the comparison."""
+        if not partitions or not self._is_available(BuiltIn.COLUMN_STATS):
+            return set(partitions)
+        paths = map(split_path, self.paths(lambda present: partitions))
+        files = [(partition, name) for partition, name in paths if not is_change_file(name)]
+        column, operator, value = comparison
+        stats = self._stats_of_files(BuiltIn.COLUMN_STATS, column, files)
+        holds = zip(files, may_hold(stats, kind, operator, value), strict=True)
+        return {partition for (partition, _), may in holds if may}
 
     def matching(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
         """The slices that may have rows which the filter selects."""

@@ -6,7 +6,7 @@ after a compaction only the new base file counts. So the range contains all valu
 Entries are merged in the order in which their actions began. A write that began before another action and completes after it
 stores an entry that the other one's entry follows, and that was made without the files of the write. So an action that
 completes while an earlier write is pending stores statistics that are merged with the entries before them. Deployed writers
-store tight ones, and such an entry lacks values: readers do not use the statistics of these partitions.
+store tight ones, and such an entry lacks values: readers compare it with the statistics of the files.
 """
 
 from collections.abc import Iterable
@@ -19,9 +19,7 @@ from hudi_reference.metadata.record_merge import merge_payloads
 from hudi_reference.metadata.records import Bound, ColumnStats, PartitionStats
 from hudi_reference.metadata.statistics.bounds import convert_bound
 from hudi_reference.metadata.value_types import value_type_of
-from hudi_reference.query.pruning.table_indexes import Commits
 from hudi_reference.requirement import implements
-from hudi_reference.timeline.contents.metadata import CommitMetadata
 
 
 @implements("MDT-011", "MDT-014")
@@ -39,27 +37,6 @@ def partition_statistics(
             return None
         parts.append(_statistics_of_file(partition, one, *bounds))
     return replace(reduce(_combine, parts), is_tight=is_tight, value_type=value_type_of(kind)) if parts else None
-
-
-@implements("MDT-010")
-def partitions_with_late_writes(commits: Commits) -> frozenset[str]:
-    """The partitions in which a write completed after the last action of the partition had begun.
-
-    ER-205: the entry of the last action replaces that of the write, and may lack its values.
-    """
-    last: dict[str, str] = {}
-    for instant, commit in commits.items():
-        last |= {one: max(last.get(one, ""), instant.requested) for one in _partitions_of(commit)}
-    return frozenset(
-        partition
-        for instant, commit in commits.items()
-        for partition in _partitions_of(commit)
-        if not commit.is_service and instant.requested < last[partition] < (instant.completion or instant.requested)
-    )
-
-
-def _partitions_of(commit: CommitMetadata) -> set[str]:
-    return {stat.partition for stat in commit.stats} | set(commit.replaced)
 
 
 def _statistics_of_file(partition: str, one: ColumnStats, least: Bound | None, greatest: Bound | None) -> PartitionStats:

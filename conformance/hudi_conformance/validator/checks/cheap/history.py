@@ -197,13 +197,14 @@ def _twice(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
             tally.looked("ARC-002")
             first = archived.setdefault(action.instant.identity, action)
             if first is not action:
-                yield _different(path, first, action) if first.instant != action.instant else Finding(
+                yield _different(table, path, first, action) if first.instant != action.instant else Finding(
                     "ARC-002", "cosmetic", path, "The action counts once.", "each action once in the history",
                     f"{action.instant.file_name} again", "none is needed", key=action.instant.requested,
                 )  # fmt: skip
     active = {instant.identity: instant for instant in table.timeline.completed}
     for identity in active.keys() & archived.keys():
-        if archived[identity].instant.completion not in (None, active[identity].completion):
+        is_known = identity[0] in table.repeated_initializations
+        if not is_known and archived[identity].instant.completion not in (None, active[identity].completion):
             yield Finding(
                 "ARC-002", "wrong-answers", table.path_of(active[identity]), "Readers differ in when the action completed.",
                 f"completion {active[identity].completion}, as on the active timeline",
@@ -211,11 +212,13 @@ def _twice(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _different(path: str, first: ArchivedAction, again: ArchivedAction) -> Finding:
-    return Finding(
-        "ARC-002", "wrong-answers", path, "Readers differ in when the action completed.",
-        f"{first.instant.file_name}, as in another row", again.instant.file_name, RESTORE, key=again.instant.requested,
-    )  # fmt: skip
+def _different(table: StoredTable, path: str, first: ArchivedAction, again: ArchivedAction) -> Finding:
+    place, found = f"{first.instant.file_name}, as in another row", again.instant.file_name
+    if again.instant.requested in table.repeated_initializations:
+        meaning = "A partition of the metadata table was made again under the same time; readers need neither completion time."
+        return Finding("ARC-002", "cosmetic", path, meaning, place, found, "none is needed", key=again.instant.requested)
+    return Finding("ARC-002", "wrong-answers", path, "Readers differ in when the action completed.", place, found, RESTORE,
+                   key=again.instant.requested)  # fmt: skip
 
 
 def _order(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

@@ -60,6 +60,8 @@ def _owners(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
     updated, written = _written_groups(table)
     for path, file in table.data_files.items():
         tally.looked("RDR-008")
+        if file.name.instant in table.repeated_initializations:
+            continue  # the metadata of an earlier initialization may not be there any more
         if path in table.removals.cleaned:
             yield _orphan(table, _Orphan(file, "TL-013", f"{table.removals.cleaned[path].file_name} deleted it", False))
         elif path in named or path in owned or _is_begin_of_group(table, file):

@@ -211,8 +211,9 @@ def _taken_early(table: StoredTable, instant: Instant, group: GroupId, names: se
     if table.opened.had_version_6:
         return  # the name of a log file had the instant of its base file
     for name in sorted(names):
-        completion = _completion_of(table, name)
-        if completion is not None and completion > instant.requested:
+        completion, parsed = _completion_of(table, name), parse_data_file_name(name)
+        is_known = parsed is not None and parsed.instant in table.repeated_initializations
+        if not is_known and completion is not None and completion > instant.requested:
             yield Finding(
                 "CMP-003", "wrong-answers", join_path(group[0], name),
                 "Queries apply the changes of this file again after the compaction, over later ones.",
