@@ -111,7 +111,7 @@ class _Making:
         self.instants.append((self.instants or [""])[-1])
 
         def write() -> None:
-            table = self._opened()
+            table = self._opened(step)
             lock = InterruptedLock(table.lock or InProcessLock(), "complete", lambda: self.take_all(between))
             self._write(replace(table, lock=lock), step)
 
@@ -141,14 +141,14 @@ class _Making:
     def _completed(self) -> set[tuple[str, str, str]]:
         return completed_actions(self.path / ".hoodie" / "timeline")
 
-    def _opened(self) -> WritableTable:
-        return open_table(self.path.as_uri(), clock=self.clock, ids=self.ids, options=self.options)
+    def _opened(self, step: Step) -> WritableTable:
+        return open_table(self.path.as_uri(), clock=self.clock, ids=self.ids, options={**self.options, **step.options})
 
     def _act(self, step: Step) -> None:
         if step.kind in SERVICES:
-            SERVICES[step.kind](self._opened(), self.instants[step.of] if step.of is not None else "")
+            SERVICES[step.kind](self._opened(step), self.instants[step.of] if step.of is not None else "")
         else:
-            self._write(self._opened(), step)
+            self._write(self._opened(step), step)
 
     def _write(self, table: WritableTable, step: Step) -> None:
         if step.kind == "delete_partition":

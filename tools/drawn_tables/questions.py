@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tools.drawn_tables.changing import filters_of
 from tools.drawn_tables.drawing import Drawn
 
 from hudi_conformance.contract import Query
@@ -32,6 +33,8 @@ def queries_of(drawn: Drawn, done: Sequence[Mapping[str, Any]]) -> Iterator[Quer
         value = drawn.recipe.steps[0].rows[0][name]
         if value is not None:
             yield Query(columns=("id", name, "b"), where=((name, "=", value if isinstance(value, int | str) else str(value)),))
+    if drawn.axes["index"] == "changing":
+        yield from filters_of(drawn)
     yield Query("read-optimized", columns=columns)
     times = [(requested, completion) for one in done for requested, action, completion in one["new"] if action in WRITES]
     stored = {name for name, _ in drawn.recipe.table.columns}

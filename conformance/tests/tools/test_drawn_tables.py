@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tools.drawn_tables import by_reference
+from tools.drawn_tables.changing import draw_changing
 from tools.drawn_tables.drawing import draw
 from tools.drawn_tables.drawings import DRAWINGS
 from tools.drawn_tables.further import FIXED, draw_further, folded
@@ -57,5 +58,15 @@ def test_the_reference_answers_as_the_model(tmp_path: Path, number: int) -> None
     and with non-blocking writers: each query of the reference has the rows of the model.
     """
     drawn = draw_further(number, 6)
+    by_reference.make(drawn, tmp_path)
+    assert list(Judge(drawn, tmp_path).differences()) == []
+
+
+@pytest.mark.parametrize("number", [3, 6, 13, 19])
+def test_indexes_that_change_lose_no_row(tmp_path: Path, number: int) -> None:
+    """Each write of the reference creates, maintains or drops indexes as its settings say; a filter has the rows of the model."""
+    drawn = draw_changing(number, 6)
+    settings = {tuple(sorted(step.options.items())) for step in drawn.recipe.steps}
+    assert len(settings) > 1
     by_reference.make(drawn, tmp_path)
     assert list(Judge(drawn, tmp_path).differences()) == []
