@@ -1,8 +1,10 @@
 """Queries through the metadata table: the files that they list and read, and that their answers are those without it."""
 
+import shutil
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -361,3 +363,14 @@ def test_texts_of_other_types_are_not_looked_up() -> None:
         with_it, without = (again(table, **{"hoodie.metadata.enable": on}) for on in ("true", "false"))
         where: Sequence[Comparison] = [("d", "=", value)]
         assert with_it.snapshot(["id"], where) == without.snapshot(["id"], where), value
+
+
+def test_a_key_without_an_entry_is_found_after_a_compaction(tmp_path: Path) -> None:
+    """ER-202: a release lost the entry of a key in a log file; a compaction moves its row to a base file and adds no entry."""
+    golden = Path(__file__).parents[3] / "fixtures" / "queries" / "version-9.key-written-again.mor.without-entry" / "table"
+    shutil.copytree(golden, tmp_path / "table")
+    uri = (tmp_path / "table").as_uri()
+    assert compact(open_table(uri, options={"hoodie.compact.inline.max.delta.commits": "1"})) is not None
+    assert not any(one.log_files for one in open_table(uri).file_groups().latest_slices)
+    for key in ("a", "b"):
+        assert open_table(uri).snapshot(["id"], [("id", "=", key)]).to_pylist() == [{"id": key}]

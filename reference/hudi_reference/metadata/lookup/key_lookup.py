@@ -65,12 +65,13 @@ def groups_of(snapshot: IndexSnapshot, keys: Collection[str]) -> dict[str, Group
 
 
 @implements("IDX-010", "IDX-011", "IDX-012", "IDX-048")
-def select_by_keys(snapshot: IndexSnapshot, slices: Sequence[FileSlice], keys: Collection[str]) -> Sequence[FileSlice]:
+def select_by_keys(
+    snapshot: IndexSnapshot, slices: Sequence[FileSlice], keys: Collection[str], *, lacks_entries: bool
+) -> Sequence[FileSlice]:
     """The slices that may have one of these keys, by the record index.
 
     In a partitioned index a key is looked up in each partition of the slices; slices of a partition that has no file groups in
-    the index may have any key. A slice with log files may have a key without an entry (ER-202, ER-207): deployed writers lose
-    entries of keys that log files delete and that have rows nevertheless.
+    the index may have any key. So may all slices if the index `lacks_entries` and does not have one of the keys.
     """
     if not snapshot.slices(BuiltIn.RECORD_INDEX):
         return slices
@@ -82,7 +83,7 @@ def select_by_keys(snapshot: IndexSnapshot, slices: Sequence[FileSlice], keys: C
 
     def may_have(one: FileSlice) -> bool:
         part = one.partition if one.partition in parts else None
-        return one.group in groups or part not in parts or (part in partial and bool(one.log_files))
+        return one.group in groups or part not in parts or (lacks_entries and part in partial)
 
     return [one for one in slices if may_have(one)]
 

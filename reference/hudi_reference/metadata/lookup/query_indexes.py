@@ -146,7 +146,7 @@ class QueryIndexes:
         if keys is None:
             return slices
         if query.logs and self._is_available(BuiltIn.RECORD_INDEX) and self.snapshot.slices(BuiltIn.RECORD_INDEX):
-            return select_by_keys(self.snapshot, slices, keys)
+            slices = select_by_keys(self.snapshot, slices, keys, lacks_entries=self._may_lack_entries)
         if self._is_available(BuiltIn.BLOOM_FILTERS):
             absent = drop_slices_without_keys(self.snapshot, slices, keys)
             return [one for one in slices if one not in absent]
@@ -162,8 +162,17 @@ class QueryIndexes:
             return slices
         for found in groups_with_values(self._named, self.snapshot, query, self.table.properties, self._lacks_first_write):
             groups = {*found.values()}
-            slices = [one for one in slices if one.group in groups or (None in groups and one.log_files)]
+            slices = [one for one in slices if one.group in groups or (None in groups and self._may_lack_entries)]
         return slices
+
+    @property
+    def _may_lack_entries(self) -> bool:
+        """Whether a row's key may have no entry in the record index.
+
+        ER-202, ER-207: deployed writers lose entries of keys that a log file deletes and that have rows nevertheless. A
+        compaction does not add them.
+        """
+        return self.table.properties.is_merge_on_read
 
     def _lacks_first_write(self, index: str) -> bool:
         metadata = self.snapshot.metadata
