@@ -109,10 +109,10 @@ class GlobalLookup:
     def _held(self, keys: Collection[str]) -> Iterator[tuple[FileSlice, pa.Array]]:
         """The slices with those of the keys that they hold."""
         found = None if self.find is None else self.find(keys)
-        by_group: dict[GroupId, list[str]] = {}
-        for key, group in (found or {}).items():
+        known, by_group = found or {}, dict[GroupId, list[str]]()
+        for key, group in known.items():
             by_group.setdefault(group, []).append(key)
-        others = pa.array([key for key in keys if key not in (found or {})], pa.string())
+        others = pa.array([key for key in keys if key not in known], pa.string())
         for one in self.view.groups.latest_slices:
             held = pa.array(by_group.get(one.group, ()), pa.string())
             # ER-202, ER-207: a key that a log file has changed may have no entry in the record index.
