@@ -49,22 +49,21 @@ class SparkEngine(Reference):
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of a query; timestamps are cast to the type of the table."""
         import hudi_spark
-        from hudi_spark.read import make_plan
 
-        chosen = _arguments(query)
         with _in_terms_of_the_contract():
-            stored = make_plan(table, columns=query.columns, **chosen).fields
-            columns = query.columns if query.columns is not None else [n for n in stored.names if n not in META_COLUMNS]
+            stored = _result_schema(table, query)
             with hudi_spark.errors_of_executors():
-                rows = hudi_spark.read(self.spark, table, columns=columns, **chosen).toArrow()
-            return conform(rows, pa.schema([stored.field(name) for name in columns]), "result")
+                rows = hudi_spark.read(self.spark, table, columns=stored.names, **_arguments(query)).toArrow()
+            return conform(rows, stored, "result")
 
     def digest(self, table: str, query: Query, group_by: str) -> list[Digest]:
         """The digests of the rows of a query, which executors compute."""
         import hudi_spark
 
-        with _in_terms_of_the_contract(), hudi_spark.errors_of_executors():
-            return digests_of_frame(hudi_spark.read(self.spark, table, columns=query.columns, **_arguments(query)), group_by)
+        with _in_terms_of_the_contract():
+            columns = _result_schema(table, query).names
+            with hudi_spark.errors_of_executors():
+                return digests_of_frame(hudi_spark.read(self.spark, table, columns=columns, **_arguments(query)), group_by)
 
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit of a DataFrame with one partition, because each partition writes its own files."""
@@ -96,6 +95,15 @@ def _arguments(query: Query) -> dict[str, Any]:
         "query": query.kind, "where": query.where, "as_of": query.as_of, "begin": query.begin, "end": query.end,
         "schema_on_read": query.by_id, "mergers": SAMPLE_MERGERS,
     }  # fmt: skip
+
+
+def _result_schema(table: str, query: Query) -> pa.Schema:
+    """The columns of a query's result, without meta columns unless the query names them."""
+    from hudi_spark.read import make_plan
+
+    stored = make_plan(table, columns=query.columns, **_arguments(query)).fields
+    names = query.columns if query.columns is not None else [name for name in stored.names if name not in META_COLUMNS]
+    return pa.schema([stored.field(name) for name in names])
 
 
 @contextmanager

@@ -15,6 +15,15 @@ def test_apache_hudi_and_the_reference_answer_as_expected(tmp_path):
     assert len(found) == 2 * 6
 
 
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_spark_engine_writes_and_reads_as_expected(tmp_path):
+    """Digests of the Spark engine are of the data columns, as those of every engine."""
+    found = list(compare(["spark", "reference"], Workload.draw(3000, 1), tmp_path, lambda line: None))
+    assert [one for one in found if not (isinstance(one, Verdict) and one.is_right)] == []
+    assert len(found) == 2 * 6
+
+
 @pytest.mark.apache_hudi
 @pytest.mark.slow
 def test_a_reader_that_ignores_deletes_is_found(tmp_path):
