@@ -76,6 +76,8 @@ class PayloadBehaviour:
     overwrites: bool = False
     #: Of versions with equal ordering values, the earlier one is kept.
     first_of_equals: bool = False
+    #: The version with the lower ordering value is kept.
+    reverses: bool = False
     #: Values of the kept row that are filled from the other one: null, or the placeholder of an unavailable value.
     fills: tuple[str | bytes | None, ...] = ()
     #: Whether a row that is kept against a later version is filled too.
@@ -100,6 +102,7 @@ PAYLOADS: Mapping[str, PayloadBehaviour] = {
     "OverwriteNonDefaultsWithLatestAvroPayload": PayloadBehaviour(overwrites=True, fills=(None,)),
     "OverwriteWithLatestAvroPayload": PayloadBehaviour(overwrites=True),
     "PartialUpdateAvroPayload": PayloadBehaviour(fills=(None,), late_deletes_remove=True),
+    "ReverseOrderHoodieRecordPayload": PayloadBehaviour(reverses=True),
     "debezium.MySqlDebeziumAvroPayload": PayloadBehaviour(
         first_of_equals=True, flag=("_change_operation_type", "d"), ordering="_event_seq", position=log_position
     ),
@@ -149,6 +152,8 @@ class Rules:
 
     def wins_by_ordering(self, newer: Ordering, older: Ordering) -> bool:
         """Whether the later of two versions is kept by its ordering value."""
+        if self.behaviour.reverses:
+            return at_least(older, newer)
         return not at_least(older, newer) if self.behaviour.first_of_equals and newer else at_least(newer, older)
 
     def merge_rows(self, newer: Row, older: Row) -> Row:

@@ -60,7 +60,6 @@ PROCEDURES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "savepoint": (("create_savepoint", "commit_time => '{of}'"),),
     "restore": (("rollback_to_savepoint", "instant_time => '{of}'"),),
     "rollback": (("rollback_to_instant", "instant_time => '{of}'"),),
-    "downgrade": (("downgrade_table", "to_version => 'EIGHT'"),),
 }
 
 #: A user-defined index, which needs the metadata table.
@@ -148,6 +147,9 @@ class Making:
             log_compaction(self.session, f"file://{self.path}", {**self.options, **step.options})
         elif step.kind == "client_compact":
             run(Order(self.session, f"file://{self.path}", "run", None, SMALL_FILTERS), "compaction")
+        elif step.kind == "downgrade":
+            settings = {**SMALL_FILTERS, "hoodie.write.table.version": "8"}  # the procedure takes no settings
+            run(Order(self.session, f"file://{self.path}", "run", None, settings), "migrate")
         elif step.kind == "rollback_pending":
             self._rollback_pending(self._instant_of(step))
         elif step.kind == "create_index":

@@ -1,5 +1,6 @@
 """Run recipes on the reference with a fixed clock and fixed ids, so that a recipe always writes the same bytes."""
 
+import re
 import shutil
 import zlib
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from tools.recipes.column_types import arrow_schema, avro_record
 from tools.recipes.recipe import Recipe, Step
 from tools.recipes.table_edits import strip
 
-from hudi_reference import WritableTable, compact, create_table, log_compact
+from hudi_reference import WritableTable, compact, create_index, create_table, log_compact
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
 from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
@@ -20,9 +21,13 @@ from hudi_reference.write.write_context import LogOptions
 START = 1767225600000
 #: Prefixes of the settings that are properties of the table.
 STORED = ("hoodie.table.", "hoodie.record.merge.")
+#: A named index of a column, as the recipes state it.
+CREATE_INDEX = re.compile(r"CREATE INDEX (?P<name>\w+) ON \{table\} \((?P<column>\w+)\)")
 SERVICES: dict[str, Callable[[WritableTable], str | None]] = {
     "compact": compact, "client_compact": compact, "log_compact": log_compact,
 }  # fmt: skip
+#: Steps with another name than the operation of the reference.
+WRITES = {"merge_into": "partial_update"}
 
 
 def make(recipe: Recipe, out: Path) -> list[str]:
@@ -43,6 +48,7 @@ def make(recipe: Recipe, out: Path) -> list[str]:
         hive_style=table.hive_style,
         url_encode=table.url_encode,
         properties={key: value for key, value in table.options.items() if key.startswith(STORED)},
+        options={**table.options, **recipe.steps[0].options},
         mergers=SAMPLE_MERGERS,
         clock=ManualClock(START, 1000),
         ids=SeededIds(zlib.crc32(recipe.name.encode())),
@@ -60,11 +66,17 @@ def _act(table: WritableTable, recipe: Recipe, step: Step) -> str:
         instant = SERVICES[step.kind](table)
         assert instant is not None, f"{step.kind} of {recipe.name} found nothing to do"
         return instant
+    if step.kind == "create_index":
+        named = CREATE_INDEX.fullmatch(step.statement or "")
+        assert named is not None, f"the reference makes indexes of columns only: {step.statement}"
+        return create_index(table, named["name"], named["column"])
     columns = step.columns or recipe.table.columns
     if step.kind == "delete":
         named = {*recipe.table.record_key, *recipe.table.partition}
         columns = tuple(column for column in columns if column[0] in named)
-    write: Callable[..., str] = getattr(table, step.kind)
+    if step.kind == "merge_into":
+        columns = tuple(column for column in columns if column[0] in step.rows[0])
+    write: Callable[..., str] = getattr(table, WRITES.get(step.kind, step.kind))
     logs = LogOptions.from_properties({**recipe.table.options, **step.options})
     more = {"logs": logs} if step.kind in ("upsert", "delete") else {}
     return write(pa.Table.from_pylist([dict(row) for row in step.rows], schema=arrow_schema(columns)), **more)

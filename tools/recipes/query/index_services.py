@@ -74,18 +74,19 @@ def indexed(
     """Recipes for each type of table and release; two named indexes, unless excluded, are created after the first step.
 
     `pending` and `of` of the steps are numbers of steps without those that create indexes; the step `pending` is not completed.
-    Tables of Hudi 1.2.0 have no named index: it creates one only with a lock provider, and then fails in the next write.
+    Tables of Hudi 1.2.0 are of version 9 and of the last of `kinds`, without named indexes, for which it needs a lock provider.
     """
     table = Table(COLUMNS, partition=("p",), options=options)
+    release_1_2 = (HUDI_1_2, kinds[-1:], 9, ".without-named-indexes", ())
     keys, years = (BY_CITY,) if secondary else (), (BY_YEAR,) if expression else ()
     return [
         Recipe(
-            f"skipping.{name}{suffix}.{SHORT[kind]}", "queries", table.having(type=kind),
+            f"skipping.{name}{suffix}.{SHORT[kind]}", "queries", table.having(type=kind, version=version),
             (steps[0], *named, *(_later(step, len(named)) for step in steps[1:])), filters(rule), producers=(producer,),
             edits=() if pending is None else (uncommit(pending + len(named)),),
         )
-        for producer, suffix, named in ((HUDI, "", (*keys, *years)), *[(HUDI_1_2, ".without-named-indexes", ())] * by_1_2)
-        for kind in kinds
+        for producer, types, version, suffix, named in ((HUDI, kinds, 8, "", (*keys, *years)), *[release_1_2] * by_1_2)
+        for kind in types
     ]  # fmt: skip
 
 

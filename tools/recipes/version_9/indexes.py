@@ -5,7 +5,21 @@ from decimal import Decimal
 from typing import Any
 
 from tools.recipes.query.data_skipping import COLUMNS, KEYS, STATS, check_filter, row
-from tools.recipes.recipe import COW, HUDI, HUDI_1_2, MOR, Check, Recipe, Row, Step, Table, delete, service, upsert
+from tools.recipes.recipe import (
+    COW,
+    HUDI,
+    HUDI_1_2,
+    MOR,
+    REFERENCE,
+    Check,
+    Recipe,
+    Row,
+    Step,
+    Table,
+    delete,
+    service,
+    upsert,
+)
 from tools.recipes.rows import SHORT
 
 KINDS = (
@@ -40,19 +54,21 @@ def by_type(column: str) -> Check:
 
 
 def indexed(
-    name: str, table: Table, steps: tuple[Step, ...], checks: tuple[Check, ...], types: Any = (COW, MOR)
-) -> list[Recipe]:
-    """The recipe in each type of table."""
+    name: str, table: Table, steps: tuple[Step, ...], checks: tuple[Check, ...], types: Any = (COW, MOR),
+    by_reference: Any = (),
+) -> list[Recipe]:  # fmt: skip
+    """The recipe in each type of table; the reference makes the types `by_reference` too."""
     return [
-        Recipe(f"version-9.{name}.{SHORT[of]}", "queries", table.having(type=of), steps, checks, producers=(HUDI_1_2,))
+        Recipe(f"version-9.{name}.{SHORT[of]}", "queries", table.having(type=of), steps, checks,
+               producers=(HUDI_1_2, REFERENCE) if of in by_reference else (HUDI_1_2,))
         for of in types
-    ]
+    ]  # fmt: skip
 
 
 STATISTICS = indexed(
     "statistics-of-every-type", Table(KINDS, partition=("p",), options=STATS, version=9),
     (upsert(*(kind(key, key, size) for key, size in SIZES.items())),), tuple(map(by_type, ABOVE)),
-    types=(COW,),
+    types=(COW,), by_reference=(COW,),
 )  # fmt: skip
 
 #: CREATE INDEX of 1.2.0 wants a lock.
@@ -106,7 +122,7 @@ ONE_INDEX = indexed(
             says="A list on a column with a secondary index finds the rows with each of its members.",
             if_it_fails="Look each member of the list up in the index; a null equals nothing.",
         ),
-    ),
+    ), by_reference=(MOR,),
 )  # fmt: skip
 
 TWO_INDEXES = indexed(
@@ -169,7 +185,7 @@ RECORD_INDEX = [
             by_key("in-two-partitions", "a", ("x", 2), ("y-1", 1)),
             by_key("new-partition", "c", ("z_2", 1)),
             by_key("deleted", "b"),
-        ),
+        ), by_reference=(MOR,),
     ),
     *indexed(
         "partitioned-record-index.unpartitioned", Table(COLUMNS, options=PARTITIONED, version=9),

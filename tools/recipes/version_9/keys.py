@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Any
 
-from tools.recipes.recipe import HUDI_1_2, Check, Recipe, Table, upsert
+from tools.recipes.recipe import HUDI_1_2, REFERENCE, Check, Recipe, Table, upsert
 from tools.recipes.rows import both_types
 
 COLUMNS = (("id", "string"), ("ts", "long"), ("name", "string"), ("p", "string"), ("q", "string"))
@@ -18,7 +18,7 @@ def row(key: str, ts: int, name: str, p: str = "x") -> dict[str, Any]:
 COMPLEX = both_types(
     "layout", "version-9.key-of-one-field", BY_TWO,
     upsert(row("a", 1, "stored"), row("b", 1, "stays"), row("a:1", 1, "colon")), upsert(row("a", 2, "updated")),
-    producers=(HUDI_1_2,),
+    producers=(HUDI_1_2, REFERENCE),
     checks=(
         Check(
             name="rows", requirements=("META-013", "MRG-005"), flags=("duplicate-rows",), errata=("ER-179",),
@@ -52,7 +52,7 @@ def day_row(key: str, ts: int, day: date) -> dict[str, Any]:
 DAYS = both_types(
     "layout", "version-9.partition.slash-separated-date", BY_DAY,
     upsert(day_row("a", 1, date(2026, 7, 3)), day_row("b", 1, date(2026, 12, 31))), upsert(day_row("a", 2, date(2026, 7, 3))),
-    producers=(HUDI_1_2,), needs=("types.temporal", "partition.several-levels"),
+    producers=(HUDI_1_2, REFERENCE), needs=("types.temporal", "partition.several-levels"),
     requirements=("LAY-025",), errata=("ER-184",), flags=("wrong-value",),
     says="The folder of a date is year/month/day; the column has the stored date.",
     if_it_fails="The value was taken from the folder, or the three folders were taken for three partition columns.",

@@ -29,7 +29,9 @@ from tools.recipes.recipe import (
     COW,
     HUDI_1_2,
     MOR,
+    REFERENCE,
     UNDECIDED,
+    Producer,
     Recipe,
     Table,
     TableType,
@@ -92,6 +94,19 @@ CLASSES = (
             Cell("late", (2, "name_1", "p_1"), (1, "name_2", "p_2"), (2, "name_1", "p_1")),
             Cell("newer", (2, "name_1", None), (3, None, "p_3"), (3, "name_1", "p_3")),
             NEW, GONE, BACK,
+        ),
+        (*COLUMNS, FLAG),
+    ),
+    Class(
+        "ReverseOrderHoodieRecordPayload", "A class that is not deprecated stays: the lower ordering value wins.",
+        ("PAY-028",),
+        flagged(
+            Cell("late", (2, "name_2", "price_2"), (1, "name_1", "price_1"), (1, "name_1", "price_1")),
+            Cell("newer", (2, "name_2", "price_2"), (3, "name_3", "price_3"), (2, "name_2", "price_2")),
+            TIE, NEW,
+            Cell("batch", (5, "stored", "s"), [(3, "first", "f"), (4, "second", "s")], (3, "first", "f")),
+            Cell("gone", (5, "name_5", "p_5", False), (3, "name_3", "p_3", True), None),
+            Cell("newer-delete", (2, "name_2", "p_2", False), (3, "name_3", "p_3", True), (2, "name_2", "p_2", False)),
         ),
         (*COLUMNS, FLAG),
     ),
@@ -165,7 +180,7 @@ def at_version_9(payload: Class, kind: Any, *, compacted: bool = False) -> Recip
         table=table,
         steps=(replace(first, options=by_class), *later, *([compact_by_client()] if compacted else [])),
         checks=(check,),
-        producers=(HUDI_1_2,),
+        producers=(HUDI_1_2,) if compacted or kind == COW else (HUDI_1_2, REFERENCE),
         needs=("merge.multiple-ordering-fields",) if "," in payload.ordering else (),
     )
 
@@ -210,12 +225,13 @@ def at_position(key: str, file: str, position: int, name: str) -> dict[str, Any]
 
 
 def recipes_of_both_types(
-    name: str, table: Table, *steps: Any, types: tuple[TableType, ...] = (COW, MOR), **check: Any
-) -> list[Recipe]:
+    name: str, table: Table, *steps: Any, types: tuple[TableType, ...] = (COW, MOR),
+    producers: tuple[Producer, ...] = (HUDI_1_2, REFERENCE), **check: Any,
+) -> list[Recipe]:  # fmt: skip
     """The recipe in each type of table."""
     return [
         recipe("merge", f"version-9.{name}.{SHORT[kind]}", table.having(type=kind, version=9), *steps,
-               producers=(HUDI_1_2,), **{**STALE, **check})
+               producers=producers, **{**STALE, **check})
         for kind in types
     ]  # fmt: skip
 
@@ -254,7 +270,7 @@ FILLED = [
     *recipes_of_both_types(
         "binary-log.tenth-file", Table(columns=BINARY_LOG, ordering=("_event_bin_file", "_event_pos")),
         first_with("debezium.MySqlDebeziumAvroPayload", at_position("k", "bin.9", 5, "ninth")),
-        upsert(at_position("k", "bin.10", 1, "tenth")), rows=(at_position("k", "bin.9", 5, "ninth"),),
+        upsert(at_position("k", "bin.10", 1, "tenth")), producers=(HUDI_1_2,), rows=(at_position("k", "bin.9", 5, "ninth"),),
         needs=("merge.multiple-ordering-fields",), requirements=("PAY-027",), errata=("ER-178",), **UNDECIDED,
         says="The tenth file of a binary log comes after the ninth by number, and before it as text.",
     ),

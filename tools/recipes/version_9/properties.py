@@ -3,7 +3,21 @@
 from typing import Any
 
 from tools.recipes.merge.merge_modes import FIRST
-from tools.recipes.recipe import COMMIT, COW, HUDI_1_2, MOR, UNDECIDED, Recipe, Row, Table, bulk_insert, compact, recipe, upsert
+from tools.recipes.recipe import (
+    COMMIT,
+    COW,
+    HUDI_1_2,
+    MOR,
+    REFERENCE,
+    UNDECIDED,
+    Recipe,
+    Row,
+    Table,
+    bulk_insert,
+    compact,
+    recipe,
+    upsert,
+)
 from tools.recipes.rows import COLUMNS, SHORT, row
 from tools.recipes.table_edits import set_property
 
@@ -125,8 +139,8 @@ EXACT = "Delete field and marker are merge properties of the table; compare the 
 
 def marked(name: str, table: Table, *steps: Any, **more: Any) -> Recipe:
     """A table with a delete marker."""
-    more = {"requirements": ("MRG-051", "PROP-024"), "if_it_fails": EXACT, "errata": ("ER-172",), **STALE, **more}
-    return recipe("merge", f"version-9.marker.{name}", table, *steps, **more)
+    told = {"requirements": ("MRG-051", "PROP-024"), "if_it_fails": EXACT, "errata": ("ER-172",), **STALE}
+    return recipe("merge", f"version-9.marker.{name}", table, *steps, **{**told, "producers": (HUDI_1_2, REFERENCE), **more})
 
 
 def markers() -> list[Recipe]:
@@ -158,6 +172,7 @@ def markers() -> list[Recipe]:
                 rows=(*STORED, change("new", 1, "D")),
                 says="A bulk insert of a row with the marker of the table.",
                 requirements=("MRG-051",),
+                producers=(HUDI_1_2,),
                 errata=("ER-173",),
                 **UNDECIDED,
             ),

@@ -53,6 +53,13 @@ def default_payload_overwrites(patch: Patch) -> None:
     changed(patch, "DefaultHoodieRecordPayload", row_cell(Result.NEWER))
 
 
+@mutant(breaks="PAY-028")
+def reverse_order_payload_keeps_the_greater_value(patch: Patch) -> None:
+    """Compares the versions of a class that is not deprecated as in event-time mode, which keeps the greater ordering value."""
+    name = f"{PACKAGE}ReverseOrderHoodieRecordPayload"
+    patch.item(PAYLOADS, name, replace(PAYLOADS[name], table=PAYLOADS[f"{PACKAGE}DefaultHoodieRecordPayload"].table))  # type: ignore[arg-type]
+
+
 @mutant(breaks="PAY-012")
 def event_time_payload_overwrites(patch: Patch) -> None:
     """Lets late rows win over newer event times."""

@@ -5,6 +5,7 @@ key, deletes included, so that both table types and all services give the same r
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from hudi_reference.records.merge_tables import (
     COMMIT_TIME,
@@ -61,6 +62,12 @@ def _cells_of_ordering(*, ties_to_older: bool = False, fill: Fill = Fill.NOTHING
     )
 
 
+def _cells_of_reverse_ordering() -> tuple[Cell, ...]:
+    """The record with the lower ordering value wins, the incoming one of equals, deletes included."""
+    orders: Mapping[Order | None, Order] = {Order.LOWER: Order.GREATER, Order.GREATER: Order.LOWER}
+    return tuple(replace(cell, order=orders.get(cell.order, cell.order)) for cell in _cells_of_ordering())
+
+
 def _require_position(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
     """The same if the ordering value is a position in the source's log, which an incoming record must have."""
     orders = {
@@ -109,6 +116,9 @@ PAYLOAD_TABLES: Mapping[str, DecisionTable] = {
     "FirstValueAvroPayload": DecisionTable(
         "The record with the greater ordering value wins, the first one if they are equal.",
         _cells_of_ordering(ties_to_older=True),
+    ),
+    "ReverseOrderHoodieRecordPayload": DecisionTable(
+        "The record with the lower ordering value wins, the incoming one if they are equal.", _cells_of_reverse_ordering(),
     ),
     "AWSDmsAvroPayload": DecisionTable(
         "The incoming record replaces the stored one; the operation D deletes it.",
