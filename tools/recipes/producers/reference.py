@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import warnings
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -35,24 +36,26 @@ def make(recipe: Recipe, out: Path) -> list[str]:
     folder = out / recipe.name / "table"
     shutil.rmtree(folder, ignore_errors=True)
     table = recipe.table
-    made = create_table(
-        folder.as_uri(),
-        name=recipe.name.replace("-", "_").replace(".", "_"),
-        schema=avro_record(recipe.name.replace("-", "_").replace(".", "_"), table.columns),
-        record_key=table.record_key,
-        partition=table.partition,
-        table_type=table.type,
-        ordering=table.ordering,
-        merge_mode=table.merge_mode,
-        version=table.version,  # type: ignore[arg-type]
-        hive_style=table.hive_style,
-        url_encode=table.url_encode,
-        properties={key: value for key, value in table.options.items() if key.startswith(STORED)},
-        options={**table.options, **recipe.steps[0].options},
-        mergers=SAMPLE_MERGERS,
-        clock=ManualClock(START, 1000),
-        ids=SeededIds(zlib.crc32(recipe.name.encode())),
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # recipes name deprecated payload classes on purpose
+        made = create_table(
+            folder.as_uri(),
+            name=recipe.name.replace("-", "_").replace(".", "_"),
+            schema=avro_record(recipe.name.replace("-", "_").replace(".", "_"), table.columns),
+            record_key=table.record_key,
+            partition=table.partition,
+            table_type=table.type,
+            ordering=table.ordering,
+            merge_mode=table.merge_mode,
+            version=table.version,  # type: ignore[arg-type]
+            hive_style=table.hive_style,
+            url_encode=table.url_encode,
+            properties={key: value for key, value in table.options.items() if key.startswith(STORED)},
+            options={**table.options, **recipe.steps[0].options},
+            mergers=SAMPLE_MERGERS,
+            clock=ManualClock(START, 1000),
+            ids=SeededIds(zlib.crc32(recipe.name.encode())),
+        )
     instants = [_act(made, recipe, step) for step in recipe.steps]
     strip(folder)
     for edit in recipe.edits:
