@@ -21,7 +21,7 @@ class FastPath(Enum):
     #: Base rows and log entries of a slice.
     MERGE = ("records.merging.merge_slice:merge_changes", 10_000)
     #: Records of an Avro log block.
-    DECODE_ROWS = ("files.log.content:decode_rows", 1000)
+    DECODE_ROWS = ("files.log.content:decode_rows", 50)
     ENCODE_ROWS = ("files.log.content:encode_rows", 1000)
     #: Bytes of a delete block's content.
     DECODE_DELETES = ("files.log.content:decode_deletes", 1000)

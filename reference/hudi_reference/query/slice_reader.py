@@ -104,8 +104,12 @@ class SliceReader:
         blocks = self.scanner.blocks(file_slice)
         if self.by_position:
             blocks = [block for block in blocks if usable_positions(block, instant, len(stored)) is None]
+        return pa.chunked_array([*stored.chunks, *self.logged_keys(blocks).chunks], pa.string())
+
+    def logged_keys(self, blocks: Iterable[Block]) -> pa.ChunkedArray:
+        """The record keys of the rows and deletes of blocks; with duplicates."""
         batches = self._decode_batches(blocks, self._fields({KEY, *self.key_fields}))
-        return pa.chunked_array([*stored.chunks, *(keys_of(batch) for batch in batches)], pa.string())
+        return pa.chunked_array([keys_of(batch) for batch in batches], pa.string())
 
     def current_keys(self, file_slice: FileSlice) -> pa.Array:
         """The record keys of the slice's rows, without those of deleted records."""

@@ -21,6 +21,7 @@ from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
 from hudi_reference.query.file_groups import FileGroups, load_file_groups
 from hudi_reference.query.incremental import IncrementalPlan, Window, plan_incremental
 from hudi_reference.query.inspect import inspect_table
+from hudi_reference.query.key_search import may_have_keys
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.plan import Plan, QueryListing, SliceQuery, check_columns, schema_of, use_threads
 from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
@@ -311,7 +312,8 @@ class Table:
         if comparisons and not computes:  # a merger may change the value of a partition column
             slices = prune_partitions(slices, comparisons, self.properties, reader.schema)
         if comparisons and changed is None and view.indexes is not None and reader.by_id is None:
-            asked = Filter(comparisons, reader.schema, logs=logs, computes_values=computes, is_latest=is_latest)
+            asked = Filter(comparisons, reader.schema, logs=logs, computes_values=computes, is_latest=is_latest,
+                           may_have=partial(may_have_keys, reader))  # fmt: skip
             slices = list(view.indexes.matching(slices, asked))
         read = SliceQuery(reader, needed, comparisons, logs, None if changed is None else changed.window)
         no_rows = pa.schema([reader.schema.field(name) for name in needed]).empty_table()

@@ -2,7 +2,7 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +12,9 @@ import pytest
 
 from hudi_reference import archive, clean, compact, create_index, create_table, open_table, rollback
 from hudi_reference.errors import InvalidQuery
+from hudi_reference.metadata.lookup import index_creation, query_indexes
+from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
+from hudi_reference.metadata.records import MetadataRecord
 from hudi_reference.query.pruning.predicates import Comparison
 from hudi_reference.storage import MemoryStorage, ObjectInfo
 from hudi_reference.tables import WritableTable
@@ -237,7 +240,7 @@ def test_entries_of_pending_writes_are_not_used(kind: Any) -> None:
 def test_a_key_is_looked_up_in_the_record_index(kind: Any, column: str, operator: str, value: Any, found: int) -> None:
     """IDX-012: only the file groups that have the keys are read, and only the file groups of the index that may have them.
 
-    A key without an entry may be in any slice with log files (ER-202).
+    A key without an entry may be in any slice (ER-202), which is searched for it.
     """
     table = table_of(kind, INDEXES)
     where = [(column, operator, value)]
@@ -326,6 +329,32 @@ def test_a_secondary_index_selects_the_file_groups_of_a_value(kind: Any) -> None
     assert len(read_by(table, [("n", ">", 7)])) == 3 == len(read_by(table, [("n", "=", 7.0)]))
     optimized = again(table).read_optimized(["id"], [("n", "=", 0)]).num_rows
     assert optimized == again(table, **{"hoodie.metadata.enable": "false"}).read_optimized(["id"], [("n", "=", 0)]).num_rows
+
+
+def test_what_a_query_needs_of_an_index_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """MDT-010, IDX-024: with several comparisons, the files of a partition that its statistics exclude are looked up once before
+    the listing, and the first write after the creation of a secondary index is looked for once.
+    """
+    statistics = {"hoodie.metadata.index.column.stats.enable": "true", "hoodie.metadata.index.partition.stats.enable": "true"}
+    table = table_of("COPY_ON_WRITE", {**INDEXES, **statistics}, writes=1)
+    create_index(table, "by_n", "n")
+    looked_up, first_writes = Counter[str](), list[str]()
+    get, lacks = IndexSnapshot.get, index_creation.lacks_first_write
+
+    def counted(self: IndexSnapshot, partition: str, keys: Collection[str]) -> dict[str, MetadataRecord]:
+        looked_up.update(keys if partition == "files" else ())
+        return get(self, partition, keys)
+
+    def noted(index: str, *arguments: Any) -> bool:
+        first_writes.append(index)
+        return lacks(index, *arguments)
+
+    monkeypatch.setattr(IndexSnapshot, "get", counted)
+    monkeypatch.setattr(query_indexes, "lacks_first_write", noted)
+    monkeypatch.setattr(query_indexes.QueryIndexes, "_stats_of_files", lambda self, index, column, files: [None] * len(files))
+    assert again(table).snapshot(["id"], [("n", "in", [7, 8]), ("n", "=", 7), ("ts", "=", 7)]).num_rows == 0
+    assert first_writes == ["secondary_index_by_n"]
+    assert {looked_up[f"p{number}"] for number in range(3)} == {2}
 
 
 @EACH_TYPE

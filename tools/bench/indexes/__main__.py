@@ -1,8 +1,8 @@
-"""Indexes: the plan of a filter over many files, and what each index adds to the cost of a write.
+"""Indexes: the plan of a filter over many files, what each index adds to the cost of a write, and keys without an entry.
 
-`python -m tools.bench.indexes [plan] [writes] [--files N] [--rows N] [--engine NAME] [--only TEXT]`. The table of `plan` has N
-file groups, whose base files are copies of a few hundred files with names of their own; the reference writes the metadata table
-for them.
+`python -m tools.bench.indexes [plan] [writes] [keys] [--files N] [--rows N] [--engine NAME] [--only TEXT]`. The table of `plan`
+has N file groups, whose base files are copies of a few hundred files with names of their own; the reference writes the metadata
+table for them.
 With `--engine apache-hudi@1.0.2`, Apache Hudi makes the same upserts on copies of the same tables, and the rows are compared.
 """
 
@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table as RichTable
 from tools.bench import tables
+from tools.bench.indexes.keys import compare_keys
 from tools.bench.indexes.skipping import SCHEMA, STATISTICS, make_table, median_cpu_seconds, plan_by_footers, plan_by_statistics
 from tools.bench.workers import Worker
 
@@ -151,7 +152,7 @@ def _median_on_copies(made: Path, once: Path, write: Callable[[], float], warm: 
 def main() -> None:
     """Measure and print."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("what", nargs="*", choices=["plan", "writes"], default=["plan", "writes"])
+    arguments.add_argument("what", nargs="*", choices=["plan", "writes", "keys"], default=["plan", "writes", "keys"])
     arguments.add_argument("--files", type=int, default=100_000)
     arguments.add_argument("--rows", type=int, default=200_000)
     arguments.add_argument("--engine", help="another engine that makes the same upserts, such as apache-hudi@1.0.2")
@@ -161,6 +162,8 @@ def main() -> None:
         compare_plans(asked.files)
     if "writes" in asked.what:
         compare_writes(asked.rows, asked.engine, asked.only)
+    if "keys" in asked.what:
+        compare_keys(asked.rows // 2)
 
 
 if __name__ == "__main__":

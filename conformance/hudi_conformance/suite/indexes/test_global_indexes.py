@@ -133,6 +133,18 @@ def test_a_deleted_key_is_new_in_any_partition(engine: Client, new_uri: NewUri, 
     assert table.rows_after(row("a", 1, "again", "rio"))[-2:] == [("rio", "a", "again"), ("rio", "c", "c5")]
 
 
+def rows_after_upsert(engine: Client, uri: str, golden: str, key: str) -> list[dict[str, object]]:
+    """The rows of a key after a write of it, through the record index, into a copy of the golden table."""
+    fields = {"id": pa.string(), "ts": pa.int64(), "p": pa.string(), "fare": pa.float64(), "city": pa.string()}
+    if "late" in golden:
+        fields["_hoodie_is_deleted"] = pa.bool_()
+    one = {"id": key, "ts": 9, "p": "x", "fare": 9.0, "city": "rio"}
+    rows = pa.Table.from_pylist([one], pa.schema(fields))
+    engine.write(uri, "upsert", rows, options={**LISTED, **RECORDS, "hoodie.index.type": "RECORD_INDEX"})
+    found = engine.read(uri, Query(columns=("id", "fare"))).to_pylist()
+    return [row for row in found if row["id"] == key]
+
+
 @pytest.mark.needs(
     "write.upsert", "write.global-index", "merge-on-read", "read.snapshot", "read.projection", "merge.event-time"
 )
@@ -141,14 +153,24 @@ def test_a_deleted_key_is_new_in_any_partition(engine: Client, new_uri: NewUri, 
 def test_a_key_without_an_entry_is_not_inserted_again(engine: Client, tmp_path: Path, golden: str, key: str) -> None:
     """IDX-010: a release lost the entry of a key that has a row (ER-202, ER-207); an upsert of the key changes this row."""
     uri, _ = copy_golden_table(golden, tmp_path)
-    fields = {"id": pa.string(), "ts": pa.int64(), "p": pa.string(), "fare": pa.float64(), "city": pa.string()}
-    if "late" in golden:
-        fields["_hoodie_is_deleted"] = pa.bool_()
-    one = {"id": key, "ts": 9, "p": "x", "fare": 9.0, "city": "rio"}
-    rows = pa.Table.from_pylist([one], pa.schema(fields))
-    engine.write(uri, "upsert", rows, options={**LISTED, **RECORDS, "hoodie.index.type": "RECORD_INDEX"})
-    found = engine.read(uri, Query(columns=("id", "fare"))).to_pylist()
-    assert [row for row in found if row["id"] == key] == [{"id": key, "fare": 9.0}]
+    assert rows_after_upsert(engine, uri, golden, key) == [{"id": key, "fare": 9.0}]
+
+
+@pytest.mark.needs(
+    "write.upsert", "write.global-index", "merge-on-read", "read.snapshot", "read.projection", "read.filter",
+    "merge.event-time", "service.compaction",
+)  # fmt: skip
+@pytest.mark.parametrize(("golden", "key"), LOST_ENTRIES)
+@pytest.mark.requirements("IDX-010", "IDX-012", "OCC-008")
+def test_a_key_without_an_entry_is_found_after_a_compaction(engine: Client, tmp_path: Path, golden: str, key: str) -> None:
+    """IDX-012: a compaction moves the row of a key that lost its entry (ER-202, ER-207) to a base file, and adds no entry. A
+    filter on the key finds the row, and an upsert of the key changes it.
+    """
+    uri, _ = copy_golden_table(golden, tmp_path)
+    assert engine.service(uri, "compaction", options={**LISTED, **RECORDS, "hoodie.compact.inline.max.delta.commits": "1"})
+    found = engine.read(uri, Query(columns=("id",), where=(("id", "=", key),))).to_pylist()
+    assert found == [{"id": key}]
+    assert rows_after_upsert(engine, uri, golden, key) == [{"id": key, "fare": 9.0}]
 
 
 @WRITES

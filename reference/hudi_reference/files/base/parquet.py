@@ -49,8 +49,8 @@ def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, 
 
 def read_parquet_footer(storage: Storage, path: str) -> BaseFileFooter:
     """The footer of a Parquet file. Raises FileNotFoundError, MalformedBaseFile."""
-    with opened_parquet(storage, path) as file:
-        return from_key_values(path, file.metadata.metadata or {}, _SCHEMA)
+    with parquet_footer(storage, path) as footer:
+        return from_key_values(path, footer.metadata or {}, _SCHEMA)
 
 
 def parquet_file(source: pa.NativeFile) -> pq.ParquetFile:

@@ -66,6 +66,11 @@ class BloomFilter:
     count: int = 0
     hash_type: HashType = HashType.MURMUR
 
+    @property
+    def size(self) -> int:
+        """The number of keys that the filter is made for."""
+        return round(len(self.rows) * self.bits * math.log(2) / self.hashes)
+
     @implements("IDX-004")
     def may_hold(self, keys: Keys) -> list[bool]:
         """For each key whether it may have been added; False is certain. Raises Misuse for an empty key."""

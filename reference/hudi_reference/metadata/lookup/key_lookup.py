@@ -17,6 +17,7 @@ from hudi_reference.metadata.partitions import BuiltIn, IndexGroups, key_in_part
 from hudi_reference.metadata.records import BloomFilter, RecordLocation
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.pruning.predicates import Comparison, constants
+from hudi_reference.query.pruning.table_indexes import MayHave
 from hudi_reference.records.keys.record_keys import KeyGenerator
 from hudi_reference.requirement import implements
 
@@ -66,26 +67,28 @@ def groups_of(snapshot: IndexSnapshot, keys: Collection[str]) -> dict[str, Group
 
 @implements("IDX-010", "IDX-011", "IDX-012", "IDX-048")
 def select_by_keys(
-    snapshot: IndexSnapshot, slices: Sequence[FileSlice], keys: Collection[str], *, lacks_entries: bool
+    snapshot: IndexSnapshot, slices: Sequence[FileSlice], keys: Collection[str], may_have: MayHave
 ) -> Sequence[FileSlice]:
     """The slices that may have one of these keys, by the record index.
 
     In a partitioned index a key is looked up in each partition of the slices; slices of a partition that has no file groups in
-    the index may have any key. So may all slices if the index `lacks_entries` and does not have one of the keys.
+    the index may have any key. `may_have` decides whether a slice has one of the keys that the index lacks.
     """
     if not snapshot.slices(BuiltIn.RECORD_INDEX):
         return slices
     parts = IndexGroups.from_ids(one.file_id for one in snapshot.slices(BuiltIn.RECORD_INDEX)).by_part
     known = [part for part in parts if part is None or part in {one.partition for one in slices}]
-    asked = {part: [key_in_part(part, key) for key in keys] for part in known}
-    found = _locations(snapshot, [key for stored in asked.values() for key in stored])
-    groups, partial = set(found.values()), {part for part, stored in asked.items() if not found.keys() >= set(stored)}
+    found = _locations(snapshot, [key_in_part(part, key) for part in known for key in keys])
+    groups, lacking = (
+        set(found.values()),
+        {part: [key for key in keys if key_in_part(part, key) not in found] for part in known},
+    )
 
-    def may_have(one: FileSlice) -> bool:
+    def is_needed(one: FileSlice) -> bool:
         part = one.partition if one.partition in parts else None
-        return one.group in groups or part not in parts or (lacks_entries and part in partial)
+        return one.group in groups or part not in parts or may_have(one, lacking[part])
 
-    return [one for one in slices if may_have(one)]
+    return [one for one in slices if is_needed(one)]
 
 
 def is_partitioned(snapshot: IndexSnapshot) -> bool:

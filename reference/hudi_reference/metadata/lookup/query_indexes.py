@@ -28,7 +28,7 @@ from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.metadata.records import ColumnStats, FileList, MetadataRecord, PartitionList, PartitionStats, Statistics
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.pruning.predicates import Comparison
-from hudi_reference.query.pruning.table_indexes import Commits, Filter
+from hudi_reference.query.pruning.table_indexes import Commits, Filter, MayHave
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.timeline.active import Timeline
@@ -87,32 +87,42 @@ class QueryIndexes:
         The statistics of a partition may be older than its files (ER-205), or lack some of them (ER-209). So a partition is
         left out only if the statistics of each of its files say the same.
         """
-        is_used = self._is_available(BuiltIn.PARTITION_STATS) and query.is_latest and not query.computes_values
+        has_both = self._is_available(BuiltIn.PARTITION_STATS) and self._is_available(BuiltIn.COLUMN_STATS)
+        is_used = has_both and query.is_latest and not query.computes_values
         if not is_used or self.table.schema_on_read or self.table.options.get(SKIPPING) == "false":
             return partitions
         found = partitions
         for column, kind, operator, value in self._comparisons(query):
             with suppress(HudiError):
                 if is_mergeable(kind):
-                    keys = [partition_stats_key(column, partition) for partition in found]
-                    records = self.snapshot.get(BuiltIn.PARTITION_STATS, keys)
-                    stats = [_payload_as(PartitionStats, records.get(key)) for key in keys]
-                    holds = may_hold(stats, kind, operator, value)
-                    left_out = {one for one, may in zip(found, holds, strict=True) if not may}
-                    left_out -= self._with_matching_files(left_out, kind, (column, operator, value))
+                    left_out = self._excluded(found, kind, (column, operator, value))
                     found = [one for one in found if one not in left_out]
         return found
 
-    def _with_matching_files(self, partitions: Collection[str], kind: pa.DataType, comparison: Comparison) -> set[str]:
-        """Those of the partitions of which a file may have a value that satisfies the comparison."""
-        if not partitions or not self._is_available(BuiltIn.COLUMN_STATS):
-            return set(partitions)
-        paths = map(split_path, self.paths(lambda present: partitions))
-        files = [(partition, name) for partition, name in paths if not is_change_file(name)]
+    def _excluded(self, partitions: Sequence[str], kind: pa.DataType, comparison: Comparison) -> set[str]:
+        """Those of the partitions that have no value which satisfies the comparison, by their statistics and those of files."""
         column, operator, value = comparison
-        stats = self._stats_of_files(BuiltIn.COLUMN_STATS, column, files)
-        holds = zip(files, may_hold(stats, kind, operator, value), strict=True)
-        return {partition for (partition, _), may in holds if may}
+        keys = [partition_stats_key(column, partition) for partition in partitions]
+        records = self.snapshot.get(BuiltIn.PARTITION_STATS, keys)
+        holds = may_hold([_payload_as(PartitionStats, records.get(key)) for key in keys], kind, operator, value)
+        excluded = {one for one, may in zip(partitions, holds, strict=True) if not may}
+        files = self._files_in(excluded)
+        holds = may_hold(self._stats_of_files(BuiltIn.COLUMN_STATS, column, files), kind, operator, value)
+        return excluded - {partition for (partition, _), may in zip(files, holds, strict=True) if may}
+
+    def _files_in(self, partitions: Iterable[str]) -> list[tuple[str, str]]:
+        """The data files of the partitions, by partition and name. Each partition is looked up once for a query."""
+        new = {one: list[str]() for one in partitions if one not in self._known_files}
+        for path in self.paths(lambda present: new) if new else ():
+            partition, name = split_path(path)
+            if not is_change_file(name):
+                new[partition].append(name)
+        self._known_files.update(new)
+        return [(one, name) for one in partitions for name in self._known_files[one]]
+
+    @cached_property
+    def _known_files(self) -> dict[str, list[str]]:
+        return {}
 
     def matching(self, slices: Sequence[FileSlice], query: Filter) -> Sequence[FileSlice]:
         """The slices that may have rows which the filter selects."""
@@ -146,7 +156,7 @@ class QueryIndexes:
         if keys is None:
             return slices
         if query.logs and self._is_available(BuiltIn.RECORD_INDEX) and self.snapshot.slices(BuiltIn.RECORD_INDEX):
-            slices = select_by_keys(self.snapshot, slices, keys, lacks_entries=self._may_lack_entries)
+            slices = select_by_keys(self.snapshot, slices, keys, self._may_have(query))
         if self._is_available(BuiltIn.BLOOM_FILTERS):
             absent = drop_slices_without_keys(self.snapshot, slices, keys)
             return [one for one in slices if one not in absent]
@@ -161,18 +171,18 @@ class QueryIndexes:
         if query.computes_values or not query.is_latest or not (query.logs and self._is_available(BuiltIn.RECORD_INDEX)):
             return slices
         for found in groups_with_values(self._named, self.snapshot, query, self.table.properties, self._lacks_first_write):
-            groups = {*found.values()}
-            slices = [one for one in slices if one.group in groups or (None in groups and self._may_lack_entries)]
+            groups, may_have = {*found.values()}, self._may_have(query)
+            lacking = [key for key, group in found.items() if group is None]
+            slices = [one for one in slices if one.group in groups or may_have(one, lacking)]
         return slices
 
-    @property
-    def _may_lack_entries(self) -> bool:
-        """Whether a row's key may have no entry in the record index.
+    def _may_have(self, query: Filter) -> MayHave:
+        """Whether a slice may have one of some keys that have no entry in the record index.
 
         ER-202, ER-207: deployed writers lose entries of keys that a log file deletes and that have rows nevertheless. A
         compaction does not add them.
         """
-        return self.table.properties.is_merge_on_read
+        return query.may_have if self.table.properties.is_merge_on_read else lambda file_slice, keys: False
 
     def _lacks_first_write(self, index: str) -> bool:
         metadata = self.snapshot.metadata

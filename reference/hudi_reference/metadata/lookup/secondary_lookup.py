@@ -53,14 +53,21 @@ def groups_with_values(
     secondary = [one for one in definitions if one.kind == Kind.SECONDARY]
     if properties.is_merge_on_read and len(secondary) > 1:
         return
-    for one in secondary:
-        for column, operator, value in query.where if _is_complete(one, snapshot, properties) else ():
-            if column == one.columns[0] and operator in ("=", "in"):
-                kind = query.schema.field(column).type
-                values = [value for value in constants(kind, operator, value) if value is not None]  # nothing equals a null
-                texts = _texts(one, column, kind, values, properties)
-                if texts is not None and not is_partitioned(snapshot) and not lacks_first_write(one.partition):
-                    yield _groups(one, snapshot, texts)
+    for one in secondary if not is_partitioned(snapshot) else ():
+        asked = list(_asked_texts(one, query, properties)) if _is_complete(one, snapshot, properties) else []
+        if asked and not lacks_first_write(one.partition):
+            yield from (_groups(one, snapshot, texts) for texts in asked)
+
+
+def _asked_texts(one: IndexDefinition, query: Filter, properties: TableProperties) -> Iterator[set[str]]:
+    """For each comparison that the index decides, the texts of the values that rows must have."""
+    for column, operator, value in query.where:
+        if column == one.columns[0] and operator in ("=", "in"):
+            kind = query.schema.field(column).type
+            values = [value for value in constants(kind, operator, value) if value is not None]  # nothing equals a null
+            texts = _texts(one, column, kind, values, properties)
+            if texts is not None:
+                yield texts
 
 
 def _groups(one: IndexDefinition, snapshot: IndexSnapshot, texts: Iterable[str]) -> dict[str, GroupId | None]:

@@ -19,6 +19,15 @@ T = TypeVar("T")
 Commits = Mapping[Instant, CommitMetadata]
 
 
+#: Whether a file slice may have a row with one of the record keys.
+MayHave = Callable[[Any, Collection[str]], bool]
+
+
+def may_have_any(file_slice: object, keys: Collection[str]) -> bool:
+    """The answer for a slice that is not searched."""
+    return bool(keys)
+
+
 @dataclass(frozen=True)
 class Filter:
     """The filter of a query, and how the rows are made that it is applied to."""
@@ -32,6 +41,8 @@ class Filter:
     computes_values: bool = False
     #: Whether the query reads the present state of the table.
     is_latest: bool = True
+    #: Decides by the files of a slice, for keys that an index may lack.
+    may_have: MayHave = may_have_any
 
 
 class TableIndexes(Protocol):

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from hudi_reference.layout.metadata_settings import USABLE, partitions_to_drop
 from hudi_reference.layout.properties import TableProperties, read_properties
 from hudi_reference.query.file_groups import FileSlice, GroupId
+from hudi_reference.query.key_search import possible_keys
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import Table, View
 from hudi_reference.records.changes import KEY, Changes
@@ -115,10 +116,13 @@ class GlobalLookup:
         others = pa.array([key for key in keys if key not in known], pa.string())
         for one in self.view.groups.latest_slices:
             held = pa.array(by_group.get(one.group, ()), pa.string())
-            # ER-202, ER-207: a key that a log file has changed may have no entry in the record index.
-            if len(others) and (found is None or one.log_files):
+            wanted = others
+            if found is not None:
+                # ER-202, ER-207: a key that a log file has deleted may have a row, and no entry in the record index.
+                wanted = possible_keys(self.reader, one, others) if self.properties.is_merge_on_read else others.slice(0, 0)
+            if len(wanted):
                 stored = self.reader.current_keys(one)
-                held = pa.concat_arrays([held, stored.filter(pc.is_in(stored, value_set=others)).unique()])
+                held = pa.concat_arrays([held, stored.filter(pc.is_in(stored, value_set=wanted)).unique()])
             yield one, held
 
     def _divide(self, file_slice: FileSlice, rows: pa.Table, only_change: bool) -> "_Division":
