@@ -15,13 +15,13 @@ from hudi_conformance.validator.checks.cheap import (
 )
 from hudi_conformance.validator.checks.deep.changes import CHANGES
 from hudi_conformance.validator.checks.deep.clusterings import CLUSTERINGS
-from hudi_conformance.validator.checks.deep.files.key_generation import PARTITION_FIELDS
+from hudi_conformance.validator.checks.deep.files.key_generation import KEY_FIELDS, PARTITION_FIELDS
 from hudi_conformance.validator.checks.deep.groups import GROUPS
 from hudi_conformance.validator.checks.deep.key_entries import FILE_ENTRIES, KEY_ENTRIES
 from hudi_conformance.validator.checks.deep.keys import KEYS
 from hudi_conformance.validator.checks.deep.unnamed_files import UNNAMED_FILES
 from hudi_conformance.validator.checks.finding import Check
-from hudi_conformance.validator.checks.writes import removal_plans, replacements, results, times, traces
+from hudi_conformance.validator.checks.writes import removal_plans, replacements, results, statistics, times, traces
 
 CHEAP: tuple[Check, ...] = (
     *properties.CHECKS,
@@ -37,9 +37,20 @@ CHEAP: tuple[Check, ...] = (
     *times.CHECKS,
     *replacements.CHECKS,
     *removal_plans.CHECKS,
+    *statistics.CHECKS,
     *metadata_files.CHECKS,
     *log_files.CHECKS,
     *base_files.CHECKS,
 )
-DEEP: tuple[Check, ...] = (GROUPS, CHANGES, CLUSTERINGS, UNNAMED_FILES, PARTITION_FIELDS, KEYS, KEY_ENTRIES, FILE_ENTRIES)
+DEEP: tuple[Check, ...] = (
+    GROUPS,
+    CHANGES,
+    CLUSTERINGS,
+    UNNAMED_FILES,
+    KEY_FIELDS,
+    PARTITION_FIELDS,
+    KEYS,
+    KEY_ENTRIES,
+    FILE_ENTRIES,
+)
 ALL = (*CHEAP, *DEEP)

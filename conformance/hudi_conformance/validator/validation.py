@@ -4,11 +4,16 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from hudi_conformance.validator.checks.cheap.metadata_files import REBUILD
+from hudi_conformance.validator.checks.deep.file_entries import rebuild
 from hudi_conformance.validator.checks.finding import SEVERITIES, UNSOUND, Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.pending import PendingAction, pending_actions
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, MissingDataFile
+from hudi_reference.layout.metadata_settings import USABLE
+from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.metadata.availability import METADATA_FOLDER
+from hudi_reference.metadata.partitions import BuiltIn
 
 #: Called before each part of a check: its name, the number of parts that are done, and of all its parts.
 Progress = Callable[[str, int, int], None]
@@ -72,8 +77,23 @@ def tables_of(table: StoredTable, check: Check) -> tuple[tuple[str, StoredTable]
 
 
 def below(folder: str, finding: Finding) -> Finding:
-    """A finding of a table in a folder, with its path below the base path of the outer table."""
-    return replace(finding, path=f"{folder}/{finding.path}") if folder else finding
+    """A finding of the metadata table in a folder, with its path below the base path of the outer table.
+
+    Nothing of it is lost, because it can be built again from the data: that is the remedy, and the commands that repair a table
+    would change the outer one.
+    """
+    if not folder:
+        return finding
+    severity, remedy = finding.severity, finding.remedy
+    if severity in UNSOUND or "hudi-conformance" in remedy:
+        severity, remedy = "wrong-answers" if severity in UNSOUND else severity, _build_again(finding)
+    return replace(finding, path=f"{folder}/{finding.path}", severity=severity, remedy=remedy)
+
+
+def _build_again(finding: Finding) -> str:
+    """How to build the damaged part of the metadata table again: an index, or all of it."""
+    index = finding.path.partition("/")[0]
+    return REBUILD if index in (META_FOLDER, BuiltIn.FILES) or "/" not in finding.path else rebuild(index)
 
 
 def run_part(check: Check, table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -81,8 +101,10 @@ def run_part(check: Check, table: StoredTable, part: object, tally: Tally) -> It
     try:
         yield from check.run(table, part, tally)
     except (FileNotFoundError, MissingDataFile) as error:
-        path = error.path if isinstance(error, MissingDataFile) else str(error.args[0])
-        yield _disappeared(str(path))
+        path = str(error.path if isinstance(error, MissingDataFile) else error.args[0])
+        inside = f"{METADATA_FOLDER}/{path}"  # the metadata table has paths of its own
+        was_listed = path in table.listing.files or inside in table.listing.files
+        yield _disappeared(path) if was_listed else _missing(table, path)
     except HudiError as error:
         meaning = "The reader refuses the table here, so that this part could not be examined further."
         yield finding_of(error, "wrong-answers", meaning, rule=check.rules[0], path=str(part or table.uri))
@@ -94,6 +116,16 @@ def _disappeared(path: str) -> Finding:
         "RDR-002", "cosmetic", path, "The file was deleted while the table was validated; validate again.",
         "the file, as the listing has it", "no file", "validate the table again while no clean or rollback is running",
     )  # fmt: skip
+
+
+def _missing(table: StoredTable, path: str) -> Finding:
+    """A file that was gone before the validation began; what else is wrong with it, the checks of actions report."""
+    found = Finding(
+        "TL-036", "wrong-answers", path, "Readers fail here, so that this part could not be examined further.",
+        "the file", "no file", "restore the file from another copy of the table",
+    )  # fmt: skip
+    is_inside = path.partition("/")[0] in table.properties.fields(USABLE)
+    return below(METADATA_FOLDER, found) if is_inside else found
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -26,6 +26,7 @@ from clause_places_samples import (
     latest_log_files,
     older_base_files,
     path_of,
+    properties,
     stored,
     with_value,
     writes,
@@ -169,6 +170,17 @@ def _numbered_twice(table: pa.Table) -> pa.Table:
     return table
 
 
+def _other_commit_time(storage: Storage) -> None:
+    """The first row of a latest base file has the time of an earlier write that completed."""
+    times = sorted(one.requested for one in (*stored(storage).timeline.commits, *stored(storage).history.instants))
+
+    def change(table: pa.Table) -> pa.Table:
+        earlier = [time for time in times if time < table.column("_hoodie_commit_time")[0].as_py()]
+        return with_value("_hoodie_commit_time", last(earlier))(table)
+
+    in_base(change)(storage)
+
+
 def _duplicate(storage: Storage) -> None:
     in_base(lambda table: pa.concat_tables([table, table.slice(0, 1)]))(storage)
 
@@ -187,8 +199,14 @@ DEEP = (
     Clause("a commit that never was", ("META-003",), WRONG, in_base(with_value("_hoodie_commit_time", "20200101000000000"))),
     Clause("a commit in the future", ("META-003",), WRONG, in_base(with_value("_hoodie_commit_time", "20990101000000000"))),
     Clause("one sequence number twice", ("META-005",), COSMETIC, in_base(_numbered_twice)),
+    Clause("a commit time of another write", ("META-003",), WRONG, _other_commit_time),
+    Clause("a sequence number of no write", ("META-005",), COSMETIC,
+           in_base(with_value("_hoodie_commit_seqno", "20200101000000000_0_0"))),
+    Clause("no sequence number", ("META-005",), COSMETIC, in_base(with_value("_hoodie_commit_seqno", None))),
+    Clause("no file name", ("META-010",), COSMETIC, in_base(with_value("_hoodie_file_name", None))),
+    Clause("no key fields", ("PROP-007",), COSMETIC, properties(hoodie__table__recordkey__fields=None)),
     Clause("a row twice", ("PROP-017",), WRONG, _duplicate),
-)
+)  # fmt: skip
 
 
 # History.

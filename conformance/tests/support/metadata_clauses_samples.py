@@ -8,7 +8,6 @@ import pyarrow as pa
 import validated_tables_samples as t
 from clause_places_samples import (
     COSMETIC,
-    LOST,
     WRONG,
     Clause,
     NotPossible,
@@ -237,8 +236,8 @@ METADATA = (
         _changed_entry("expr_index_", lambda p: isinstance(p, ColumnStats | PartitionStats) and p.least != p.greatest, _narrow),
     ),
     Clause("no expression statistics", ("MDT-001",), COSMETIC, _removed_entry("expr_index_")),
-    Clause("lost log file of the listing", ("TL-036",), LOST, lambda s: s.delete(_metadata_file(s, "files", "log"))),
-    Clause("lost base file of the listing", ("TL-036",), LOST, lambda s: s.delete(_metadata_file(s, "files", "base"))),
+    Clause("lost log file of the listing", ("TL-036",), WRONG, lambda s: s.delete(_metadata_file(s, "files", "log"))),
+    Clause("lost base file of the listing", ("TL-036",), WRONG, lambda s: s.delete(_metadata_file(s, "files", "base"))),
     Clause(
         "damaged base file of the listing",
         ("BF-002", "BLK-024"),

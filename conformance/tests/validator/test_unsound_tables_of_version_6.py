@@ -1,5 +1,6 @@
 """Damages of tables of version 6, which has its instants in `.hoodie` and its actions in JSON."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,16 @@ def _into_partition(storage: Storage) -> None:
     t.move(storage, path, f"{partition}/{path.rpartition('/')[2]}")
 
 
+def _replace_the_latest(storage: Storage) -> None:
+    """The overwrite says that it replaced the file group of the last write, which began later."""
+    last = _completed(storage)
+    stat = t.stats_of(json.loads(storage.get(last)))[0]
+    path = next(one for one in t.paths(storage, ".replacecommit") if one.count("/") == 1 and one.endswith(".replacecommit"))
+    record = json.loads(storage.get(path))
+    record["partitionToReplaceFileIds"].setdefault(stat["partitionPath"], []).append(stat["fileId"])
+    storage.put(path, json.dumps(record).encode())
+
+
 def _cut_archive(storage: Storage) -> None:
     t.cut(storage, next(path for path in t.paths(storage, ".hoodie/history/") if ".archive." in path), 40)
 
@@ -83,6 +94,8 @@ DAMAGES: dict[str, tuple[str, str, Callable[[Storage], object]]] = {
     "completed file in a partition": ("v6.cow", "LAY-017", _into_partition),
     "completed file in the folder of version 8": ("v6.cow", "COMPAT-006", _to_new_layout),
     "a lost first write": ("v6.cow", "TL-036", lambda s: s.delete(_completed(s, 0))),
+    "a lost last write": ("v6.mor", "TL-030", lambda s: s.delete(_completed(s))),
+    "a write to a replaced group": ("v6.cow", "OCC-016", _replace_the_latest),
     "no version": ("v6.cow", "PROP-006", lambda s: t.change_properties(s, {"hoodie.table.version": None})),
     "version 8 with the layout of version 6": ("v6.cow", "PROP-010", lambda s: t.change_properties(s, {"hoodie.table.version": "8"})),
     "a group twice in a plan": (

@@ -13,6 +13,7 @@ from typing import Any
 from hudi_conformance.validator.stored.file_views import DataFile, Views
 from hudi_conformance.validator.stored.history import KnownHistory, StoredHistory, load_history
 from hudi_conformance.validator.stored.listing import Listing, list_everything
+from hudi_conformance.validator.stored.metadata_properties import probable_properties
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.read_only import ReadOnlyStorage
 from hudi_conformance.validator.stored.removals import Removals
@@ -71,6 +72,8 @@ class StoredTable:
     listing: Listing
     now: int
     scope: Scope = field(default_factory=Scope)
+    #: The properties of the table whose metadata table it is; None of other tables.
+    outer: Mapping[str, str] | None = None
     #: The results of `once`.
     _computed: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -125,7 +128,8 @@ class StoredTable:
     @cached_property
     def properties(self) -> TableProperties:
         """The properties with which the table is examined: invalid values are left out, and an unknown version is replaced."""
-        valid = {key: value for key, value in self.entries.items() if is_allowed(key, value)}
+        entries = self.entries or (probable_properties(self.outer) if self.outer is not None else {})
+        valid = {key: value for key, value in entries.items() if is_allowed(key, value)}
         version = valid.get("hoodie.table.version", "")
         if version not in (_LEGACY, "8", "9"):
             folder = f"{META_FOLDER}/{valid.get('hoodie.timeline.path') or 'timeline'}/"
@@ -148,7 +152,7 @@ class StoredTable:
     @property
     def is_metadata_table(self) -> bool:
         """Whether this is the metadata table of another table."""
-        return self.entries.get("hoodie.table.keygenerator.type") == "HOODIE_TABLE_METADATA"
+        return self.outer is not None or self.entries.get("hoodie.table.keygenerator.type") == "HOODIE_TABLE_METADATA"
 
     # Timeline.
 
@@ -329,8 +333,9 @@ class StoredTable:
             return None
         scope = Scope(partitions, self.scope.sample, self.scope.rules)
         return StoredTable(
-            FolderStorage(self.storage, METADATA_FOLDER), f"{self.uri}/{METADATA_FOLDER}", listing, self.now, scope
-        )
+            FolderStorage(self.storage, METADATA_FOLDER), f"{self.uri}/{METADATA_FOLDER}", listing, self.now, scope,
+            outer=self.entries,
+        )  # fmt: skip
 
 
 def is_allowed(key: str, value: str) -> bool:

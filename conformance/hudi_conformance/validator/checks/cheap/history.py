@@ -12,8 +12,14 @@ from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import split_path
 from hudi_reference.legacy.archived_log import archived_log_files
 from hudi_reference.timeline.history.archived import metadata_of, plan_of
-from hudi_reference.timeline.history.history import ArchivedAction, opened_level_file
-from hudi_reference.timeline.history.manifest import VERSION_FILE, LevelFile, manifest_number, parse_level_file_name
+from hudi_reference.timeline.history.history import ArchivedAction, opened_level_file, read_level_file
+from hudi_reference.timeline.history.manifest import (
+    VERSION_FILE,
+    LevelFile,
+    manifest_number,
+    parse_level_file_name,
+    read_manifest,
+)
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS
 
 RESTORE = "restore the folder of the history from another copy of the table"
@@ -60,6 +66,41 @@ def _version_file(table: StoredTable, part: object, tally: Tally) -> Iterator[Fi
     if path not in table.listing.files or not table.listing.files[path].size:
         yield Finding("LSM-007", "cosmetic", path, "The manifest with the greatest number counts.",
                       str(history.manifest.number), "no number", "the next archiving writes the file")  # fmt: skip
+
+
+def _later_manifests(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """LSM-007: the version file has the number of the manifest that counts.
+
+    An archiver writes the manifest, then the version file, and then removes the actions from the active timeline. So a later
+    manifest has no action that is neither active nor in the manifest that counts.
+    """
+    history = table.history
+    if table.properties.is_legacy or history.manifest is None or not history.manifest.number:
+        return
+    known = {one.identity for one in (*table.timeline.instants, *history.instants)}
+    listed = {file.name for file in history.manifest.files}
+    later = [number for number in _manifests(table) if number > history.manifest.number]
+    for number in sorted(later):
+        tally.looked("LSM-007")
+        try:
+            files = [file for file in read_manifest(table.storage, history.folder, number).files if file.name not in listed]
+            actions = [one for file in files for one in read_level_file(table.storage, history.folder, file, ())]
+        except (HudiError, FileNotFoundError):
+            continue  # readers do not need it
+        if lost := sorted({one.instant.file_name for one in actions if one.instant.identity not in known}):
+            yield Finding(
+                "LSM-007", "wrong-answers", f"{history.folder}/{VERSION_FILE}", _LOST,
+                f"{number} or later: manifest_{number} has actions that are archived", f"{history.manifest.number}, without "
+                f"{lost[0]}" + (f" and {len(lost) - 1} more actions" if len(lost) > 1 else ""),
+                f"write {max(later)} into {VERSION_FILE}", key=str(number),
+            )  # fmt: skip
+
+
+def _manifests(table: StoredTable) -> Iterator[int]:
+    """The numbers of the manifests in the folder of the history."""
+    for folder, name in map(split_path, table.listing.files):
+        if folder == table.history.folder and (number := manifest_number(name)) is not None:
+            yield number
 
 
 def _unlisted(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -261,6 +302,7 @@ CHECKS = (
     Check("history.readable", ("LSM-001", "LSM-003", "LSM-007", "LSM-009", "LSM-010", "LSM-011", "LSM-012", "LSM-013",
                                "LSM-017", "LSM-018", "LSM-019", "COMPAT-003"), "cheap", _readable),
     Check("history.version-file", ("LSM-007",), "cheap", _version_file),
+    Check("history.later-manifests", ("LSM-007",), "cheap", _later_manifests),
     Check("history.unlisted-files", ("LSM-012",), "cheap", _unlisted),
     Check("history.file-names", ("LSM-014", "LSM-015"), "cheap", _file_names),
     Check("history.contents", ("LSM-020", "LSM-021"), "cheap", _contents),

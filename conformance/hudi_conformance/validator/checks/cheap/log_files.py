@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import pyarrow as pa
 
+from hudi_conformance.validator.checks.cheap.owners import may_be_at_work, why_pending
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.checks.written_schemas import disagreements, schema_of_write
 from hudi_conformance.validator.stored.file_views import DataFile
@@ -17,6 +18,8 @@ from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.query.file_groups import CommittedFiles, GroupId
 from hudi_reference.query.log_scanner import attempt_of
 from hudi_reference.schema.avro import arrow_schema, parse_schema
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS
 
 RESTORE = "restore the file from another copy of the table"
 _DATA = (BlockType.AVRO_DATA, BlockType.HFILE_DATA, BlockType.PARQUET_DATA, BlockType.CDC_DATA)
@@ -40,6 +43,7 @@ def _blocks(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
             yield _corrupt(table, block)
         else:
             yield from _headers(block, tally)
+            yield from _pending(table, block, tally)
             yield from _named(table, block, tally)
             yield from _columns(table, block, tally)
 
@@ -84,6 +88,23 @@ def _columns(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding
 @lru_cache(maxsize=64)
 def _arrow_schema(text: str) -> pa.Schema:
     return arrow_schema(parse_schema(text, ""))
+
+
+def _pending(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding]:
+    """TL-030: no block is of a write that crashed. From version 8 on such a write has files of its own, which have no owner."""
+    if not table.properties.is_legacy:
+        return
+    pending: dict[str, Instant] = table.once(
+        "pending writes", lambda: {one.requested: one for one in table.timeline.pending if ACTIONS[one.action].writes}
+    )
+    instant, file = pending.get(block.instant), table.data_files[block.path]
+    tally.looked("TL-030", at=instant is not None)
+    if instant is not None and not may_be_at_work(table, instant, file):
+        yield Finding(
+            "TL-030", "lost-space", block.path, "No query reads the block.", "blocks of completed writes",
+            f"{block.size} bytes of {why_pending(table, instant)}",
+            f"hudi-conformance service TABLE rollback --instant {block.instant}", offset=block.offset,
+        )  # fmt: skip
 
 
 def _named(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding]:
@@ -182,7 +203,7 @@ CHECKS = (
     Check(
         "log-files.blocks",
         ("LF-010", "LF-012", "LF-015", "LF-017", "LF-018", "LF-024", "LF-025", "LF-027", "LF-035", "LF-037", "LF-038", "LF-039",
-         "LF-007", "LF-044", "LF-045", "BLK-015", "TL-007"),
+         "LF-007", "LF-044", "LF-045", "BLK-015", "TL-007", "TL-030"),
         "cheap", _blocks, _log_files,
     ),
 )  # fmt: skip

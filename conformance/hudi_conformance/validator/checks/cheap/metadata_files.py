@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
+from hudi_conformance.validator.stored.metadata_properties import MADE
+from hudi_conformance.validator.stored.pending import EXPIRED
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.clock import SystemClock
 from hudi_reference.errors import HudiError
@@ -189,21 +191,12 @@ def _versions(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
         )  # fmt: skip
 
 
-#: What the properties of every metadata table say.
-_MADE = {
-    "hoodie.table.type": "MERGE_ON_READ", "hoodie.table.base.file.format": "HFILE",
-    "hoodie.table.keygenerator.type": "HOODIE_TABLE_METADATA", "hoodie.table.recordkey.fields": "key",
-    "hoodie.record.merge.mode": "CUSTOM", "hoodie.populate.meta.fields": "false",
-    "hoodie.compaction.payload.class": "org.apache.hudi.metadata.HoodieMetadataPayload",
-}  # fmt: skip
-
-
 def _settings(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """MDT-002: the metadata table has the type, the format, the key and the payload class with which writers make it."""
     inside = table.metadata_table
     if inside is None or inside.properties.is_legacy or not inside.entries:
         return
-    for key, value in _MADE.items():
+    for key, value in MADE.items():
         tally.looked("MDT-002")
         if inside.entries.get(key, value) != value:
             yield Finding(
@@ -217,10 +210,15 @@ def _left_over(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
     """PROP-013: each folder of the metadata table with files of an index is one that readers or an indexer use."""
     listed = (*table.properties.fields(USABLE), *table.properties.fields(INFLIGHT))
     found: dict[str, int] = {}
-    for path, info in table.listing.below(METADATA_FOLDER).files.items() if listed else ():
+    newest = 0
+    for path, info in table.listing.below(METADATA_FOLDER).files.items():
         partition, name = split_path(path)
         if partition and info.size and parse_data_file_name(name) is not None:
             found[partition] = found.get(partition, 0) + info.size
+            newest = max(newest, info.modified)
+    if not listed:
+        yield from _unused(table, sum(found.values()), newest)
+        return
     for partition, size in sorted(found.items()):
         tally.looked("PROP-013")
         if partition not in listed:
@@ -230,6 +228,16 @@ def _left_over(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
                 f"let a writer build the index again, or hudi-conformance service TABLE drop-index --index {partition}",
                 key=partition,
             )  # fmt: skip
+
+
+def _unused(table: StoredTable, size: int, newest: int) -> Iterator[Finding]:
+    """PROP-013: a metadata table of which no partition is listed. A writer lists them after it has built them."""
+    if table.entries and size and table.now - newest > EXPIRED:
+        yield Finding(
+            "PROP-013", "lost-space", METADATA_FOLDER, "No reader uses the metadata table, and queries list folders.",
+            f"its partitions in {USABLE}", f"{size} bytes of a metadata table that no property lists",
+            f"restore {USABLE}, if a write has not changed the table since; otherwise delete the folder", key=USABLE,
+        )  # fmt: skip
 
 
 CHECKS = (

@@ -13,7 +13,7 @@ from hudi_conformance.validator.stored.pending import EXPIRED, heartbeat_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import BaseFileName, LogFileName, split_path
 from hudi_reference.layout.properties import META_FOLDER
-from hudi_reference.query.file_groups import FileGroups, GroupId
+from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.timeline.contents.metadata import CommitMetadata
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, EXTENSIONS
@@ -37,19 +37,15 @@ class _Orphan:
     is_read: bool
 
 
-def _paths(groups: FileGroups) -> set[str]:
-    return {
-        one.path(name)
-        for group in groups
-        for one in group.slices
-        for name in (one.base_file, *one.log_files)
-        if name is not None
-    }
+def _files_of(slices: Iterable[FileSlice]) -> set[str]:
+    """The paths of the files of file slices."""
+    return {one.path(name) for one in slices for name in (one.base_file, *one.log_files) if name is not None}
 
 
 def _owners(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """Each data file has an owner."""
-    owned, read = _paths(table.owned), _read_by_snapshot(table)
+    owned = _files_of(one for group in table.owned for one in group.slices)
+    read = _files_of(table.groups.latest_slices)
     named = table.named_files
     completed = {instant.requested for instant in table.owned.commits}
     pending = {
@@ -58,17 +54,20 @@ def _owners(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
         if ACTIONS[instant.action].writes and instant.requested not in completed
     }
     updated, written = _written_groups(table)
+    latest = _files_of(table.owned.latest_slices)
     for path, file in table.data_files.items():
         tally.looked("RDR-008")
         if file.name.instant in table.repeated_initializations:
             continue  # the metadata of an earlier initialization may not be there any more
-        if path in table.removals.cleaned:
+        if path in table.removals.cleaned and path in latest:
+            yield _cleaned_alive(table, path)
+        elif path in table.removals.cleaned:
             yield _orphan(table, _Orphan(file, "TL-013", f"{table.removals.cleaned[path].file_name} deleted it", False))
         elif path in named or path in owned or _is_begin_of_group(table, file):
             continue
         elif file.name.instant in pending:
-            if not _may_be_at_work(table, pending[file.name.instant], file):
-                yield _orphan(table, _Orphan(file, "TL-030", _why_pending(table, pending[file.name.instant]), False))
+            if not may_be_at_work(table, pending[file.name.instant], file):
+                yield _orphan(table, _Orphan(file, "TL-030", why_pending(table, pending[file.name.instant]), False))
         elif file.name.instant in completed:
             rule = "BF-007" if isinstance(file.name, BaseFileName) else "LF-007"
             why = f"the metadata of write {file.name.instant} does not name it: it is of a failed attempt"
@@ -84,6 +83,17 @@ def _owners(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
 def _is_begin_of_group(table: StoredTable, file: DataFile) -> bool:
     """Whether it is the empty log file with which a file group of the metadata table begins; no metadata names it."""
     return table.is_metadata_table and isinstance(file.name, LogFileName) and file.name.write_token == FIRST_TOKEN
+
+
+def _cleaned_alive(table: StoredTable, path: str) -> Finding:
+    """A clean that says that it deleted a file of the latest state; the file shows that its metadata is wrong."""
+    clean = table.removals.cleaned[path]
+    return Finding(
+        "CLN-001", "wrong-answers", path,
+        "Queries read the file, while a metadata table that follows the clean leaves it out, with its rows.",
+        "a clean that names no file of the latest state", f"{clean.file_name} says that it deleted the file",
+        f"restore {clean.file_name} from another copy of the table; keep the data file",
+    )  # fmt: skip
 
 
 def _written_groups(table: StoredTable) -> tuple[set[GroupId], set[tuple[GroupId, str]]]:
@@ -111,7 +121,7 @@ def _unnamed(table: StoredTable, file: DataFile) -> Finding:
     )  # fmt: skip
 
 
-def _why_pending(table: StoredTable, instant: Instant) -> str:
+def why_pending(table: StoredTable, instant: Instant) -> str:
     """A writer removes its markers after completion: a pending write without them may have lost its completed file."""
     why = f"{instant.file_name} is pending, and its writer sends no heartbeat"
     if any(path.startswith(f"{folder_of(instant.requested)}/") for path in table.listing.files):
@@ -119,14 +129,8 @@ def _why_pending(table: StoredTable, instant: Instant) -> str:
     return f"{why}; it has no markers, as after completion: its completed file may have been lost"
 
 
-def _read_by_snapshot(table: StoredTable) -> set[str]:
-    """The files of the latest slices in the reader's view."""
-    return {
-        one.path(name) for one in table.groups.latest_slices for name in (one.base_file, *one.log_files) if name is not None
-    }
-
-
-def _may_be_at_work(table: StoredTable, instant: Instant, file: DataFile) -> bool:
+def may_be_at_work(table: StoredTable, instant: Instant, file: DataFile) -> bool:
+    """Whether the writer of a pending write with this file may still be at work."""
     return heartbeat_of(table, instant.requested) == "active" or table.now - file.modified <= EXPIRED
 
 
@@ -134,6 +138,12 @@ def _orphan(table: StoredTable, orphan: _Orphan) -> Finding:
     file = orphan.file
     age = (table.now - file.modified) // 1000
     remedy = "delete the file"
+    if orphan.rule == "RDR-008":
+        remedy = "delete the file, unless another finding shows that its action was lost"
+    if orphan.rule == "ARC-004":
+        remedy = (
+            "restore timeline or history of its write from another copy of the table; delete the file if it never completed"
+        )
     if orphan.rule == "TL-030":
         remedy = f"hudi-conformance service TABLE rollback --instant {file.name.instant}"
     return Finding(
@@ -207,9 +217,14 @@ def _temporary_files(table: StoredTable, part: object, tally: Tally) -> Iterator
 
 
 CHECKS = (
-    Check("owners.data-files", ("RDR-008", "ARC-004", "BF-007", "LF-007", "TL-007", "TL-013", "TL-030"), "cheap", _owners),
+    Check(
+        "owners.data-files",
+        ("RDR-008", "ARC-004", "BF-007", "CLN-001", "LF-007", "TL-007", "TL-013", "TL-030"),
+        "cheap",
+        _owners,
+    ),
     Check("owners.file-ids", ("LAY-020",), "cheap", _ids),
     Check("leftovers.markers", ("OCC-027",), "cheap", _markers),
     Check("leftovers.heartbeats", ("OCC-027",), "cheap", _heartbeats),
     Check("leftovers.temporary-files", ("LAY-017",), "cheap", _temporary_files),
-)
+)  # fmt: skip

@@ -65,11 +65,18 @@ def _ending(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
 
 
 def _checksum(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """The checksum is that of the two names, in each file that has one."""
+    """The checksum is that of the two names. Every writer stores one; readers take a file without it as it is."""
     for path, entries in table.properties_files.items():
-        if isinstance(entries, HudiError) or "hoodie.table.checksum" not in entries:
+        if isinstance(entries, HudiError) or not entries:
             continue
         tally.looked("PROP-011")
+        if "hoodie.table.checksum" not in entries:
+            yield Finding(
+                "PROP-011", "cosmetic", path, "Readers cannot tell whether the rest of the file was cut off.",
+                "a line hoodie.table.checksum=...", "no checksum", "compare the file with another copy of the table",
+                key="hoodie.table.checksum",
+            )  # fmt: skip
+            continue
         expected = _expected_checksum(entries)
         found = entries["hoodie.table.checksum"]
         if found != expected:

@@ -52,10 +52,9 @@ def _same_parent(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
 def _replaced_groups(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """No write completed in a file group after the group was replaced, nor between plan and completion of a clustering.
 
-    Completion times of version 6 are those of files, which change when a table is copied, and a migration keeps them.
+    Completion times of version 6 are those of files, which change when a table is copied, and a migration keeps them. In such
+    a table only a write that began after the action counts.
     """
-    if table.properties.is_legacy:
-        return
     had_version_6 = table.opened.had_version_6
     replaced = {
         (partition, file_id): (instant, commit)
@@ -71,7 +70,7 @@ def _replaced_groups(table: StoredTable, part: object, tally: Tally) -> Iterator
             tally.looked("OCC-016", at=by is not None)
             if by is None or by[0] == instant or (instant.requested < by[0].requested and had_version_6):
                 continue
-            if _is_unread(instant, *by):
+            if table.properties.is_legacy or _is_unread(instant, *by):
                 yield Finding(
                     "OCC-016", "data-lost", stat.path, "The rows of the file are lost: queries skip a replaced group.",
                     f"no write that completes in the group after {by[0].requested} was planned",

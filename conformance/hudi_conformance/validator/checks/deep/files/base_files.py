@@ -3,6 +3,7 @@
 Number of rows and schema in the footer are compared by the cheap tier.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ from hudi_reference.schema.avro import META_COLUMNS
 COMMIT_TIME, PATH, FILE_NAME = "_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name"
 SEQUENCE = "_hoodie_commit_seqno"
 NOT_UNIQUE = "Consumers that identify changes by these numbers take two rows for one."
+#: A sequence number: time, task, and number in the task.
+_NUMBER = re.compile("^[0-9]+_[0-9]+_[0-9]+$")
 REWRITE = "restore the file from another copy of the table, or restore the table to a savepoint before the file was written"
 
 
@@ -179,7 +182,7 @@ def rows_name_their_file(opened: Opened, file: BaseFile, tally: Tally) -> Iterat
         return
     tally.looked("META-010", at=file.rows.num_rows)
     names = file.rows.column(FILE_NAME).cast(pa.string())
-    if rows := where(pc.not_equal(names, file.name)):
+    if rows := where(pc.not_equal(names, file.name), absent=opened.properties.populates_meta_fields):
         foreign = [row for row in rows if _is_of_another_file(names[row].as_py(), file.name)]
         meaning = "A query that selects the file name returns a wrong one."
         if foreign:
@@ -221,7 +224,7 @@ def sequence_numbers_are_unique(opened: Opened, file: BaseFile, tally: Tally) ->
         return
     numbers = file.rows.column(SEQUENCE).cast(pa.string())
     tally.looked("META-005", at=len(numbers))
-    if wrong := malformed_numbers(numbers):
+    if wrong := malformed_numbers(numbers, absent=opened.properties.populates_meta_fields):
         yield file.finding(
             "META-005", "cosmetic", NOT_UNIQUE, "time_task_number", described(numbers, wrong), key_at(file, wrong)
         )
@@ -239,9 +242,62 @@ def sequence_numbers_are_unique(opened: Opened, file: BaseFile, tally: Tally) ->
         )  # fmt: skip
 
 
-def malformed_numbers(numbers: pa.ChunkedArray) -> list[int]:
-    """The rows whose sequence number is not made of three numbers, as all writers make it; nulls are left out."""
-    return where(pc.invert(pc.match_substring_regex(numbers, "^[0-9]+_[0-9]+_[0-9]+$")))
+def malformed_numbers(numbers: pa.ChunkedArray, *, absent: bool = False) -> list[int]:
+    """The rows whose sequence number is not made of three numbers, as all writers make it; `absent` decides about nulls."""
+    return where(pc.invert(pc.match_substring_regex(numbers, _NUMBER.pattern)), absent=absent)
+
+
+def sequence_numbers_have_the_commit_time(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """META-003: a sequence number begins with the time of the write that gave it, which is the commit time of the row.
+
+    Writers set or copy both columns together, so that a row in which they differ has lost one of the two values.
+    """
+    if not {SEQUENCE, COMMIT_TIME} <= set(file.rows.column_names):
+        return
+    tally.looked("META-003", at=file.rows.num_rows)
+    for rule, meaning, expected, found, rows in differing_times(opened, file.rows):
+        yield file.finding(
+            rule, "cosmetic" if rule == "META-005" else "wrong-answers", meaning, expected, found, key_at(file, rows)
+        )
+
+
+def _begin_with(numbers: pa.ChunkedArray, times: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Whether each number begins with the time of its row and a low line; null where either is null."""
+    lengths = pc.unique(pc.binary_length(times)).drop_null().to_pylist()
+    begins = pc.utf8_slice_codeunits(numbers, 0, lengths[0] + 1 if lengths else 0)
+    if len(lengths) > 1:  # releases before 0.10 had times of 14 digits
+        begins = pa.chunked_array([pa.array([
+            None if number is None or time is None else number[: len(time) + 1]
+            for number, time in zip(numbers.to_pylist(), times.to_pylist(), strict=True)
+        ], pa.string())])  # fmt: skip
+    return pc.equal(begins, pc.binary_join_element_wise(times, "", "_"))
+
+
+def _is_of_log_compaction(opened: Opened, time: str) -> bool:
+    """ER-198: rows of a log compaction of Apache Hudi 1.2.0 have its time. Of archived actions the operation is not known."""
+    operations = {instant.requested: commit.operation for instant, commit in opened.groups.commits.items()}
+    is_archived = time in (opened.archived or ()) and time not in operations
+    return operations.get(time) == "LOG_COMPACT" or (is_archived and opened.properties.is_merge_on_read)
+
+
+def differing_times(opened: Opened, rows: pa.Table) -> Iterator[tuple[str, str, str, str, list[int]]]:
+    """The rows whose sequence number is of another write than the commit time: rule, meaning, expected, found, and the rows.
+
+    A number of a write that the table does not know is the value that is wrong; otherwise either of the two may be.
+    """
+    times, numbers = (rows.column(name).cast(pa.string()) for name in (COMMIT_TIME, SEQUENCE))
+    unlike = [
+        row for row in where(pc.invert(_begin_with(numbers, times)))
+        if _NUMBER.fullmatch(numbers[row].as_py()) and not _is_of_log_compaction(opened, times[row].as_py())
+    ]  # fmt: skip
+    givers = {row: numbers[row].as_py().partition("_")[0] for row in unlike}
+    known = [row for row in unlike if opened.has_completed(givers[row])]
+    if unknown := sorted(set(unlike) - set(known)):
+        yield "META-005", NOT_UNIQUE, f"a number of the write {times[unknown[0]].as_py()}", described(numbers, unknown), unknown
+    if known:
+        meaning = "Incremental queries miss these rows, or return them at a wrong time."
+        expected = f"the write that gave the sequence number, {givers[known[0]]}"
+        yield "META-003", meaning, expected, described(times, known), known
 
 
 def is_write(opened: Opened, time: str, last: str) -> bool:
@@ -286,7 +342,7 @@ def footer_filter_has_the_keys(opened: Opened, file: BaseFile, tally: Tally) -> 
 BASE_FILE_CHECKS: tuple[Callable[[Opened, BaseFile, Tally], Iterator[Finding]], ...] = (
     meta_columns_exist, rows_have_keys, keys_are_those_of_the_fields, rows_are_in_their_partition,
     paths_are_those_of_the_fields, rows_name_their_file, rows_are_of_completed_writes,
-    sequence_numbers_are_unique, footer_has_the_range,
+    sequence_numbers_are_unique, sequence_numbers_have_the_commit_time, footer_has_the_range,
     footer_filter_has_the_keys,
 )  # fmt: skip
 RULES = ("META-001", "META-003", "META-005", "META-007", "META-009", "META-010", "META-011", "LAY-018", "IDX-004")

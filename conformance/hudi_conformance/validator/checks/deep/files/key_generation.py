@@ -19,6 +19,7 @@ from hudi_reference.errors import HudiError
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.layout.properties import PROPERTIES_PATH
 from hudi_reference.query.pruning.partition_columns import DROP_KEY
+from hudi_reference.records.changes import KEY
 from hudi_reference.records.keys.record_keys import KeyGenerator
 
 #: Apache Hudi 1.2.0 stores that dates take three folders only by the class that reads the folders.
@@ -71,6 +72,11 @@ def computed_paths(opened: Opened, rows: pa.Table) -> pa.Array | None:
         return None
 
 
+_KEY_FIELDS = "hoodie.table.recordkey.fields"
+#: The keys that writers make for the rows of a table without key fields: time of the write, task, and number in the task.
+_MADE_KEY = r"^\d{14,17}_\d+_\d+$"
+
+
 def _generator(opened: Opened) -> KeyGenerator | None:
     try:
         return KeyGenerator.from_properties(opened.properties)
@@ -116,4 +122,32 @@ def examine_partition_fields(table: StoredTable, part: object, tally: Tally) -> 
         )  # fmt: skip
 
 
+def examine_key_fields(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """PROP-007: a table without key fields has keys that its writers made: a time with two numbers."""
+    opened = table.opened
+    if not table.entries or opened.properties.fields(_KEY_FIELDS) or not opened.properties.populates_meta_fields:
+        return
+    for one in table.scope.chosen(tuple(opened.groups.latest_slices)):
+        if one.base_file is None or one.missing:
+            continue
+        path = one.path(one.base_file)
+        try:
+            rows = read_base_file(table.storage, path)
+        except HudiError:
+            continue  # others report it
+        if KEY not in rows.column_names:
+            continue
+        keys = rows.column(KEY).cast(pa.string()).drop_null()
+        tally.looked("PROP-007", at=len(keys))
+        if given := keys.filter(pc.invert(pc.match_substring_regex(keys, _MADE_KEY))).to_pylist():
+            yield Finding(
+                "PROP-007", "cosmetic", PROPERTIES_PATH,
+                "Writers that take the key fields from the table give new rows other keys, so that upserts insert them again.",
+                f"{_KEY_FIELDS}, because the keys are not those that writers make without it", f"none; {given[0]!r} in {path}",
+                f"set {_KEY_FIELDS} to the fields with which the table was created", key=_KEY_FIELDS,
+            )  # fmt: skip
+            return
+
+
+KEY_FIELDS = Check("rows.key-fields", ("PROP-007",), "deep", examine_key_fields, tables="data")
 PARTITION_FIELDS = Check("rows.partition-fields", ("PROP-008",), "deep", examine_partition_fields, tables="data")

@@ -16,6 +16,7 @@ from hudi_conformance.validator.checks.deep.files.base_files import (
     SEQUENCE,
     BaseFile,
     described,
+    differing_times,
     keys_of_rows,
     malformed_numbers,
     where,
@@ -227,12 +228,19 @@ def keys_are_those_of_the_fields(opened: Opened, log: LogBlock, tally: Tally) ->
 
 
 def sequence_numbers_are_well_formed(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Finding]:
-    """META-005: the sequence number is made of a time, a task and a number in it."""
+    """META-005: the sequence number is made of a time, a task and a number in it; the time is the commit time of the row.
+
+    ER-198: log compactions of Apache Hudi 1.2.0 give their rows another commit time than that of the number.
+    """
     if log.rows is not None and SEQUENCE in log.rows.column_names:
         numbers = log.rows.column(SEQUENCE).cast(pa.string())
         tally.looked("META-005", at=len(numbers))
-        if rows := malformed_numbers(numbers):
+        if rows := malformed_numbers(numbers, absent=opened.properties.populates_meta_fields):
             yield log.finding("META-005", "cosmetic", NOT_UNIQUE, "time_task_number", described(numbers, rows))
+        if COMMIT_TIME in log.rows.column_names and HeaderKey.COMPACTED_BLOCK_TIMES not in log.block.header:
+            for rule, meaning, expected, found, rows in differing_times(opened, log.rows):
+                severity: Severity = "cosmetic" if rule == "META-005" else "wrong-answers"
+                yield log.finding(rule, severity, meaning, expected, found, log.keys[rows[0]].as_py())
 
 
 def records_are_in_their_partition(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Finding]:

@@ -1,0 +1,118 @@
+"""Entries of the metadata of an action that contradict each other: places, earlier files, sizes and counts of a write.
+
+Every engine stores them in agreement, so that a contradiction is the trace of an edit, or of two writers of one entry.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name
+from hudi_reference.timeline.contents.metadata import SERVICES
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+
+RESTORE = "restore the file from another copy of the table"
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """The entry of a file in the metadata of a completed write, and the partition below which it is listed."""
+
+    table: StoredTable
+    instant: Instant
+    partition: str
+    stat: Mapping[str, Any]
+
+    def finding(self, rule: str, severity: Severity, meaning: str, expected: str, found: str) -> Finding:
+        """A finding in this entry."""
+        path, key = self.table.path_of(self.instant), str(self.stat["path"])
+        return Finding(rule, severity, path, meaning, expected, found, RESTORE, key=key)
+
+
+def _entries(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The entries of the files of each completed write on the active timeline agree with themselves and with each other."""
+    for instant, commit in table.commits.items():
+        seen = set[str]()
+        for partition, stats in (commit.record.get("partitionToWriteStats") or {}).items():
+            for stat in stats or ():
+                path = stat.get("path")
+                if path:
+                    tally.looked("TL-005", "LAY-018")
+                    entry = _Entry(table, instant, partition, stat)
+                    for check in _OF_AN_ENTRY:
+                        yield from check(entry)
+                    if path in seen and not table.properties.is_legacy:
+                        yield _again(entry)
+                    seen.add(path)
+
+
+def _again(entry: _Entry) -> Finding:
+    """TL-005: a write names each file once. Before version 8 it names a log file once for each append."""
+    meaning = "Engines that do not look for duplicates read the file twice."
+    return entry.finding("TL-005", "cosmetic", meaning, "one entry of the file", "a second entry")
+
+
+def _place(entry: _Entry) -> Iterator[Finding]:
+    """LAY-018: an entry has the partition below which it is listed. Some engines follow the one, some the other."""
+    found = entry.stat.get("partitionPath")
+    if found is not None and found != entry.partition:
+        meaning = "Engines that follow the entry look for the file in another partition."
+        yield entry.finding("LAY-018", "wrong-answers", meaning, repr(entry.partition), repr(found))
+
+
+def _earlier_file(entry: _Entry) -> Iterator[Finding]:
+    """TL-005: the earlier base file of an entry is of the write that the entry names as the earlier one."""
+    text, time = entry.stat.get("prevBaseFile"), entry.stat.get("prevCommit")
+    before = parse_data_file_name(str(text).rpartition("/")[2]) if text else None
+    if isinstance(before, BaseFileName) and before.instant != time:
+        meaning = "Change queries of engines that follow the entry compare the file with that of another write."
+        expected = f"prevCommit={before.instant}, that of the earlier base file"
+        yield entry.finding("TL-005", "cosmetic", meaning, expected, f"prevCommit={time}")
+
+
+def _size(entry: _Entry) -> Iterator[Finding]:
+    """TL-005: a file with rows has a size."""
+    if entry.stat.get("numWrites") and entry.stat.get("fileSizeInBytes") == 0:
+        info = entry.table.listing.files.get(str(entry.stat["path"]))
+        meaning = "A metadata table that is built from the entry lists the file as an empty one."
+        expected = f"{'more than 0' if info is None else info.size} bytes"
+        yield entry.finding("TL-005", "cosmetic", meaning, expected, "fileSizeInBytes=0")
+
+
+def _counts(entry: _Entry) -> Iterator[Finding]:
+    """TL-005: the rows of a log file were inserted or updated; it has no copied ones, except that of a service."""
+    rows, inserts, updates = (entry.stat.get(key) or 0 for key in ("numWrites", "numInserts", "numUpdateWrites"))
+    if rows == inserts + updates or entry.table.commits[entry.instant].operation in SERVICES:
+        return
+    name = parse_data_file_name(str(entry.stat["path"]).rpartition("/")[2])
+    if isinstance(name, LogFileName) and not name.cdc:
+        found = f"{inserts} inserted and {updates} updated"
+        yield entry.finding("TL-005", "cosmetic", "Only statistics of the write are wrong.", f"{rows} rows", found)
+
+
+_OF_AN_ENTRY: tuple[Callable[[_Entry], Iterator[Finding]], ...] = (_place, _earlier_file, _size, _counts)
+
+
+def _retained(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """CLN-005: a clean retains the write that was the last one when it was planned, and others before it."""
+    for instant, content in table.contents.items():
+        record: Mapping[str, Any] = content.record or {}
+        if instant.action != "clean" or instant.state is not State.COMPLETED:
+            continue
+        first, last = (str(record.get(key) or "") for key in ("earliestCommitToRetain", "lastCompletedCommitTimestamp"))
+        tally.looked("CLN-005")
+        if first and last and first > last:
+            yield Finding(
+                "CLN-005", "cosmetic", table.path_of(instant),
+                "The next clean and archiving take the changes up to this time for cleaned.",
+                f"earliestCommitToRetain up to {last}, the last completed write", first, RESTORE, key="earliestCommitToRetain",
+            )  # fmt: skip
+
+
+CHECKS = (
+    Check("statistics.entries", ("LAY-018", "TL-005"), "cheap", _entries),
+    Check("statistics.retained", ("CLN-005",), "cheap", _retained),
+)
