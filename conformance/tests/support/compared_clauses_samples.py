@@ -7,7 +7,6 @@ from typing import Any
 import validated_tables_samples as t
 from clause_places_samples import (
     COSMETIC,
-    LOST,
     SPACE,
     WRONG,
     Clause,
@@ -297,6 +296,6 @@ COMPARED = (
     *ROLES,
     *TIMES,
     *SCHEMAS,
-    Clause("damaged base file of an index with checksums", ("BF-002",), LOST, _flip_index_file),
+    Clause("damaged base file of an index with checksums", ("BF-002",), WRONG, _flip_index_file),
     Clause("a deletion of partitions that names none", ("TL-039", "MDT-007"), WRONG, _unname_partitions),
 )

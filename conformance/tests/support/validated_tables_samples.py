@@ -47,11 +47,11 @@ def rows(*numbers: int, fare: int = 0) -> pa.Table:
     return pa.table({"id": [f"k{number}" for number in numbers], "city": cities, "fare": pa.array([fare] * len(numbers))})
 
 
-def _new(table_type: str, version: int | None = None, **options: str) -> Any:
-    given = {} if version is None else {"version": version}
+def _new(table_type: str, version: int | None = None, properties: Mapping[str, str] | None = None, **options: str) -> Any:
+    given: dict[str, Any] = {} if version is None else {"version": version}
     return create_table(
         "memory:///sample", name="sample", schema=SCHEMA, record_key=["id"], partition=["city"], table_type=table_type,  # type: ignore[arg-type]
-        storage=MemoryStorage(), clock=ManualClock(START), ids=RandomIds(), options=options,
+        storage=MemoryStorage(), clock=ManualClock(START), ids=RandomIds(), options=options, properties=properties,
         **given,  # type: ignore[arg-type]
     )  # fmt: skip
 
@@ -61,6 +61,19 @@ def copy_on_write(**options: str) -> Storage:
     table = _new("COPY_ON_WRITE", **options)
     for fare in range(3):
         table.upsert(rows(1, 2, 3, 4, fare=fare))
+    return table.storage  # type: ignore[no-any-return]
+
+
+def empty(**properties: str) -> Storage:
+    """A table that nothing was written to, with these properties."""
+    return _new("COPY_ON_WRITE", properties=properties).storage  # type: ignore[no-any-return]
+
+
+def inserted_twice(**properties: str) -> Storage:
+    """Two inserts of the same keys into a table with these properties."""
+    table = _new("COPY_ON_WRITE", properties=properties)
+    for fare in range(2):
+        table.insert(rows(1, 2, fare=fare))
     return table.storage  # type: ignore[no-any-return]
 
 

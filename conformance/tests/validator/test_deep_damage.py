@@ -32,6 +32,21 @@ class Damage:
         return self.name
 
 
+def _of_write(time: str) -> Callable[[pa.Table], pa.Table]:
+    """Changes the second row to one of the write of that time."""
+
+    def change(rows: pa.Table) -> pa.Table:
+        return d.with_value("_hoodie_commit_seqno", 1, f"{time}_0_1")(d.with_value("_hoodie_commit_time", 1, time)(rows))
+
+    return change
+
+
+def _earlier_time(rows: pa.Table) -> pa.Table:
+    """Gives the last row that the newest write stored the time of the oldest one."""
+    times = rows.column("_hoodie_commit_time").to_pylist()
+    return d.with_value("_hoodie_commit_time", times.index(max(times)), min(times))(rows)
+
+
 WRONG, LOST, COSMETIC = "wrong-answers", "data-lost", "cosmetic"
 
 
@@ -158,6 +173,14 @@ DAMAGES = (
         "a commit that never was", d.copy_on_write, d.in_newest(d.with_value("_hoodie_commit_time", 3, "20260921141321500")),
         "META-003",
     ),
+    damage("a row of a commit that never was", d.copy_on_write, d.in_newest(_of_write("20260921141321500")), "META-003"),
+    damage("a commit time of another write", d.copy_on_write, d.in_newest(_earlier_time), "META-003"),
+    damage("a sequence number of no write", d.copy_on_write,
+           d.in_newest(d.with_value("_hoodie_commit_seqno", 3, "20200101000000000_0_7")), "META-005", severity=COSMETIC),
+    damage("no sequence number", d.copy_on_write, d.in_newest(d.with_value("_hoodie_commit_seqno", 3, None)), "META-005",
+           severity=COSMETIC),
+    damage("no name of the file", d.copy_on_write, d.in_newest(d.with_value("_hoodie_file_name", 3, None)), "META-010",
+           severity=COSMETIC),
     damage(
         "a commit after the file", d.copy_on_write, d.in_newest(d.with_value("_hoodie_commit_time", 3, "99990101000000000")),
         "META-003",
@@ -203,6 +226,9 @@ DAMAGES = (
         "the commit of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_commit_time", 1, "20260101000000000")),
         "META-003",
     ),
+    damage("a row of another write in a log", d.merge_on_read, _in_log(_of_write("20260101000000000")), "META-003"),
+    damage("a sequence number of no write in a log", d.merge_on_read,
+           _in_log(d.with_value("_hoodie_commit_seqno", 1, "20200101000000000_0_7")), "META-005", severity=COSMETIC),
     damage(
         "a compacted block of unknown writes", d.merge_on_read,
         lambda storage: d.rewrite_log(storage, d.with_header(HeaderKey.COMPACTED_BLOCK_TIMES, "20260921141321500")), "LF-040",
@@ -274,14 +300,16 @@ NEEDED = {
     "rows_are_in_their_partition": ("the partition of a row", "META-009"),
     "paths_are_those_of_the_fields": ("the partition field", "LAY-018"),
     "rows_name_their_file": ("the name of the file", "META-010"),
-    "rows_are_of_completed_writes": ("a commit that never was", "META-003"),
+    "rows_are_of_completed_writes": ("a row of a commit that never was", "META-003"),
     "sequence_numbers_are_unique": ("a sequence number twice", "META-005"),
+    "sequence_numbers_have_the_commit_time": ("a commit time of another write", "META-003"),
+    "sequence_numbers_are_well_formed": ("a sequence number of no write in a log", "META-005"),
     "footer_has_the_range": ("a range that starts late", "IDX-004"),
     "footer_filter_has_the_keys": ("a filter of other keys", "IDX-004"),
     "writer_is_that_of_the_metadata": ("the instant of a block", "LF-035"),
     "positions_are_those_of_the_rows": ("too few positions", "LF-042"),
     "records_are_in_their_partition": ("the partition of a row in a log", "META-009"),
-    "rows_are_of_their_write": ("the commit of a row in a log", "META-003"),
+    "rows_are_of_their_write": ("a row of another write in a log", "META-003"),
     "compacted_blocks_are_known": ("a compacted block of unknown writes", "LF-040"),
 }
 

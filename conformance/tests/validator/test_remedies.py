@@ -54,9 +54,15 @@ REMEDIES: dict[str, tuple[Callable[[], Storage], Callable[[Storage], object], st
     "two plans of one group": (_with_two_plans, lambda s: None, "SVC-004", ()),
     "narrow statistics": (d.indexed, lambda s: _edit("statistics too narrow", s),
                           "MDT-010", ("--set", "hoodie.metadata.index.column.stats.enable=true")),
+    "a lost log file of an index": (d.indexed_merge_on_read, lambda s: s.delete(_index_log(s)), "TL-036",
+                                    ("--set", "hoodie.metadata.record.index.enable=true")),
     "a key without a location": (d.indexed, lambda s: _edit("a key without a location", s), "IDX-010",
                                  ("--set", "hoodie.metadata.record.index.enable=true")),
 }  # fmt: skip
+
+
+def _index_log(storage: Storage) -> str:
+    return t.paths(storage, ".hoodie/metadata/record_index/", ".log.")[-1]
 
 
 def _edit(name: str, storage: Storage) -> None:

@@ -12,7 +12,7 @@ import validated_tables_samples as t
 
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.suite.support.concurrent.slow_writers import NON_BLOCKING
-from hudi_conformance.validator.all_checks import CHEAP
+from hudi_conformance.validator.all_checks import ALL, CHEAP
 from hudi_conformance.validator.checks.finding import UNSOUND as UNSOUND_SEVERITIES
 from hudi_conformance.validator.stored.table import load_table
 from hudi_conformance.validator.validation import Validation, validate
@@ -42,7 +42,7 @@ ERRORS_OF_QUERIES = ("cleaned", "pending-write")
 #: Findings of the other severities that hold on a table of Apache Hudi's writers or after a crash.
 EXPLAINED = {
     "BF-003", "BF-007", "BF-010", "COMPAT-006", "LAY-003", "LAY-013", "LAY-017", "LF-007", "LF-025", "LSM-007", "LSM-012",
-    "LSM-020", "LSM-022", "OCC-027", "PROP-011", "RDR-008", "TL-002", "TL-005", "TL-007", "TL-030", "TL-037", "TL-048", "TL-052",
+    "LSM-020", "LSM-022", "OCC-027", "PROP-011", "PROP-013", "RDR-008", "TL-002", "TL-005", "TL-007", "TL-030", "TL-037", "TL-048", "TL-052",
 }  # fmt: skip
 #: Golden tables of which a recipe changed a property that readers must not follow, and the rule.
 CHANGED = {"merge/version-9.contradicting-strategy.mor": "MRG-021", "merge/version-9.legacy-class-alone.mor": "PROP-025"}
@@ -262,3 +262,23 @@ def test_file_groups_of_a_bucket_have_one_id_in_all_partitions(non_blocking):
                     lambda record: record.update(partitionToReplaceFileIds={"elsewhere": [file_id]}))  # fmt: skip
     found = [one for one in t.validated(storage, CHEAP).findings if one.rule == "TL-039" and one.key == file_id]
     assert bool(found) is not non_blocking
+
+
+def test_a_second_deletion_of_a_partition_is_sound():
+    """A deletion of a partition without file groups names it, so that it is not taken for one that lost its partitions."""
+    storage = t.deleted_partition()
+    t.reopened(storage).delete_partitions(["north"])
+    assert t.validated(storage, CHEAP).findings == ()
+
+
+def test_an_empty_table_without_partition_columns_is_sound():
+    """The schema of the creation has the partition columns; only that of a write must lack those that are dropped."""
+    storage = t.empty(**{"hoodie.datasource.write.drop.partition.columns": "true"})
+    assert t.validated(storage, CHEAP).findings == ()
+
+
+def test_rows_that_an_insert_stored_twice_are_cosmetic_without_meta_columns():
+    """Inserts do not look keys up; without meta columns nothing shows which write stored a row."""
+    storage = t.inserted_twice(**{"hoodie.populate.meta.fields": "false"})
+    found = t.validated(storage, ALL).findings
+    assert found and {(one.rule, one.severity) for one in found} <= {("LAY-021", "cosmetic"), ("PROP-017", "cosmetic")}

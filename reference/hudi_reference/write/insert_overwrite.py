@@ -25,13 +25,18 @@ from hudi_reference.write.write import begin_write, run_with_retries
 def delete_partitions(table: Table, paths: Iterable[str]) -> str:
     """Delete all rows of these partitions: one action replaces their file groups by none; its requested time.
 
+    The action names each of the partitions, also one that has no file group.
+
     Raises UnsupportedTableFeature, PathOutsideTable, InstantExists and WriteConflict, as writes do.
     """
     chosen = sorted({require_inside_table(path) for path in paths})
 
     def attempt() -> str:
         view = table.view()
-        return begin_write(table, DELETE_PARTITION, view.timeline, (), view.groups.slices_in(chosen)).complete(view.schema)
+        commit = begin_write(table, DELETE_PARTITION, view.timeline, (), view.groups.slices_in(chosen))
+        empty: dict[str, list[str]] = {path: [] for path in chosen}
+        commit.replaced = empty | dict(commit.replaced or {})
+        return commit.complete(view.schema)
 
     return run_with_retries(table, attempt)
 

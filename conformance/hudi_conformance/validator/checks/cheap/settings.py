@@ -45,8 +45,12 @@ def _columns(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
 
 
 def _dropped_columns(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """LAY-018: a table whose files lack the partition columns lacks them in its schema, too."""
-    if not table.properties.is_set(DROP_KEY) or (schema := _schema(table)) is None:
+    """LAY-018: a table whose files lack the partition columns lacks them in the schema of its writes, too.
+
+    The schema with which it was created has them.
+    """
+    written = any(commit.schema for commit in table.commits.values())
+    if not table.properties.is_set(DROP_KEY) or not written or (schema := _schema(table)) is None:
         return
     tally.looked("LAY-018")
     stored = [one for one in table.properties.fields(PARTITION) if one in field_names(schema)]

@@ -137,10 +137,14 @@ def _newest_file(one: FileSlice) -> str:
 
 
 def were_inserted(opened: Opened, slices: list[FileSlice], key: str) -> bool:
-    """Whether the rows of a key are different rows, the last of which an insert wrote (ER-058)."""
+    """Whether the rows of a key are different rows, the last of which an insert wrote (ER-058).
+
+    Without meta columns nothing shows which write stored a row: then it may be any insert, also an archived one.
+    """
     names = [name for name in (KEY, COMMIT_TIME, _SEQUENCE) if opened.properties.populates_meta_fields]
     if not names:
-        return False
+        inserts = any(commit.operation in _INSERTS for commit in opened.groups.commits.values())
+        return inserts or bool(opened.archived)
     rows = pa.concat_tables([_stored_rows(opened, one, names, key) for one in slices])
     versions = set(zip(rows.column(COMMIT_TIME).to_pylist(), rows.column(_SEQUENCE).to_pylist(), strict=True))
     last = max(rows.column(COMMIT_TIME).drop_null().to_pylist(), default=None)

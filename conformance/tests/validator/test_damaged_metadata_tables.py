@@ -1,0 +1,70 @@
+"""Damages of a metadata table: what is said of the data is true, and the remedy builds the metadata table again."""
+
+from collections.abc import Callable
+
+import deep_damage_samples as d
+import pytest
+import validated_tables_samples as t
+
+from hudi_conformance.validator.all_checks import ALL
+from hudi_reference.storage import Storage
+
+METADATA = ".hoodie/metadata/"
+
+
+def _lose_properties(storage: Storage) -> None:
+    storage.delete(f"{METADATA}.hoodie/hoodie.properties")
+
+
+def _lose_index_log(storage: Storage) -> None:
+    storage.delete(t.paths(storage, f"{METADATA}record_index/", ".log.")[-1])
+
+
+def _lose_listing(storage: Storage) -> None:
+    storage.delete(t.paths(storage, f"{METADATA}files/", ".log.")[-1])
+
+
+def _cut_action(storage: Storage) -> None:
+    found = t.paths(storage, f"{METADATA}.hoodie/timeline/", ".deltacommit")
+    t.cut(storage, [path for path in found if path.endswith(".deltacommit")][-1], 40)
+
+
+def _damage_trailer(storage: Storage) -> None:
+    t.flip(storage, t.paths(storage, f"{METADATA}column_stats/", ".log.")[-1], -1)
+
+
+DAMAGES: tuple[Callable[[Storage], None], ...] = (
+    _lose_properties, _lose_index_log, _lose_listing, _cut_action, _damage_trailer,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_nothing_is_lost_with_a_metadata_table(damage: Callable[[Storage], None]) -> None:
+    """Findings below the metadata table are of wrong answers at most, and none names a command that changes the data."""
+    storage = d.indexed_merge_on_read()
+    damage(storage)
+    found = t.validated(storage, ALL).findings
+    inside = [one for one in found if one.path.startswith(METADATA)]
+    assert any(one.severity == "wrong-answers" for one in inside)
+    assert not [one for one in found if one.severity == "data-lost"]
+    commands = [one.remedy for one in inside if "hudi-conformance" in one.remedy]
+    assert all("drop-index --index" in one for one in commands), commands
+
+
+def test_a_metadata_table_without_properties_has_one_finding() -> None:
+    """The properties are gone: what every metadata table has stands for them, so that nothing else looks wrong."""
+    storage = d.indexed_merge_on_read()
+    assert t.validated(storage, ALL).findings == ()
+    _lose_properties(storage)
+    assert [(one.rule, one.path) for one in t.validated(storage, ALL).findings] == [
+        ("LAY-013", f"{METADATA}.hoodie/hoodie.properties")
+    ]
+
+
+def test_a_file_that_was_missing_was_not_deleted_meanwhile() -> None:
+    """A file that the listing lacks is a finding of the table, not one of a service that runs during the validation."""
+    storage = d.indexed_merge_on_read()
+    _lose_index_log(storage)
+    found = t.validated(storage, ALL).findings
+    assert "RDR-002" not in t.rules_of(found)
+    assert [one for one in found if one.rule == "TL-036" and "could not be examined further" in one.meaning]
