@@ -77,6 +77,14 @@ def inserted_twice(**properties: str) -> Storage:
     return table.storage  # type: ignore[no-any-return]
 
 
+def changed(table_type: str, version: int | None = None, **properties: str) -> Storage:
+    """Three upserts of the same keys into a table with these properties."""
+    table = _new(table_type, version, properties)
+    for fare in range(3):
+        table.upsert(rows(1, 2, 3, 4, fare=fare))
+    return table.storage  # type: ignore[no-any-return]
+
+
 def of_version_9() -> Storage:
     """A write to a table of version 9, whose mode alone says how it merges."""
     table = _new("COPY_ON_WRITE", 9)

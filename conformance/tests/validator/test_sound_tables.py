@@ -282,3 +282,28 @@ def test_rows_that_an_insert_stored_twice_are_cosmetic_without_meta_columns():
     storage = t.inserted_twice(**{"hoodie.populate.meta.fields": "false"})
     found = t.validated(storage, ALL).findings
     assert found and {(one.rule, one.severity) for one in found} <= {("LAY-021", "cosmetic"), ("PROP-017", "cosmetic")}
+
+
+def test_tables_without_meta_columns_are_sound():
+    """Keys of a complex generator are computed from the fields, and changes are captured, without a stored key or commit time."""
+    settings = {
+        "hoodie.populate.meta.fields": "false", "hoodie.table.cdc.enabled": "true",
+        "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER", "hoodie.table.keygenerator.type": "COMPLEX",
+    }  # fmt: skip
+    for table_type in ("COPY_ON_WRITE", "MERGE_ON_READ"):
+        storage = t.changed(table_type, 9, **settings)
+        assert t.validated(storage, ALL).findings == ()
+
+
+@pytest.mark.parametrize("mode", ["OP_KEY_ONLY", "DATA_BEFORE_AFTER"])
+def test_a_change_without_a_row_is_found_without_meta_columns(mode: str):
+    """Each captured change is of a row of the file, also where nothing shows which write stored the row."""
+    settings = {
+        "hoodie.populate.meta.fields": "false", "hoodie.table.cdc.enabled": "true",
+        "hoodie.table.cdc.supplemental.logging.mode": mode,
+    }  # fmt: skip
+    storage = t.changed("COPY_ON_WRITE", **settings)
+    first, second = [path for path in t.paths(storage, ".cdc") if "north/" in path][-2:]
+    assert storage.get(first) != storage.get(second)
+    storage.put(second, storage.get(next(path for path in t.paths(storage, ".cdc") if "south/" in path)))
+    assert "TYP-012" in t.rules_of(t.validated(storage, ALL).findings)

@@ -60,7 +60,7 @@ def _owners(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
         if file.name.instant in table.repeated_initializations:
             continue  # the metadata of an earlier initialization may not be there any more
         if path in table.removals.cleaned and path in latest:
-            yield _cleaned_alive(table, path)
+            yield _cleaned_latest(table, path)
         elif path in table.removals.cleaned:
             yield _orphan(table, _Orphan(file, "TL-013", f"{table.removals.cleaned[path].file_name} deleted it", False))
         elif path in named or path in owned or _is_begin_of_group(table, file):
@@ -85,7 +85,7 @@ def _is_begin_of_group(table: StoredTable, file: DataFile) -> bool:
     return table.is_metadata_table and isinstance(file.name, LogFileName) and file.name.write_token == FIRST_TOKEN
 
 
-def _cleaned_alive(table: StoredTable, path: str) -> Finding:
+def _cleaned_latest(table: StoredTable, path: str) -> Finding:
     """A clean that says that it deleted a file of the latest state; the file shows that its metadata is wrong."""
     clean = table.removals.cleaned[path]
     return Finding(

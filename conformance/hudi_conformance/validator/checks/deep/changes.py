@@ -66,7 +66,9 @@ def examine_captured(table: StoredTable, part: Captured, tally: Tally) -> Iterat
                            f"none in change {number}", change.key)  # fmt: skip
             return
     rows = read_base_file(table.storage, part.base)
-    if COMMIT_TIME in rows.column_names:
+    if not table.properties.populates_meta_fields:
+        yield from _differences(table, part, mode, changes, rows, are_certain=False)
+    elif COMMIT_TIME in rows.column_names:
         written = rows.filter(pc.equal(rows.column(COMMIT_TIME).cast(pa.string()), part.requested))
         yield from _differences(table, part, mode, changes, written)
 
@@ -81,9 +83,12 @@ def _lacking_image(change: Change, mode: Mode) -> str | None:
 
 
 def _differences(
-    table: StoredTable, part: Captured, mode: Mode, changes: Sequence[Change], written: pa.Table
+    table: StoredTable, part: Captured, mode: Mode, changes: Sequence[Change], written: pa.Table, *, are_certain: bool = True
 ) -> Iterator[Finding]:
-    """The first row of the write without a change, or change without a row."""
+    """The first row of the write without a change, or change without a row.
+
+    Without meta columns it is not certain which rows of the file the write changed: then each change has a row.
+    """
     stored = [one for one in changes if one.operation is not Operation.DELETE]
     if mode is not Mode.DATA_BEFORE_AFTER:
         keys, logged = set(keys_of_rows(table.opened, written).to_pylist()), {one.key for one in stored}
@@ -93,7 +98,7 @@ def _differences(
         rows = {repr(sorted(row.items())) for row in written.select(names).to_pylist()}
         images = {repr(sorted((name, (one.after or {}).get(name)) for name in names)) for one in stored}
         lost, more = sorted(rows - images), sorted(images - rows)
-    if lost:
+    if lost and are_certain:
         yield _finding("TYP-012", part, f"a change to the row {lost[0]}"[:300], "no such change", None)
     if more:
         yield _finding("TYP-012", part, "changes to rows that the write stored", f"a change to {more[0]}"[:300], None)

@@ -135,7 +135,7 @@ def rows_have_keys(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Fin
 
 def keys_are_those_of_the_fields(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
     """META-007: the stored key is that of the key fields, where the key generator can be followed."""
-    forms = computed_keys(opened, file.rows)
+    forms = computed_keys(opened, file.rows) if opened.properties.populates_meta_fields else ()
     if not forms or file.keys.null_count:
         return
     tally.looked("META-007", at=len(file.keys))
