@@ -120,3 +120,13 @@ def test_every_command_of_a_remedy_exists() -> None:
     shown = CliRunner().invoke(app, ["service", "--help"], env={"COLUMNS": "300"}).output
     assert named and all(one in shown for one in named), named
     assert set(re.findall(r"hudi-conformance ([a-z]+) TABLE", text)) <= {"service", "migrate", "read"}
+
+
+def test_a_file_without_an_owner_is_deleted_only_if_its_action_was_not_lost() -> None:
+    """The history is gone: no remedy says that the files of its writes can be deleted without a look at their actions."""
+    storage = t.archived()
+    for path in t.paths(storage, "/history/"):
+        storage.delete(path)
+    found = [one for one in t.validated(storage, ALL).findings if one.rule in ("ARC-004", "RDR-008")]
+    assert found and not [one for one in found if one.remedy == "delete the file"]
+    assert all(one.remedy.startswith("restore the action") for one in found if one.rule == "ARC-004")
