@@ -217,6 +217,10 @@ DAMAGES = (
         "the instant of a block", d.merge_on_read,
         lambda storage: d.rewrite_log(storage, d.with_header(HeaderKey.INSTANT_TIME, "20260921141321500")), "LF-035", "META-003",
     ),
+    damage("positions of no base file", d.merge_on_read,
+           lambda storage: d.rewrite_log(
+               storage, d.with_header(HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS, "20200101000000000")
+           ), "LF-043", severity=COSMETIC),
     damage("too few positions", d.merge_on_read, _positions(0), "LF-042", "BLK-016"),
     damage("positions after the last row", d.merge_on_read, _positions(0, 900), "LF-042"),
     damage("positions of other rows", d.merge_on_read, _positions(4, 5), "LF-042", "PROP-017"),

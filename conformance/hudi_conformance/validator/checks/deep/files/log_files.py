@@ -187,8 +187,8 @@ def positions_are_those_of_the_rows(opened: Opened, log: LogBlock, tally: Tally)
                           f"{error.message}: {error.found}"[:300])  # fmt: skip
         return
     if not is_used:
-        return
-    if len(positions) != len(log.keys):
+        yield from _positions_of_no_file(opened, log)
+    elif len(positions) != len(log.keys):
         yield log.finding("LF-042", "wrong-answers", meaning, f"{len(log.keys)} positions", str(len(positions)))
     elif len(positions) and positions.max() >= len(log.base.keys):
         found = f"position {positions.max()}"
@@ -199,6 +199,16 @@ def positions_are_those_of_the_rows(opened: Opened, log: LogBlock, tally: Tally)
             expected = f"the row of the key {log.keys[rows[0]].as_py()!r}"
             found = f"the row of {described(keys, rows)}"
             yield log.finding("LF-042", "wrong-answers", meaning, expected, found, log.keys[rows[0]].as_py())
+
+
+def _positions_of_no_file(opened: Opened, log: LogBlock) -> Iterator[Finding]:
+    """LF-043: positions that are not of the base file are of an earlier one, which a completed write stored."""
+    named = log.block.header.get(HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS)
+    if named is not None and not opened.has_completed(named):
+        yield log.finding(
+            "LF-043", "cosmetic", "Readers merge the block by its keys, which takes longer.",
+            "the instant of a base file in BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS", repr(named),
+        )  # fmt: skip
 
 
 def rows_have_keys(opened: Opened, log: LogBlock, tally: Tally) -> Iterator[Finding]:
@@ -309,6 +319,6 @@ BLOCK_CHECKS: tuple[Callable[[Opened, LogBlock, Tally], Iterator[Finding]], ...]
     records_are_in_their_partition, rows_are_of_their_write, sequence_numbers_are_well_formed, compacted_blocks_are_known,
 )  # fmt: skip
 RULES = (
-    "TL-007", "BLK-022", "LF-035", "LF-042", "META-007", "BLK-009", "META-009", "BLK-013", "META-003", "META-005", "LF-040",
-    "BLK-004",
+    "TL-007", "BLK-022", "LF-035", "LF-042", "LF-043", "META-007", "BLK-009", "META-009", "BLK-013", "META-003", "META-005",
+    "LF-040", "BLK-004",
 )  # fmt: skip
