@@ -1,6 +1,6 @@
 """Make drawn tables of version 9 with Apache Hudi 1.2.0 and compare three answers to each query of them.
 
-    python -m tools.drawn_tables FOLDER [--wide | --further | --changing] [--seed N] [--from N] [--count N]
+    python -m tools.drawn_tables FOLDER [--wide | --further | --changing | --varying] [--seed N] [--from N] [--count N]
                                  [--by-reference] [--judge]
 
 `--judge` makes no table, and compares those in the folder. Exit code 1 if an answer of the reference differs from another one.
@@ -37,6 +37,8 @@ def main() -> int:
                          help="draw mergers, fields of records and non-blocking writers")  # fmt: skip
     drawing.add_argument("--changing", action="store_const", const="changing", dest="drawing",
                          help="draw writes with other indexes than the writes before them")  # fmt: skip
+    drawing.add_argument("--varying", action="store_const", const="varying", dest="drawing",
+                         help="draw writes with other settings of files and services than the writes before them")  # fmt: skip
     parser.add_argument("--by-reference", action="store_true", help="the reference makes the tables")
     parser.add_argument("--judge", action="store_true")
     asked = parser.parse_args()

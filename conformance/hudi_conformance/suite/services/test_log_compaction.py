@@ -13,6 +13,7 @@ from hudi_conformance.suite.support.tables.tables_with_logs import (
     COMPACTS,
     DELETES,
     FIRST,
+    JOIN,
     JOINS,
     MODES,
     ROWS,
@@ -27,6 +28,9 @@ from hudi_reference.files.log.block import HeaderKey
 from hudi_reference.files.log.content import decode_deletes
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.storage import LocalStorage
+
+#: A block for each row, and a log file for each block.
+EACH_ROW = {"hoodie.logfile.data.block.max.size": "1", "hoodie.logfile.max.size": "1"}
 
 
 @JOINS
@@ -75,6 +79,20 @@ def test_a_log_compaction_merges_the_logs_of_a_group(engine: Client, new_uri: Ne
     assert merged == {tuple(table.times[1:4])}  # the rule names no order, and deployed writers have either
     assert all(path.read_bytes() == data for path, data in before.items())
     assert not base_files_of_instant(table.uri, instant)
+    table.check_rows("joined")
+
+
+@JOINS
+@pytest.mark.parametrize("by", ["a write", "the log compaction"])
+@pytest.mark.requirements("LCP-001", "LCP-005", "LF-003", "RDR-014")
+def test_several_log_files_of_one_action_are_one_log(engine: Client, new_uri: NewUri, by: str) -> None:
+    """LCP-005: a write may have several log files in a file group, and so may a log compaction; no row of them is lost."""
+    writes, compaction = (EACH_ROW, {}) if by == "a write" else ({}, EACH_ROW)
+    table = LoggedTable(engine, new_uri()).write(Step("upsert", tuple(row(key, 10, "first") for key in "abcd")))
+    table.write(Step("upsert", tuple(row(key, 20, "second") for key in "abcd")), options=writes)
+    table.write(Step("upsert", (row("b", 30, "third"), row("c", 5, "late"))), options=writes)
+    instant = engine.service(table.uri, "log-compaction", options={**JOIN, **compaction})
+    assert instant is not None
     table.check_rows("joined")
 
 
