@@ -98,6 +98,12 @@ def _other_target(record: Any) -> None:
     record["commitsRollback"] = ["20200101000000000"]
 
 
+def _name_another_log_file(record: Any) -> None:
+    """A log file of the same task, as a stat names it beside the last one."""
+    stats = next(iter(record["partitionToWriteStats"].values()))
+    stats[0]["logFiles"].append(stats[0]["path"].rpartition("/")[2].replace(".log.1_", ".log.2_"))
+
+
 def _clustered_twice(storage: Storage) -> None:
     (plan,) = t.paths(storage, ".clustering.requested")
 
@@ -194,6 +200,8 @@ CONTRADICTION_DAMAGES = (
     Damage("a level file twice", "history.listed-once", "LSM-010", t.archived, _list_twice, ("ARC-002",)),
     Damage("a savepoint without its files", "presence.unprotected", "TL-021", t.cleaned,
            _in_last("savepoint", lambda record: record.update(partitionMetadata={}))),
+    Damage("a log file of a task without its stat", "presence.named-files", "TL-036", t.merge_on_read,
+           _in_last("deltacommit", _name_another_log_file)),
     Damage("two base files of a slice", "presence.one-base-file", "LAY-023", t.copy_on_write, _second_attempt),
     Damage("an overwrite that replaced its own group", "replacements.own-groups", "TL-010", t.overwritten,
            _in_last("replacecommit", _replace_own_group)),

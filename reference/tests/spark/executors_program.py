@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import hudi_spark
 import pyarrow as pa
+
+import hudi_spark
 from hudi_reference import create_table
 from hudi_spark.session import local_session
 

@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
+from hudi_reference.timeline.contents.metadata import CommitMetadata
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import COMMITS
 
@@ -27,7 +29,9 @@ def _named_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
     """Each file that a completed write names is there, unless a clean deleted it."""
     needed, removals = _needed(table), table.removals
     for instant, commit in table.owned.commits.items():
-        for path in sorted(commit.paths):
+        beside = _log_files_of_the_attempt(commit)
+        needed |= {path: needed[own] for path, own in beside.items() if own in needed}
+        for path in sorted({*commit.paths, *beside}):
             if not table.scope.wants(split_path(path)[0]):
                 continue
             tally.looked("TL-036")
@@ -35,6 +39,27 @@ def _named_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
                 continue
             if path in needed or instant in table.commits:
                 yield _missing(table, instant, path, needed)
+
+
+def _log_files_of_the_attempt(commit: CommitMetadata) -> dict[str, str]:
+    """The paths of the log files that a write stat lists and that its task wrote -> the path of the stat.
+
+    A stat lists the log files of its slice: those of earlier writes, and those that its own task wrote before the last one.
+    """
+    partitions: Mapping[str, Any] = commit.record.get("partitionToWriteStats") or {}
+    found = {}
+    for partition, stats in partitions.items():
+        for stat in (one for one in stats or () if one.get("path") in commit.paths):
+            own = parse_data_file_name(split_path(stat["path"])[1])
+            for name in stat.get("logFiles") or ():
+                if _is_of_one_task(parse_data_file_name(name), own):
+                    found[join_path(partition, name)] = stat["path"]
+    return found
+
+
+def _is_of_one_task(name: object, own: object) -> bool:
+    """Whether one task attempt wrote both files, and they are log files."""
+    return isinstance(name, LogFileName) and isinstance(own, LogFileName) and replace(name, version=own.version) == own
 
 
 def _missing(table: StoredTable, instant: Instant, path: str, needed: Mapping[str, str]) -> Finding:
