@@ -22,4 +22,7 @@ def test_a_killed_executor_changes_no_row_and_leaves_no_file(tmp_path: Path) -> 
     found = json.loads(done.stdout.splitlines()[-1])
     expected = sorted([row["id"], row["p"], 2] for row in executors_program.rows(2).to_pylist())
     assert found == {"killed": 1, "killed by a read": True, "read": expected, "leftover": []}
-    assert sorted([row["id"], row["p"], row["ts"]] for row in open_table(str(tmp_path / "table")).snapshot().to_pylist()) == expected
+    assert (
+        sorted([row["id"], row["p"], row["ts"]] for row in open_table(str(tmp_path / "table")).snapshot().to_pylist())
+        == expected
+    )
