@@ -44,16 +44,19 @@ def show_table(
     everything: bool = False,
     partitions: Sequence[str] = (),
     groups: list[FileGroup] | None = None,
+    version: int | None = None,
 ) -> None:
     """Print a table; with `everything` without abbreviations, with `partitions` the file groups of these alone.
 
-    `groups` are these file groups, if they are known.
+    `groups` are these file groups, if they are known, and `version` the stored version of a table that is shown by the rules of
+    another one.
     """
     properties = table.properties
     groups = list_groups(table, partitions) if groups is None else groups  # before any output: an error follows no half page
     console.print(Text(properties.get("hoodie.table.name") or "(without a name)", style="bold"), overflow="fold")
-    version = properties.get("hoodie.table.version")
-    console.print(Text.assemble((properties.get("hoodie.table.type") or "", "cyan"), f" · version {version}"))
+    rules = properties.version
+    shown = f"{rules}" if version in (None, rules) else f"{version}, shown by the rules of version {rules}"
+    console.print(Text.assemble((properties.get("hoodie.table.type") or "", "cyan"), f" · version {shown}"))
     console.print()
     print_facts(console, _summary(properties.entries))
     console.print()

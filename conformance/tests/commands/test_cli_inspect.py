@@ -259,6 +259,20 @@ def test_invalid_range_is_a_usage_error(wanted: str):
     assert found.exit_code == 2 and "--hex" in found.stderr
 
 
+@pytest.mark.parametrize(
+    ("case", "shown", "cure"),
+    [
+        ("layout/version-9.version-10", "version 10, shown by the rules of version 9", "hoodie.write.table.version=9"),
+        ("compatibility/refuse.version-7", "version 7, shown by the rules of version 6", "upgrade the table to version 8"),
+    ],
+)
+def test_table_of_an_unknown_version_page(case: str, shown: str, cure: str):
+    """COMPAT-004: the page has the stored version and the one by whose rules it is shown, the timeline, the error and its cure."""
+    page = call(fixtures_root() / case / "table", width=200)
+    assert page.exit_code == 1
+    assert shown in flat(page) and "timeline" in flat(page) and "file groups" in flat(page) and cure in flat(page)
+
+
 def test_file_options_are_refused_for_tables():
     """A folder has no bytes to dump."""
     assert call(fixtures_root(), "--hex", "0").exit_code == 2

@@ -47,6 +47,11 @@ _UPGRADES = (
     "upgrade the table to version 6 with Apache Hudi 0.15, then run: hudi-conformance migrate TABLE",
     "upgrade the table to version 8 with Apache Hudi 1.0",
 )
+#: How a table of a later version gets one that is supported.
+_DOWNGRADE = (
+    f"downgrade the table to version {NEWEST_VERSION} with the release of Apache Hudi that wrote it (call downgrade_table), or read"
+    f" it with that release; its option hoodie.write.table.version={NEWEST_VERSION} makes new tables of version {NEWEST_VERSION}"
+)
 #: Table version -> its timeline layout.
 LAYOUTS = {LEGACY_VERSION: 1, TABLE_VERSION: TIMELINE_LAYOUT, NEWEST_VERSION: TIMELINE_LAYOUT}
 
@@ -329,8 +334,7 @@ def _check_versions(properties: TableProperties, path: str) -> None:
         raise UnsupportedTableVersion(
             f"table version {version} is not supported", rule="COMPAT-004" if newer else "COMPAT-002", path=path,
             expected=f"hoodie.table.version={', '.join(map(str, LAYOUTS))}", found=f"hoodie.table.version={version}",
-            remedy=f"downgrade the table with the release of Apache Hudi that wrote it, to version {NEWEST_VERSION}" if newer
-            else _UPGRADES[version > LEGACY_VERSION],
+            remedy=_DOWNGRADE if newer else _UPGRADES[version > LEGACY_VERSION],
         )  # fmt: skip
     if layout != LAYOUTS[version]:
         raise UnsupportedTimelineLayout(

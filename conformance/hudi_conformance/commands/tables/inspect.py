@@ -119,7 +119,8 @@ def _show_table(table: str, *, everything: bool, partitions: list[str]) -> bool:
 
         damaged = open_damaged(table, tuple(partitions))
         with open_page() as console:
-            show_table(console, damaged, everything=everything, partitions=partitions, groups=list(damaged.file_groups()))
+            groups, version = list(damaged.file_groups()), damaged.found.version
+            show_table(console, damaged, everything=everything, partitions=partitions, groups=groups, version=version)
             show_error(console, error)
         return True
     return False

@@ -42,6 +42,7 @@ from hudi_reference.storage import LocalStorage, MemoryStorage, Storage
 from hudi_reference.write.concurrency.heartbeats import Heartbeats
 
 pytestmark = [
+    pytest.mark.versions(8, 9),
     pytest.mark.needs("table-version.9", "write.upsert"),
     pytest.mark.filterwarnings("ignore:payload classes such as:DeprecationWarning"),
 ]

@@ -24,7 +24,16 @@ from hudi_reference.errors import HudiError, MalformedTable
 from hudi_reference.layout.java_properties import load
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import parse_data_file_name, split_path
-from hudi_reference.layout.properties import BACKUP_PATH, META_FOLDER, PROPERTIES_PATH, TableProperties
+from hudi_reference.layout.properties import (
+    BACKUP_PATH,
+    LAYOUTS,
+    LEGACY_VERSION,
+    META_FOLDER,
+    NEWEST_VERSION,
+    PROPERTIES_PATH,
+    TABLE_VERSION,
+    TableProperties,
+)
 from hudi_reference.layout.property_table import BY_KEY
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.table import FIRST
@@ -39,9 +48,6 @@ from hudi_reference.timeline.contents.metadata import CommitMetadata, commit_met
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, EXTENSIONS, State
 from hudi_reference.timeline.instants.version_6 import completion_of, parse_legacy_name, read_json_record
-
-#: The versions that the checks know; a table of any other version is examined by the rules of the nearest one.
-_LEGACY, _CURRENT = "6", "8"
 
 
 @dataclass(frozen=True)
@@ -130,12 +136,17 @@ class StoredTable:
         """The properties with which the table is examined: invalid values are left out, and an unknown version is replaced."""
         entries = self.entries or (probable_properties(self.outer) if self.outer is not None else {})
         valid = {key: value for key, value in entries.items() if is_allowed(key, value)}
-        version = valid.get("hoodie.table.version", "")
-        if version not in (_LEGACY, "8", "9"):
-            folder = f"{META_FOLDER}/{valid.get('hoodie.timeline.path') or 'timeline'}/"
-            is_current = any(path.startswith(folder) for path in self.listing.files)
-            valid["hoodie.table.version"] = _CURRENT if is_current or not self._has_legacy_instants else _LEGACY
+        if valid.get("hoodie.table.version", "") not in map(str, LAYOUTS):
+            valid["hoodie.table.version"] = str(self._nearest_version(valid))
         return TableProperties(valid)
+
+    def _nearest_version(self, entries: Mapping[str, str]) -> int:
+        """The known version by whose rules a table of another version is examined; files decide if no version is stored."""
+        if self.version is not None and self.version > NEWEST_VERSION:
+            return NEWEST_VERSION
+        folder = f"{META_FOLDER}/{entries.get('hoodie.timeline.path') or 'timeline'}/"
+        is_current = any(path.startswith(folder) for path in self.listing.files)
+        return TABLE_VERSION if is_current or not self._has_legacy_instants else LEGACY_VERSION
 
     @property
     def _has_legacy_instants(self) -> bool:
