@@ -49,8 +49,8 @@ _UPGRADES = (
 )
 #: How a table of a later version gets one that is supported.
 _DOWNGRADE = (
-    f"downgrade the table to version {NEWEST_VERSION} with the release of Apache Hudi that wrote it (call downgrade_table), or read"
-    f" it with that release; its option hoodie.write.table.version={NEWEST_VERSION} makes new tables of version {NEWEST_VERSION}"
+    f"downgrade the table to version {NEWEST_VERSION} with the release of Apache Hudi that wrote it (call downgrade_table), or"
+    f" read it with that release; its option hoodie.write.table.version={NEWEST_VERSION} makes new tables of that version"
 )
 #: Table version -> its timeline layout.
 LAYOUTS = {LEGACY_VERSION: 1, TABLE_VERSION: TIMELINE_LAYOUT, NEWEST_VERSION: TIMELINE_LAYOUT}
