@@ -184,13 +184,12 @@ def _versions(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
     tally.looked("COMPAT-002", "COMPAT-004", "PROP-010")
     if version not in LAYOUTS:
         newer = version > max(LAYOUTS)
+        change = f"call downgrade_table to version {max(LAYOUTS)}" if newer else "or a later one call upgrade_table"
         yield Finding(
             "COMPAT-004" if newer else "COMPAT-002", "wrong-answers", PROPERTIES_PATH,
             "Readers that do not know the version refuse the table; the other checks take the nearest version for it.",
             f"hoodie.table.version={', '.join(map(str, LAYOUTS))}", str(version),
-            f"with the release of Apache Hudi that wrote it, call downgrade_table to version {max(LAYOUTS)}; if the line was edited,"
-            " restore it" if newer
-            else "change the version with Apache Hudi: call upgrade_table; if the line was edited, restore it",
+            f"with the release of Apache Hudi that wrote it {change}; if the line was edited, restore it",
             key="hoodie.table.version",
         )  # fmt: skip
     elif layout.isdigit() and int(layout) != LAYOUTS[version]:
