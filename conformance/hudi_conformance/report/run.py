@@ -31,6 +31,7 @@ class Run:
     """The facts of the run as a whole; `seconds` is wall time.
 
     `table_versions` are those that the cases are about. Reports of earlier releases do not name them: all are of version 8.
+    `table_version` is the one that the run named for cases that hold for each version.
     """
 
     engines: tuple[EngineRun, ...]
@@ -43,6 +44,7 @@ class Run:
     stopped: tuple[str, ...] = ()
     suite: str = __version__
     table_versions: tuple[int, ...] = VERSIONS[:1]
+    table_version: int | None = None
 
     @property
     def format_versions(self) -> str:

@@ -17,9 +17,12 @@ from hudi_conformance.requirements.requirement import VERSIONS
 def store_verdicts(report: Path, results: Path = RESULTS) -> list[Path]:
     """Store outcomes and counters of `report`/report.jsonl, one file per engine, and return these files.
 
-    A report of some cases replaces the stored results of these cases and leaves the others.
+    A report of some cases replaces the stored results of these cases and leaves the others. One of `run --table-version` is
+    stored beside them: outcomes of the cases with tables of that version alone.
     """
-    results_of_report = read_report(report)[1]
+    run, results_of_report = read_report(report)
+    if run.table_version is not None:
+        return _store_version(results, run.table_version, results_of_report)
     counts: dict[str, dict[str, Counter[str]]] = {}
     for result in results_of_report:
         if result.outcome is not Outcome.NOT_RUN:
@@ -29,6 +32,27 @@ def store_verdicts(report: Path, results: Path = RESULTS) -> list[Path]:
         _merge(results, engine, found, counts[engine], newest[engine])
         for engine, found in outcomes_by_case(results_of_report).items()
     ]
+
+
+def _store_version(results: Path, version: int, results_of_report: Sequence[Result]) -> list[Path]:
+    """Store the outcomes of the Python cases that made only tables of a version, in a run that named it."""
+    stored = []
+    of_version = [one for one in results_of_report if one.versions == (version,) and "::" in one.case]
+    for engine, found in outcomes_by_case(of_version).items():
+        path = _path_of(results, engine)
+        new: dict[str, Any] = {"engine": engine, "cases": {}}
+        before: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else new
+        by_version = before.get("by_version", {})
+        outcomes = dict(sorted((_current(by_version.get(str(version), {})) | found).items()))
+        by_version = dict(sorted({**by_version, str(version): outcomes}.items()))
+        results.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(before | {"by_version": by_version}, indent=1) + "\n", encoding="utf-8")
+        stored.append(path)
+    return stored
+
+
+def _path_of(results: Path, engine: str) -> Path:
+    return results / f"{engine.replace('/', '_').replace(':', '_')}.json"
 
 
 def _cases_at(results: Sequence[Result], engine: str) -> set[str]:
@@ -50,7 +74,7 @@ def _current(stored: Mapping[str, Any]) -> dict[str, Any]:
 def _merge(
     results: Path, engine: str, outcomes: dict[str, str], counts: Mapping[str, Mapping[str, int]], newest: Collection[str]
 ) -> Path:
-    path = results / f"{engine.replace('/', '_').replace(':', '_')}.json"
+    path = _path_of(results, engine)
     before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"cases": {}}
     cases = dict(sorted((_current(before["cases"]) | outcomes).items()))
     counted = {case: tried for case, tried in sorted({**_current(before.get("counts", {})), **counts}.items()) if tried}
@@ -58,5 +82,6 @@ def _merge(
     results.mkdir(parents=True, exist_ok=True)
     kept = {"engine": engine, "cases": cases} | ({"counts": counted} if counted else {})
     kept |= {"at_newest_version": at_newest} if at_newest else {}
+    kept |= {"by_version": before["by_version"]} if "by_version" in before else {}
     path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     return path

@@ -54,6 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--seed", metavar="N", type=int, help="seed of drawn data")
     group.addoption("--programs", metavar="N", type=int, help="programs that each model-based test draws")
+    group.addoption("--table-version", metavar="N", type=int, help="version of new tables of cases that hold for each version")
     group.addoption("--message-timeout", metavar="S", type=float, help="time limit of each message, in seconds")
     group.addoption("--max-timeouts", metavar="N", type=int, help="time-outs after which an engine is not asked any more")
     group.addoption("--known-flaky", metavar="FILE", type=Path, help="cases that may pass or fail: a pattern a line, # reason")

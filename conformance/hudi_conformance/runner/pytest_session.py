@@ -29,6 +29,7 @@ def get_session(config: pytest.Config) -> "Session":
             update=config.getoption("update_expected_failures"),
             mutant=config.getoption("mutant"),
             programs=config.getoption("programs"),
+            table_version=config.getoption("table_version"),
             message_timeout=config.getoption("message_timeout"),
             max_timeouts=config.getoption("max_timeouts") or None,
             flaky=() if flaky is None else read_flaky(flaky),

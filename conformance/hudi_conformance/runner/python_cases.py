@@ -81,8 +81,8 @@ def versions_of_test(item: pytest.Item) -> tuple[int, ...]:
 def draw_version(item: pytest.Item, session: Session) -> int:
     """The version of the tables that a case creates, for a case that holds for each version: one of them by its id.
 
-    The draw is the same in every run, so that lists of known failures hold. An engine that does not create tables of the
-    version creates those of the first one.
+    The draw is the same in every run, so that lists of known failures hold; with `--table-version` it is that version. An
+    engine that does not create tables of the version creates those of the first one.
     """
     needs = {feature for mark in item.iter_markers("needs") for feature in (*mark.args, *mark.kwargs.get("writer", ()))}
     fixtures = getattr(item, "fixturenames", ())
@@ -92,6 +92,8 @@ def draw_version(item: pytest.Item, session: Session) -> int:
     engines = {mark.args[0], mark.kwargs.get("writer", mark.args[0])}
     known = set.intersection(*(set(session.client(name).hello.features) for name in engines))
     offered = [version for version in VERSIONS if version == VERSIONS[0] or f"create.table-version.{version}" in known]
+    if session.table_version in offered:
+        return session.table_version
     return offered[zlib.crc32(case_id(item).encode()) % len(offered)]
 
 

@@ -48,6 +48,7 @@ def finish_run(
     run = Run(
         engines=tuple(engine_run(name, hellos.get(name)) for name in ours.engines),
         seed=session.config.getoption("seed"),
+        table_version=session.config.getoption("table_version"),
         started=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(started)),
         seconds=round(time.time() - started, 1),
         complete=complete,

@@ -33,6 +33,8 @@ class Session:
     mutant: str | None = None
     #: Random programs of each model-based test; None: as many as the engine can run in a short time.
     programs: int | None = None
+    #: The table version of cases that hold for each version; None: it is drawn by the id of the case.
+    table_version: int | None = None
     #: Time limit of messages in seconds; None: that of each engine.
     message_timeout: float | None = None
     #: Unexpected time-outs of one engine after which it is not asked any more; None: no limit.

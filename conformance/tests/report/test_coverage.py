@@ -114,6 +114,30 @@ def test_a_verdict_of_a_case_with_a_drawn_version_counts_for_the_version_that_wa
     assert [entry("MRG-028", found).status_at(version) for version in (8, 9)] == ["judged", "judged"]
 
 
+def test_a_verdict_of_a_run_that_named_the_version_counts_for_that_version():
+    """The verdict of `run --table-version 9` judges at 9 alone, and there instead of the verdict of the drawn version."""
+    drawn = CitedCase("t::x", ("MRG-028",), (), "p", "d", versions=(8, 9), is_drawn=True)
+    found = Evidence(cases=(drawn,), verdicts={"other": {"t::x": "error"}}, by_version={"other": {9: {"t::x": "pass"}}})
+    assert [entry("MRG-028", found).status_at(version) for version in (8, 9)] == ["cited", "judged"]
+
+
+def test_recording_a_run_that_named_the_version_keeps_the_other_verdicts(tmp_path):
+    """Its outcomes are stored beside those of drawn versions, which stay; cases with tables of another version are left out."""
+    started = run_report.Run((run_report.EngineRun("e"),), seed=None, started="", seconds=0.0, complete=True)
+
+    def run(named: int | None, **found: tuple[Outcome, int]) -> dict[str, Any]:
+        tried = [Result(f"t::{test}", "e", outcome, "model", versions=(made,)) for test, (outcome, made) in found.items()]
+        run_report.write_report(tmp_path, replace(started, table_version=named), tried)
+        (path,) = stored_verdicts.store_verdicts(tmp_path, tmp_path / "results")
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    run(None, x=(Outcome.PASS, 8))
+    named = run(9, x=(Outcome.FAIL, 9), y=(Outcome.PASS, 8))
+    assert (named["cases"], named["by_version"]) == ({"t::x": "pass"}, {"9": {"t::x": "fail"}})
+    assert run(9, z=(Outcome.PASS, 9))["by_version"] == {"9": {"t::x": "fail", "t::z": "pass"}}
+    assert run(None, x=(Outcome.PASS, 8))["by_version"] == {"9": {"t::x": "fail", "t::z": "pass"}}
+
+
 def test_a_case_that_fails_on_the_reference_tests_no_mutant():
     """A case that always fails cannot detect a mutant."""
     failing = Evidence(cases=SMALL.cases, kills=SMALL.kills, verdicts={"reference": {"merge.late": "fail"}})

@@ -55,12 +55,12 @@ Reference.hello = hello
 """
 
 
-def versions_of_run(pytester: pytest.Pytester, conftest: str = "") -> dict[str, list[int]]:
+def versions_of_run(pytester: pytest.Pytester, conftest: str = "", *options: str) -> dict[str, list[int]]:
     """Run the program; the versions of each result by case."""
     pytester.makeconftest(CONFTEST + "\n" + conftest)
     pytester.makepyfile(test_program=PROGRAM)
     plugins = ("--disable-plugin-autoload", "-p", "hudi_conformance", "-p", "no:cacheprovider")
-    done = pytester.runpytest_subprocess(*plugins, "--engine=reference", "--report=report")
+    done = pytester.runpytest_subprocess(*plugins, "--engine=reference", "--report=report", *options)
     done.assert_outcomes(passed=24)
     lines = (Path(pytester.path) / "report" / "report.jsonl").read_text().splitlines()
     return {found["case"]: found["versions"] for found in map(json.loads, lines)}
@@ -79,3 +79,12 @@ def test_the_version_is_drawn_by_the_id_of_the_case(pytester: pytest.Pytester):
 def test_an_engine_without_version_9_creates_tables_of_version_8(pytester: pytest.Pytester):
     """The draw follows the features of the engine."""
     assert set(map(tuple, versions_of_run(pytester, OLDER).values())) == {(8,)}
+
+
+def test_a_run_names_the_version(pytester: pytest.Pytester):
+    """With --table-version each case that holds for each version makes tables of it; the others keep theirs."""
+    for named in (8, 9):
+        found = versions_of_run(pytester, "", f"--table-version={named}")
+        assert {tuple(versions) for case, versions in found.items() if "test_drawn" in case} == {(named,)}
+        assert {tuple(versions) for case, versions in found.items() if "test_drawn" not in case} == {(8,)}
+    assert set(map(tuple, versions_of_run(pytester, OLDER, "--table-version=9").values())) == {(8,)}

@@ -14,6 +14,7 @@ from hudi_conformance.commands.exit_codes import BROKEN, USAGE
 from hudi_conformance.commands.suite.run_usage import RunUsage, WrongUsage, check_usage, read_patterns
 from hudi_conformance.engines import registry
 from hudi_conformance.report.console import make_console, print_results
+from hudi_conformance.requirements.requirement import VERSIONS
 from hudi_conformance.runner.progress.display import ProgressDisplay
 from hudi_conformance.runner.run_report import FinishedRun
 from hudi_conformance.runner.selection import UnknownPattern, nodes_to_collect
@@ -95,6 +96,16 @@ def run(
     programs: Annotated[
         int | None, typer.Option("--programs", metavar="N", min=1, help="Number of random programs for each model-based test.")
     ] = None,
+    table_version: Annotated[
+        int | None,
+        typer.Option(
+            "--table-version",
+            metavar="8|9",
+            min=min(VERSIONS),
+            max=max(VERSIONS),
+            help="Version of new tables in cases that hold for each version; without it one is drawn for each case.",
+        ),
+    ] = None,
 ) -> None:
     """Run the suite on engines and print the matrix."""
     names = list(dict.fromkeys(engine or ["reference"]))
@@ -119,6 +130,7 @@ def run(
         "message-timeout": message_timeout,
         "max-timeouts": max_timeouts,
         "programs": programs,
+        "table-version": table_version,
         "trace-messages": traced,
     }
     arguments = [*_settings(report.resolve(), seed, jobs), *chosen, *(f"--engine={name}" for name in names)]

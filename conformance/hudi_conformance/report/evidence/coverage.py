@@ -43,6 +43,8 @@ class CoverageEntry:
     answers: Mapping[str, Mapping[str, str]]
     #: Engine -> cases of a drawn version that it ran at the newest version.
     at_newest: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    #: Engine -> table version -> case -> outcome in a run that named the version.
+    answers_by_version: Mapping[str, Mapping[int, Mapping[str, str]]] = field(default_factory=dict)
 
     @cached_property
     def roles_reached(self) -> dict[Level, tuple[str, ...]]:
@@ -66,12 +68,12 @@ class CoverageEntry:
 
     def _answers_at(self, version: int) -> Mapping[str, Mapping[str, str]]:
         """The answers of cases that were run at that version: older records of cases with a drawn version are of the first."""
-        if version == index.VERSIONS[0]:
-            return self.answers
         drawn = {case.id for case in self.cases if case.is_drawn}
         return {
             engine: {case: outcome for case, outcome in found.items()
-                     if case not in drawn or case in self.at_newest.get(engine, ())}
+                     if version == index.VERSIONS[0] or case not in drawn or case in self.at_newest.get(engine, ())}
+            | {case: outcome for case, outcome in self.answers_by_version.get(engine, {}).get(version, {}).items()
+               if case in drawn}
             for engine, found in self.answers.items()
         }  # fmt: skip
 
@@ -133,7 +135,8 @@ def _entry(rule: Requirement, evidence: Evidence) -> CoverageEntry:
     answers = {engine: {c.id: found[c.id] for c in citing if c.id in found} for engine, found in evidence.verdicts.items()}
     places = tuple(evidence.implemented.get(rule.id, ()))
     excluded = index.excluded().get(rule.id)
-    return CoverageEntry(rule, places, citing, evidence.mutants_breaking(rule.id), excluded, answers, evidence.at_newest)
+    kills = evidence.mutants_breaking(rule.id)
+    return CoverageEntry(rule, places, citing, kills, excluded, answers, evidence.at_newest, evidence.by_version)
 
 
 def entries_as_json(found: Iterable[CoverageEntry]) -> dict[str, Any]:

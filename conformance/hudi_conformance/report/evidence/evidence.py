@@ -88,6 +88,8 @@ class Evidence:
     verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     #: Engine -> the cases with a drawn version whose recorded run made a table of version 9.
     at_newest: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    #: Engine -> table version -> case -> outcome in a run that named the version (`run --table-version`).
+    by_version: Mapping[str, Mapping[int, Mapping[str, str]]] = field(default_factory=dict)
     #: What each case tried, on the reference (`counts.MEANINGS`).
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     #: The features of the contract.
@@ -118,6 +120,7 @@ def gather_evidence() -> Evidence:
         mutants(files),
         recorded_verdicts(),
         cases_at_newest(),
+        verdicts_by_version(),
         counts,
         features(files),
         find_deviations(files),
@@ -285,6 +288,18 @@ def cases_at_newest() -> dict[str, frozenset[str]]:
     """Engine -> cases whose version is drawn, and that made a table of the newest version in its recorded run."""
     files = (json.loads(p.read_text(encoding="utf-8")) for p in sorted(RESULTS.glob("*.json")))
     return {f["engine"]: frozenset(map(current_case, f.get("at_newest_version", ()))) for f in files}
+
+
+def verdicts_by_version() -> dict[str, dict[int, dict[str, str]]]:
+    """Engine -> table version -> case -> outcome in the last run that named the version."""
+    files = (json.loads(p.read_text(encoding="utf-8")) for p in sorted(RESULTS.glob("*.json")))
+    return {
+        f["engine"]: {
+            int(version): {current_case(case): outcome for case, outcome in found.items()}
+            for version, found in f.get("by_version", {}).items()
+        }
+        for f in files
+    }
 
 
 def recorded_counts(cases: Container[str]) -> dict[str, dict[str, int]]:
