@@ -4,15 +4,16 @@ import re
 import shutil
 import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 from tools.recipes.column_types import arrow_schema, avro_record
 from tools.recipes.recipe import Recipe, Step
 from tools.recipes.table_edits import strip
 
-from hudi_reference import WritableTable, compact, create_index, create_table, log_compact
+from hudi_reference import WritableTable, compact, create_index, create_table, log_compact, migrate, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
 from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
@@ -47,21 +48,33 @@ def make(recipe: Recipe, out: Path) -> list[str]:
             table_type=table.type,
             ordering=table.ordering,
             merge_mode=table.merge_mode,
-            version=table.version,  # type: ignore[arg-type]
+            version=_version_of(recipe.steps[0], table.options) or table.version,
             hive_style=table.hive_style,
             url_encode=table.url_encode,
             properties={key: value for key, value in table.options.items() if key.startswith(STORED)},
             options={**table.options, **recipe.steps[0].options},
             mergers=SAMPLE_MERGERS,
-            clock=ManualClock(START, 1000),
-            ids=SeededIds(zlib.crc32(recipe.name.encode())),
+            clock=(clock := ManualClock(START, 1000)),
+            ids=(ids := SeededIds(zlib.crc32(recipe.name.encode()))),
         )
-    instants = [_act(made, recipe, step) for step in recipe.steps]
+        instants = []
+        for step in recipe.steps:
+            version = 8 if step.kind == "downgrade" else _version_of(step)
+            if version is not None:
+                migrate(made.uri, version=version, clock=clock, ids=ids)
+                made = open_table(made.uri, mergers=SAMPLE_MERGERS, options=table.options, clock=clock, ids=ids)
+            instants.append("" if step.kind == "downgrade" else _act(made, recipe, step))
     strip(folder)
     for edit in recipe.edits:
         edit(folder, instants)
     strip(folder)
     return instants
+
+
+def _version_of(step: Step, options: Mapping[str, str] = MappingProxyType({})) -> int | None:
+    """The table version that a step, or the options of its table, name."""
+    named = {**options, **step.options}.get("hoodie.write.table.version")
+    return None if named is None else int(named)
 
 
 def _act(table: WritableTable, recipe: Recipe, step: Step) -> str:

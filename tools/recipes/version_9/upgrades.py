@@ -1,4 +1,4 @@
-"""Tables that Apache Hudi 1.2.0 upgraded from version 8 to version 9, or downgraded from 9 to 8."""
+"""Tables that 1.2.0 or the reference upgraded from version 8 to version 9, or downgraded from 9 to 8."""
 
 from typing import Any
 
@@ -6,21 +6,29 @@ from tools.recipes.merge.payloads import PACKAGE
 from tools.recipes.query.data_skipping import COLUMNS as INDEXED
 from tools.recipes.query.data_skipping import KEYS, check_filter
 from tools.recipes.query.data_skipping import row as indexed_row
-from tools.recipes.recipe import COMMIT, COW, HUDI_1_2, MOR, Recipe, Step, Table, delete, recipe, service, upsert
+from tools.recipes.recipe import COMMIT, COW, HUDI_1_2, MOR, REFERENCE, Recipe, Step, Table, delete, recipe, service, upsert
 from tools.recipes.rows import COLUMNS, FLAGGED, SHORT, flagged, row
 
 AT_8 = {"hoodie.write.table.version": "8"}
 UPGRADE = {"hoodie.write.table.version": "9", "hoodie.write.auto.upgrade": "true"}
 NEW = {"id": "new", "ts": 1, "name": "after the upgrade"}
-STALE: dict[str, Any] = {"flags": ("silent-stale",), "producers": (HUDI_1_2,)}
+STALE: dict[str, Any] = {"flags": ("silent-stale",)}
+
+
+def producers_of(kind: str) -> dict[str, Any]:
+    """The producers of a type of table."""
+    return {"producers": (HUDI_1_2, REFERENCE) if kind == MOR else (HUDI_1_2,)}
 
 
 def upgraded(name: str, table: Table, *steps: Step, **check: Any) -> list[Recipe]:
-    """A table of version 8, whose last write upgraded it; its merge configuration is that of the first write."""
+    """A table of version 8, whose last write upgraded it; its merge configuration is that of the first write.
+
+    The reference makes some of those with logs, too: it migrates the table before the last write.
+    """
     check = {"requirements": ("COMPAT-003", "PROP-022"), "if_it_fails": BY_MODE, **check}
     return [
         recipe("compatibility", f"version-9.upgraded.{name}.{SHORT[kind]}", table.having(type=kind, version=9, options=AT_8),
-               *steps, upsert(NEW, options=UPGRADE), **{**STALE, **check})
+               *steps, upsert(NEW, options=UPGRADE), **{**STALE, **producers_of(kind), **check})
         for kind in (COW, MOR)
     ]  # fmt: skip
 
@@ -45,7 +53,7 @@ UPGRADED = [
     ),
     *upgraded(
         "commit-time", Table(columns=COLUMNS, ordering=(), merge_mode=COMMIT), *LATE,
-        says="A table in commit-time mode keeps its rows in an upgrade.",
+        says="A table in commit-time mode keeps its rows in an upgrade.", producers=(HUDI_1_2,),
     ),
     *upgraded(
         "deletes", Table(columns=FLAGGED), upsert(row(10, "stored"), row(1, "gone", "b"), row(1, "flagged", "c")),
@@ -92,7 +100,8 @@ def downgraded(name: str, table: Table, *steps: Step, **check: Any) -> Recipe:
     """A table of version 9 that was downgraded to version 8."""
     check = {"requirements": ("COMPAT-002", "MRG-014", "PROP-009"), "if_it_fails": BACK, **check}
     at_9 = table.having(type=MOR, options={"hoodie.write.table.version": "9"})
-    return recipe("compatibility", f"version-9.downgraded.{name}.mor", at_9, *steps, DOWNGRADE, **{**STALE, **check})
+    return recipe("compatibility", f"version-9.downgraded.{name}.mor", at_9, *steps, DOWNGRADE,
+                  **{**STALE, **producers_of(MOR), **check})  # fmt: skip
 
 
 DOWNGRADED = [
