@@ -82,6 +82,7 @@ PROPERTIES = (
              since="1.1.0"),
     # Timeline.
     Property("hoodie.timeline.layout.version", "Layout of the timeline.", mandatory=True, stored="always", rule="PROP-010"),
+    # ER-211: the text of version 9 has hoodie.table.timeline.path and hoodie.table.timeline.history.path.
     Property("hoodie.timeline.path", "Folder of the timeline, below `.hoodie`.", default="timeline", stored="always"),
     Property("hoodie.timeline.history.path", "Folder of the history, below that of the timeline.", default="history",
              stored="always"),
