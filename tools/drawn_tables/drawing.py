@@ -58,6 +58,11 @@ class Drawn:
         """The columns of the latest schema."""
         return ([step.columns for step in self.recipe.steps if step.columns] or [self.recipe.table.columns])[-1]
 
+    def columns_after(self, done: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Any], ...]:
+        """The columns of the latest schema that a step brought which did not fail."""
+        taken = [step.columns for step, one in zip(self.recipe.steps, done, strict=False) if step.columns and not one["error"]]
+        return (taken or [self.recipe.table.columns])[-1]
+
 
 #: Tables that are drawn more often than chance would: what their numbers modulo the length fix.
 FIXED: Sequence[dict[str, str]] = (

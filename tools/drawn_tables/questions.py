@@ -23,7 +23,7 @@ def completed_actions(timeline: Path) -> set[tuple[str, str, str]]:
 
 def queries_of(drawn: Drawn, done: Sequence[Mapping[str, Any]]) -> Iterator[Query]:
     """The queries of a table."""
-    columns = tuple(name for name, _ in drawn.columns)
+    columns = tuple(name for name, _ in drawn.columns_after(done))
     yield Query(columns=columns)
     yield Query(columns=columns[::2], where=(("n", ">", 3),))
     yield Query(columns=("id", "b"), where=(("a", "=", "plain"), ("b", "!=", "v1")))
