@@ -11,6 +11,7 @@ from hudi_conformance.validator.stored.pending import PendingAction, pending_act
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, MissingDataFile
 from hudi_reference.layout.metadata_settings import USABLE
+from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.partitions import BuiltIn
@@ -124,8 +125,22 @@ def _missing(table: StoredTable, path: str) -> Finding:
         "TL-036", "wrong-answers", path, "Readers fail here, so that this part could not be examined further.",
         "the file", "no file", "restore the file from another copy of the table",
     )  # fmt: skip
-    is_inside = path.partition("/")[0] in table.properties.fields(USABLE)
-    return below(METADATA_FOLDER, found) if is_inside else found
+    partition = path.partition("/")[0]
+    if partition not in table.properties.fields(USABLE):
+        return found
+    if _was_made_again(table, partition):
+        meaning = "The partition of the metadata table was made again later; readers that list its folder need no older file."
+        found = replace(found, severity="cosmetic", meaning=meaning, remedy="none is needed")
+    return below(METADATA_FOLDER, found)
+
+
+def _was_made_again(table: StoredTable, partition: str) -> bool:
+    """ER-210: whether the partition of the metadata table has files of an initialization under a time that was used before."""
+    metadata = table.metadata_table
+    times = frozenset[str]() if metadata is None else metadata.repeated_initializations
+    paths = () if metadata is None else metadata.listing.files
+    names = (parse_data_file_name(split_path(path)[1]) for path in paths if path.startswith(f"{partition}/"))
+    return any(name is not None and name.instant in times for name in names)
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
