@@ -47,6 +47,14 @@ def as_table(*rows: Row, columns: tuple[str, ...] = tuple(COLUMNS)) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=pa.schema([(name, TYPES[COLUMNS[name]]) for name in columns]))
 
 
+def store_property(uri: str, key: str, value: str) -> None:
+    """Store a value in the properties file of a table, in place of the value that it has."""
+    file = table_folder(uri) / ".hoodie" / "hoodie.properties"
+    kept = [line for line in file.read_text().splitlines() if not line.startswith(f"{key}=")]
+    file.write_text("\n".join([*kept, f"{key}={value}"]) + "\n")
+    (table_folder(uri) / ".hoodie" / ".hoodie.properties.crc").unlink(missing_ok=True)
+
+
 def rows_by_key(engine: Client, uri: str, *columns: str) -> dict[str, tuple[Any, ...]]:
     """Return these columns of a snapshot by key."""
     found = engine.read(uri, Query(columns=("id", *columns))).to_pylist()
@@ -284,10 +292,8 @@ def test_contradicting_properties_have_no_effect(engine: Client, new_uri: NewUri
     uri = new_uri()
     engine.create(uri, table_of(type, "ts", merge_mode="EVENT_TIME_ORDERING"))
     engine.write(uri, "upsert", as_table({"id": "k", "ts": 2, "a": "A"}, {"id": "l", "ts": 2, "a": "A"}))
-    with (table_folder(uri) / ".hoodie" / "hoodie.properties").open("a") as file:
-        file.write("hoodie.record.merge.strategy.id=ce9acb64-bde0-424c-9b91-f6ebba25356d\n")
-        file.write(f"hoodie.table.legacy.payload.class={PACKAGE}OverwriteWithLatestAvroPayload\n")
-    (table_folder(uri) / ".hoodie" / ".hoodie.properties.crc").unlink(missing_ok=True)
+    store_property(uri, "hoodie.record.merge.strategy.id", "ce9acb64-bde0-424c-9b91-f6ebba25356d")
+    store_property(uri, "hoodie.table.legacy.payload.class", f"{PACKAGE}OverwriteWithLatestAvroPayload")
     engine.write(uri, "upsert", as_table({"id": "k", "ts": 1, "a": "late"}, {"id": "l", "ts": 3, "a": "newer"}))
     right = {"k": ("A",), "l": ("newer",)}
     assert rows_by_key(engine, uri, "a") == right
