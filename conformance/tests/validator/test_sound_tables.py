@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import clause_places_samples as c
 import pyarrow as pa
@@ -307,3 +308,20 @@ def test_a_change_without_a_row_is_found_without_meta_columns(mode: str):
     assert storage.get(first) != storage.get(second)
     storage.put(second, storage.get(next(path for path in t.paths(storage, ".cdc") if "south/" in path)))
     assert "TYP-012" in t.rules_of(t.validated(storage, ALL).findings)
+
+
+@pytest.mark.parametrize("loses_a_row", [False, True])
+def test_deletes_that_are_counted_among_the_writes_are_no_lost_rows(loses_a_row: bool):
+    """TL-007: hudi-rs counts them; a block that lacks a row beside the deletes is still found."""
+    table = t._new("MERGE_ON_READ")
+    table.upsert(t.rows(1, 3, 5))
+    table.delete(t.rows(1, 3).select(["id", "city"]))
+
+    def count(record: Any) -> None:
+        for stat in next(iter(record["partitionToWriteStats"].values())):
+            stat["numWrites"] = stat["numDeletes"] + loses_a_row
+            stat["numUpdateWrites"] = int(loses_a_row)
+
+    t.change_record(table.storage, t.completed(table.storage, "deltacommit"), count)
+    found = [one for one in t.validated(table.storage, ALL).findings if one.rule == "TL-007"]
+    assert [one.severity for one in found] == ["data-lost"] * loses_a_row
