@@ -105,7 +105,7 @@ def run_part(check: Check, table: StoredTable, part: object, tally: Tally) -> It
         path = str(error.path if isinstance(error, MissingDataFile) else error.args[0])
         inside = f"{METADATA_FOLDER}/{path}"  # the metadata table has paths of its own
         was_listed = path in table.listing.files or inside in table.listing.files
-        yield _disappeared(path) if was_listed else _missing(table, path)
+        yield _disappeared(path) if was_listed else missing_file(table, path)
     except HudiError as error:
         meaning = "The reader refuses the table here, so that this part could not be examined further."
         yield finding_of(error, "wrong-answers", meaning, rule=check.rules[0], path=str(part or table.uri))
@@ -119,7 +119,7 @@ def _disappeared(path: str) -> Finding:
     )  # fmt: skip
 
 
-def _missing(table: StoredTable, path: str) -> Finding:
+def missing_file(table: StoredTable, path: str) -> Finding:
     """A file that was gone before the validation began; what else is wrong with it, the checks of actions report."""
     found = Finding(
         "TL-036", "wrong-answers", path, "Readers fail here, so that this part could not be examined further.",

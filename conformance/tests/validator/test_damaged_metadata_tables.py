@@ -7,6 +7,9 @@ import pytest
 import validated_tables_samples as t
 
 from hudi_conformance.validator.all_checks import ALL
+from hudi_conformance.validator.stored.table import load_table
+from hudi_conformance.validator.validation import missing_file
+from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.storage import Storage
 
 METADATA = ".hoodie/metadata/"
@@ -68,3 +71,16 @@ def test_a_file_that_was_missing_was_not_deleted_meanwhile() -> None:
     found = t.validated(storage, ALL).findings
     assert "RDR-002" not in t.rules_of(found)
     assert [one for one in found if one.rule == "TL-036" and "could not be examined further" in one.meaning]
+
+
+def test_an_older_file_of_a_partition_that_was_made_again_is_no_damage(monkeypatch: pytest.MonkeyPatch):
+    """ER-210: a deployed writer drops a partition and makes it again under the same time; actions from before name its files."""
+    table = load_table("memory:///sample", storage=t.with_metadata_table())
+    lost = ("files/lost.hfile", "north/lost.parquet")
+    assert [missing_file(table, path).severity for path in lost] == ["wrong-answers"] * 2
+    metadata = table.metadata_table
+    assert metadata is not None
+    names = [split_path(path) for path in metadata.listing.files if path.startswith("files/")]
+    times = {name.instant for _, file in names if (name := parse_data_file_name(file)) is not None}
+    monkeypatch.setitem(metadata.__dict__, "repeated_initializations", frozenset(times))
+    assert [missing_file(table, path).severity for path in lost] == ["cosmetic", "wrong-answers"]
