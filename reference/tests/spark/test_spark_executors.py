@@ -5,12 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import executors_program
 import pytest
 
 from hudi_reference import open_table
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
+
+import executors_program
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="executors are found in /proc")
