@@ -113,8 +113,10 @@ def _record(storage: Storage, instant: Instant) -> Any:
 
 
 def _count_another_row(storage: Storage) -> None:
+    """Another update: without it a write of deletes alone would be as hudi-rs counts them."""
     path = last(latest_log_files(storage))
-    _change_stat(storage, path, lambda stat: stat.update(numWrites=stat["numWrites"] + 1))
+    for name in ("numWrites", "numUpdateWrites"):
+        _change_stat(storage, path, lambda stat, name=name: stat.update({name: (stat[name] or 0) + 1}))
 
 
 def _roll_over(storage: Storage) -> None:
