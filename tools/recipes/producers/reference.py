@@ -36,13 +36,14 @@ def make(recipe: Recipe, out: Path) -> list[str]:
     """Write the table of `recipe` to `out/<name>/table`; return the requested time of each step."""
     folder = out / recipe.name / "table"
     shutil.rmtree(folder, ignore_errors=True)
-    table = recipe.table
+    table, name = recipe.table, recipe.name.replace("-", "_").replace(".", "_")
+    clock, ids = ManualClock(START, 1000), SeededIds(zlib.crc32(recipe.name.encode()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # recipes name deprecated payload classes on purpose
         made = create_table(
             folder.as_uri(),
-            name=recipe.name.replace("-", "_").replace(".", "_"),
-            schema=avro_record(recipe.name.replace("-", "_").replace(".", "_"), table.columns),
+            name=name,
+            schema=avro_record(name, table.columns),
             record_key=table.record_key,
             partition=table.partition,
             table_type=table.type,
@@ -54,8 +55,8 @@ def make(recipe: Recipe, out: Path) -> list[str]:
             properties={key: value for key, value in table.options.items() if key.startswith(STORED)},
             options={**table.options, **recipe.steps[0].options},
             mergers=SAMPLE_MERGERS,
-            clock=(clock := ManualClock(START, 1000)),
-            ids=(ids := SeededIds(zlib.crc32(recipe.name.encode()))),
+            clock=clock,
+            ids=ids,
         )
         instants = []
         for step in recipe.steps:

@@ -79,10 +79,8 @@ def select_by_keys(
     parts = IndexGroups.from_ids(one.file_id for one in snapshot.slices(BuiltIn.RECORD_INDEX)).by_part
     known = [part for part in parts if part is None or part in {one.partition for one in slices}]
     found = _locations(snapshot, [key_in_part(part, key) for part in known for key in keys])
-    groups, lacking = (
-        set(found.values()),
-        {part: [key for key in keys if key_in_part(part, key) not in found] for part in known},
-    )
+    groups = set(found.values())
+    lacking = {part: [key for key in keys if key_in_part(part, key) not in found] for part in known}
 
     def is_needed(one: FileSlice) -> bool:
         part = one.partition if one.partition in parts else None

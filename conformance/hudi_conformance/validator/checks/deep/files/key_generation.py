@@ -132,7 +132,7 @@ def examine_key_fields(table: StoredTable, part: object, tally: Tally) -> Iterat
             continue
         path = one.path(one.base_file)
         try:
-            rows = read_base_file(table.storage, path)
+            rows = read_base_file(table.storage, path, (KEY,))
         except HudiError:
             continue  # others report it
         if KEY not in rows.column_names:
