@@ -48,12 +48,17 @@ def versions_of_golden_case(case: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(case.get("versions", VERSIONS[:1] if "table" in case else VERSIONS))
 
 
-def is_version_drawn(needs: Collection[str], fixtures: Collection[str]) -> bool:
-    """Whether the version of the tables of a Python case without a mark `versions` is drawn: it creates them itself.
+def holds_for_each_version(needs: Collection[str]) -> bool:
+    """Whether a Python case without a mark `versions` is about each table version: it creates its tables."""
+    return "create" in needs
 
-    Tables that several cases share have version 8.
+
+def is_version_drawn(fixtures: Collection[str]) -> bool:
+    """Whether the version of the tables of such a case is drawn. Tables that several cases share are of the first version.
+
+    A run that names a version makes all of them with it.
     """
-    return "create" in needs and not {"shared_tables", "histories"} & set(fixtures)
+    return not {"shared_tables", "histories"} & set(fixtures)
 
 
 def anchor_of(heading: str) -> str:

@@ -21,7 +21,7 @@ from hudi_conformance.cases.verdict import Judgement, Outcome, Result, describe_
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.requirements.chapters import chapter_of_test
-from hudi_conformance.requirements.requirement import VERSIONS, is_version_drawn
+from hudi_conformance.requirements.requirement import VERSIONS, holds_for_each_version, is_version_drawn
 from hudi_conformance.runner.pytest_session import get_session
 from hudi_conformance.runner.session import Session
 
@@ -81,12 +81,12 @@ def versions_of_test(item: pytest.Item) -> tuple[int, ...]:
 def draw_version(item: pytest.Item, session: Session) -> int:
     """The version of the tables that a case creates, for a case that holds for each version: one of them by its id.
 
-    The draw is the same in every run, so that lists of known failures hold; with `--table-version` it is that version. An
-    engine that does not create tables of the version creates those of the first one.
+    The draw is the same in every run, so that lists of known failures hold; with `--table-version` it is that version. Tables
+    that several cases share are of the first version otherwise, since an engine would have to write them twice. An engine that
+    does not create tables of the version creates those of the first one.
     """
     needs = {feature for mark in item.iter_markers("needs") for feature in (*mark.args, *mark.kwargs.get("writer", ()))}
-    fixtures = getattr(item, "fixturenames", ())
-    if item.get_closest_marker("versions") is not None or not is_version_drawn(needs, fixtures):
+    if item.get_closest_marker("versions") is not None or not holds_for_each_version(needs):
         return VERSIONS[0]
     mark = _engine_mark(item)
     engines = {mark.args[0], mark.kwargs.get("writer", mark.args[0])}
@@ -94,6 +94,8 @@ def draw_version(item: pytest.Item, session: Session) -> int:
     offered = [version for version in VERSIONS if version == VERSIONS[0] or f"create.table-version.{version}" in known]
     if session.table_version in offered:
         return session.table_version
+    if not is_version_drawn(getattr(item, "fixturenames", ())):
+        return VERSIONS[0]
     return offered[zlib.crc32(case_id(item).encode()) % len(offered)]
 
 

@@ -107,7 +107,7 @@ def test_the_cases_of_a_table_version_are_evidence_for_that_version_alone():
 
 def test_a_verdict_of_a_case_with_a_drawn_version_counts_for_the_version_that_was_run():
     """A recorded verdict is of version 8, unless the record says that tables of version 9 were made."""
-    drawn = CitedCase("t::x", ("MRG-028",), (), "p", "d", versions=(8, 9), is_drawn=True)
+    drawn = CitedCase("t::x", ("MRG-028",), (), "p", "d", versions=(8, 9), for_each_version=True)
     found = Evidence(cases=(drawn,), verdicts={"other": {"t::x": "pass"}})
     assert [entry("MRG-028", found).status_at(version) for version in (8, 9)] == ["judged", "cited"]
     found = replace(found, at_newest={"other": frozenset({"t::x"})})
@@ -116,7 +116,7 @@ def test_a_verdict_of_a_case_with_a_drawn_version_counts_for_the_version_that_wa
 
 def test_a_verdict_of_a_run_that_named_the_version_counts_for_that_version():
     """The verdict of `run --table-version 9` judges at 9 alone, and there instead of the verdict of the drawn version."""
-    drawn = CitedCase("t::x", ("MRG-028",), (), "p", "d", versions=(8, 9), is_drawn=True)
+    drawn = CitedCase("t::x", ("MRG-028",), (), "p", "d", versions=(8, 9), for_each_version=True)
     found = Evidence(cases=(drawn,), verdicts={"other": {"t::x": "error"}}, by_version={"other": {9: {"t::x": "pass"}}})
     assert [entry("MRG-028", found).status_at(version) for version in (8, 9)] == ["cited", "judged"]
 

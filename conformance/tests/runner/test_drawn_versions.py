@@ -1,6 +1,7 @@
 """Python cases that hold for each table version draw the version of their tables."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hudi_conformance.runner import golden_cases, python_cases, run_report, sele
 
 pytest_plugins = ["pytester"]
 
-CONFTEST = "from hudi_conformance.suite.conftest import engine, new_uri, pytest_generate_tests, reader, writer"
+CONFTEST = "from hudi_conformance.suite.conftest import engine, histories, new_uri, pytest_generate_tests, reader, writer"
 PROGRAM = """
 from pathlib import Path
 import pytest
@@ -42,6 +43,23 @@ def test_of_one_version(engine, new_uri, n):
 def test_that_does_not_create(engine, new_uri, n):
     '''The version is the first one.'''
     assert version_of(engine, new_uri()) == "8"
+
+@pytest.mark.needs("create", "write.upsert")
+@pytest.mark.requirements("PROP-001")
+@pytest.mark.parametrize("n", range(2))
+def test_with_a_shared_table(engine, histories, new_uri, n):
+    '''The version is the first one, or the one that the run names.'''
+    uri = histories.copy(engine, 1, new_uri())
+    assert f"hoodie.table.version={engine.table_version}" in Path(
+        uri.removeprefix("file://"), ".hoodie", "hoodie.properties").read_text()
+
+@pytest.mark.needs("create", "write.upsert")
+@pytest.mark.requirements("PROP-001")
+@pytest.mark.versions(8)
+def test_of_one_version_with_a_shared_table(engine, histories, new_uri):
+    '''The table that other cases share at version 9 is not used.'''
+    uri = histories.copy(engine, 1, new_uri())
+    assert "hoodie.table.version=8" in Path(uri.removeprefix("file://"), ".hoodie", "hoodie.properties").read_text()
 """
 #: An engine that creates no table of version 9.
 OLDER = """
@@ -61,7 +79,7 @@ def versions_of_run(pytester: pytest.Pytester, conftest: str = "", *options: str
     pytester.makepyfile(test_program=PROGRAM)
     plugins = ("--disable-plugin-autoload", "-p", "hudi_conformance", "-p", "no:cacheprovider")
     done = pytester.runpytest_subprocess(*plugins, "--engine=reference", "--report=report", *options)
-    done.assert_outcomes(passed=24)
+    done.assert_outcomes(passed=27)
     lines = (Path(pytester.path) / "report" / "report.jsonl").read_text().splitlines()
     return {found["case"]: found["versions"] for found in map(json.loads, lines)}
 
@@ -86,5 +104,12 @@ def test_a_run_names_the_version(pytester: pytest.Pytester):
     for named in (8, 9):
         found = versions_of_run(pytester, "", f"--table-version={named}")
         assert {tuple(versions) for case, versions in found.items() if "test_drawn" in case} == {(named,)}
-        assert {tuple(versions) for case, versions in found.items() if "test_drawn" not in case} == {(8,)}
+        shared = {tuple(versions) for case, versions in found.items() if "test_with_a_shared_table" in case}
+        assert shared == {(named,)}
+        others = {
+            case: versions
+            for case, versions in found.items()
+            if not {"test_drawn", "test_with_a_shared_table"} & {*re.split("::|\\[", case)}
+        }
+        assert {tuple(versions) for versions in others.values()} == {(8,)}
     assert set(map(tuple, versions_of_run(pytester, OLDER, "--table-version=9").values())) == {(8,)}

@@ -51,11 +51,13 @@ FILE, NEXT = "mysql-bin.000007", "mysql-bin.000008"
 
 CLASSES = (
     Class(
-        "OverwriteWithLatestAvroPayload", "The later write wins, rows and deletes.", ("PAY-024", "MRG-025"),
+        "OverwriteWithLatestAvroPayload", "The later write wins, rows and deletes.",
+        ("PAY-024", "MRG-025", "PAY-007", "PAY-009"),
         flagged(OVERWRITES, NEWER, TIE, NEW, GONE, LATE_DELETE), (*COLUMNS, FLAG),
     ),
     Class(
-        "DefaultHoodieRecordPayload", "The greater ordering value wins, rows and deletes.", ("PAY-024", "MRG-028"),
+        "DefaultHoodieRecordPayload", "The greater ordering value wins, rows and deletes.",
+        ("PAY-024", "MRG-028", "PAY-008", "PAY-010"),
         flagged(LATE, NEWER, TIE, NEW, BATCH, GONE, BACK), (*COLUMNS, FLAG),
     ),
     Class(
@@ -70,12 +72,12 @@ CLASSES = (
         short="delete-marker", options={"hoodie.payload.delete.field": "price", "hoodie.payload.delete.marker": "GONE"},
     ),
     Class(
-        "EventTimeAvroPayload", "The greater ordering value wins, rows and deletes.", ("PAY-024", "MRG-028"),
+        "EventTimeAvroPayload", "The greater ordering value wins, rows and deletes.", ("PAY-024", "MRG-028", "PAY-012"),
         flagged(LATE, NEWER, TIE, NEW, BATCH, GONE, BACK), (*COLUMNS, FLAG),
     ),
     Class(
         "OverwriteNonDefaultsWithLatestAvroPayload", "The later write wins; its nulls are filled from the stored row.",
-        ("PAY-024", "MRG-048", "PROP-023"),
+        ("PAY-024", "MRG-048", "PROP-023", "PAY-015"),
         flagged(
             OVERWRITES, NEW, TIE, GONE, LATE_DELETE,
             Cell("fills", (2, "name_2", "price_2"), (1, None, "price_1"), (1, "name_2", "price_1")),
@@ -86,7 +88,7 @@ CLASSES = (
     ),
     Class(
         "PartialUpdateAvroPayload", "The greater ordering value wins; its nulls are filled from the other row.",
-        ("PAY-024", "MRG-048", "PROP-023"),
+        ("PAY-024", "MRG-048", "PROP-023", "PAY-016", "PAY-017", "PAY-018"),
         flagged(
             Cell("fills-late", (2, "name_1", None), (1, None, "price_1"), (2, "name_1", "price_1")),
             Cell("fills-newer", (1, None, "price_1"), (2, "name_1", None), (2, "name_1", "price_1")),

@@ -49,7 +49,7 @@ def mutants(
         bool,
         typer.Option(
             "--missing",
-            help="Only mutants with a rule, or a role of a rule, for which no kill is recorded; run the cases of that rule.",
+            help="Only mutants with a rule, or a role or version of one, for which no kill is recorded; run the cases of that rule.",
         ),
     ] = False,
     drawn: Annotated[
@@ -158,7 +158,7 @@ def _confirm(chosen: list[Mutant], evidence: Evidence) -> list[Kill]:
 
 
 def _extend(chosen: list[Mutant], evidence: Evidence) -> list[Kill]:
-    """Look for kills that cover rules and roles that no recorded kill covers."""
+    """Look for kills that cover rules, roles and table versions that no recorded kill covers."""
     known, kills = {kill.name: kill for kill in evidence.kills}, list[Kill]()
     chosen = [mutant for mutant in chosen if any(find_missing(known[mutant.name], evidence))]
     with Progress(transient=True, console=SafeConsole(stderr=True)) as progress:

@@ -68,7 +68,7 @@ class CoverageEntry:
 
     def _answers_at(self, version: int) -> Mapping[str, Mapping[str, str]]:
         """The answers of cases that were run at that version: older records of cases with a drawn version are of the first."""
-        drawn = {case.id for case in self.cases if case.is_drawn}
+        drawn = {case.id for case in self.cases if case.for_each_version}
         return {
             engine: {case: outcome for case, outcome in found.items()
                      if version == index.VERSIONS[0] or case not in drawn or case in self.at_newest.get(engine, ())}

@@ -20,7 +20,7 @@ from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants.harness.score import Kill, recorded_kills
 from hudi_conformance.report.evidence import source_facts
 from hudi_conformance.report.evidence.file_cache import FileCache, cache_folder
-from hudi_conformance.requirements.requirement import VERSIONS, is_version_drawn, versions_of_golden_case
+from hudi_conformance.requirements.requirement import VERSIONS, holds_for_each_version, versions_of_golden_case
 
 #: The source checkout; of an installed package there is none.
 ROOT = Path(__file__).parents[4]
@@ -48,7 +48,7 @@ class CitedCase:
 
     `needs` are the features that it needs of the engine under test, `writer_needs` those of an engine that writes for it.
     `golden` is the content of case.json, None for a Python test. `versions` are the table versions that it is about; with
-    `is_drawn` each of its parameters is about one of them.
+    `for_each_version` each of its parameters is about one of them in a run.
     """
 
     id: str
@@ -62,7 +62,7 @@ class CitedCase:
     writer_needs: tuple[str, ...] = ()
     versions: tuple[int, ...] = VERSIONS
     fingerprint: str = ""
-    is_drawn: bool = False
+    for_each_version: bool = False
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -236,7 +236,7 @@ def suite_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
 def _suite_case(modules: suite_marks.Modules, module: str, test: Mapping[str, Any], path: str) -> CitedCase:
     """A test of a module of the suite."""
     needs, writer_needs = (modules.texts_of_test(module, test, what) for what in ("needs", "writer"))
-    is_drawn = not test["versions"] and is_version_drawn((*needs, *writer_needs), test["fixtures"])
+    for_each = not test["versions"] and holds_for_each_version((*needs, *writer_needs))
     return CitedCase(
         f"{module.rpartition('.')[2]}::{test['name']}",
         modules.texts_of_test(module, test, "requirements"),
@@ -246,9 +246,9 @@ def _suite_case(modules: suite_marks.Modules, module: str, test: Mapping[str, An
         line=test["line"],
         needs=needs,
         writer_needs=writer_needs,
-        versions=VERSIONS if is_drawn else tuple(test["versions"]) or VERSIONS[:1],
+        versions=VERSIONS if for_each else tuple(test["versions"]) or VERSIONS[:1],
         fingerprint=test["fingerprint"],
-        is_drawn=is_drawn,
+        for_each_version=for_each,
     )
 
 

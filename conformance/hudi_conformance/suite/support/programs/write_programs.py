@@ -116,18 +116,19 @@ def table_versions(features: Collection[str]) -> tuple[int, ...]:
 
 
 class SharedTables:
-    """Written tables by engine and program, each written once, since commits of a JVM engine take seconds."""
+    """Written tables by engine, table version and program, each written once, since commits of a JVM engine take seconds."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._tables: dict[tuple[str, Program], Written] = {}
+        self._tables: dict[tuple[str, int, Program], Written] = {}
 
     def table(self, writer: Client, program: Program) -> Written:
         """Return the table of `program`, written by `writer`."""
-        known = self._tables.get((writer.name, program))
+        key = writer.name, writer.table_version, program
+        known = self._tables.get(key)
         if known is None:
             uri = (self._folder / f"table{len(self._tables)}").as_uri()
-            known = self._tables[writer.name, program] = Written(uri, *_carry_out(program, uri, writer))
+            known = self._tables[key] = Written(uri, *_carry_out(program, uri, writer))
         return known
 
 

@@ -163,10 +163,10 @@ class Histories:
 
     def _place(self, engine: Client, word: str) -> Path:
         """Return a folder whose name is the same in a path and in a URI."""
-        return self._folder / re.sub("[^a-z0-9]", "-", f"{engine.name}-{word}")
+        return self._folder / f"{_writer(engine)}-{word}"
 
     def _stage(self, engine: Client, writes: int) -> Path:
-        stages = self._stages.setdefault(engine.name, {})
+        stages = self._stages.setdefault(_writer(engine), {})
         if writes not in stages:
             folder = self._place(engine, str(writes))
             before = max((number for number in stages if number < writes), default=None)
@@ -180,7 +180,8 @@ class Histories:
 
     def recorded(self, engine: Client) -> tuple[str, Sequence[Step]]:
         """Return a table that archives with each second write and merges by threes, and its steps; tests must not change it."""
-        if engine.name not in self._recorded:
+        writer = _writer(engine)
+        if writer not in self._recorded:
             uri = self._place(engine, "recorded").as_uri()
             new_table(engine, uri)
             options = archive_limits(3, 2, **{"hoodie.timeline.compaction.batch.size": "3", "hoodie.archive.automatic": "true"})
@@ -189,8 +190,13 @@ class Histories:
                 write_times(engine, uri, 1, options, number)
                 steps.append(read_step(uri))
             assert steps[-1].current, f"{engine.name} has archived nothing in {WRITES} writes"
-            self._recorded[engine.name] = uri, tuple(steps)
-        return self._recorded[engine.name]
+            self._recorded[writer] = uri, tuple(steps)
+        return self._recorded[writer]
+
+
+def _writer(engine: Client) -> str:
+    """The engine and the version of the tables that it writes, as a name that is the same in a path and in a URI."""
+    return re.sub("[^a-z0-9]", "-", f"{engine.name}-{engine.table_version}")
 
 
 #: Settings of an archiver that merges history files by twos.
