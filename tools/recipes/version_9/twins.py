@@ -1,4 +1,4 @@
-"""Twins at version 9: the same table, steps and checks as a recipe of version 8, written by Apache Hudi 1.2.0 as version 9.
+"""Twins at version 9: the same table, steps and checks as a recipe of version 8, written as version 9.
 
 Timeline, file names, log blocks and rows are the same in both versions, so that a reader of version 9 must give the same
 answers. A twin cites the rules of its original that hold for version 9, and the counterparts of those that do not.
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatch
 
-from tools.recipes.recipe import HUDI_1_2, Check, Recipe
+from tools.recipes.recipe import HUDI_1_2, REFERENCE, Check, Producer, Recipe
 
 from hudi_conformance.requirements.requirement import requirement
 
@@ -50,6 +50,13 @@ ORIGINALS: Mapping[str, tuple[str, ...]] = {
     "layout.layout": ("partition.hive-style-and-url-encoded", "partition.null.mor", "partition.date-column", "no-record-key"),
 }  # fmt: skip
 
+#: The same for tables that are made by hand: Apache Hudi writes none of them.
+HANDMADE: Mapping[str, tuple[str, ...]] = {
+    "merge.payloads": ("own-merger.mor",),
+    "log.log_files": ("rollback-command", "rollback-command.twice"),
+    "timeline.handmade_histories": ("history.an-older-manifest-is-valid",),
+}
+
 #: Originals that match a pattern and have no twin, with the reason.
 WITHOUT_TWIN: Mapping[str, str] = {
     "event-time.another-mode-of-one-job.mor": "a write of another mode is refused at version 9",
@@ -59,15 +66,16 @@ WITHOUT_TWIN: Mapping[str, str] = {
 COUNTERPARTS: Mapping[str, str] = {"PROP-009": "PROP-020", "PROP-006": "PROP-018", "IDX-029": "IDX-046"}
 
 
-def twin(recipe: Recipe) -> Recipe:
-    """The recipe at version 9."""
-    checks = tuple(_check(check) for check in recipe.checks if check.only is None or recipe.producers[0] in check.only)
+def twin(recipe: Recipe, producer: Producer = HUDI_1_2) -> Recipe:
+    """The recipe at version 9, by Apache Hudi 1.2.0 or the reference; an original by another release has the same checks."""
+    original = producer if producer in recipe.producers else recipe.producers[0]
+    checks = tuple(_check(check) for check in recipe.checks if check.only is None or original in check.only)
     return replace(
         recipe,
         name=f"{recipe.name}.version-9",
         table=recipe.table.having(version=9),
         checks=checks,
-        producers=(HUDI_1_2,),
+        producers=(producer,),
         note=None,
     )
 
@@ -83,6 +91,9 @@ def _twins() -> Iterator[Recipe]:
             by_hudi = any(producer.startswith("apache-hudi") for producer in recipe.producers)
             if by_hudi and recipe.name not in WITHOUT_TWIN and any(fnmatch(recipe.name, pattern) for pattern in patterns):
                 yield twin(recipe)
+    for module, names in HANDMADE.items():
+        known = {recipe.name: recipe for recipe in importlib.import_module(f"tools.recipes.{module}").RECIPES}
+        yield from (twin(known[name], REFERENCE) for name in names)
 
 
 RECIPES = list(_twins())

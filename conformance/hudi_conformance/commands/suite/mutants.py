@@ -49,7 +49,7 @@ def mutants(
         bool,
         typer.Option(
             "--missing",
-            help="Only mutants with a rule, or a role or version of one, for which no kill is recorded; run the cases of that rule.",
+            help="Only mutants with a rule, a role or a version for which no kill is recorded; run the cases of that rule.",
         ),
     ] = False,
     drawn: Annotated[
