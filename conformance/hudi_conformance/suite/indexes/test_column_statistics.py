@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -143,10 +143,31 @@ def test_statistics_of_each_type(engine: Client, new_uri: NewUri, type: Type) ->
     table.check_two_writes(exact=True)
 
 
+#: The same and columns that only version V2 of the statistics has by their types.
+TYPED_COLUMNS = {
+    **COLUMNS,
+    "large": (
+        {"type": "bytes", "logicalType": "decimal", "precision": 20, "scale": 4},
+        pa.decimal128(20, 4),
+        [Decimal("-1234567890123456.7891"), None, Decimal("0.0001")],
+    ),
+    "moment": (
+        {"type": "long", "logicalType": "timestamp-micros"},
+        pa.timestamp("us", "UTC"),
+        [datetime(1969, 12, 31, 23, 59, 59, 999999, UTC), None, datetime(2026, 7, 3, 12, tzinfo=UTC)],
+    ),
+    "local": (
+        {"type": "long", "logicalType": "local-timestamp-micros"},
+        pa.timestamp("us"),
+        [datetime(2026, 7, 3, 12, 0, 0, 1), datetime(1965, 1, 1), None],
+    ),
+}  # fmt: skip
+
 #: Column -> the ordinal of its type, and precision and scale of a decimal.
 VALUE_TYPES: Mapping[str, tuple[int, str | None]] = {
     "flag": (2, None), "small": (3, None), "big": (4, None), "single": (5, None), "double": (6, None), "text": (7, None),
-    "bytes": (8, None), "day": (12, None), "price": (10, "10,2"),
+    "bytes": (8, None), "day": (12, None), "price": (10, "10,2"), "large": (10, "20,4"),
+    "moment": (16, None), "local": (19, None),
 }  # fmt: skip
 
 
@@ -157,7 +178,7 @@ VALUE_TYPES: Mapping[str, tuple[int, str | None]] = {
 @pytest.mark.requirements("MDT-014", "MDT-017", "IDX-044")
 def test_statistics_of_version_v2_name_the_types(engine: Client, new_uri: NewUri, type: Type) -> None:
     """MDT-017: at version 9 the entries of each file name the type of their bounds, and the bounds are those of the values."""
-    table = TypedTable(engine, new_uri(), type, COLUMNS, version=9)
+    table = TypedTable(engine, new_uri(), type, TYPED_COLUMNS, version=9)
     table.check_two_writes(exact=True)
     kinds = {(one.column, one.value_type and (one.value_type.ordinal, one.value_type.info)) for one in table.entries().values()}
     assert {(column, kind) for column, kind in kinds if column in VALUE_TYPES} == set(VALUE_TYPES.items())
