@@ -83,7 +83,7 @@ def _test(node: ast.FunctionDef, names: Mapping[str, ast.expr]) -> dict[str, Any
 
     `requirements` includes the rules that parameters cite; features that only a parameter needs are not in `needs`. With
     `computed`, further rules are known only when the test is collected. `versions` are the table versions that the closest mark
-    of that name has.
+    of that name has; `each_version` tells whether there is a mark of that name.
     """
     marked = [*reversed(node.decorator_list), *(value for name, value in names.items() if name == "pytestmark")]
     return {
@@ -117,6 +117,7 @@ def _read_marks(marked: Iterable[ast.expr], names: Mapping[str, ast.expr]) -> di
         "computed": any(not _items(arg) for call in citing for arg in call.args),
         "needs": _items_of(arg for call in needing for arg in call.args),
         "writer": _items_of(find_keyword(call, "writer") for call in needing),
+        "each_version": any(mark.name == "each_version" for mark in marks),
         "versions": next((sorted(_numbers(mark.call)) for mark in marks if mark.name == "versions"), []),
     }
 

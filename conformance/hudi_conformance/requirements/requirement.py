@@ -48,9 +48,12 @@ def versions_of_golden_case(case: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(case.get("versions", VERSIONS[:1] if "table" in case else VERSIONS))
 
 
-def holds_for_each_version(needs: Collection[str]) -> bool:
-    """Whether a Python case without a mark `versions` is about each table version: it creates its tables."""
-    return "create" in needs
+def holds_for_each_version(needs: Collection[str], *, marked: bool) -> bool:
+    """Whether a Python case without a mark `versions` is about each table version.
+
+    Its engine creates its tables, or it has the mark `each_version` and makes them itself.
+    """
+    return marked or "create" in needs
 
 
 def is_version_drawn(fixtures: Collection[str]) -> bool:

@@ -28,6 +28,7 @@ MARKS = (
     "requirements(*ids): the rules of the specification that a test checks",
     "needs(*features, writer=()): features without which an engine is not asked; writer= for the one that writes",
     "versions(*numbers): the table versions of the tables that a test makes; 8 if it does not say",
+    "each_version: the test makes its tables itself, at the version that is drawn for it (engine.table_version)",
     "long: a search of many seconds; `pytest` of the project leaves it out, and CI runs it in a step of its own",
     "hudi_engine(name, writer=None): the engine whose result it is; set by the suite",
     "leaves_damage(reason): the test damages the tables that the engine wrote, so that they are not validated after it",

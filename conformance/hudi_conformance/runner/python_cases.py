@@ -86,12 +86,15 @@ def draw_version(item: pytest.Item, session: Session) -> int:
     does not create tables of the version creates those of the first one.
     """
     needs = {feature for mark in item.iter_markers("needs") for feature in (*mark.args, *mark.kwargs.get("writer", ()))}
-    if item.get_closest_marker("versions") is not None or not holds_for_each_version(needs):
+    marked = item.get_closest_marker("each_version") is not None
+    if item.get_closest_marker("versions") is not None or not holds_for_each_version(needs, marked=marked):
         return VERSIONS[0]
     mark = _engine_mark(item)
     engines = {mark.args[0], mark.kwargs.get("writer", mark.args[0])}
     known = set.intersection(*(set(session.client(name).hello.features) for name in engines))
-    offered = [version for version in VERSIONS if version == VERSIONS[0] or f"create.table-version.{version}" in known]
+    only_reads = not any(feature.startswith(("create", "write.", "service.")) for feature in needs)
+    knows = "table-version" if only_reads else "create.table-version"
+    offered = [version for version in VERSIONS if version == VERSIONS[0] or f"{knows}.{version}" in known]
     if session.table_version in offered:
         return session.table_version
     if not is_version_drawn(getattr(item, "fixturenames", ())):

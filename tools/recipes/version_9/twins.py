@@ -54,6 +54,7 @@ ORIGINALS: Mapping[str, tuple[str, ...]] = {
 HANDMADE: Mapping[str, tuple[str, ...]] = {
     "merge.payloads": ("own-merger.mor",),
     "log.log_files": ("rollback-command", "rollback-command.twice"),
+    "log.file_slices": ("slices.base-files-of-two-formats", "slices.keys-as-stored"),
     "timeline.handmade_histories": ("history.an-older-manifest-is-valid",),
 }
 

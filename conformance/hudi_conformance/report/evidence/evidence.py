@@ -236,7 +236,7 @@ def suite_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
 def _suite_case(modules: suite_marks.Modules, module: str, test: Mapping[str, Any], path: str) -> CitedCase:
     """A test of a module of the suite."""
     needs, writer_needs = (modules.texts_of_test(module, test, what) for what in ("needs", "writer"))
-    for_each = not test["versions"] and holds_for_each_version((*needs, *writer_needs))
+    for_each = not test["versions"] and holds_for_each_version((*needs, *writer_needs), marked=test["each_version"])
     return CitedCase(
         f"{module.rpartition('.')[2]}::{test['name']}",
         modules.texts_of_test(module, test, "requirements"),

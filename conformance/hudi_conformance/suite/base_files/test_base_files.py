@@ -40,25 +40,27 @@ def test_a_parquet_library_reads_the_base_files_of_a_table(engine: Client, new_u
     assert rows == expected
 
 
+@pytest.mark.each_version
 @pytest.mark.requirements("BF-011", "BF-010")
 @pytest.mark.needs("write.upsert", "read.snapshot", "merge-on-read", "merge.commit-time", "log.avro", "partition.none")
 def test_a_group_with_base_files_of_two_formats_is_written(engine: Client, tmp_path: Path) -> None:
     """BF-011: an upsert into a file group with a Parquet base file and a newer ORC base file replaces the row of its key and
     keeps the others.
     """
-    uri, _ = copy_golden_table("log.slices.base-files-of-two-formats", tmp_path)
+    uri, _ = copy_golden_table("log.slices.base-files-of-two-formats", tmp_path, engine.table_version)
     engine.write(uri, "upsert", pa.table({"id": ["b", "c"], "ts": pa.array([2, 2], pa.int64()), "name": ["changed", "new"]}))
     found = {row["id"]: row["name"] for row in engine.read(uri, Query(columns=("id", "name"))).to_pylist()}
     assert found == {"a": "log", "b": "changed", "c": "new"}
 
 
+@pytest.mark.each_version
 @pytest.mark.requirements("META-008")
 @pytest.mark.needs("write.upsert", "read.snapshot", "merge-on-read", "merge.commit-time", "log.avro", "partition.none")
 def test_a_write_finds_rows_by_their_stored_keys(engine: Client, tmp_path: Path) -> None:
     """META-008: in a table whose key column has another value than the stored key, an upsert replaces the row with this stored
     key, and no row of another key.
     """
-    uri, _ = copy_golden_table("log.slices.keys-as-stored", tmp_path)
+    uri, _ = copy_golden_table("log.slices.keys-as-stored", tmp_path, engine.table_version)
     engine.write(uri, "upsert", pa.table({"id": ["a"], "ts": pa.array([2], pa.int64()), "name": ["changed"]}))
     found = engine.read(uri, Query(columns=("id", "name"))).to_pylist()
     assert sorted((row["id"], row["name"]) for row in found) == [("a", "changed"), ("b", "another record"), ("b", "base")]

@@ -119,11 +119,11 @@ def fill_columns(older: State | None, newer: State) -> State:
     return {**known, **newer}
 
 
-def write_table(uri: str, program: Program) -> None:
+def write_table(uri: str, program: Program, version: int) -> None:
     """Write the table with its base file and logs, and an action for each file."""
     table = create_table(
         uri, name="blocks", schema=SCHEMA, record_key=("id",), table_type="MERGE_ON_READ", merge_mode=program.mode,
-        ordering=("ts",) if program.mode == "EVENT_TIME_ORDERING" else (),
+        ordering=("ts",) if program.mode == "EVENT_TIME_ORDERING" else (), version=version,
     )  # fmt: skip
     first = table.upsert(pa.Table.from_pylist(list(BASE), schema=ARROW))
     root = table_folder(uri)
@@ -169,6 +169,7 @@ def encode_block(block: Block, instant: str, instants: Sequence[str], file: int,
 @pytest.mark.requirements("LF-046", "RDR-014", "RDR-016", "RDR-017", "MRG-003", "MRG-028", "MRG-025")
 @pytest.mark.needs("read.snapshot", "read.projection", "merge-on-read", "log.avro", "log.parquet", "log.delete", "log.command")
 @pytest.mark.needs("merge.partial-updates", "partition.none")
+@pytest.mark.each_version
 @pytest.mark.long
 def test_blocks_are_read_one_after_the_other(engine: Client, new_uri: Callable[[], str], budget: Budget, mode: Mode) -> None:
     """BLK-005: in any sequence of blocks, a rollback command removes what its target wrote before it, in this file and in
@@ -177,7 +178,7 @@ def test_blocks_are_read_one_after_the_other(engine: Client, new_uri: Callable[[
 
     def check(program: Program) -> None:
         uri = new_uri()
-        write_table(uri, program)
+        write_table(uri, program, engine.table_version)
         found = engine.read(uri, Query(columns=tuple(TYPES))).to_pylist()
         assert sorted(found, key=lambda row: str(row["id"])) == expected_rows(program), program
 

@@ -19,11 +19,11 @@ from hudi_reference.write.write_context import LogOptions
 READS = pytest.mark.needs("read.snapshot", "merge-on-read", "partition.plain", "merge.event-time")
 
 
-def write_logs(uri: str, block_format: BlockFormat) -> Path:
+def write_logs(uri: str, block_format: BlockFormat, version: int = 8) -> Path:
     """Write a table with three rows in a base file and a log file with a block of this format that changes two; return the log
     file.
     """
-    Reference().create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
+    Reference().create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True, version=version).spec())
     table = open_table(uri)
     table.upsert(as_arrow((row("a", 1, "old"), row("b", 1, "old"), row("c", 1, "old"))))
     table.upsert(as_arrow((row("a", 2, "new"), row("b", 0, "late"))), logs=LogOptions(block_format=block_format))
@@ -32,6 +32,7 @@ def write_logs(uri: str, block_format: BlockFormat) -> Path:
 
 
 @READS
+@pytest.mark.each_version
 @pytest.mark.requirements("LF-008", "LF-020", "BLK-030")
 @pytest.mark.parametrize(
     "block_format",
@@ -44,7 +45,7 @@ def write_logs(uri: str, block_format: BlockFormat) -> Path:
 def test_log_blocks_have_the_configured_format(engine: Client, new_uri: Callable[[], str], block_format: BlockFormat) -> None:
     """LF-020: a writer with a configured block format stores rows in it, and the rows are the same."""
     uri = new_uri()
-    log = write_logs(uri, block_format)
+    log = write_logs(uri, block_format, engine.table_version)
     assert [block.kind for block in parse_blocks(log.read_bytes())] == [STORED_AS[block_format]]
     found = engine.read(uri, Query(columns=("id", "value")))
     assert sorted(map(tuple, (r.values() for r in found.to_pylist()))) == [("a", "new"), ("b", "old"), ("c", "old")]
@@ -52,11 +53,12 @@ def test_log_blocks_have_the_configured_format(engine: Client, new_uri: Callable
 
 @READS
 @pytest.mark.needs("log.parquet", "read.projection")
+@pytest.mark.each_version
 @pytest.mark.requirements("BLK-029")
 def test_unprojected_columns_of_parquet_blocks_are_not_read(engine: Client, new_uri: Callable[[], str]) -> None:
     """BLK-029: a query on few columns reads only those: damage in another column does not affect it."""
     uri = new_uri()
-    log = write_logs(uri, "parquet")
+    log = write_logs(uri, "parquet", engine.table_version)
     data = bytearray(log.read_bytes())
     start = data.index(b"PAR1")
     content = bytes(data[start : data.rindex(b"PAR1") + 4])

@@ -87,6 +87,7 @@ def state(number: int) -> Step:
 @pytest.mark.needs(
     "read.snapshot", "read.projection", "copy-on-write", "merge-on-read", "merge.event-time", "partition.plain", "log.avro"
 )
+@pytest.mark.each_version
 @pytest.mark.requirements("RDR-002")
 def test_queries_beside_a_writer_have_one_state(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """RDR-002: while the reference writes one state after the other, each to every partition, each query of the engine has the
@@ -94,6 +95,7 @@ def test_queries_beside_a_writer_have_one_state(engine: Client, new_uri: Callabl
     """
     uri, done = new_uri(), Event()
     with connect("reference") as writer:
+        writer.table_version = engine.table_version
         write_table(writer, uri, state(0), type=type)
 
         def write_states() -> None:

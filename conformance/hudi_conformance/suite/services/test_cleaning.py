@@ -202,12 +202,13 @@ def test_a_clean_keeps_the_inputs_of_a_planned_compaction(engine: Client, tmp_pa
     "read.snapshot", "read.as-of", "read.projection", "timeline.replaced-groups", "service.clean", "write.upsert"
 )
 @pytest.mark.needs("copy-on-write")
+@pytest.mark.each_version
 @pytest.mark.requirements("CLN-007", "CLN-008", "TL-013")
 def test_replaced_groups_are_cleaned_after_retention(engine: Client, tmp_path: Path) -> None:
     """CLN-008: while a commit before an insert overwrite is retained, the replaced files stay; later they are deleted, and the
     completed clean reports it.
     """
-    uri, times = copy_golden_table("timeline.insert-overwrite", tmp_path)
+    uri, times = copy_golden_table("timeline.insert-overwrite", tmp_path, engine.table_version)
     before, files = read_as_of(engine, uri, times[0], PARTED), data_files(uri)
     replaced = {path for path in files if times[0] in path and path.startswith("n/")}
     engine.service(uri, "clean", options=keep_commits(2))

@@ -70,8 +70,9 @@ def crash_service(uri: str, instant: str, action: str, file_id: str | None = Non
     return found
 
 
-def copy_golden_table(name: str, folder: Path) -> tuple[str, list[str]]:
-    """Copy the table of a golden case; return its URI and the requested times of its steps."""
+def copy_golden_table(name: str, folder: Path, version: int = 8) -> tuple[str, list[str]]:
+    """Copy the table of a golden case, or its twin of another table version; return its URI and the times of its steps."""
+    name = name if version == 8 else f"{name}.version-{version}"
     case, home = fixtures_root() / name.replace(".", "/", 1), folder / "table"
     shutil.copytree(case / "table", home)
     times: list[str] = json.loads((case / "made.json").read_text("utf-8"))["requested_times"]
