@@ -50,7 +50,7 @@ REFUSALS = [
         "timeline-layout-1",
         "A table of version 9 with timeline layout 1 is refused, and never read as empty.",
         set_property("hoodie.timeline.layout.version", "1"),
-        requirements=("PROP-019",),
+        requirements=("PROP-019", "PROP-010"),
         error="timeline layout 1 in a table of version 9",
         errata=("ER-188",),
     ),
