@@ -239,7 +239,7 @@ def own_merger() -> Recipe:
         ),
         checks=(
             Asked(
-                requirements=("MRG-031", "MRG-032", "API-008"),
+                requirements=("MRG-031", "MRG-032", "API-008", "NBC-005"),
                 says=(
                     "A table with a custom merger is merged by it, or refused by an engine that does not support its "
                     "strategy id."

@@ -112,7 +112,7 @@ CLASSES = (
         ),
         (*COLUMNS, FLAG),
     ),
-    Class("HoodieAvroPayload", "A class that is not deprecated stays: the incoming row wins.", ("PAY-028",),
+    Class("HoodieAvroPayload", "A class that is not deprecated stays: the incoming row wins.", ("PAY-028", "NBC-005"),
           (OVERWRITES, NEWER, TIE, NEW)),
     Class(
         "AWSDmsAvroPayload", "The later write wins, and exactly D in the column Op deletes.", ("PAY-025", "MRG-051"),

@@ -107,6 +107,30 @@ def test_the_legacy_class_does_not_decide(engine: Client, new_uri: NewUri, type:
     assert rows_by_key(engine, uri, "ts", "a", "b") == {"newer": (3, "A", "b"), "late": (2, "a", "B")}
 
 
+#: Class -> the columns ts, a and b of a key after one input with two rows of it, the first of which has the greater ts.
+#: The first row has only a, the second one only b.
+ONE_INPUT: Mapping[str, tuple[int, str | None, str | None]] = {
+    "OverwriteWithLatestAvroPayload": (4, None, "second"),
+    "DefaultHoodieRecordPayload": (5, "first", None),
+    "OverwriteNonDefaultsWithLatestAvroPayload": (4, "first", "second"),
+    "PartialUpdateAvroPayload": (5, "first", "second"),
+}
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize("name", ONE_INPUT)
+@pytest.mark.requirements("MRG-026", "MRG-028", "MRG-048")
+def test_rows_of_a_key_in_one_input(engine: Client, new_uri: NewUri, type: Type, name: str) -> None:
+    """MRG-026: of two rows of a key in one input the last one wins in commit-time mode, also with a class that once compared
+    them, and the one with the greater ordering value in event-time mode. MRG-048: its nulls are filled from the other one.
+    """
+    uri = new_uri()
+    engine.create(uri, table_of(type, "ts", properties={"hoodie.compaction.payload.class": f"{PACKAGE}{name}"}))
+    engine.write(uri, "upsert", as_table({"id": "k", "ts": 2, "a": "stored", "b": "stored"}, {"id": "other", "ts": 1}))
+    engine.write(uri, "upsert", as_table({"id": "k", "ts": 5, "a": "first"}, {"id": "k", "ts": 4, "b": "second"}))
+    assert rows_by_key(engine, uri, "ts", "a", "b")["k"] == ONE_INPUT[name]
+
+
 #: Rows, deletes with lower and higher values of the second field, a null among them, and rows after the deletes.
 ORDERED_BY_TWO: tuple[tuple[Row, ...], ...] = (
     tuple({"id": key, "ts": 2, "n": n} for key, n in (("lower", 5), ("higher", 5), ("null", 5), ("above", -5))),
