@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 #: To be increased when a reader returns something else for the same file.
-FORMAT = 10
+FORMAT = 11
 
 #: What a reader returns: dictionaries, lists, texts, numbers and None.
 Facts = Any
