@@ -49,6 +49,7 @@ _SHIPPED = (
     ),
     _on_a_jvm("spark", "the reference's format modules on Spark 4", "spark", "hudi_conformance.engines.spark"),
     _apache_hudi("1.0.2"),
+    _apache_hudi("1.1.1"),
     _apache_hudi("1.2.0"),
     _apache_hudi_java("1.0.2"),
     _apache_hudi_java("1.2.0"),

@@ -47,9 +47,11 @@ _FEATURES = frozenset(
         "schema.evolution",
     }
 )
+_SINCE_1_1 = _FEATURES | {"merge.multiple-ordering-fields", "table-version.9", CREATES_9, "service.migrate"}
 _BY_RELEASE = {
     "1.0.2": _FEATURES | {"pause.drawn"},
-    "1.2.0": _FEATURES | {"merge.multiple-ordering-fields", "table-version.9", CREATES_9, "service.migrate"},
+    "1.1.1": _SINCE_1_1,
+    "1.2.0": _SINCE_1_1,
 }
 FEATURES = {
     release: features | {f"compute.{function}" for function in functions.OFFERED[release]}

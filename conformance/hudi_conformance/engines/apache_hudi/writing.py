@@ -50,7 +50,7 @@ def steps(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, option
 def _latest_schema(bridge: JavaBridge, table: str) -> str:
     """The schema of the latest write without meta columns, for tables whose properties have none: migrated ones."""
     resolver = bridge.hudi.common.table.TableSchemaResolver(bridge.meta_client(table))
-    return str(resolver.getTableAvroSchema(False) if bridge.version == "1.0.2" else resolver.getTableSchema(False))
+    return str(resolver.getTableSchema(False) if bridge.has_schema_class else resolver.getTableAvroSchema(False))
 
 
 def _writing(bridge: JavaBridge, client: Any, call: str, given: Any) -> Steps:

@@ -146,8 +146,7 @@ class Files:
         finally:
             stream.close()
         schema = self.session.jvm.org.apache.avro.Schema.Parser().parse(json.loads(self.drains.plain.map(header))["SCHEMA"])
-        releases_1_0 = self.session.version.startswith("1.0.")
-        return schema if releases_1_0 else self.hudi.common.schema.HoodieSchema.fromAvroSchema(schema)
+        return self.hudi.common.schema.HoodieSchema.fromAvroSchema(schema) if self.session.has_schema_class else schema
 
     def _block(self, block: Any, offset: int, data: Any) -> Json:
         """One block, which begins at the end of the previous one.

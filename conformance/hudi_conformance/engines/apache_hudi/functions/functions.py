@@ -364,5 +364,6 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 #: The functions of each release. 1.0.2 does not parse the write token of a base file name.
 OFFERED: Mapping[str, frozenset[str]] = {
     "1.0.2": frozenset(_FUNCTIONS) - {"base-file-name.parse"},
+    "1.1.1": frozenset(_FUNCTIONS),
     "1.2.0": frozenset(_FUNCTIONS),
 }

@@ -70,7 +70,7 @@ class History:
         avro = getattr(self.session.jvm, "org.apache.hudi.common.model.HoodieRecord$HoodieRecordType").AVRO
         factory = hudi.io.storage.HoodieIOFactory.getIOFactory(self.instants.storage).getReaderFactory(avro)
         schema = hudi.avro.model.HoodieLSMTimelineInstant.getClassSchema()
-        if not self.session.version.startswith("1.0."):
+        if self.session.has_schema_class:
             schema = hudi.common.schema.HoodieSchema.fromAvroSchema(schema)
         reader = factory.getFileReader(hudi.common.config.HoodieConfig(), path)
         try:

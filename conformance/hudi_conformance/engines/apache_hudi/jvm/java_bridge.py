@@ -18,6 +18,11 @@ class JavaBridge:
     #: Whether a number from Java keeps its type when it is passed back.
     keeps_numbers = True
 
+    @property
+    def has_schema_class(self) -> bool:
+        """Whether the release passes schemas as its own class and not as Avro's: since 1.2."""
+        return not self.version.startswith(("1.0.", "1.1."))
+
     def engine_context(self) -> Any:
         """Hudi's HoodieEngineContext of the adapter."""
         raise NotImplementedError

@@ -15,7 +15,7 @@ from hudi_conformance.engines.apache_hudi.jvm.session import Session
 #: The oldest table version that the adapters write.
 OLDEST_WRITTEN = 8
 #: The newest table version that each release reads and writes.
-NEWEST = {"1.0.2": 8, "1.2.0": 9}
+NEWEST = {"1.0.2": 8, "1.1.1": 9, "1.2.0": 9}
 
 #: Options of every write. Releases from 1.1 on would otherwise upgrade the table; services are separate operations.
 WRITE_OPTIONS: Mapping[str, str] = {
