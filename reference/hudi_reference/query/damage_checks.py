@@ -127,11 +127,11 @@ def faults_between_commits(
     """What shows that completed writes do not fit together.
 
     Each span of a file was written by one action. A base file is made of files of completed actions: an action whose
-    files its metadata names as earlier ones has completed, although its completed file is missing. What the metadata of a
-    log file names as earlier says nothing: with change capture it is the whole slice, with the files of pending and
-    failed writes. No action writes into the log file that another action has begun before that one has completed; names
-    of version 6 have the instant of the slice instead. Compactions may be pending, because writes begin a slice at the
-    time of a pending one.
+    files its metadata names as earlier ones has completed, although its completed file is missing. So has the write of the
+    base file whose logs a log compaction merges. What the metadata of another log file names as earlier says nothing: with
+    change capture it is the whole slice, with the files of pending and failed writes. No action writes into the log file
+    that another action has begun before that one has completed; names of version 6 have the instant of the slice instead.
+    Compactions may be pending, because writes begin a slice at the time of a pending one.
     """
     folder = properties.timeline_folder
     pending = {i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action not in _COMPACTIONS}
@@ -140,7 +140,7 @@ def faults_between_commits(
         for stat in commit.stats:
             if stat.path and written.setdefault((stat.path, stat.log_offset), instant) is not instant:
                 yield _foreign(f"{folder}/{instant.file_name}", "TL-005", "files that no other action wrote", stat.path)
-            if stat.previous_instant in pending and not stat.is_log:
+            if stat.previous_instant in pending and (not stat.is_log or commit.operation == "LOG_COMPACT"):
                 yield _incomplete(folder, instant, stat.previous_instant, stat.path)
             name = parse_data_file_name(split_path(stat.path)[1]) if pending else None
             if name is not None and name.instant in pending and not properties.is_legacy:

@@ -10,6 +10,7 @@ from refused_calls import TIMELINE, refused, sample
 
 from hudi_reference import WritableTable
 from hudi_reference.errors import MalformedBaseFile, MalformedLogBlock, MalformedLogFile, MalformedMetadata, MissingDataFile
+from hudi_reference.services.compaction.log_compaction import log_compact
 from hudi_reference.timeline.contents.avro_container import read_record, write_record
 
 
@@ -106,6 +107,24 @@ def test_read_optimized_query_of_a_lost_folder_is_refused() -> None:
             table.storage.delete(f"{TIMELINE}/{name}")
     with refused(table, MissingDataFile, "TL-036"):
         table.read_optimized()
+
+
+def test_log_compaction_of_a_slice_without_its_completed_base_file_is_refused() -> None:
+    """TL-036: a log compaction merges logs of a slice whose base file is of a completed write; release 1.2.0 names its instant."""
+    table = new_table(table_type="MERGE_ON_READ")
+    table.upsert(trips(trip("1", "first", 1, "x"), trip("2", "stays", 1, "x")))
+    for number in (2, 3):
+        table.upsert(trips(trip("1", f"update {number}", number, "x")))
+    log_compact(table, {"hoodie.log.compaction.blocks.threshold": "1"})
+    first, *_, last = sorted(name for name in table.storage.names(TIMELINE) if name.endswith(".deltacommit"))
+    record = read_record(table.storage.get(f"{TIMELINE}/{last}"), last)
+    (stat,) = (stat for stats in record["partitionToWriteStats"].values() for stat in stats)
+    stat["prevCommit"] = first[:17]
+    table.storage.put(f"{TIMELINE}/{last}", write_record(record.schema, record, bytes(16)))
+    assert names(reopened(table)) == {"1": "update 3", "2": "stays"}
+    table.storage.delete(f"{TIMELINE}/{first}")
+    with refused(table, MalformedMetadata, "TL-036"):
+        table.snapshot()
 
 
 def test_completed_commit_that_names_a_log_file_is_refused() -> None:

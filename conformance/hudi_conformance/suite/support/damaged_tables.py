@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from hudi_conformance.contract import Query
@@ -28,17 +29,27 @@ def check_damages(
         damages: the damages to the table in a folder. The test is skipped if no table has any.
         features: further features that the engine must offer.
     """
-    applied = 0
-    for name, uri, every in read_snapshots(engine, budget, area, *features):
-        for changes in damages(table_folder(uri)):
-            before = {path: path.read_bytes() for path in changes if path.is_file()}
-            _store(changes)
-            found = Answers(engine).ask(uri, Query())
-            _store({path: before.get(path) for path in changes})
-            if found is not None:
-                check_rows(found, every, f"{name}, {', '.join(p.name for p in changes)}")
-            applied += 1
+    applied = sum(
+        check_damages_of_table(engine, name, uri, every, damages)
+        for name, uri, every in read_snapshots(engine, budget, area, *features)
+    )
     expect_damaged(applied, "file that could be damaged in this way")
+
+
+def check_damages_of_table(
+    engine: Client, name: str, uri: str, every: pa.Table, damages: Callable[[Path], Iterable[Changes]]
+) -> int:
+    """Apply each damage to the table `uri`, whose snapshot is `every`, and undo it; return the number of damages."""
+    applied = 0
+    for changes in damages(table_folder(uri)):
+        before = {path: path.read_bytes() for path in changes if path.is_file()}
+        _store(changes)
+        found = Answers(engine).ask(uri, Query())
+        _store({path: before.get(path) for path in changes})
+        if found is not None:
+            check_rows(found, every, f"{name}, {', '.join(p.name for p in changes)}")
+        applied += 1
+    return applied
 
 
 def expect_damaged(damaged: int, what: str) -> None:
