@@ -8,7 +8,7 @@ plain lists and dictionaries, so that they can be kept in a cache. Marks may nam
 import ast
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 #: A text, or `["*", name]` for the items of a constant.
@@ -16,7 +16,7 @@ Item = str | list[str]
 
 
 class Mark(NamedTuple):
-    """A mark `pytest.mark.NAME(…)`. `of_parameter` tells whether a parameter of the test carries it."""
+    """A mark `pytest.mark.NAME(…)` or `pytest.mark.NAME`. `of_parameter` tells whether a parameter of the test carries it."""
 
     name: str
     call: ast.Call
@@ -107,7 +107,7 @@ def _is_imported(mark: ast.expr, names: Mapping[str, ast.expr]) -> bool:
     return False
 
 
-def _read_marks(marked: Sequence[ast.expr], names: Mapping[str, ast.expr]) -> dict[str, Any]:
+def _read_marks(marked: Iterable[ast.expr], names: Mapping[str, ast.expr]) -> dict[str, Any]:
     """What the marks in these expressions say."""
     marks = [found for decorator in marked for found in _marks(decorator, names)]
     citing = [mark.call for mark in marks if mark.name == "requirements"]
@@ -117,14 +117,9 @@ def _read_marks(marked: Sequence[ast.expr], names: Mapping[str, ast.expr]) -> di
         "computed": any(not _items(arg) for call in citing for arg in call.args),
         "needs": _items_of(arg for call in needing for arg in call.args),
         "writer": _items_of(find_keyword(call, "writer") for call in needing),
-        "each_version": any(map(_is_each_version, marked)),
+        "each_version": any(mark.name == "each_version" for mark in marks),
         "versions": next((sorted(_numbers(mark.call)) for mark in marks if mark.name == "versions"), []),
     }
-
-
-def _is_each_version(decorator: ast.expr) -> bool:
-    """Whether a decorator is the mark `each_version`, which has no arguments."""
-    return ast.unparse(decorator) == "pytest.mark.each_version"
 
 
 def _numbers(call: ast.Call) -> Iterator[int]:
@@ -139,6 +134,9 @@ def _marks(node: ast.AST, names: Mapping[str, ast.expr], of_parameter: bool = Fa
             yield Mark(name, node, of_parameter)
             inside: list[ast.AST] = [*node.args] if name == "parametrize" else []
             of_parameter = True
+        case ast.Attribute(value=ast.Attribute(value=ast.Name("pytest"), attr="mark"), attr=name):  # a mark without arguments
+            yield Mark(name, ast.Call(node, [], []), of_parameter)
+            inside = []
         case ast.Name(id=name) if name in names:
             inside = [names[name]]
             names = {other: value for other, value in names.items() if other != name}
