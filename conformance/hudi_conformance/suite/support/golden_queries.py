@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 import pyarrow as pa
@@ -77,12 +78,20 @@ def read_snapshots(
         known = [case for case in known if "table-version.6" not in case.needs]
     number = max(1, budget(min(len(known), MANY), FEW, engine))
     answers = Answers(engine)
-    for case in known[:: -(-len(known) // number) or 1]:
+    for case in sorted(known, key=_rank)[:number]:
         with nullcontext(shared) if shared is not None else _own_copies() as copies:
             uri, answer = copies.read_snapshot(engine, case)
             if (every := answers.count_answer(answer)) is not None:
                 yield case.id, uri, every
     answers.expect_some(f"tables of the folder {area}")
+
+
+def _rank(case: Case) -> bytes:
+    """Return where a case stands in the sample of an area: by chance, and independent of the other cases.
+
+    A golden table that is added replaces one table of the sample at most, so that the results for the others stay valid.
+    """
+    return sha256(case.id.encode()).digest()
 
 
 @contextmanager
