@@ -20,7 +20,7 @@ from hudi_conformance.suite.support.programs.write_programs import (
     expect_rows,
     row,
 )
-from hudi_conformance.suite.support.tables.custom_mergers import PACKAGE, stored_properties
+from hudi_conformance.suite.support.tables.custom_mergers import stored_properties
 from hudi_conformance.suite.support.tables.written_tables import Type, files_below, table_folder
 
 pytestmark = [
@@ -140,43 +140,3 @@ def test_a_refused_upgrade_changes_nothing(engine: Client, new_uri: NewUri, type
     engine.write(uri, "upsert", as_arrow(again))
     model.apply("upsert", again)
     expect_rows(engine, uri, model.snapshot(), "after a refused or finished upgrade")
-
-
-@BOTH_TYPES
-@pytest.mark.needs("merge.custom", "service.compaction")
-@pytest.mark.requirements("COMPAT-008", "PROP-025", "PROP-023", "MRG-048", "MRG-042")
-def test_an_upgrade_replaces_a_payload_class(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """PROP-025: the class becomes a merge mode and a partial update mode, and is recorded; rows, later writes and a compaction
-    follow the modes.
-    """
-    name = "OverwriteNonDefaultsWithLatestAvroPayload"
-    stored = {
-        "hoodie.compaction.payload.class": PACKAGE + name,
-        "hoodie.record.merge.strategy.id": "00000000-0000-0000-0000-000000000000",
-    }
-    program = Program(type, "EVENT_TIME_ORDERING", True, STEPS, 8)
-    spec = replace(program.spec(), merge_mode="CUSTOM", properties=stored)
-    uri = new_uri()
-    engine.create(uri, spec)
-    engine.write(uri, "upsert", as_arrow([row("a", 10, "first"), row("b", 10, "first")]))
-    engine.write(uri, "upsert", as_arrow([{**row("a", 5, "x"), "value": None}]))
-    right = {("a", 5, "first"), ("b", 10, "first")}
-    assert rows_of(engine, uri) == right
-    migrate_to(engine, uri, 9)
-    found = stored_properties(uri)
-    assert found["hoodie.table.legacy.payload.class"] == PACKAGE + name
-    assert (found["hoodie.record.merge.mode"], found["hoodie.table.partial.update.mode"]) == (
-        "COMMIT_TIME_ORDERING", "IGNORE_DEFAULTS",
-    )  # fmt: skip
-    assert rows_of(engine, uri) == right
-    engine.write(uri, "upsert", as_arrow([{**row("b", 3, "x"), "value": None}]))
-    right = {("a", 5, "first"), ("b", 3, "first")}
-    assert rows_of(engine, uri) == right
-    if type == "MERGE_ON_READ":
-        engine.service(uri, "compaction", phase="run")
-        assert rows_of(engine, uri) == right
-
-
-def rows_of(engine: Client, uri: str) -> set[tuple[object, ...]]:
-    """Return key, ordering value and value of each row."""
-    return {tuple(one.values()) for one in engine.read(uri, Query(columns=("id", "ts", "value"))).to_pylist()}
