@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from hudi_conformance.cases.file_cases import Variant, Vector, Vectors, Verdict
 from hudi_conformance.cases.reads import Read, parse_reads
 from hudi_conformance.cases.rows import Rows, load_rows
 from hudi_conformance.cases.schema import CaseError, check_schema, fixtures_root, read_json
+from hudi_conformance.cases.table_versions import set_table_version
 from hudi_conformance.contract.features import FEATURES
 from hudi_conformance.contract.messages import Query
 from hudi_conformance.requirements.chapters import chapter_of_golden_case
@@ -80,11 +81,21 @@ class Case:
     flags: tuple[str, ...] = ()
     errata: tuple[str, ...] = ()
     versions: tuple[int, ...] = ()
+    #: The version that copies of the table are given; None: that of the committed table.
+    copied_as: int | None = None
 
     @property
     def chapter(self) -> str:
         """The id of the chapter of the specification that the case belongs to."""
         return chapter_of_golden_case(self.id)
+
+    def at_version(self, version: int | None) -> "Case":
+        """Return the case with the table at one of its versions: this one, if it is about it, otherwise the first."""
+        if self.table is None or len(self.versions) == 1:
+            return self
+        stored = self.versions[0]
+        copied_as = version if version in self.versions[1:] else None
+        return replace(self, versions=(copied_as or stored,), copied_as=copied_as)
 
     @property
     def path(self) -> Path:
@@ -216,6 +227,8 @@ def copy_subject(case: Case, folder: Path) -> str:
         return write_file(case.subject.name, case.subject.read_bytes(), folder)
     copy = folder.resolve() / "table"
     shutil.copytree(case.subject, copy, copy_function=shutil.copyfile)  # without times and permissions, which no case needs
+    if case.copied_as is not None:
+        set_table_version(copy, case.copied_as)
     return copy.as_uri()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hudi_conformance.cases.renames import current_case
 from hudi_conformance.cases.verdict import Outcome, Result
-from hudi_conformance.report.evidence.evidence import RESULTS
+from hudi_conformance.report.evidence.evidence import RESULTS, golden_cases
 from hudi_conformance.report.published import case_without_parameters, outcomes_by_case
 from hudi_conformance.report.saved_run import read_report
 from hudi_conformance.requirements.requirement import VERSIONS
@@ -35,9 +35,10 @@ def store_verdicts(report: Path, results: Path = RESULTS) -> list[Path]:
 
 
 def _store_version(results: Path, version: int, results_of_report: Sequence[Result]) -> list[Path]:
-    """Store the outcomes of the Python cases that made only tables of a version, in a run that named it."""
+    """Store the outcomes of the cases that hold for each version and were about one alone, in a run that named it."""
     stored = []
-    of_version = [one for one in results_of_report if one.versions == (version,) and "::" in one.case]
+    golden = {case.id for case in golden_cases() if case.for_each_version}
+    of_version = [one for one in results_of_report if one.versions == (version,) and ("::" in one.case or one.case in golden)]
     for engine, found in outcomes_by_case(of_version).items():
         path = _path_of(results, engine)
         new: dict[str, Any] = {"engine": engine, "cases": {}}

@@ -100,10 +100,16 @@ class CaseItem(pytest.Item):
             found = judge_exception(error)
             self.result = empty_result(self.case, self.name).with_judgement(found)
             return
+        self.case = self.case.at_version(self._named_version(client))
         started = time.perf_counter()
         is_asked = describe_missing_features(self.case.needs, client.hello) is None
         answer = ask_engine(client, self.case, self.run.copies) if is_asked else None
         self.result = judge_answer(self.case, self.name, client.hello, answer, time.perf_counter() - started)
+
+    def _named_version(self, client: Client) -> int | None:
+        """The table version that the run names, if the engine knows it."""
+        version = self.run.table_version
+        return version if f"table-version.{version}" in client.hello.features else None
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The case id and the engine, for headings."""

@@ -19,6 +19,9 @@ MOST = 12
 #: By path: inode, size and time of the last change of content, name or permissions in nanoseconds.
 State = dict[str, tuple[int, int, int]]
 
+#: Engine, committed table, and the table version of its copy if that is another one.
+Key = tuple[str, Path, int | None]
+
 
 @dataclass
 class TableCopies:
@@ -26,12 +29,12 @@ class TableCopies:
 
     most: int = MOST
     _folder: tempfile.TemporaryDirectory[str] | None = None
-    _known: OrderedDict[tuple[str, Path], tuple[Path, str, State]] = field(default_factory=OrderedDict)
+    _known: OrderedDict[Key, tuple[Path, str, State]] = field(default_factory=OrderedDict)
     _made: int = 0
 
     def find_copy(self, engine: str, case: Case) -> str:
         """The URI of an unchanged copy of the table of `case` that only this engine has been given."""
-        key = engine, case.subject
+        key = engine, case.subject, case.copied_as
         if key in self._known:
             folder, uri, state = self._known[key]
             if read_state(folder) == state:
@@ -53,7 +56,7 @@ class TableCopies:
         folder.mkdir()
         return folder
 
-    def _remove(self, key: tuple[str, Path]) -> None:
+    def _remove(self, key: Key) -> None:
         folder, _, _ = self._known.pop(key)
         shutil.rmtree(folder, ignore_errors=True)
 

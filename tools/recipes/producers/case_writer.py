@@ -11,7 +11,9 @@ from tools.recipes.query_series import reads_document
 from tools.recipes.recipe import COW, MOR, Check, Producer, Recipe, Table
 from tools.recipes.timeline_summary import timeline_of
 
+from hudi_conformance.cases.table_versions import serves_both_versions
 from hudi_conformance.engines.support.columns import META_COLUMNS
+from hudi_conformance.requirements.requirement import VERSIONS
 
 #: Steps that write delete blocks to log files of a merge-on-read table.
 DELETING = {"delete", "sql_delete"}
@@ -33,7 +35,7 @@ def case_files(
     home = recipe.case_name(checks[0], producer)
     for check in checks:
         name = recipe.case_name(check, producer)
-        files = {"case.json": case_json(recipe, check, producer, instants, home)}
+        files = {"case.json": case_json(recipe, check, producer, instants, home, table)}
         if check.windows:
             files["expected/reads.json"] = reads_document(recipe, check, instants, table)
         elif check.timeline:
@@ -58,7 +60,9 @@ def series_json(content: Any) -> bytes:
     return ('{"columns": ' + columns + ',\n "reads": [\n  ' + ",\n  ".join(reads) + "\n]}\n").encode()
 
 
-def case_json(recipe: Recipe, check: Check, producer: Producer, instants: Sequence[str], home: str) -> dict[str, Any]:
+def case_json(
+    recipe: Recipe, check: Check, producer: Producer, instants: Sequence[str], home: str, table: Path
+) -> dict[str, Any]:
     """The content of `case.json`."""
     name = recipe.case_name(check, producer)
     optional = {"flags": list(check.flags), "errata": list(check.errata)}
@@ -68,13 +72,20 @@ def case_json(recipe: Recipe, check: Check, producer: Producer, instants: Sequen
         "description": check.says,
         "producer": producer_json(recipe, producer),
         "needs": sorted(needs(recipe, check)),
-        **({} if recipe.table.version == OLDEST else {"versions": [recipe.table.version]}),
+        **_versions(recipe.table, table),
         **{key: value for key, value in optional.items() if value},
         "table": "table" if name == home else f"../{home}/table",
         **({} if check.timeline or check.windows else {"query": query_json(check, instants)}),
         "expected": expected_json(check),
         "if_it_fails": check.if_it_fails,
     }
+
+
+def _versions(table: Table, folder: Path) -> dict[str, list[int]]:
+    """The versions of the case, unless it is about the oldest one alone."""
+    if table.version != OLDEST:
+        return {"versions": [table.version]}
+    return {"versions": list(VERSIONS)} if serves_both_versions(folder) else {}
 
 
 def producer_json(recipe: Recipe, producer: Producer) -> dict[str, str]:

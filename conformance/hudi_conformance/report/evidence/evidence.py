@@ -48,7 +48,7 @@ class CitedCase:
 
     `needs` are the features that it needs of the engine under test, `writer_needs` those of an engine that writes for it.
     `golden` is the content of case.json, None for a Python test. `versions` are the table versions that it is about; with
-    `for_each_version` each of its parameters is about one of them in a run.
+    `for_each_version` it, or each of its parameters, is about one of them in a run.
     """
 
     id: str
@@ -204,6 +204,7 @@ def golden_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
     found = []
     for path in glob.iglob("*/*/case.json", root_dir=root):  # noqa: PTH207 - takes a third of the time of Path.glob
         case = files.read(f"{root}{os.sep}{path}", source_facts.read_json)
+        versions = versions_of_golden_case(case)
         found.append(
             CitedCase(
                 case["id"],
@@ -213,7 +214,8 @@ def golden_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
                 case["description"],
                 case,
                 needs=tuple(case["needs"]),
-                versions=versions_of_golden_case(case),
+                versions=versions,
+                for_each_version="table" in case and len(versions) > 1,
             )
         )
     return tuple(sorted(found, key=lambda c: c.id))
