@@ -27,7 +27,7 @@ def serves_both_versions(table: Path) -> bool:
 
 
 def set_table_version(table: Path, version: int) -> None:
-    """Change the version of a copied table, and of its metadata table. The checksum of the properties is of their names only."""
+    """Change the version of a copied table and of its metadata table. The checksum in the properties is that of the names."""
     for path in filter(Path.is_file, (table / name for name in PROPERTIES)):
         path.write_bytes(_VERSION.sub(b"hoodie.table.version=%d" % version, path.read_bytes()))
         path.with_name(f".{path.name}.crc").unlink(missing_ok=True)

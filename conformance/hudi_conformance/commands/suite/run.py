@@ -105,7 +105,8 @@ def run(
             metavar="8|9",
             min=min(VERSIONS),
             max=max(VERSIONS),
-            help="Version of new tables in cases that hold for each version; without it one is drawn for each case.",
+            help="Table version in cases that hold for each version. Without it, it is drawn for new tables, and golden tables "
+            "keep theirs.",
         ),
     ] = None,
 ) -> None:
