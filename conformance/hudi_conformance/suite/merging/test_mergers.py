@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from hudi_conformance.contract.client import Client
+from hudi_conformance.requirements.requirement import VERSIONS
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_reference import WritableTable, create_table, open_table
 from hudi_reference.clock import ManualClock
@@ -37,6 +38,9 @@ from hudi_reference.storage import MemoryStorage
 STRATEGY = "0a0a0a0a-0000-4000-8000-00000000000a"
 OTHER = "0b0b0b0b-0000-4000-8000-00000000000b"
 TYPES = pytest.mark.parametrize("type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+#: The interface of mergers is the same at each table version; tests that make tables make one of each.
+pytestmark = pytest.mark.versions(8, 9)
+EACH_VERSION = pytest.mark.parametrize("version", VERSIONS)
 SCHEMA = pa.schema([(KEY, pa.string()), ("ts", pa.int64()), ("a", pa.string()), ("b", pa.string()), ("day", pa.date32())])
 DAY = date(2026, 1, 2)
 Versions = Sequence[tuple[set[str] | None, Mapping[str, Any]] | Delete]
@@ -125,11 +129,11 @@ def merge_records(
     return found
 
 
-def new_table(type: str, *mergers: RecordMerger, strategy: str = STRATEGY, storage: Any = None) -> WritableTable:
+def new_table(type: str, version: int, *mergers: RecordMerger, strategy: str = STRATEGY, storage: Any = None) -> WritableTable:
     """Create an empty table in memory that merges by the strategy."""
     return create_table(
         "memory:///probe", name="probe", schema=AVRO, record_key=("id",), ordering=("ts",), table_type=type,  # type: ignore[arg-type]
-        merge_mode="CUSTOM", properties={"hoodie.record.merge.strategy.id": strategy}, mergers=mergers,
+        merge_mode="CUSTOM", properties={"hoodie.record.merge.strategy.id": strategy}, mergers=mergers, version=version,
         storage=storage or MemoryStorage(), clock=ManualClock(1_767_225_600_000), ids=SeededIds(1),
     )  # fmt: skip
 
@@ -194,12 +198,13 @@ def test_a_context_reads_nested_fields_and_builds_rows() -> None:
         context.row({"w": 1})
 
 
+@EACH_VERSION
 @TYPES
 @pytest.mark.requirements("API-005")
-def test_the_older_version_comes_first_in_queries_and_in_writes(type: str) -> None:
+def test_the_older_version_comes_first_in_queries_and_in_writes(type: str, version: int) -> None:
     """API-005: the first argument was written before the second, and is the result of the earlier merges."""
     probe = Probe()
-    table = new_table(type, probe)
+    table = new_table(type, version, probe)
     for ts in (5, 3, 4):
         upsert_rows(table, ("1", ts, f"v{ts}"))
     table.snapshot()
@@ -212,35 +217,38 @@ def test_the_older_version_comes_first_in_queries_and_in_writes(type: str) -> No
     assert orderings == list(pairwise((5, 3, 4)))
 
 
+@EACH_VERSION
 @TYPES
 @pytest.mark.requirements("API-006")
-def test_the_strategy_id_is_a_uuid_and_is_stored(type: str) -> None:
+def test_the_strategy_id_is_a_uuid_and_is_stored(type: str, version: int) -> None:
     """API-006: the properties hold the id with which the table was created; a text that is no UUID is refused."""
-    stored = new_table(type, Probe()).properties
+    stored = new_table(type, version, Probe()).properties
     assert (stored.get("hoodie.record.merge.strategy.id"), stored.merge_mode) == (STRATEGY, "CUSTOM")
     with pytest.raises(Misuse):
-        new_table(type, Probe(), strategy="org.example.Probe")
+        new_table(type, version, Probe(), strategy="org.example.Probe")
 
 
+@EACH_VERSION
 @pytest.mark.requirements("API-007", "API-008", "MRG-035")
-def test_a_table_without_its_merger_is_refused() -> None:
+def test_a_table_without_its_merger_is_refused(version: int) -> None:
     """API-008: with no merger, or only mergers with other ids, the error names the id and the available mergers; no other
     merger is used.
     """
     storage = MemoryStorage()
-    upsert_rows(new_table("MERGE_ON_READ", Probe(), storage=storage), ("1", 5, "x"))
+    upsert_rows(new_table("MERGE_ON_READ", version, Probe(), storage=storage), ("1", 5, "x"))
     for given in ((), (FillNulls(),)):
         with pytest.raises(UnknownMerger) as raised:
             open_table("memory:///probe", storage=storage, mergers=given).snapshot()
         assert STRATEGY in str(raised.value)
         assert all(type(merger).__name__ in str(raised.value) for merger in given)
         with pytest.raises(UnknownMerger):
-            new_table("MERGE_ON_READ", *given)
+            new_table("MERGE_ON_READ", version, *given)
     assert open_table("memory:///probe", storage=storage, mergers=[FillNulls(), Probe()]).snapshot().num_rows == 1
 
 
+@EACH_VERSION
 @pytest.mark.requirements("API-017", "MRG-037")
-def test_a_merger_is_chosen_by_its_record_type() -> None:
+def test_a_merger_is_chosen_by_its_record_type(version: int) -> None:
     """MRG-037: a merger for another record type is skipped whatever its name; of two that match the first is used."""
 
     class ArrowOfAnotherEngine(Probe):
@@ -250,7 +258,7 @@ def test_a_merger_is_chosen_by_its_record_type() -> None:
         pass
 
     wrong, right, second = ArrowOfAnotherEngine(), SparkAndYetFitting(), Probe()
-    table = new_table("COPY_ON_WRITE", wrong, right, second)
+    table = new_table("COPY_ON_WRITE", version, wrong, right, second)
     for ts in (1, 2):
         upsert_rows(table, ("1", ts, "x"))
     assert [len(probe.seen) for probe in (wrong, right, second)] == [0, 1, 0]
@@ -301,39 +309,42 @@ def test_a_result_with_the_operation_delete_removes_the_row(columns: set[str] | 
     assert merge_records(merger, [make_row(1, "y")], entry, make_row(3, "z")) == [make_row(3, "z")]
 
 
+@EACH_VERSION
 @TYPES
 @pytest.mark.requirements("API-019", "API-010")
-def test_a_delete_needs_no_data(type: str) -> None:
+def test_a_delete_needs_no_data(type: str, version: int) -> None:
     """API-019: a merger may return a delete with only key and ordering value; queries, writes and later merges succeed."""
     merger = Answers(lambda older, newer, context: newer if older.is_delete else context.delete(newer.key, newer.ordering))
     assert merge_records(merger, [make_row(1, "x")], make_row(2, "y")) == []
     assert merge_records(merger, [make_row(1, "x")], make_row(2, "y"), make_row(3, "z")) == [make_row(3, "z")]
-    table = new_table(type, merger)
+    table = new_table(type, version, merger)
     upsert_rows(table, ("1", 1, "x"), ("2", 1, "stays"))
     upsert_rows(table, ("1", 2, "y"))
     assert table.snapshot(["id"]).to_pylist() == [{"id": "2"}]
 
 
+@EACH_VERSION
 @TYPES
 @pytest.mark.requirements("PAY-020", "MRG-011")
-def test_the_ordering_field_does_not_override_the_merger(type: str) -> None:
+def test_the_ordering_field_does_not_override_the_merger(type: str, version: int) -> None:
     """MRG-011: a merger that keeps the lowest value does so inside one input too, and against the stored row."""
-    table = new_table(type, KeepsLowest())
+    table = new_table(type, version, KeepsLowest())
     upsert_rows(table, ("1", 3, "three"), ("1", 1, "one"), ("1", 2, "two"), ("2", 5, "five"))
     upsert_rows(table, ("2", 9, "nine"), ("2", 7, "seven"))
     assert sorted(table.snapshot(["id", "a"]).column("a").to_pylist()) == ["five", "one"]
 
 
+@EACH_VERSION
 @pytest.mark.requirements("API-002", "API-012")
-def test_a_projection_does_not_change_the_result_of_a_merger() -> None:
+def test_a_projection_does_not_change_the_result_of_a_merger(version: int) -> None:
     """API-002: all columns are read unless the merger declares the columns that it needs."""
-    table = new_table("MERGE_ON_READ", FillNulls(), strategy=FillNulls.strategy_id)
+    table = new_table("MERGE_ON_READ", version, FillNulls(), strategy=FillNulls.strategy_id)
     upsert_rows(table, ("1", 2, "x"))
     upsert_rows(table, ("1", 3, None))
     assert table.snapshot(["a"]).to_pylist() == [{"a": "x"}]
     assert table.snapshot(["id"], where=[("a", "=", "x")]).to_pylist() == [{"id": "1"}]
     needs_ts = Answers(lambda older, newer, context: newer if newer.row["ts"] == 3 else older)
-    other = new_table("MERGE_ON_READ", needs_ts)
+    other = new_table("MERGE_ON_READ", version, needs_ts)
     upsert_rows(other, ("1", 3, "x"))
     upsert_rows(other, ("1", 4, "y"))
     assert other.snapshot(["a"]).to_pylist() == [{"a": "x"}]
