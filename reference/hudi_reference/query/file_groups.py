@@ -261,8 +261,7 @@ def _collect_data_files(
         committed = {path for path in committed if holds(split_path(path)[0])}
     found: dict[str, BaseFileName | LogFileName] = {}
     for path in sorted({*listed, *committed}):
-        partition, name = split_path(path)
-        parsed = parse_data_file_name(name)
+        parsed = parse_data_file_name(split_path(path)[1])
         if parsed is None and path in committed:
             raise MalformedFileName(
                 "not the name of a data file", rule="BF-003", path=path, remedy="the commit metadata names it"
@@ -400,5 +399,5 @@ def _make_slices(
 @implements("TL-036")
 def _mark_missing_files(file_slice: FileSlice, listed: set[str]) -> FileSlice:
     """The slice with those of its files marked as missing that storage does not have."""
-    missing = frozenset(name for name in file_slice.files if file_slice.path(name) not in listed)
-    return replace(file_slice, missing=missing) if missing else file_slice
+    missing = [name for name in file_slice.files if file_slice.path(name) not in listed]
+    return replace(file_slice, missing=frozenset(missing)) if missing else file_slice

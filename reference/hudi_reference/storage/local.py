@@ -1,7 +1,6 @@
 """A folder of the local file system as storage."""
 
 import errno
-import hashlib
 import os
 import secrets
 import stat
@@ -54,8 +53,7 @@ class Entry:
         """The file as an object."""
         if (found := self.status) is None:
             return None
-        seen = f"{found.st_ino} {found.st_mtime_ns} {found.st_size}".encode()
-        version = hashlib.md5(seen, usedforsecurity=False).hexdigest()
+        version = f"{found.st_ino} {found.st_mtime_ns} {found.st_size}"
         return ObjectInfo(self.path, found.st_size, found.st_mtime_ns // 1_000_000, version)
 
 
