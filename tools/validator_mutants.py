@@ -8,6 +8,7 @@ a check breaks. Only the tables whose validation executes the line are validated
 import argparse
 import ast
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,11 +25,13 @@ import clauses_samples as clauses  # noqa: E402
 import deep_damage_samples as deep  # noqa: E402
 import test_clauses  # noqa: E402
 import test_deep_damage  # noqa: E402
+import test_local_folders  # noqa: E402
 import test_sound_tables  # noqa: E402
 import test_unsound_tables  # noqa: E402
 import test_unsound_tables_of_version_6 as version_6  # noqa: E402
 import test_written_schemas as schemas  # noqa: E402
 import validated_tables_samples as tables  # noqa: E402
+from damages_samples import Damage  # noqa: E402
 
 from hudi_conformance.validator.all_checks import ALL, CHEAP  # noqa: E402
 from hudi_conformance.validator.checks import cheap as cheap_checks  # noqa: E402
@@ -37,6 +40,7 @@ from hudi_conformance.validator.checks import writes as write_checks  # noqa: E4
 from hudi_conformance.validator.checks import written_schemas  # noqa: E402
 from hudi_conformance.validator.checks.deep import files as file_checks  # noqa: E402
 from hudi_conformance.validator.checks.finding import Check  # noqa: E402
+from hudi_conformance.validator.stored.table import StoredTable  # noqa: E402
 from hudi_conformance.validator.validation import validate  # noqa: E402
 from hudi_reference.errors import HudiError  # noqa: E402
 from hudi_reference.storage import Storage  # noqa: E402
@@ -50,42 +54,61 @@ class Example:
     """A table of the tests, and whether its findings are those that a test expects."""
 
     name: str
-    storage: Storage
+    load: Callable[[], StoredTable]
     checks: tuple[Check, ...]
     is_right: Callable[[Seen], bool]
 
     def seen(self) -> Seen:
         """The rules and severities that are found now."""
         try:
-            found = validate(clauses.stored(self.storage), self.checks)
+            found = validate(self.load(), self.checks)
         except Exception as error:
             return type(error).__name__
         return "broken" if found.broken else frozenset((one.rule, one.severity) for one in found.findings)
+
+
+def _in_memory(name: str, storage: Storage, checks: tuple[Check, ...], is_right: Callable[[Seen], bool]) -> Example:
+    return Example(name, partial(clauses.stored, storage), checks, is_right)
 
 
 def _rules(seen: Seen) -> set[str]:
     return set() if isinstance(seen, str) else {rule for rule, _ in seen}
 
 
-def examples() -> Iterator[Example]:
+def examples(scratch: Path) -> Iterator[Example]:
     """The damaged tables of the tests with the findings that these expect, and sound ones."""
     for make in (*test_sound_tables.PROGRAMS.values(), *test_deep_damage.SOUND):
-        yield Example(f"sound {getattr(make, '__name__', make)}", make(), ALL, lambda seen: seen == frozenset())
+        yield _in_memory(f"sound {getattr(make, '__name__', make)}", make(), ALL, lambda seen: seen == frozenset())
     for one in test_unsound_tables.DAMAGES:
         storage = one.make()
         one.edit(storage)
-        wanted, more = {one.rule}, set(one.also)
-        yield Example(one.name, storage, CHEAP, lambda seen, w=wanted, m=more: _rules(seen) - m == w)  # type: ignore[misc]
+        yield _in_memory(one.name, storage, CHEAP, partial(_is_damage, one))
     for case in test_deep_damage.DAMAGES:
         storage = case.make()
         case.edit(storage)
-        yield Example(case.name, storage, test_deep_damage.d.DEEP, lambda seen, c=case: seen == c.rules)  # type: ignore[misc]
+        yield _in_memory(case.name, storage, test_deep_damage.d.DEEP, lambda seen, c=case: seen == c.rules)  # type: ignore[misc]
     for name, (table, rule, edit) in version_6.DAMAGES.items():
         storage = clauses.copied(version_6.TABLES / table / "table")
         edit(storage)
-        yield Example(f"version 6 {name}", storage, CHEAP, lambda seen, r=rule: r in _rules(seen))  # type: ignore[misc]
+        yield _in_memory(f"version 6 {name}", storage, CHEAP, lambda seen, r=rule: r in _rules(seen))  # type: ignore[misc]
     yield from _of_schemas()
     yield from _of_clauses()
+    yield from _of_folders(scratch)
+
+
+def _is_damage(damage: Damage, seen: Seen) -> bool:
+    is_found = damage.severity is None or _has_one({(damage.rule, damage.severity)}, seen)
+    return is_found and _rules(seen) - set(damage.also) == {damage.rule}
+
+
+def _of_folders(scratch: Path) -> Iterator[Example]:
+    """What only a local folder can have, and a sound one."""
+    known = {"a sound folder": (lambda folder: None, 0, set()), **test_local_folders.EDITS}
+    for number, (name, (edit, hours, expected)) in enumerate(known.items()):
+        folder = test_local_folders.write_folder(scratch / str(number))
+        edit(folder)
+        load = partial(test_local_folders.load_later, folder, hours * test_local_folders.HOUR)
+        yield Example(name, load, CHEAP, partial(_has_one, expected) if expected else lambda seen: seen == frozenset())
 
 
 def _of_schemas() -> Iterator[Example]:
@@ -94,14 +117,14 @@ def _of_schemas() -> Iterator[Example]:
     for make, change in (*sound, (schemas.with_ids, schemas.typed("size", "boolean"))):
         storage = make()
         schemas.change_schema(storage, change)
-        yield Example("wider schema", storage, schemas.CHECKS, lambda seen: seen == frozenset())
+        yield _in_memory("wider schema", storage, schemas.CHECKS, lambda seen: seen == frozenset())
     storage = schemas.written("MERGE_ON_READ")
     schemas.change_schema(storage, lambda fields: fields.pop("size"))
-    yield Example("a column of blocks", storage, schemas.CHECKS, partial(_has_one, {("LF-038", "wrong-answers")}))
+    yield _in_memory("a column of blocks", storage, schemas.CHECKS, partial(_has_one, {("LF-038", "wrong-answers")}))
     for name, (change, _) in schemas.WRONG.items():
         storage = schemas.written()
         schemas.change_schema(storage, change)
-        yield Example(name, storage, schemas.CHECKS, partial(_has_one, {("LF-038", "wrong-answers")}))
+        yield _in_memory(name, storage, schemas.CHECKS, partial(_has_one, {("LF-038", "wrong-answers")}))
 
 
 def _has_one(wanted: set[tuple[str, str]], seen: Seen) -> bool:
@@ -123,7 +146,7 @@ def _of_clauses() -> Iterator[Example]:
                     continue
                 checks = CHEAP if topic in test_clauses.CHEAPLY else ALL
                 pairs = {(rule, clause.severity) for rule in clause.rules}
-                yield Example(f"{topic}: {clause}", storage, checks, partial(_has_one, pairs))
+                yield _in_memory(f"{topic}: {clause}", storage, checks, partial(_has_one, pairs))
                 break
 
 
@@ -241,6 +264,17 @@ def lines_of(example: Example, files: frozenset[str]) -> set[tuple[str, int]]:
     return found
 
 
+def examples_by_line(scratch: Path, files: frozenset[str]) -> Mapping[tuple[str, int], list[Example]]:
+    """The examples whose validation executes each line of these files. Raises HudiError for one that is wrong by itself."""
+    found: dict[tuple[str, int], list[Example]] = defaultdict(list)
+    for example in examples(scratch):
+        if not example.is_right(example.seen()):
+            raise HudiError(f"the test of {example.name} fails without a mutant: {example.seen()}")
+        for line in lines_of(example, files):
+            found[line].append(example)
+    return found
+
+
 def is_noticed(mutant: Mutant, known: Sequence[Example]) -> bool:
     """Whether the findings of one of these examples become wrong."""
     with applied(mutant):
@@ -254,20 +288,15 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, help="only each n-th of them")
     asked = parser.parse_args()
     chosen = [one for module in modules() for one in mutants_of(module) if asked.only in str(one)][:: asked.every]
-    files = frozenset(str(one.module.__file__) for one in chosen)
-    by_line: dict[tuple[str, int], list[Example]] = defaultdict(list)
-    for example in examples():
-        if not example.is_right(example.seen()):
-            raise HudiError(f"the test of {example.name} fails without a mutant: {example.seen()}")
-        for line in lines_of(example, files):
-            by_line[line].append(example)
-    left = 0
-    for mutant in chosen:
-        known = by_line.get((str(mutant.module.__file__), mutant.line), [])
-        # The damages of the check come before the sound tables: most mutants are noticed at once.
-        if not is_noticed(mutant, known[::-1]):
-            left += 1
-            print(f"NOT NOTICED by {len(known)} tables: {mutant}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="hudi-conformance-validator-") as scratch:
+        by_line = examples_by_line(Path(scratch), frozenset(str(one.module.__file__) for one in chosen))
+        left = 0
+        for mutant in chosen:
+            known = by_line.get((str(mutant.module.__file__), mutant.line), [])
+            # The damages of the check come before the sound tables: most mutants are noticed at once.
+            if not is_noticed(mutant, known[::-1]):
+                left += 1
+                print(f"NOT NOTICED by {len(known)} tables: {mutant}", flush=True)
     print(f"{len(chosen)} mutants, {left} not noticed")
     return int(left > 0)
 

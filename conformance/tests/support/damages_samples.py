@@ -1,14 +1,18 @@
 """Damages of sound tables, for the tests of the validator: the table, the edit, the check that finds it, its rule."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from hudi_conformance.validator.checks.finding import Finding
 from hudi_reference.storage import Storage
 
 
 @dataclass(frozen=True)
 class Damage:
-    """A damage. `check` and `rule` are those of the finding; `also` are the rules that other checks may report with it."""
+    """A damage. `check` and `rule` are those of the finding; `also` are the rules that other checks may report with it.
+
+    `severity` is that of the finding, for a check that reports several.
+    """
 
     name: str
     check: str
@@ -16,3 +20,8 @@ class Damage:
     make: Callable[[], Storage]
     edit: Callable[[Storage], object]
     also: tuple[str, ...] = ()
+    severity: str | None = None
+
+    def is_found(self, findings: Iterable[Finding]) -> bool:
+        """Whether one of the findings has the rule, and the severity if there is one."""
+        return any(one.rule == self.rule and self.severity in (None, one.severity) for one in findings)

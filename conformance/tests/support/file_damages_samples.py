@@ -297,7 +297,10 @@ CONTENTS = (
     Damage("an unknown type", "log-files.blocks", "LF-015", t.merge_on_read, lambda s: t.flip(s, t.log_files(s)[-1], 21)),
     Damage("a wrong footer", "base-files.footers", "BF-002", t.copy_on_write, lambda s: t.flip(s, t.base_files(s)[-1], -1)),
     Damage("another type", "base-files.footers", "LF-038", t.copy_on_write, _other_rows(_as_binary)),
-    Damage("fewer rows", "base-files.footers", "TL-007", t.copy_on_write, _other_rows(lambda rows: rows.slice(1))),
+    Damage("fewer rows", "base-files.footers", "TL-007", t.copy_on_write, _other_rows(lambda rows: rows.slice(1)),
+           severity="data-lost"),
+    Damage("more rows", "base-files.footers", "TL-007", t.copy_on_write,
+           _other_rows(lambda rows: pa.concat_tables([rows, rows])), severity="cosmetic"),
     Damage("a damaged HFile block", "base-files.footers", "BF-002", t.with_metadata_table, lambda s: t.flip(s, _hfile(s), 40),
            ("MDT-002",)),
 )  # fmt: skip

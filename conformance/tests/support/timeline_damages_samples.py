@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import validated_tables_samples as t
 from damages_samples import Damage
 
+from hudi_reference import archive, clean
 from hudi_reference.layout.names import split_path
 from hudi_reference.layout.properties import BACKUP_PATH, PROPERTIES_PATH
 from hudi_reference.storage import Storage
@@ -262,6 +263,23 @@ def _archived_time(storage: Storage) -> tuple[str, str]:
     return row["instantTime"], row["completionTime"]
 
 
+def _archived_clean() -> Storage:
+    """A table with a clean in its history."""
+    storage = t.copy_on_write()
+    table = t.reopened(storage)
+    for fare in range(8):
+        table.upsert(t.rows(1, 2, fare=fare))
+        if fare == 0:
+            clean(table, {"hoodie.clean.commits.retained": "1"})
+    archive(table, {"hoodie.keep.max.commits": "4", "hoodie.keep.min.commits": "3", "hoodie.clean.commits.retained": "1"})
+    return storage
+
+
+def _pending_archived_clean(storage: Storage) -> None:
+    (requested,) = [row["instantTime"] for row in _history_rows(storage).to_pylist() if row["action"] == "clean"]
+    storage.put(f"{t.TIMELINE}/{requested}.clean.inflight", b"")
+
+
 def _active_again(storage: Storage) -> None:
     requested, completion = _archived_time(storage)
     metadata = _history_rows(storage).to_pylist()[-1]["metadata"]
@@ -288,7 +306,9 @@ HISTORY = (
     Damage("rows in no order", "history.order", "LSM-022", t.archived,
            edit_history(lambda rows: rows.take(list(reversed(range(len(rows))))))),
     Damage("pending though archived", "history.completed-only", "ARC-003", t.archived,
-           lambda s: s.put(f"{t.TIMELINE}/{_archived_time(s)[0]}.inflight", b""), ("TL-048", "TL-036")),
+           lambda s: s.put(f"{t.TIMELINE}/{_archived_time(s)[0]}.inflight", b""), ("TL-048", "TL-036"), "wrong-answers"),
+    Damage("a service that is pending though archived", "history.completed-only", "ARC-003", _archived_clean,
+           _pending_archived_clean, ("TL-048", "TL-036"), "cosmetic"),
 )  # fmt: skip
 
 

@@ -125,8 +125,10 @@ def _row_count(table: StoredTable, path: str, rows: int, tally: Tally) -> Iterat
     if said is not None:
         tally.looked("TL-007")
         if said != rows:
-            severity: Severity = "data-lost" if rows < said else "cosmetic"
-            meaning = "Queries lack rows that the write stored." if rows < said else "Queries count the rows of the file."
+            severity: Severity = "cosmetic"
+            meaning = "Queries count the rows of the file."
+            if rows < said:
+                severity, meaning = "data-lost", "Queries lack rows that the write stored."
             yield Finding("TL-007", severity, path, meaning, f"{said} rows, as the commit metadata says",
                           f"{rows} rows in the footer", RESTORE)  # fmt: skip
 

@@ -288,11 +288,12 @@ def _pending_in_history(table: StoredTable, part: object, tally: Tally) -> Itera
     for instant in table.timeline.pending:
         tally.looked("ARC-003")
         if instant.identity in archived:
-            is_write = archived[instant.identity].action in COMMITS
+            severity: Severity = "cosmetic"
+            meaning = "The service would be executed again."
+            if archived[instant.identity].action in COMMITS:
+                severity, meaning = "wrong-answers", "Writers roll the action back as a failed one, although it had completed."
             yield Finding(
-                "ARC-003", "wrong-answers" if is_write else "cosmetic", table.path_of(instant),
-                "Writers roll the action back as a failed one, although it had completed." if is_write
-                else "The service would be executed again.",
+                "ARC-003", severity, table.path_of(instant), meaning,
                 "no pending file of an archived action", f"{instant.state.name.lower()}, and completed in the history",
                 "delete the pending files of this instant",
             )  # fmt: skip
