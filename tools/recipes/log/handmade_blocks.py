@@ -15,6 +15,7 @@ from tools.recipes.handmade_actions import (
     data_block_of,
     delete_block,
     deltacommit,
+    history,
     joined_block,
     log_compaction,
 )
@@ -396,6 +397,31 @@ APPENDED = [
                 says=(
                     "Time travel to the first of two actions that appended to one log file leaves out the block of the second."
                 ),
+                if_it_fails=BY_HEADER,
+                flags=("dirty-read",),
+            ),
+        ),
+    ),
+    log_recipe(
+        "appended.by-two-archived-actions",
+        in_one_file,
+        history(
+            {1: [f"{at(1)}_{at(5)}_0.parquet"]},
+            {f"{at(1)}_{at(5)}_0.parquet": [(1, 2, "deltacommit"), (3, 4, "deltacommit"), (5, 6, "deltacommit")]},
+            1,
+            archived=(1, 3, 5),
+        ),
+        steps=(BASE, upsert(row("first append"), row("first", "b")), upsert(row("second append")), upsert(row("active", "c"))),
+        checks=(
+            as_of(
+                1,
+                "as-of-the-first",
+                requirements=("TYP-008",),
+                says=(
+                    "Time travel to the first of two actions that appended to one log file leaves out the block of the second, "
+                    "also if both are archived, so that the history says that the second is completed."
+                ),
+                needs=("timeline.history",),
                 if_it_fails=BY_HEADER,
                 flags=("dirty-read",),
             ),
