@@ -198,6 +198,15 @@ def test_commits_of_other_writers_are_seen_at_once(writer: Client, reader: Clien
     assert [r["value"] for r in read_snapshot(reader, uri) if r["id"] == "a"] == ["4"]
 
 
+def create_table_in(storage: Storage, type: str, version: int) -> WritableTable:
+    """Create an empty table in this storage."""
+    clock, ids = ManualClock(1_790_000_000_000), SeededIds(0)
+    spec = Program(type, "COMMIT_TIME_ORDERING", True).spec()  # type: ignore[arg-type]
+    create_table("memory:///steps", name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, table_type=spec.type,
+                 partition=spec.partition, version=version, storage=storage, clock=clock, ids=ids)  # fmt: skip
+    return open_table("memory:///steps", storage=storage, clock=clock, ids=ids)
+
+
 def reopen_table(storage: Storage) -> WritableTable:
     """Open the table with a clock and ids that start from the same state."""
     return open_table("memory:///steps", storage=storage, clock=ManualClock(1_800_000_000_000), ids=SeededIds(1))
@@ -212,11 +221,8 @@ def test_timeline_files_are_created_atomically(engine: Client, type: str, drawn_
     inflight file, and a completed file has all files of earlier states.
     """
     only_in_process(engine)
-    storage, clock, ids = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0)
-    spec = Program(type, "COMMIT_TIME_ORDERING", True).spec()  # type: ignore[arg-type]
-    create_table("memory:///steps", name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, table_type=spec.type,
-                 partition=spec.partition, version=drawn_version, storage=storage, clock=clock, ids=ids)  # fmt: skip
-    table = open_table("memory:///steps", storage=storage, clock=clock, ids=ids)
+    storage = MemoryStorage()
+    table = create_table_in(storage, type, drawn_version)
     for number in range(3):
         table.upsert(as_arrow([row("a", number, "x"), row("b", number, "x", "rio")]))
 
@@ -238,3 +244,37 @@ def test_timeline_files_are_created_atomically(engine: Client, type: str, drawn_
             files = [info.path for info in state.storage.list() if f"_{instant}." in info.path]
             completed = [name for name in of_it if name.startswith(f"{instant}_")]
             assert inflight or not (completed or files), f"{of_it}: {state}"
+
+
+class TakenInstants(MemoryStorage):
+    """Storage in which another writer creates an instant file at the moment at which a writer asks for the same one."""
+
+    taken: str | None = None
+    is_raced = False
+
+    def create(self, path: str, data: bytes) -> None:
+        """Create an object after the other writer; raises ObjectExists."""
+        if self.is_raced and self.taken is None and path.endswith(".requested"):
+            self.taken = path.rpartition("/")[2]
+            super().create(path, b"")
+        super().create(path, data)
+
+
+@pytest.mark.needs("create", "write.insert", "write.upsert")
+@BOTH_TYPES
+@pytest.mark.requirements("S3-002", "TL-034")
+@pytest.mark.versions(8, 9)
+def test_an_instant_of_another_writer_is_not_taken_over(engine: Client, type: str, drawn_version: int) -> None:
+    """S3-002: a writer whose instant another process has created meanwhile fails or requests another one. TL-034: it stores
+    nothing under the instant of the other.
+    """
+    only_in_process(engine)
+    storage = TakenInstants()
+    table = create_table_in(storage, type, drawn_version)
+    table.upsert(as_arrow([row("a", 1, "x")]))
+    storage.is_raced = True
+    with suppress(HudiError):
+        table.upsert(as_arrow([row("a", 2, "y")]))
+    assert storage.taken is not None
+    assert [name for name in storage.names(TIMELINE) if name.startswith(storage.taken[:17])] == [storage.taken]
+    assert [info.path for info in storage.list() if f"_{storage.taken[:17]}" in info.path] == []
