@@ -31,6 +31,10 @@ TRUE_FINDINGS = {
         "CMP-006",
         "merged in the order of completion times; the readers here follow the order of requested times, as deployed",
     ),
+    "log.appended.by-two-archived-actions": (
+        "LF-035",
+        "the history lacks the metadata of the second write, so that only the file name says which one wrote the block",
+    ),
     "queries.version-9.two-secondary-indexes.mor": (
         "IDX-024",
         "updates reached the first of two indexes only, as deployed (ER-182)",
