@@ -32,7 +32,8 @@ SERVICES: Mapping[str, Callable[[Client, str, list[str]], str | None]] = {
 @pytest.mark.parametrize("service", [pytest.param(name, marks=pytest.mark.needs(f"service.{name}")) for name in SERVICES])
 def test_services_maintain_indexes_or_change_nothing(engine: Client, tmp_path: Path, service: str) -> None:
     """PROP-001: the table lists column statistics among its indexes. A service that maintains them completes on the timeline of
-    the metadata table first; one that does not maintain them is refused before it writes or deletes a file.
+    the metadata table first; one that does not maintain them is refused before it writes or deletes a file. No engine maintains
+    an index of an unknown kind.
     """
     only_engines_of_this_project(engine, "what a service does about indexes that it does not maintain")
     uri, times = copy_golden_table(GOLDEN, tmp_path)
@@ -48,3 +49,13 @@ def test_services_maintain_indexes_or_change_nothing(engine: Client, tmp_path: P
             assert metadata.get(instant, "never") < data[instant]
     if service in ("compaction", "clustering"):
         assert sort_rows(engine.read(uri, Query())) == rows
+    (tmp_path / "unknown").mkdir()
+    uri, times = copy_golden_table(GOLDEN, tmp_path / "unknown")
+    properties, listed = table_folder(uri) / ".hoodie" / "hoodie.properties", "hoodie.table.metadata.partitions="
+    known = properties.read_text()
+    properties.write_text(known.replace(listed, f"{listed}unknown_index,"))
+    files = files_below(table_folder(uri))
+    with pytest.raises(ContractError):
+        SERVICES[service](engine, uri, times)
+    assert files_below(table_folder(uri)) == files, "the service was refused after it had changed files"
+    properties.write_text(known)
