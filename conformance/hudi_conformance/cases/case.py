@@ -22,7 +22,7 @@ from hudi_conformance.cases.table_versions import set_table_version
 from hudi_conformance.contract.features import FEATURES
 from hudi_conformance.contract.messages import Query
 from hudi_conformance.requirements.chapters import chapter_of_golden_case
-from hudi_conformance.requirements.requirement import versions_of_golden_case
+from hudi_conformance.requirements.requirement import can_choose_version, versions_of_golden_case
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Case:
 
     def at_version(self, version: int | None) -> "Case":
         """Return the case with the table at one of its versions: this one, if it is about it, otherwise the first."""
-        if self.table is None or len(self.versions) == 1:
+        if not can_choose_version(self.table, self.versions):
             return self
         stored = self.versions[0]
         copied_as = version if version in self.versions[1:] else None

@@ -92,7 +92,7 @@ class Result:
     `message` is one line that is the same on every run; `detail` is the rest of what the engine reported. `pairs` are rows that
     differ, expected and found side by side. `versions` are the table versions that the case is about. `listed` is the reason
     in the engine's list of expected failures, `flaky` the reason why the case may pass or fail; `surprise` is the difference to
-    the expected result, None if there is none.
+    the expected result, None if there is none. `options` are those of the run on which the answer depends.
     """
 
     case: str
@@ -113,13 +113,14 @@ class Result:
     listed: str | None = None
     surprise: str | None = None
     flaky: str | None = None
+    options: tuple[str, ...] = ()
     #: Counters of a Python test (`counters.MEANINGS`), if it passed.
     counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def rerun_command(self) -> str:
         """The command that runs this case on this engine again."""
-        return shlex.join(["hudi-conformance", "run", self.engine, "--only", self.case])
+        return shlex.join(["hudi-conformance", "run", self.engine, "--only", self.case, *self.options])
 
     @property
     def danger(self) -> tuple[str, ...]:

@@ -48,6 +48,11 @@ def versions_of_golden_case(case: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(case.get("versions", VERSIONS[:1] if "table" in case else VERSIONS))
 
 
+def can_choose_version(table: str | None, versions: Collection[int]) -> bool:
+    """Whether a run can name the version of a golden case: its table is a table of several versions."""
+    return table is not None and len(versions) > 1
+
+
 def holds_for_each_version(needs: Collection[str], *, marked: bool) -> bool:
     """Whether a Python case without a mark `versions` is about each table version.
 

@@ -18,7 +18,7 @@ def get_session(config: pytest.Config) -> "Session":
     if found is None:
         from hudi_conformance.runner.exchange_log import ExchangeLog
         from hudi_conformance.runner.patterns import read_flaky
-        from hudi_conformance.runner.session import Session
+        from hudi_conformance.runner.session import SEED, Session
         from hudi_reference.storage import SYNC_VARIABLE
 
         os.environ.setdefault(SYNC_VARIABLE, "0")  # tables of the suite are temporary; engines that are started inherit it
@@ -30,6 +30,7 @@ def get_session(config: pytest.Config) -> "Session":
             mutant=config.getoption("mutant"),
             programs=config.getoption("programs"),
             table_version=config.getoption("table_version"),
+            seed=SEED if (seed := config.getoption("seed")) is None else seed,
             message_timeout=config.getoption("message_timeout"),
             max_timeouts=config.getoption("max_timeouts") or None,
             flaky=() if flaky is None else read_flaky(flaky),

@@ -19,6 +19,7 @@ from hudi_conformance.report.failure_text import align_rows, format_failure
 from hudi_conformance.report.html import render_page
 from hudi_conformance.report.matrix import build_matrix, sort_worst_first
 from hudi_conformance.report.next_features import find_next_features
+from hudi_conformance.runner.session import Session
 
 
 def test_the_matrix_counts_right_answers_by_chapter_and_engine():
@@ -69,6 +70,15 @@ def test_printed_command_is_quoted_for_the_shell():
     """The printed command can be copied for any name of an engine."""
     again = result("merge.a", "python it's.py", "fail").rerun_command
     assert again == """hudi-conformance run 'python it'"'"'s.py' --only merge.a"""
+
+
+def test_printed_command_has_the_options_of_the_run():
+    """A case that was asked at another table version, or with another seed, is repeated with them."""
+    session = Session(("tiny",), table_version=9, seed=7)
+    assert session.compare(result("merge.a", "tiny", "fail")).rerun_command.endswith(
+        "--only merge.a --table-version 9 --seed 7"
+    )
+    assert Session(("tiny",)).compare(result("merge.a", "tiny", "fail")).rerun_command.endswith("--only merge.a")
 
 
 def test_order_of_sections_on_the_terminal():

@@ -17,15 +17,13 @@ from hudi_conformance.requirements.requirement import VERSIONS
 from hudi_conformance.runner.progress.display import ProgressDisplay
 from hudi_conformance.runner.run_report import FinishedRun
 from hudi_conformance.runner.selection import UnknownPattern, nodes_to_collect
+from hudi_conformance.runner.session import SEED
 
 #: Plugins of a run of chosen cases. Looking for all plugins of the environment takes longer than most cases.
 OUR_PLUGIN = ("--disable-plugin-autoload", "-p", "hudi_conformance")
 
 #: What chosen cases need if they are golden cases only, and if there are Python cases among them.
 GOLDEN_ONLY, PYTHON = ("--assert=plain",), ("-p", "hypothesispytest")
-
-#: Seed of random data unless `--seed` names another one. It is fixed: a pinned release gives the same results every day.
-SEED = 20261126
 
 NO_GOLDEN = "no golden case is chosen, only Python cases, which --tier full runs"
 

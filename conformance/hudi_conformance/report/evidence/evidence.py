@@ -20,7 +20,12 @@ from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants.harness.score import Kill, recorded_kills
 from hudi_conformance.report.evidence import source_facts
 from hudi_conformance.report.evidence.file_cache import FileCache, cache_folder
-from hudi_conformance.requirements.requirement import VERSIONS, holds_for_each_version, versions_of_golden_case
+from hudi_conformance.requirements.requirement import (
+    VERSIONS,
+    can_choose_version,
+    holds_for_each_version,
+    versions_of_golden_case,
+)
 
 #: The source checkout; of an installed package there is none.
 ROOT = Path(__file__).parents[4]
@@ -215,7 +220,7 @@ def golden_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
                 case,
                 needs=tuple(case["needs"]),
                 versions=versions,
-                for_each_version="table" in case and len(versions) > 1,
+                for_each_version=can_choose_version(case.get("table"), versions),
             )
         )
     return tuple(sorted(found, key=lambda c: c.id))
