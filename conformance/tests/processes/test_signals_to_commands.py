@@ -62,6 +62,13 @@ def processes_with(mark: str) -> Iterator[int]:
                 yield int(folder.name)
 
 
+def has_loaded(library: str, process: int) -> bool:
+    """Whether a process has this library in its memory; it may have ended meanwhile."""
+    with suppress(OSError):
+        return library in Path(f"/proc/{process}/maps").read_text()
+    return False
+
+
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """An empty folder with a short path: those of sockets below it are limited to 104 bytes."""
@@ -69,20 +76,26 @@ def folder() -> Iterator[Path]:
         yield Path(path)
 
 
-def check_signal(name: str, number: signal.Signals, tmp_path: Path, folder: Path) -> None:
-    """Start the command, wait for its children, send the signal, and look for what stays in `folder`."""
+def check_signal(
+    command: tuple[list[str], int], number: signal.Signals, tmp_path: Path, folder: Path, library: str = ""
+) -> None:
+    """Start the command, wait for its children, send the signal, and look for what stays in `folder`.
+
+    The signal is not sent before one of the processes has loaded `library`.
+    """
     mark = f"TEST_MARK={uuid4()}"
     adapter = tmp_path / "adapter.py"
     adapter.write_text(ADAPTER)
     places = {"ADAPTER": f"{sys.executable} {adapter}", "REPORT": str(tmp_path / "report")}
-    arguments, children = COMMANDS[name]
+    arguments, children = command
     environment = os.environ | {"TMPDIR": str(folder), "TEST_MARK": mark.partition("=")[2]}
     environment.pop("HUDI_CONFORMANCE_LASTING_TMPDIR", None)
-    command = [sys.executable, "-c", START, *(places.get(word, word) for word in arguments)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as process:
+    program = [sys.executable, "-c", START, *(places.get(word, word) for word in arguments)]
+    with subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as process:
         deadline = time.monotonic() + 120
         while process.poll() is None and time.monotonic() < deadline:
-            if list(folder.glob("hudicf-*")) and len(list(processes_with(mark))) >= children:
+            found = list(processes_with(mark))
+            if list(folder.glob("hudicf-*")) and len(found) >= children and any(has_loaded(library, one) for one in found):
                 break
             time.sleep(0.02)
         assert process.poll() is None, "the command has ended before the signal"
@@ -99,7 +112,7 @@ def check_signal(name: str, number: signal.Signals, tmp_path: Path, folder: Path
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda one: one.name)
 def test_signal_to_a_command_with_an_adapter(number: signal.Signals, tmp_path: Path, folder: Path) -> None:
     """`run` ends with its adapter, and with the process that the adapter started in a session of its own."""
-    check_signal("run", number, tmp_path, folder)
+    check_signal(COMMANDS["run"], number, tmp_path, folder)
 
 
 @pytest.mark.long
@@ -107,4 +120,13 @@ def test_signal_to_a_command_with_an_adapter(number: signal.Signals, tmp_path: P
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_signal_to_each_command(name: str, number: signal.Signals, tmp_path: Path, folder: Path) -> None:
     """The same for all commands that start processes, or that may run long."""
-    check_signal(name, number, tmp_path, folder)
+    check_signal(COMMANDS[name], number, tmp_path, folder)
+
+
+@pytest.mark.apache_hudi
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda one: one.name)
+@pytest.mark.parametrize("engine", ["apache-hudi@1.2.0", "apache-hudi-java@1.2.0"])
+def test_signal_to_a_run_with_a_jvm(engine: str, number: signal.Signals, tmp_path: Path, folder: Path) -> None:
+    """`run` ends with its JVM, and with the temporary files of the JVM."""
+    command = ["run", engine, "--tier", "golden", "--jobs", "1", "--report", "REPORT"]
+    check_signal((command, 2), number, tmp_path, folder, library="libjvm.so")

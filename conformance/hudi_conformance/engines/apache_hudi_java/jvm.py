@@ -34,7 +34,8 @@ class Machine(JavaBridge):
             *JVM_FLAGS.split(),
             "-Duser.timezone=UTC",
             "-Djol.skipHotspotSAAttach=true",  # measuring objects would look for an agent for ten seconds
-            # A JVM that crashes writes its report to a temporary folder, not to the working directory.
+            # The files of the JVM, and its report if it crashes, are deleted with this folder.
+            f"-Djava.io.tmpdir={self._folder.name}",
             f"-XX:ErrorFile={self._folder.name}/hs_err.log",
             *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED),
             jvmpath=java_library(),

@@ -73,8 +73,10 @@ class Session(JavaBridge):
         here = {
             "spark.jars": ",".join(map(str, jars)),
             "spark.sql.warehouse.dir": self._folder.name,
-            # A JVM that crashes writes its report to a temporary folder, not to the working directory.
-            "spark.driver.extraJavaOptions": f"{flags} -XX:ErrorFile={self._folder.name}/hs_err.log",
+            # The files of the JVM, and its report if it crashes, are deleted with this folder.
+            "spark.driver.extraJavaOptions": (
+                f"{flags} -Djava.io.tmpdir={self._folder.name} -XX:ErrorFile={self._folder.name}/hs_err.log"
+            ),
         }
         for key, value in {**SPARK_OPTIONS, **session_options(), **here, **stores}.items():
             builder = builder.config(key, value)
