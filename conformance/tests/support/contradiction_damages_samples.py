@@ -9,7 +9,7 @@ import timeline_damages_samples as timeline
 import validated_tables_samples as t
 from damages_samples import Damage
 
-from hudi_reference import rollback
+from hudi_reference import restore, rollback, savepoint
 from hudi_reference.layout.names import join_path, split_path
 from hudi_reference.layout.properties import PROPERTIES_PATH
 from hudi_reference.metadata.writer import first_log_file
@@ -27,6 +27,37 @@ def rolled_back() -> Storage:
     table = t.reopened(storage)
     rollback(table, table.timeline.completed[-1].requested)
     return storage
+
+
+def restored() -> Storage:
+    """Three writes, of which a restore rolled the last one back."""
+    storage = t.copy_on_write()
+    table = t.reopened(storage)
+    savepoint(table, table.timeline.completed[-2].requested)
+    restore(t.reopened(storage), table.timeline.completed[-2].requested)
+    return storage
+
+
+def _other_target_of_restore(record: Any) -> None:
+    for found in record["hoodieRestoreMetadata"].values():
+        _other_target(found[0])
+
+
+def _delete_more(record: Any) -> None:
+    """The result of a rollback has one more file."""
+    done = next(iter(record["partitionMetadata"].values()))
+    done["successDeleteFiles"] = [*(done["successDeleteFiles"] or ()), "f-0_0-0-0_20200101000000000.parquet"]
+
+
+def _complete_in_month(month: str) -> Callable[[Storage], None]:
+    """The last write completed in that month of its year."""
+
+    def edit(storage: Storage) -> None:
+        path = t.completed(storage, "commit")
+        before, _, after = path.rpartition("_")
+        t.move(storage, path, f"{before}_{after[:4]}{month}{after[6:]}")
+
+    return edit
 
 
 def _append(line: bytes) -> Callable[[Storage], None]:
@@ -213,5 +244,9 @@ CONTRADICTION_DAMAGES = (
     Damage("two compactions of the same log files", "replacements.merged-once", "SVC-004", t.compacted, _compact_again,
            ("CMP-003", "TT-005")),
     Damage("a rollback of another write", "removal-plans.targets", "TL-020", rolled_back, _in_last("rollback", _other_target)),
+    Damage("a restore of another write", "removal-plans.targets", "TL-024", restored,
+           _in_last("restore", _other_target_of_restore)),
+    Damage("a rollback that deleted more", "removal-plans.rolled-back", "TL-035", rolled_back, _in_last("rollback", _delete_more)),
+    Damage("the month 13", "timeline.calendar", "TL-027", t.copy_on_write, _complete_in_month("13"), ("TT-005",)),
     Damage("cleaned files that no plan has", "removal-plans.cleaned", "TL-035", t.cleaned, _forget_planned_files),
 )  # fmt: skip

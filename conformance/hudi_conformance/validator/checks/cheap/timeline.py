@@ -17,6 +17,8 @@ from hudi_reference.timeline.instants.version_6 import read_json_record
 
 #: A name with the form of an instant, whatever its action.
 _LIKE_AN_INSTANT = re.compile(r"(\d{14}|\d{17})(_(\d{14}|\d{17}))?\.[A-Za-z]+(\.requested|\.inflight)?", re.ASCII)
+#: The beginning of a time: year, month, day and hour.
+_HOUR = re.compile(r"\d{4}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])", re.ASCII)
 RESTORE = "restore the file from another copy of the table"
 _DAY = 86_400_000
 
@@ -177,6 +179,20 @@ def _future(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
         )  # fmt: skip
 
 
+def _calendar(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-027: a time has a month, a day and an hour if the other times of the table do. A counter may have any digits."""
+    times = [(one, time) for one in table.timeline.instants for time in (one.requested, one.completion) if time is not None]
+    wrong = [(instant, time) for instant, time in times if not _HOUR.match(time)]
+    tally.looked("TL-027", at=len(times))
+    for instant, time in wrong if len(wrong) < len(times) else ():
+        yield Finding(
+            "TL-027", "cosmetic", table.path_of(instant),
+            "The order of times counts; engines fail that read the time for a query, a clean by hours or archiving.",
+            "a month up to 12, a day up to 31 and an hour up to 23, as in the other times", time,
+            "restore the file of the action from another copy of the table", key=instant.requested,
+        )  # fmt: skip
+
+
 def _time_of(milliseconds: int) -> str:
     moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
     return f"{moment:%Y%m%d%H%M%S}{milliseconds % 1000:03}"
@@ -219,5 +235,6 @@ CHECKS = (
     Check("timeline.one-action-for-a-time", ("TL-034",), "cheap", _one_action_for_a_time),
     Check("timeline.completion-times", ("TT-003",), "cheap", _completion_times),
     Check("timeline.future", ("TT-005",), "cheap", _future),
+    Check("timeline.calendar", ("TL-027",), "cheap", _calendar, tables="data"),
     Check("timeline.table-type", ("TL-038", "TYP-002"), "cheap", _types),
 )

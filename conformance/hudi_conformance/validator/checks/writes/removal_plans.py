@@ -1,4 +1,4 @@
-"""What rollbacks and cleans say that they did, against their plans."""
+"""What rollbacks, restores and cleans say that they did, against their plans."""
 
 from collections.abc import Iterator
 
@@ -24,15 +24,27 @@ def _completed(table: StoredTable, action: str) -> Iterator[tuple[Instant, Remov
 
 
 def _targets(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """TL-020: a rollback rolls back the write of its plan."""
+    """TL-020, TL-024: a rollback rolls back the write of its plan, and a restore the actions of its plan."""
+    for action, rule in (("rollback", "TL-020"), ("restore", "TL-024")):
+        for instant, planned, done in _completed(table, action):
+            tally.looked(rule)
+            if done.targets.keys() - planned.pending_targets and planned.pending_targets:
+                yield Finding(
+                    rule, "cosmetic", table.path_of(instant),
+                    "Readers follow the timeline; a validation or a restore takes another write for rolled back.",
+                    f"those of the plan: {', '.join(sorted(planned.pending_targets))}", ", ".join(sorted(done.targets)),
+                    RESTORE,
+                )  # fmt: skip
+
+
+def _rolled_back(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-035: a rollback deletes the files of its plan and no others."""
     for instant, planned, done in _completed(table, "rollback"):
-        tally.looked("TL-020")
-        if done.targets.keys() - planned.pending_targets and planned.pending_targets:
+        tally.looked("TL-035")
+        if more := sorted(done.rolled_back.keys() - planned.planned.keys()):
             yield Finding(
-                "TL-020", "cosmetic", table.path_of(instant),
-                "Readers follow the timeline; a validation or a restore takes another write for rolled back.",
-                f"the write of the plan: {', '.join(sorted(planned.pending_targets))}", ", ".join(sorted(done.targets)),
-                RESTORE,
+                "TL-035", "cosmetic", table.path_of(instant), "The files may have been those of another write.",
+                f"the {len(planned.planned)} files of the plan", f"also {more[0]}"[:300], RESTORE, key=more[0],
             )  # fmt: skip
 
 
@@ -49,6 +61,7 @@ def _cleaned(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
 
 
 CHECKS = (
-    Check("removal-plans.targets", ("TL-020",), "cheap", _targets, tables="data"),
+    Check("removal-plans.targets", ("TL-020", "TL-024"), "cheap", _targets, tables="data"),
+    Check("removal-plans.rolled-back", ("TL-035",), "cheap", _rolled_back, tables="data"),
     Check("removal-plans.cleaned", ("TL-035",), "cheap", _cleaned, tables="data"),
 )
