@@ -6,8 +6,8 @@ are compared. In both cases a change is a change of the table's rows: a record t
 change (ER-105).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +17,7 @@ from hudi_reference.files.log.block import Block, BlockType, CorruptBlock
 from hudi_reference.files.log.cdc import Operation
 from hudi_reference.files.log.content import decode_rows
 from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.layout.names import split_path
 from hudi_reference.query.file_groups import FileGroups, FileSlice, GroupId
 from hudi_reference.query.incremental import Window
 from hudi_reference.query.retention import files_were_cleaned, was_cleaned
@@ -32,6 +33,8 @@ from hudi_reference.timeline.contents.metadata import CommitMetadata, WriteStat
 from hudi_reference.timeline.history.archived import archived_commits
 from hudi_reference.timeline.instants.instant import Instant
 
+#: What errors call the place of logged images.
+_LOGGED = "change-capture file"
 #: The columns with the requested time of the write, and with the record key.
 TIME, RECORD_KEY = "ts_ms", "record_key"
 
@@ -47,6 +50,8 @@ class GroupChange:
     before: FileSlice | None
     after: FileSlice | None
     logs: tuple[str, ...] = ()
+    #: A file that is missing in the slice `before`, and one in the slice `after`; none if it is complete.
+    missing: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def completion(self) -> str:
@@ -62,6 +67,8 @@ class ChangePlan:
     timeline: Timeline
     groups: FileGroups
     is_legacy: bool = False
+    #: Instants and paths of the files of each group that the cleans after a time deleted.
+    deleted: Callable[[str], Mapping[GroupId, list[tuple[str, str]]]] = field(default=lambda time: {})
 
     def changes(self, window: Window) -> list[GroupChange]:
         """The changes of each file group by each write of the window. Raises InvalidQuery if files of a change were cleaned."""
@@ -93,12 +100,20 @@ class ChangePlan:
         for partition, file_ids in sorted(commit.replaced.items()):
             for file_id in sorted(file_ids):
                 old = self._slice((partition, file_id), before)
-                if old is None:
-                    raise self._file_missing(instant, f"{partition}/{file_id}".strip("/"))
-                yield self._require_files(GroupChange(instant, old, None))
+                path = f"{partition}/{file_id}".strip("/") if old is None else self._newer_file(old, instant, before)
+                if old is None or path is not None:
+                    raise self._file_missing(instant, path or "")
+                yield self._require_files(GroupChange(instant, old, None, missing=_missing_files(old, None)))
         for group, stats in _group_stats(commit.stats):
-            change = GroupChange(instant, self._slice(group, before), self._slice(group, after), _logs_of(stats))
-            yield change if change.logs else self._require_files(change, stats)
+            old, new = self._slice(group, before), self._slice(group, after)
+            change = GroupChange(instant, old, new, _logs_of(stats), _missing_files(old, new, stats))
+            yield change if change.logs else self._require_files(change)
+
+    def _newer_file(self, old: FileSlice, instant: Instant, before: Timeline) -> str | None:
+        """A deleted file of the group that the write replaced: then an older slice, which a savepoint kept, is not the last."""
+        files = self.deleted(instant.requested).get(old.group, ())
+        newer = (path for time, path in files if time > old.base_instant and before.completion_of(time) is not None)
+        return next(newer, None)
 
     def _slice(self, group: GroupId, timeline: Timeline) -> FileSlice | None:
         """The latest slice of a group as of an earlier timeline."""
@@ -107,21 +122,33 @@ class ChangePlan:
         return None if then is None else then.latest
 
     @implements("CLN-003", "TL-036")
-    def _require_files(self, change: GroupChange, stats: Iterable[WriteStat] = ()) -> GroupChange:
+    def _require_files(self, change: GroupChange) -> GroupChange:
         """The change, if all its files exist. Raises InvalidQuery or MissingDataFile otherwise."""
-        for state in (change.before, change.after):
-            if state is not None and state.missing:
-                raise self._file_missing(change.instant, state.path(min(state.missing)))
-        before = () if change.before is None else change.before.files
-        for stat in stats:
-            if change.after is None or stat.path not in change.after.paths:
-                raise self._file_missing(change.instant, stat.path)
-            if not stat.is_log and stat.previous_base_file and stat.previous_base_file not in before:
-                raise self._file_missing(change.instant, stat.previous_base_file)
+        for path in change.missing.values():
+            raise self._file_missing(change.instant, path)
         return change
 
     def _file_missing(self, instant: Instant, path: str) -> HudiError:
-        return files_were_cleaned(instant.requested, None, path) if was_cleaned(self.timeline) else missing_data_file(path)
+        return _error_of(self.timeline, instant, path)
+
+
+def _error_of(timeline: Timeline, instant: Instant, path: str) -> HudiError:
+    """The error for a file that is missing in a change of this instant."""
+    return files_were_cleaned(instant.requested, None, path) if was_cleaned(timeline) else missing_data_file(path)
+
+
+def _missing_files(before: FileSlice | None, after: FileSlice | None, stats: Iterable[WriteStat] = ()) -> dict[str, str]:
+    """A file that is missing in each of the slices before and after a write with these statistics."""
+    found = {
+        side: one.path(min(one.missing)) for side, one in ((BEFORE, before), (AFTER, after)) if one is not None and one.missing
+    }
+    known = () if before is None else before.files
+    for stat in stats:
+        if after is None or stat.path not in after.paths:
+            found.setdefault(AFTER, stat.path)
+        if not stat.is_log and stat.previous_base_file and stat.previous_base_file not in known:
+            found.setdefault(BEFORE, stat.previous_base_file)
+    return found
 
 
 def _group_stats(stats: Iterable[WriteStat]) -> list[tuple[GroupId, list[WriteStat]]]:
@@ -146,7 +173,7 @@ class ChangeQuery:
     @property
     def columns(self) -> list[pa.Field]:
         """The columns of images: those of the table, without its meta columns."""
-        return [field for field in self.reader.schema if field.name not in META_COLUMNS]
+        return [column for column in self.reader.schema if column.name not in META_COLUMNS]
 
     @property
     def schema(self) -> pa.Schema:
@@ -164,16 +191,22 @@ class ChangeQuery:
         times = pa.chunked_array([pa.repeat(change.instant.requested, rows.num_rows)])
         return conform(rows.append_column(TIME, times), self.schema, "images")
 
+    @implements("CLN-003")
     def _state_before(self, change: GroupChange) -> State:
+        if BEFORE in change.missing:
+            raise _error_of(self.reader.scanner.timeline, change.instant, change.missing[BEFORE])
         return self._state(change.before, change.completion)
 
+    @implements("CLN-003")
     def _state_after(self, change: GroupChange) -> State:
+        if AFTER in change.missing:
+            raise _error_of(self.reader.scanner.timeline, change.instant, change.missing[AFTER])
         return self._state(change.after, f"{change.completion}!")
 
     @implements("TYP-012", "RDR-006")
     def _state(self, file_slice: FileSlice | None, time: str) -> State:
         """The merged rows of a slice just before a time."""
-        names = [KEY, *(field.name for field in self.columns)]
+        names = [KEY, *(column.name for column in self.columns)]
         if file_slice is None:
             rows = pa.schema([self.reader.schema.field(name) for name in names]).empty_table()
         else:
@@ -210,10 +243,25 @@ class ChangeQuery:
         """Logged changes with both images; images that the mode omits are looked up by key in the slices."""
         images = {}
         for side, state in ((BEFORE, self._state_before), (AFTER, self._state_after)):
-            logged = side in rows.column_names
-            images[side] = rows.column(side) if logged else _look_up_images(rows.column(RECORD_KEY), state(change))
+            if side in rows.column_names:
+                images[side] = self._logged_images(rows.column(side), change)
+            else:
+                images[side] = _look_up_images(rows.column(RECORD_KEY), state(change))
         found = pa.table({OPERATION: rows.column(OPERATION), **images})
-        return conform(found, self.schema.remove(1), "change-capture file")
+        return conform(found, self.schema.remove(1), _LOGGED)
+
+    @implements("LF-038", "LAY-008")
+    def _logged_images(self, logged: pa.ChunkedArray, change: GroupChange) -> pa.ChunkedArray:
+        """Images as the table has them: columns under their present names, and with those that no data file has."""
+        by_id, dropped = self.reader.by_id, self.reader.dropped
+        found = logged if by_id is None else by_id.renamed_images(logged, change.instant.requested)
+        if dropped is None:
+            return found
+        images = conform(pa.table({BEFORE: found}), pa.schema([(BEFORE, pa.struct(self.columns))]), _LOGGED).column(BEFORE)
+        rows = dropped.filled(pa.table(images.flatten(), schema=pa.schema(self.columns)), split_path(change.logs[0])[0])
+        columns = [column.combine_chunks() for column in rows.columns]
+        missing = images.is_null().combine_chunks()
+        return pa.chunked_array([pa.StructArray.from_arrays(columns, fields=self.columns, mask=missing)])
 
 
 @implements("BLK-033")

@@ -12,6 +12,7 @@ from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.actions import load_action
 from hudi_reference.timeline.contents.metadata import CommitMetadata
+from hudi_reference.timeline.history.archived import archived_commits, metadata_of
 from hudi_reference.timeline.history.history import END_OF_TIME
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import COMMITS, State
@@ -23,7 +24,9 @@ def check_retained(storage: Storage, properties: TableProperties, timeline: Time
     first = _first_retained(storage, properties, timeline, time)
     if time >= first:
         return
-    newest = max((commit.requested for commit in timeline.commits if commit.requested <= time), default="")
+    # Archived writes count, too: a savepointed write stays active when later ones are archived.
+    writes = (found.requested for found in timeline.requested_between(end=time) if found.action in COMMITS)
+    newest = max(writes, default="")
     if any((i.requested, i.action) == (newest, "savepoint") for i in timeline.completed):
         return
     raise InvalidQuery(
@@ -46,31 +49,45 @@ def check_begun(timeline: Timeline, time: str) -> None:
 
 
 def _first_retained(storage: Storage, properties: TableProperties, timeline: Timeline, time: str) -> str:
-    """The first instant whose files are certain to exist; "" if the table was never cleaned."""
-    if earliest := _earliest_to_retain(storage, properties, timeline):
-        return earliest
-    start = timeline.start or ""
-    if time >= start:  # the reader finds missing files of the active timeline, and `check_whole` the others
-        return ""
-    return start if was_cleaned(timeline) else ""
+    """The first instant from `time` on whose files are certain to exist; "" if no clean deleted files of `time`."""
+    start = _start(timeline)
+    # What the reader and `check_whole` know of the active timeline shows the files that such a clean deleted since `start`.
+    unknown = start if time < start else ""
+    return max((earliest or unknown for earliest in _earliest_retained(storage, properties, timeline, time)), default="")
 
 
-def _earliest_to_retain(storage: Storage, properties: TableProperties, timeline: Timeline) -> str:
-    """The earliest retained instant of the last clean on the active timeline; "" without a clean, or if its policy has none."""
-    cleans = [found for found in timeline.completed if found.action == "clean"]
-    record: Mapping[str, Any] = (load_action(storage, properties, cleans[-1]) if cleans else None) or {}
-    return str(record.get("earliestCommitToRetain") or "")
+def _start(timeline: Timeline) -> str:
+    """The first write before which others may be archived; if all active writes are savepointed, the last of them."""
+    return timeline.start or max((commit.requested for commit in timeline.commits), default="")
+
+
+@implements("CLN-003", "CLN-005")
+def _earliest_retained(storage: Storage, properties: TableProperties, timeline: Timeline, time: str) -> Iterator[str]:
+    """The earliest instant that each clean requested after `time` retained; "" if that is not known.
+
+    Earlier cleans have deleted no file of the state at `time`. Each clean counts, not only the last one: its settings may have
+    been others. It is not known of archived cleans, of those by versions, and of one that has begun and did not complete.
+    """
+    for found in timeline.instants:
+        if found.action != "clean" or found.requested <= time or found.state is State.REQUESTED:
+            continue
+        record: Mapping[str, Any] | None = None
+        if found.state is State.COMPLETED:
+            record = load_action(storage, properties, found)
+        yield str((record or {}).get("earliestCommitToRetain") or "")
+    if time < _start(timeline) and any(found.action == "clean" for found in timeline.archived.instants(begin=time)):
+        yield ""
 
 
 @implements("CLN-003", "CLN-005")
 def check_state_retained(storage: Storage, properties: TableProperties, timeline: Timeline, time: str) -> None:
     """Raises InvalidQuery if a clean may have deleted files of the state at `time`, part of which archived writes made.
 
-    The metadata of archived writes is not read, so the state is known only from the earliest instant that the last clean
+    The metadata of archived writes is not read, so the state is known only from the earliest instant on that all later cleans
     retained.
     """
-    first = _earliest_to_retain(storage, properties, timeline) or END_OF_TIME
-    if time < first and was_cleaned(timeline):
+    first = max((one or END_OF_TIME for one in _earliest_retained(storage, properties, timeline, time)), default="")
+    if time < first:
         raise files_were_cleaned(time, None if first == END_OF_TIME else first)
 
 
@@ -96,10 +113,10 @@ def check_whole(storage: Storage, properties: TableProperties, timeline: Timelin
         InvalidQuery: a file was cleaned.
         MissingDataFile: a file is missing, and the table was never cleaned.
     """
-    if time < (timeline.start or ""):
+    if time < _start(timeline):
         return  # files that archived writes superseded are not known; `check_retained` covers this case
     later = [commit for commit in timeline.commits if commit.requested > time]
-    path = find_missing_file(storage, properties, later, then)
+    path = find_missing_file(storage, properties, later, then) or _find_cleaned_file(storage, properties, timeline, then, time)
     if path is None:
         return
     if not was_cleaned(timeline):
@@ -108,6 +125,50 @@ def check_whole(storage: Storage, properties: TableProperties, timeline: Timelin
         "the files of this time were cleaned", rule="CLN-003", path=path, expected="a later time, or a savepointed instant",
         found=time,
     )  # fmt: skip
+
+
+@implements("CLN-003", "CLN-006")
+def _find_cleaned_file(
+    storage: Storage, properties: TableProperties, timeline: Timeline, then: FileGroups, time: str
+) -> str | None:
+    """The path of a deleted file that is newer than the newest slice of its group in the state `then` at `time`.
+
+    If a savepoint keeps an older slice of a group, and the write of the deleted one was archived, only the clean shows it.
+    """
+    for group, files in deleted_files(storage, properties, timeline, time).items():
+        known = then.groups.get(group)
+        newest = known.slices[0].base_instant if known is not None else ""
+        for instant, path in files:
+            is_newer = newest < instant <= time and timeline.completion_of(instant) is not None
+            if is_newer and group not in then.replaced and not _was_replaced(timeline, group, instant, time):
+                return path
+    return None
+
+
+def _was_replaced(timeline: Timeline, group: GroupId, begin: str, end: str) -> bool:
+    """Whether an archived write requested in this time replaced the group."""
+    commits = archived_commits(timeline.archived, begin, end).values()
+    return any(group[1] in commit.replaced.get(group[0], ()) for commit in commits)
+
+
+@implements("CLN-003", "TL-013")
+def deleted_files(
+    storage: Storage, properties: TableProperties, timeline: Timeline, time: str
+) -> Mapping[GroupId, list[tuple[str, str]]]:
+    """Instants and paths of the files of each group that the cleans requested after `time` deleted."""
+    cleans = (i for i in timeline.completed if i.action == "clean" and i.requested > time)
+    records: list[Mapping[str, Any] | None] = [load_action(storage, properties, clean) for clean in cleans]
+    if time < _start(timeline):
+        archived = timeline.archived.actions(begin=time, plan=False)
+        records += [metadata_of(one, "a clean in the history") for one in archived if one.instant.action == "clean"]
+    found: dict[GroupId, list[tuple[str, str]]] = {}
+    for record in records:
+        for partition, cleaned in ((record and record.get("partitionMetadata")) or {}).items():
+            for name in (path.rpartition("/")[2] for path in cleaned.get("successDeleteFiles") or ()):
+                file = parse_data_file_name(name)
+                if file is not None and not is_change_file(name):
+                    found.setdefault((partition, file.file_id), []).append((file.instant, join_path(partition, name)))
+    return found
 
 
 @implements("CLN-003")

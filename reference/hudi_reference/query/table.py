@@ -28,7 +28,7 @@ from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_col
 from hudi_reference.query.pruning.partition_pruning import prune_partitions
 from hudi_reference.query.pruning.predicates import Comparison, compare, matching_rows
 from hudi_reference.query.pruning.table_indexes import Filter, OpenIndexes, TableIndexes, no_indexes
-from hudi_reference.query.retention import check_begun, check_retained, check_whole
+from hudi_reference.query.retention import check_begun, check_retained, check_whole, deleted_files
 from hudi_reference.query.schema_history import field_id_mapping, read_schema_versions
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.write_hooks import NO_HOOKS, WriteHooks
@@ -43,6 +43,7 @@ from hudi_reference.schema.avro import (
     with_meta_columns,
     without_meta_columns,
 )
+from hudi_reference.schema.field_ids import FieldIdMapping
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.instants.time_parsing import instant_of
@@ -58,8 +59,8 @@ class View:
     timeline: Timeline
     groups: FileGroups
     schema: AvroSchema
-    #: The saved schema history of the table, if columns are matched by field ids.
-    saved: Sequence[str] = ()
+    #: Matches columns by the field ids of the schema history; None if columns are matched by name.
+    by_id: FieldIdMapping | None = None
     #: The indexes that a query may use; None if there are none.
     indexes: TableIndexes | None = None
 
@@ -75,7 +76,7 @@ class View:
             merging=merging_of(properties, table.mergers, schema),
             key_fields=() if properties.populates_meta_fields else properties.record_key,
             dropped=dropped,
-            by_id=field_id_mapping(self.saved, self.groups) if table.schema_on_read else None,
+            by_id=self.by_id,
             allows_partial_blocks=not properties.is_legacy,
             may_keep_names=not properties.was_created_at_version_8,
             file_ids=frozenset(file_id for _, file_id in self.groups.groups),
@@ -145,8 +146,8 @@ class Table:
         schema = schema_of(groups.commits, self.properties) or self._schema_of_a_base_file(groups)
         if schema is None:  # no write had completed then: the columns are the present ones
             schema = EMPTY_SCHEMA if as_of is None else self.view().schema
-        saved = read_schema_versions(self.storage, whole) if self.schema_on_read else ()
-        return View(timeline, groups, schema, saved, None if listing is None else listing.indexes)
+        by_id = field_id_mapping(read_schema_versions(self.storage, whole), groups) if self.schema_on_read else None
+        return View(timeline, groups, schema, by_id, None if listing is None else listing.indexes)
 
     def _listing(self, timeline: Timeline, where: Sequence[Comparison]) -> QueryListing:
         """The listing of the partitions that a filter needs."""
@@ -251,7 +252,8 @@ class Table:
         query = ChangeQuery(view.reader(self))
         names, comparisons = list(query.schema.names if columns is None else columns), list(where)
         check_columns([*names, *(column for column, _, _ in comparisons)], query.schema)
-        plan = ChangePlan(view.timeline, view.groups, self.properties.is_legacy)
+        deleted = partial(deleted_files, self.storage, self.properties, view.timeline)
+        plan = ChangePlan(view.timeline, view.groups, self.properties.is_legacy, deleted)
         parts = [query(change) for change in plan.changes(window)]
         return matching_rows(pa.concat_tables([query.schema.empty_table(), *parts]), comparisons).select(names)
 

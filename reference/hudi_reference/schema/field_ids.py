@@ -101,6 +101,11 @@ class FieldIdMapping:
         columns = [self._column(rows.column(name), found) for name, found in chosen]
         return pa.table(columns, names=[self._names[found.id] for _, found in chosen])
 
+    def renamed_images(self, rows: pa.ChunkedArray, instant: str) -> pa.ChunkedArray:
+        """Rows that the instant logged as structs, under the names of the query, see `_type`."""
+        version = self.history.at(instant)
+        return rows if version is None else self._column(rows, IdField(-1, "row", version))
+
     def _column(self, column: pa.ChunkedArray, found: IdField) -> pa.ChunkedArray:
         kind = self._type(column.type, found.parts)
         return column if kind == column.type else pa.chunked_array([chunk.view(kind) for chunk in column.chunks], kind)

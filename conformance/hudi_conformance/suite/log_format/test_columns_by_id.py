@@ -6,7 +6,7 @@ stores it.
 
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_time, table_folder
 from hudi_reference import create_table
 from hudi_reference.schema.avro import META_COLUMNS, arrow_schema
 
@@ -46,7 +46,9 @@ def schema_version(instant: str, ids: dict[str, int]) -> dict[str, Any]:
 CHANGES = ((BEFORE, FIRST), (AFTER, SECOND))
 
 
-def create_altered_table(uri: str, changes: Sequence[tuple[dict[str, int], list[Row]]] = CHANGES) -> list[str]:
+def create_altered_table(
+    uri: str, changes: Sequence[tuple[dict[str, int], list[Row]]] = CHANGES, properties: Mapping[str, str] | None = None
+) -> list[str]:
     """Create a table whose columns were renamed, dropped and added between its commits; return the instants."""
     table = create_table(
         uri,
@@ -55,8 +57,9 @@ def create_altered_table(uri: str, changes: Sequence[tuple[dict[str, int], list[
         record_key=("id",),
         table_type="COPY_ON_WRITE",
         options=GROWING,
+        properties=properties,
     )
-    instants = [table.bulk_insert(pa.Table.from_pylist(rows)) for _, rows in changes]
+    instants = [table.upsert(pa.Table.from_pylist(rows)) for _, rows in changes]
     versions = [schema_version(instant, ids) for instant, (ids, _) in zip(instants, changes, strict=True)]
     meta = table_folder(uri) / ".hoodie"
     for instant, (ids, _), known in list(zip(instants, changes, versions, strict=True))[1:]:
@@ -143,6 +146,41 @@ def test_time_travel_between_two_schema_changes(engine: Client, new_uri: Callabl
         {"id": "2", "new": None, "old": None},
         {"id": "3", "new": "b", "old": "c"},
     ]
+
+
+#: An update under the first version, between the insert and the change of the schema.
+UPDATE: list[Row] = [{"id": "1", "old": "a2", "gone": "x"}]
+UPDATED = (CHANGES[0], (BEFORE, UPDATE), CHANGES[1])
+#: The inserted record, the updated one, and the one of the last write, with the names of the last version.
+INSERTED, CHANGED, LAST = (
+    {"id": "1", "new": "a", "old": None}, {"id": "1", "new": "a2", "old": None}, {"id": "3", "new": "b", "old": "c"},
+)  # fmt: skip
+
+
+@pytest.mark.needs(*NEEDS, "read.incremental")
+@pytest.mark.requirements("LF-038", "TYP-009")
+def test_windows_before_a_schema_change_have_its_names(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TYP-009: a window that ends before a column was renamed has its values under the present name, as one that ends later."""
+    uri = new_uri()
+    first, second, third = (completion_time(uri, instant) for instant in create_altered_table(uri, UPDATED))
+    for begin, end, rows in ((first, second, [CHANGED]), (first, third, [CHANGED, LAST]), (second, third, [LAST])):
+        assert read_rows(engine, uri, kind="incremental", begin=begin, end=end, by_id=True) == rows
+
+
+@pytest.mark.needs(*NEEDS, "read.cdc")
+@pytest.mark.requirements("LF-038", "TYP-012")
+@pytest.mark.parametrize("mode", ["OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"])
+def test_changes_before_a_schema_change_have_its_names(engine: Client, new_uri: Callable[[], str], mode: str) -> None:
+    """TYP-012: the images of a change from before a column was renamed have its values under the present name, whether a
+    change-capture file has them under the former name, or the mode omits them and they are read from the file slices.
+    """
+    uri = new_uri()
+    captured = {**CAPTURED, "hoodie.table.cdc.supplemental.logging.mode": mode}
+    first, second, third = (completion_time(uri, one) for one in create_altered_table(uri, UPDATED, captured))
+    update, insert = ("u", INSERTED, CHANGED), ("i", None, LAST)
+    for begin, end, changes in ((first, second, [update]), (second, third, [insert]), (first, third, [update, insert])):
+        found = engine.read(uri, Query("cdc", begin=begin, end=end, by_id=True)).to_pylist()
+        assert [(one["op"], one["before"], one["after"]) for one in found] == changes
 
 
 #: How the fields of a record are stored in a column: its Avro type, its type in the history, and values made of the record's.

@@ -15,9 +15,11 @@ from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.query.damage_checks import NO_CHECKS
 from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.query.plan import schema_of
+from hudi_reference.query.schema_history import field_id_mapping, read_schema_versions
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import EMPTY_SCHEMA, Table, View
 from hudi_reference.schema.avro import AvroSchema, parse_schema, without_meta_columns
+from hudi_reference.schema.field_ids import FieldIdMapping
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import CommitMetadata, WriteStat
@@ -48,7 +50,15 @@ class Opened:
     @cached_property
     def view(self) -> View:
         """Its present state."""
-        return View(self.timeline, self.groups, self._schema)
+        return View(self.timeline, self.groups, self._schema, self.by_id)
+
+    @cached_property
+    def by_id(self) -> FieldIdMapping | None:
+        """Matches columns by the field ids of the schema history; None if no statement changed the schema, or it is damaged."""
+        try:
+            return field_id_mapping(read_schema_versions(self.storage, self.timeline), self.groups)
+        except HudiError:
+            return None
 
     @cached_property
     def _schema(self) -> AvroSchema:

@@ -175,7 +175,9 @@ def _files_to_delete(situation: Situation, going: Collection[Instant]) -> tuple[
     """
     storage, timeline = situation.storage, situation.timeline
     requested = {instant.requested for instant in going}
-    start = next(i.requested for i in timeline.writes if i.requested not in requested | situation.savepointed)
+    left = [instant.requested for instant in timeline.writes if instant.requested not in requested]
+    # If only savepointed writes stay, the next write starts the timeline: files of earlier writes must be gone before it does.
+    start = next((time for time in left if time not in situation.savepointed), left[-1])
     writes = (instant for instant in going if instant.action in COMMITS)
     named = {instant.requested: load_commit(storage, situation.properties, instant).paths for instant in writes}
     markers = (info.path for instant in sorted(requested) for info in storage.list(folder_of(instant)))

@@ -118,7 +118,8 @@ def _replacing_bound(situation: Situation) -> Bound | None:
     replacing = [i for i in situation.timeline.instants if ACTIONS[i.action].completes_as == "replacecommit"]
     cleans = [i for i in situation.timeline.completed if i.action == "clean"]
     since = _cleaned_until(situation, cleans[-1], replacing) if cleans else ""
-    first = next((instant.requested for instant in replacing if instant.requested >= since), None)
+    # A clean of file versions that ran meanwhile did not see a write that completed later, whenever that was requested.
+    first = next((instant.requested for instant in replacing if (instant.completion or instant.requested) >= since), None)
     return None if first is None else Bound(first, "the files that it replaced are not cleaned yet")
 
 
@@ -133,12 +134,12 @@ def _cleaned_until(situation: Situation, clean: Instant, replacing: Sequence[Ins
         plan = read_record(situation.storage.get(path), path)
     except FileNotFoundError:  # only the completed file exists: nothing is known to be cleaned
         return ""
-    retained = str((plan.get("earliestInstantToRetain") or {}).get("timestamp") or "")
+    retained = str((plan.get("earliestInstantToRetain") or {}).get("timestamp") or clean.requested)
     spared = ((plan.get("extraMetadata") or {}).get("savepointed_timestamps") or "").split(",")
     savepoint = min((time for time in spared if time), default="")
     if savepoint and any(savepoint <= instant.requested <= retained for instant in replacing):
         return savepoint
-    return retained or clean.requested
+    return retained
 
 
 def _metadata_table_bound(situation: Situation) -> Bound | None:

@@ -65,7 +65,7 @@ def _loaded(table: StoredTable, one: FileSlice) -> tuple[BaseFile | None, Findin
 def _base_file_findings(table: StoredTable, base: BaseFile, older: BaseFile | None, tally: Tally) -> Iterator[Finding]:
     found = [check(table.opened, base, tally) for check in (*BASE_FILE_CHECKS, statistics_hold)]
     if older is not None:
-        found.append(copied_rows_are_unchanged(older, base, tally))
+        found.append(copied_rows_are_unchanged(table.opened, older, base, tally))
     found.append(file_entries.base_file_findings(table.opened, base, tally))
     for findings in found:
         yield from _caught(findings, base.path)

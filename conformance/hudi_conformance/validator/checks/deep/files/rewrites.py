@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, BaseFile
 from hudi_conformance.validator.checks.finding import Finding, Tally
+from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.records.changes import KEY
 from hudi_reference.schema.avro import META_COLUMNS
 
@@ -18,15 +19,18 @@ _SEQUENCE = "_hoodie_commit_seqno"
 _IDENTITY = (KEY, COMMIT_TIME, _SEQUENCE)
 
 
-def copied_rows_are_unchanged(older: BaseFile, newer: BaseFile, tally: Tally) -> Iterator[Finding]:
+def copied_rows_are_unchanged(opened: Opened, older: BaseFile, newer: BaseFile, tally: Tally) -> Iterator[Finding]:
     """META-004: no value of a copied row is lost, and none of the same type is changed."""
-    pairs = _pairs(older.rows, newer.rows)
+    stored, written = (
+        one.rows if opened.by_id is None else opened.by_id.renamed(one.rows, one.instant) for one in (older, newer)
+    )
+    pairs = _pairs(stored, written)
     if pairs is None:
         return
     before, after = pairs
     tally.looked("META-004", at=len(before))
-    for name in _common_columns(older.rows, newer.rows):
-        old, new = older.rows.column(name).take(before), newer.rows.column(name).take(after)
+    for name in _common_columns(stored, written):
+        old, new = stored.column(name).take(before), written.column(name).take(after)
         lost = pc.and_(old.is_valid(), new.is_null())
         changed = differ(old, new)
         wrong = pc.indices_nonzero(lost if changed is None else pc.or_(lost, changed))

@@ -1,0 +1,232 @@
+"""Reads of past states whose writes were archived: refused if a clean deleted a file of that state, whichever clean it was.
+
+Savepoints keep files and commits of some states, so that files of an older state are there when those of a later one are not.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
+from hudi_conformance.suite.support.tables.archived_tables import archive_limits
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    WRITES,
+    Known,
+    create_updated_table,
+    instant_files,
+    keep_commits,
+    keep_versions,
+    read_as_of,
+    read_snapshot,
+)
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_time
+
+NewUri = Callable[[], str]
+#: No service runs by itself.
+BY_HAND = {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
+PAST = pytest.mark.needs(*WRITES, "service.clean", "service.archive", "service.savepoint", "read.as-of", "copy-on-write")
+
+
+def archive_all_but(engine: Client, uri: str, fewest: int, gone: str) -> None:
+    """Archive up to the newest writes, also beyond savepoints; `gone` is a write that must then be archived."""
+    options = archive_limits(fewest + 1, fewest, **{"hoodie.archive.beyond.savepoint": "true"})
+    engine.service(uri, "archive", options=options)
+    assert not [name for name in instant_files(uri) if name.startswith(gone)], "the write was not archived"
+
+
+def update(engine: Client, uri: str, number: int, city: str = "oslo") -> str:
+    """Write one record with this number as ordering value; return the instant."""
+    return engine.write(uri, "upsert", as_arrow([row("a", number, f"update {number}", city)]), options=BY_HAND)
+
+
+@PAST
+@pytest.mark.requirements("CLN-003")
+def test_a_savepoint_does_not_answer_for_a_later_archived_write(engine: Client, new_uri: NewUri) -> None:
+    """CLN-003: a savepoint keeps the files of a write, later writes were cleaned and archived. A read as of a later one is an
+    error, not the rows of the savepoint.
+    """
+    table = create_updated_table(engine, new_uri(), 8)
+    saved, *later = table.instants[2:6]
+    engine.service(table.uri, "savepoint", instant=saved)
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    archive_all_but(engine, table.uri, 2, later[-1])
+    for instant in later:
+        with pytest.raises(ContractError):
+            read_as_of(engine, table.uri, instant)
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
+
+
+#: How the first of two cleans chose its files, and how many writes follow it.
+FIRST_CLEANS = {
+    "by commits, active": (keep_commits(1), 2),
+    "by commits, archived": (keep_commits(1), 4),
+    "by versions, active": (keep_versions(1), 2),
+    "by versions, archived": (keep_versions(1), 4),
+}
+
+
+def cleaned_twice(engine: Client, uri: str, first: Mapping[str, str], later: int) -> Known:
+    """Create a table with two cleans: the first deleted files of the state that the second retained. Archive most of it.
+
+    The first clean deletes the slices of the writes 2 to 4, because savepoints keep those before. Without the savepoints the
+    second one has a slice to delete, although it retains all states from write 3 on.
+    """
+    table = create_updated_table(engine, uri, 5)
+    for instant in table.instants[:2]:
+        engine.service(uri, "savepoint", instant=instant)
+    assert engine.service(uri, "clean", options=first) is not None
+    for instant in table.instants[:2]:
+        engine.service(uri, "savepoint", instant=instant, options={"delete": "true"})
+    for number in range(7, 7 + later):
+        table.instants.append(update(engine, uri, number))
+        table.rows.append(read_snapshot(engine, uri))
+    assert engine.service(uri, "clean", options=keep_commits(len(table.instants) - 3)) is not None
+    return table
+
+
+@PAST
+@pytest.mark.requirements("CLN-003")
+@pytest.mark.parametrize("first", ["by versions, active", "by commits, archived"])
+def test_every_clean_counts_not_only_the_last(engine: Client, new_uri: NewUri, first: str) -> None:
+    """CLN-003: a state that the last clean retained was cleaned by an earlier one. A read as of it is an error, not the rows of
+    an older slice; also when its write is archived, and the clean.
+    """
+    table = cleaned_twice(engine, new_uri(), *FIRST_CLEANS[first])
+    archive_all_but(engine, table.uri, 2, table.instants[3])
+    with pytest.raises(ContractError):
+        read_as_of(engine, table.uri, table.instants[3])
+    assert read_as_of(engine, table.uri, table.instants[-1]) == table.rows[-1]
+
+
+@PAST
+@pytest.mark.needs("read.incremental")
+@pytest.mark.requirements("CLN-003", "TYP-009")
+@pytest.mark.parametrize("first", ["by commits, active", "by versions, archived"])
+def test_a_window_is_refused_by_every_clean(engine: Client, new_uri: NewUri, first: str) -> None:
+    """CLN-003: the window ends in a state that the last clean retained and an earlier one cleaned. The query is an error: a row
+    that changed again since is in no file any more.
+    """
+    table = cleaned_twice(engine, new_uri(), *FIRST_CLEANS[first])
+    begin, end = (completion_time(table.uri, table.instants[number]) for number in (2, 3))
+    archive_all_but(engine, table.uri, 2, table.instants[3])
+    with pytest.raises(ContractError):
+        engine.read(table.uri, Query("incremental", begin=begin, end=end, columns=("id", "value")))
+
+
+@PAST
+@pytest.mark.requirements("CLN-003")
+def test_all_active_writes_may_be_savepointed(engine: Client, new_uri: NewUri) -> None:
+    """CLN-003: the writes of a table are archived but for the savepointed ones, none of which names a cleaned file. A read as
+    of an archived write whose file was cleaned is an error, not the rows of the other groups.
+    """
+    uri = new_uri()
+    table = create_updated_table(engine, uri, 2)
+    changed = engine.write(uri, "upsert", as_arrow([row("c", 2, "again", "rio")]), options=BY_HAND)
+    newest = [update(engine, uri, 9, city) for city in ("bergen", "bodo", "alta")]
+    rows = read_snapshot(engine, uri)
+    assert engine.service(uri, "clean", options=keep_versions(1)) is not None
+    for instant in newest[-2:]:
+        engine.service(uri, "savepoint", instant=instant)
+    archive_all_but(engine, uri, 2, changed)
+    with pytest.raises(ContractError):
+        read_as_of(engine, uri, table.instants[-1])
+    assert read_as_of(engine, uri, newest[-1]) == rows
+
+
+#: After a clean by file versions, whether the savepoint is deleted before archiving.
+SPARED = {"by versions": False, "by versions, savepoint deleted": True}
+
+
+@PAST
+@pytest.mark.needs("write.insert-overwrite")
+@pytest.mark.requirements("RDR-010", "ARC-003")
+@pytest.mark.parametrize("case", SPARED)
+def test_files_spared_by_a_savepoint_stay_replaced(engine: Client, new_uri: NewUri, case: str) -> None:
+    """RDR-010: a clean spares the files of a replaced group, because a savepoint protects them. While these files exist,
+    archiving keeps the write that replaced them: without it a snapshot would have their rows again.
+    """
+    uri = new_uri()
+    table = create_updated_table(engine, uri, 2)
+    engine.service(uri, "savepoint", instant=table.instants[-1])
+    engine.write(uri, "insert_overwrite", as_arrow([row("a", 3, "new")]), options=BY_HAND)
+    for number in range(4, 9):
+        update(engine, uri, number)
+    rows = read_snapshot(engine, uri)
+    assert [(one["id"], one["value"]) for one in rows] == [("a", "update 8"), ("c", "x")]
+    assert engine.service(uri, "clean", options=keep_versions(1)) is not None
+    if SPARED[case]:
+        engine.service(uri, "savepoint", instant=table.instants[-1], options={"delete": "true"})
+    update(engine, uri, 9)
+    options = archive_limits(3, 2, **{"hoodie.archive.beyond.savepoint": "true"})
+    engine.service(uri, "archive", options=options)
+    found = [(one["id"], one["value"]) for one in read_snapshot(engine, uri)]
+    assert found == [("a", "update 9"), ("c", "x")]
+
+
+def replaced_and_spared(engine: Client, uri: str) -> tuple[Known, str, str]:
+    """Create a table with a write before and one that replaces a file group; return it with these two.
+
+    Of the group only the slice of write 2 is left, which a savepoint keeps. Its last slice is that of write 3, which was
+    cleaned and archived: only the clean shows that it existed.
+    """
+    table = create_updated_table(engine, uri, 2)
+    engine.service(uri, "savepoint", instant=table.instants[1])
+    before = update(engine, uri, 9, "bergen")
+    replacing = engine.write(uri, "insert_overwrite", as_arrow([row("a", 4, "new")]), options=BY_HAND)
+    for city in ("bodo", "alta"):
+        update(engine, uri, 9, city)
+    assert engine.service(uri, "clean", options=keep_versions(1)) is not None
+    archive_all_but(engine, uri, 5, table.instants[2])
+    return table, before, replacing
+
+
+@PAST
+@pytest.mark.needs("write.insert-overwrite")
+@pytest.mark.requirements("CLN-003")
+def test_an_older_slice_does_not_answer_for_the_cleaned_one(engine: Client, new_uri: NewUri) -> None:
+    """CLN-003: the group was replaced later, its last slice was cleaned, and the write of this slice was archived. A read as of
+    the write before the replacement is an error, not the rows of the older slice that a savepoint kept.
+    """
+    table, before, _ = replaced_and_spared(engine, new_uri())
+    with pytest.raises(ContractError):
+        read_as_of(engine, table.uri, before)
+
+
+@PAST
+@pytest.mark.needs("write.insert-overwrite", "read.cdc")
+@pytest.mark.requirements("CLN-003", "TYP-012")
+def test_an_older_slice_is_not_what_a_write_replaced(engine: Client, new_uri: NewUri) -> None:
+    """TYP-012: the changes of the write that replaced the group are deletes of its last rows. Their file was cleaned, so the
+    query is an error, and has no deletes of the older rows that a savepoint kept.
+    """
+    table, before, replacing = replaced_and_spared(engine, new_uri())
+    begin, end = (completion_time(table.uri, instant) for instant in (before, replacing))
+    with pytest.raises(ContractError):
+        engine.read(table.uri, Query("cdc", begin=begin, end=end))
+
+
+@pytest.mark.needs(*WRITES, "service.clean", "service.archive", "read.cdc", "copy-on-write")
+@pytest.mark.requirements("CLN-003", "BLK-034", "BLK-036")
+@pytest.mark.parametrize("mode", ["OP_KEY_ONLY", "DATA_BEFORE_AFTER"])
+def test_a_logged_change_of_a_cleaned_row(engine: Client, new_uri: NewUri, mode: str) -> None:
+    """BLK-034: of the oldest change that a clean left, the row before it was cleaned. If the mode logs the row, the change has
+    it; if the mode omits it, the query is an error, and the image is not null.
+    """
+    uri, program = new_uri(), Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True)
+    captured = {**CAPTURED, "hoodie.table.cdc.supplemental.logging.mode": mode}
+    engine.create(uri, replace(program.spec(), properties=captured))
+    instants = [update(engine, uri, number) for number in range(1, 9)]
+    assert engine.service(uri, "clean", options=keep_commits(1)) is not None
+    begin, end = (completion_time(uri, instants[number]) for number in (-3, -2))
+    archive_all_but(engine, uri, 2, instants[-3])
+    query = Query("cdc", begin=begin, end=end)
+    if mode == "OP_KEY_ONLY":
+        with pytest.raises(ContractError):
+            engine.read(uri, query)
+        return
+    (change,) = engine.read(uri, query).to_pylist()
+    assert (change["before"]["value"], change["after"]["value"]) == ("update 6", "update 7")
