@@ -8,7 +8,7 @@ from typing import Any
 
 from hudi_conformance.cases.renames import current_case
 from hudi_conformance.cases.verdict import Outcome, Result
-from hudi_conformance.report.evidence.evidence import RESULTS, golden_cases
+from hudi_conformance.report.evidence.evidence import RESULTS, golden_cases, suite_cases
 from hudi_conformance.report.published import case_without_parameters, outcomes_by_case
 from hudi_conformance.report.saved_run import read_report
 from hudi_conformance.requirements.requirement import VERSIONS
@@ -27,11 +27,14 @@ def store_verdicts(report: Path, results: Path = RESULTS) -> list[Path]:
     for result in results_of_report:
         if result.outcome is not Outcome.NOT_RUN:
             counts.setdefault(result.engine, {}).setdefault(case_without_parameters(result), Counter()).update(result.counts)
-    newest = {engine: _cases_at(results_of_report, engine) for engine in counts}
-    return [
-        _merge(results, engine, found, counts[engine], newest[engine])
-        for engine, found in outcomes_by_case(results_of_report).items()
-    ]
+    stored = []
+    for engine, found in outcomes_by_case(results_of_report).items():
+        lists = {
+            "at_newest_version": _cases_at(results_of_report, engine),
+            "skipped": _skipped_cases(results_of_report, engine, found),
+        }
+        stored.append(_merge(results, engine, found, counts[engine], lists))
+    return stored
 
 
 def _store_version(results: Path, version: int, results_of_report: Sequence[Result]) -> list[Path]:
@@ -68,21 +71,37 @@ def _cases_at(results: Sequence[Result], engine: str) -> set[str]:
     }
 
 
+def _skipped_cases(results: Sequence[Result], engine: str, outcomes: Mapping[str, str]) -> set[str]:
+    """The cases that were not asked although the engine offers what they need: they skip themselves, or each parameter needs
+    more.
+    """
+    needs = {case.id: frozenset(case.needs) for case in suite_cases()}
+    found = {
+        case_without_parameters(one)
+        for one in results
+        if one.engine == engine and not one.missing_features & needs.get(case_without_parameters(one), frozenset())
+    }
+    return {case for case in found if outcomes.get(case) == Outcome.UNSUPPORTED}
+
+
 def _current(stored: Mapping[str, Any]) -> dict[str, Any]:
     return {current_case(case): value for case, value in stored.items()}
 
 
 def _merge(
-    results: Path, engine: str, outcomes: dict[str, str], counts: Mapping[str, Mapping[str, int]], newest: Collection[str]
-) -> Path:
+    results: Path, engine: str, outcomes: dict[str, str], counts: Mapping[str, Mapping[str, int]],
+    lists: Mapping[str, Collection[str]],
+) -> Path:  # fmt: skip
+    """Store outcomes, counters and `lists` of cases, by the names of the lists, beside those of cases that were not asked."""
     path = _path_of(results, engine)
     before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"cases": {}}
     cases = dict(sorted((_current(before["cases"]) | outcomes).items()))
     counted = {case: tried for case, tried in sorted({**_current(before.get("counts", {})), **counts}.items()) if tried}
-    at_newest = sorted({*(set(map(current_case, before.get("at_newest_version", ()))) - outcomes.keys()), *newest})
     results.mkdir(parents=True, exist_ok=True)
     kept = {"engine": engine, "cases": cases} | ({"counts": counted} if counted else {})
-    kept |= {"at_newest_version": at_newest} if at_newest else {}
+    for name, new in lists.items():
+        listed = sorted({*(set(map(current_case, before.get(name, ()))) - outcomes.keys()), *new})
+        kept |= {name: listed} if listed else {}
     kept |= {"by_version": before["by_version"]} if "by_version" in before else {}
     path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     return path

@@ -14,7 +14,9 @@ from hudi_conformance.report.evidence.freshness import find_stale_kills, load_re
 from hudi_conformance.report.evidence.gaps import Gaps, describe_gaps, find_faults, find_gaps, load_gaps, save_gaps, shrink
 from hudi_conformance.report.evidence.levels import roles_reached
 from hudi_conformance.report.evidence.source_facts import read_mutants, read_mutants_of_file, read_reference_module
+from hudi_conformance.report.evidence.unjudged import find_wrong_reasons
 from hudi_conformance.report.evidence.untested import load_untested
+from hudi_conformance.requirements import requirement as index
 
 GOLDEN = CitedCase("golden", ("LF-010",), (), "p", "d", golden={"id": "golden"})
 PROGRAM = CitedCase("test_x::test_y", ("LF-013",), (), "p", "d", fingerprint="1")
@@ -103,6 +105,33 @@ def test_gaps_are_found(lists: Path):
     unoffered = replace(EVIDENCE, verdicts={"reference": {"golden": "unsupported"}})
     assert find_gaps(unoffered, lists).killers == ("golden",)
     assert find_gaps(replace(EVIDENCE, kills=(replace(KILL, killed_by=("golden",)),)), lists).pairs == ("m LF-013",)
+
+
+def test_a_case_that_is_now_offered_was_not_asked(lists: Path):
+    """A result "not offered" counts as none when the adapter declares all that the case needs; a case that skips itself does
+    not.
+    """
+    case = replace(PROGRAM, needs=("create", "write.upsert"))
+    verdicts = {"other": {"golden": "pass", case.id: "unsupported"}}
+    found = replace(EVIDENCE, cases=(GOLDEN, case), verdicts=verdicts)
+    few, all_ = {"other": frozenset({"create"})}, {"other": frozenset({"create", "write.upsert"})}
+    assert find_gaps(found, lists, declared={}).unasked == {"other": 0} == find_gaps(found, lists, declared=few).unasked
+    assert find_gaps(found, lists, declared=all_).unasked == {"other": 1}
+    skipping = replace(found, skipped={"other": frozenset({case.id})})
+    assert find_gaps(skipping, lists, declared=all_).unasked == {"other": 0}
+
+
+def test_each_rule_without_a_judge_has_a_reason():
+    """A rule that is judged has none, and an unknown rule is reported."""
+    case = CitedCase("c", ("MRG-029",), (), "p", "d")
+    for outcome, reasons, told in (
+        ("pass", {}, None), ("pass", {"MRG-029": "r"}, "MRG-029 is in unjudged.toml and judged"),
+        ("unsupported", {"MRG-029": "r"}, None), ("unsupported", {}, "MRG-029 is judged by no engine"),
+        ("pass", {"XX-001": "r"}, "unjudged.toml has XX-001, which is no rule"),
+    ):  # fmt: skip
+        entries = list_entries(Evidence(cases=(case,), verdicts={"other": {"c": outcome}}), [index.area("MRG")])
+        found = [one for one in find_wrong_reasons(entries, reasons) if "MRG-029" in one or "XX-" in one]
+        assert (found == []) if told is None else (len(found) == 1 and told in found[0])
 
 
 def test_gaps_may_only_shrink(tmp_path: Path):

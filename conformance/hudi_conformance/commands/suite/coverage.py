@@ -13,6 +13,7 @@ from hudi_conformance.report.evidence import coverage as report
 from hudi_conformance.report.evidence import gaps
 from hudi_conformance.report.evidence.coverage_page import render_page
 from hudi_conformance.report.evidence.evidence import ROOT, gather_evidence
+from hudi_conformance.report.evidence.unjudged import find_wrong_reasons, load_unjudged
 from hudi_conformance.report.stored_verdicts import store_verdicts
 from hudi_conformance.requirements.chapters import chapters
 
@@ -63,6 +64,7 @@ def coverage(
         gaps.save_gaps(found if accept_gaps else gaps.shrink(gaps.load_gaps(), found))
     fresh = render_page(entries, evidence.verdicts, evidence.counts)
     wrong = [*report.find_problems(evidence), *report.find_old_evidence(evidence)]
+    wrong += find_wrong_reasons(entries, load_unjudged())
     if check:
         wrong += filter(None, [report.describe_page_difference(fresh)])
     else:

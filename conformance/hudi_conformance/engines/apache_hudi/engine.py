@@ -51,7 +51,7 @@ _SINCE_1_1 = _FEATURES | {"merge.multiple-ordering-fields", "table-version.9", C
 _BY_RELEASE = {
     "1.0.2": _FEATURES | {"pause.drawn"},
     "1.1.1": _SINCE_1_1,
-    "1.2.0": _SINCE_1_1,
+    "1.2.0": _SINCE_1_1 | {"meta-fields.absent"},
 }
 FEATURES = {
     release: features | {f"compute.{function}" for function in functions.OFFERED[release]}

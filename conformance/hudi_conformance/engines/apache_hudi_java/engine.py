@@ -36,6 +36,7 @@ _ONLY_ON_SPARK = frozenset(
         "write.delete-partition",  # the call exists, but neither release supports it
         "partition.dropped-columns",
         "schema.evolution",
+        "meta-fields.absent",
         "service.log-compaction",  # it is planned, but this execution engine does not support it
     }
 )
@@ -45,8 +46,10 @@ _NOT_IN_RELEASE = {
     "1.0.2": frozenset({"write.bulk-insert", "service.clustering", "merge.partial-updates", "log.only-slices"}),
     "1.2.0": frozenset({"merge.partial-updates"}),
 }
+#: Its records are Avro's, so that it has blocks and types that Spark has not.
+_MORE: Mapping[str, frozenset[str]] = {"1.0.2": frozenset(), "1.2.0": frozenset({"log.hfile", "types.avro"})}
 FEATURES = {
-    release: frozenset(f for f in ON_SPARK[release] - _ONLY_ON_SPARK - missing if not f.startswith("compute."))
+    release: frozenset(f for f in ON_SPARK[release] - _ONLY_ON_SPARK - missing if not f.startswith("compute.")) | _MORE[release]
     for release, missing in _NOT_IN_RELEASE.items()
 }
 

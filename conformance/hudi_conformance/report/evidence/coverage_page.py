@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hudi_conformance.report.evidence import figures
 from hudi_conformance.report.evidence.coverage import CoverageEntry, count_evidence
+from hudi_conformance.report.evidence.unjudged import load_unjudged
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.chapters import Chapter, chapters
@@ -35,7 +36,19 @@ def render_page(entries: Iterable[CoverageEntry], engines: Iterable[str], counts
         areas = [index.area(area) for area in chapter.areas if area in by_area]
         parts += [f"## {_title(chapter)}\n"] if areas else []
         parts += [_area(area, by_area[area.id], names) for area in areas]
-    return "\n".join(parts)
+    return "\n".join([*parts, *_unjudged(by_area)])
+
+
+def _unjudged(known: Mapping[str, list[CoverageEntry]]) -> Iterator[str]:
+    """The rules without a judge, by the reasons for it."""
+    shown = {entry.requirement.id for found in known.values() for entry in found}
+    rules: dict[str, list[str]] = {}
+    for rule, reason in load_unjudged().items():
+        if rule in shown:
+            rules.setdefault(reason, []).append(rule)
+    if rules:
+        yield "## Rules that no other engine judges\n"
+        yield _table(["rules", "reason"], [[", ".join(found), reason] for reason, found in rules.items()])
 
 
 def _totals_table(by_area: dict[str, list[CoverageEntry]], everything: list[CoverageEntry]) -> str:

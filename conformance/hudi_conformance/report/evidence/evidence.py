@@ -93,6 +93,8 @@ class Evidence:
     verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     #: Engine -> the cases with a drawn version whose recorded run made a table of version 9.
     at_newest: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    #: Engine -> the cases that skip themselves for it, whatever features it declares.
+    skipped: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: Engine -> table version -> case -> outcome in a run that named the version (`run --table-version`).
     by_version: Mapping[str, Mapping[int, Mapping[str, str]]] = field(default_factory=dict)
     #: What each case tried, on the reference (`counts.MEANINGS`).
@@ -124,7 +126,8 @@ def gather_evidence() -> Evidence:
         known,
         mutants(files),
         recorded_verdicts(),
-        cases_at_newest(),
+        listed_cases("at_newest_version"),
+        listed_cases("skipped"),
         verdicts_by_version(),
         counts,
         features(files),
@@ -291,10 +294,10 @@ def recorded_verdicts() -> dict[str, dict[str, str]]:
     return {f["engine"]: {current_case(case): outcome for case, outcome in f["cases"].items()} for f in files}
 
 
-def cases_at_newest() -> dict[str, frozenset[str]]:
-    """Engine -> cases whose version is drawn, and that made a table of the newest version in its recorded run."""
+def listed_cases(name: str) -> dict[str, frozenset[str]]:
+    """Engine -> the cases in this list of its committed results."""
     files = (json.loads(p.read_text(encoding="utf-8")) for p in sorted(RESULTS.glob("*.json")))
-    return {f["engine"]: frozenset(map(current_case, f.get("at_newest_version", ()))) for f in files}
+    return {f["engine"]: frozenset(map(current_case, f.get(name, ()))) for f in files}
 
 
 def verdicts_by_version() -> dict[str, dict[int, dict[str, str]]]:

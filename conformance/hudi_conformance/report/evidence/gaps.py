@@ -6,10 +6,12 @@ longer needed; `--accept-gaps` also raises and adds them, so that a new gap is a
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence.evidence import RESULTS, Evidence
 from hudi_conformance.report.evidence.freshness import Record, find_stale_kills, load_records
@@ -27,7 +29,7 @@ class Gaps:
     """The gaps by kind.
 
     Attributes:
-        unasked: cases without a result, by engine.
+        unasked: cases without a result, by engine; also those that were not offered and now are.
         unexplained: entries of the list of an engine that have neither erratum nor recipe.
         killers: cases that kill a mutant, but whose needs the reference does not offer where it was run.
         stale: mutants whose record of kills is older than the mutant, the code that it changes, or a case that kills it.
@@ -58,10 +60,32 @@ def save_gaps(gaps: Gaps, path: Path = FILE) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def find_gaps(evidence: Evidence, lists: Path = LISTS, records: Mapping[str, Record] | None = None) -> Gaps:
-    """The gaps that there are."""
-    known = {case.id for case in evidence.cases}
-    unasked = {engine: len(known - found.keys()) for engine, found in evidence.verdicts.items() if engine != "reference"}
+def declared_features() -> dict[str, AbstractSet[str]]:
+    """Engine -> the features that its adapter declares now, of adapters that have them as data. No engine is started."""
+    from hudi_conformance.engines import hudi_rs
+    from hudi_conformance.engines.apache_hudi.engine import FEATURES as ON_SPARK
+    from hudi_conformance.engines.apache_hudi_java.engine import FEATURES as ON_JAVA
+
+    return {
+        **{f"apache-hudi@{release}": features for release, features in ON_SPARK.items()},
+        **{f"apache-hudi-java@{release}": features for release, features in ON_JAVA.items()},
+        "hudi-rs": hudi_rs.FEATURES,
+    }
+
+
+def find_gaps(
+    evidence: Evidence,
+    lists: Path = LISTS,
+    records: Mapping[str, Record] | None = None,
+    declared: Mapping[str, AbstractSet[str]] | None = None,
+) -> Gaps:
+    """The gaps that there are; `declared` are the features of each engine, by default those that its adapter declares."""
+    offered = declared_features() if declared is None else declared
+    unasked = {
+        engine: sum(1 for _ in _unasked_cases(evidence, engine, offered.get(engine, frozenset())))
+        for engine in evidence.verdicts
+        if engine != "reference"
+    }
     entries = {path.stem: _entries(path) for path in sorted(lists.glob("*.toml"))}
     unexplained = {
         engine: sum(not e.keys() & {"erratum", "recipe"} for e in found) for engine, found in entries.items() if found
@@ -69,6 +93,15 @@ def find_gaps(evidence: Evidence, lists: Path = LISTS, records: Mapping[str, Rec
     killers, pairs = tuple(sorted(_unoffered_killers(evidence))), tuple(sorted(_uncited_pairs(evidence)))
     stale = dict(find_stale_kills(evidence, load_records() if records is None else records))
     return Gaps(unasked, unexplained, killers, pairs, len(stale))
+
+
+def _unasked_cases(evidence: Evidence, engine: str, declared: AbstractSet[str]) -> Iterator[str]:
+    """Cases without a result, or with the result "not offered" of a time when the adapter declared fewer features."""
+    found, skipped = evidence.verdicts[engine], evidence.skipped.get(engine, frozenset())
+    for case in evidence.cases:
+        is_offered = case.id not in skipped and bool(case.needs) and set(case.needs) <= declared
+        if case.id not in found or (is_offered and found[case.id] == Outcome.UNSUPPORTED):
+            yield case.id
 
 
 def _entries(path: Path) -> list[dict[str, str]]:

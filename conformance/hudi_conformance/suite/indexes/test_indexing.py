@@ -163,7 +163,7 @@ def test_a_plan_without_extra_metadata_is_executed(engine: Client, new_uri: NewU
 
 
 @INDEXES
-@pytest.mark.requirements("INX-010", "INX-011")
+@pytest.mark.requirements("INX-002", "INX-003", "INX-010", "INX-011")
 def test_the_indexer_adds_base_files_and_writers_add_log_files(engine: Client, new_uri: NewUri) -> None:
     """INX-011: before the build an index has only log files, with the keys of writers; the indexer adds base files to the same
     file groups, and both are read together. ER-200: of an index that is not listed as being built, writers add no entries.

@@ -19,13 +19,16 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     WRITES,
     IndexedTable,
     completion_times,
+    values_where,
 )
 from hudi_conformance.suite.support.tables.stored_blocks import SCHEMA, parse_blocks
 
 
 @KEEPS
 @BOTH_TYPES
-@pytest.mark.requirements("MDT-001", "MDT-005", "MDT-006", "MDT-007", "MDT-008", "MDT-013", "IDX-009", "IDX-010", "IDX-011")
+@pytest.mark.requirements(
+    "MDT-001", "MDT-005", "MDT-006", "MDT-007", "MDT-008", "MDT-013", "IDX-009", "IDX-010", "IDX-011", "IDX-013"
+)
 def test_every_write_is_in_every_index(engine: Client, new_uri: NewUri, type: Type) -> None:
     """MDT-005: after inserts, updates, a new partition and deletes, the listing of files, the locations of keys and the bloom
     filters are current.
@@ -35,6 +38,29 @@ def test_every_write_is_in_every_index(engine: Client, new_uri: NewUri, type: Ty
         table.write(step).check(f"after {step}")
     assert set(table.listed_partitions()) >= {"files", "record_index", "bloom_filters"}
     assert set(table.files_listed()) == {"oslo", "rio", "lima"}
+
+
+@KEEPS
+@pytest.mark.requirements("IDX-007")
+def test_a_bloom_filter_has_the_instant_of_its_write(engine: Client, new_uri: NewUri) -> None:
+    """IDX-007: each entry of a bloom filter has, as text, the requested time of the write that stored the file."""
+    table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE", INDEXED).write(*INSERTS, *CHANGES)
+    assert table.instants_of_filters() == table.instants_of_files()
+
+
+@pytest.mark.needs(*WRITES, "read.filter", "read.projection", "service.index", "service.index.named")
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-001", "IDX-002")
+def test_an_index_is_a_partition_with_its_type_and_name(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-001: the secondary index called by_value is in the partition secondary_index_by_value, an index without a name in
+    that of its type, and a query with a filter finds its row.
+    """
+    table = IndexedTable(engine, new_uri(), type, INDEXED)
+    table.write_with_secondary_index()
+    names = {"files", "record_index", "bloom_filters", "secondary_index_by_value"}
+    assert set(table.listed_partitions()) >= names
+    assert {path.split("/")[0] for path in table.metadata_files("*/*")} >= names
+    assert values_where(engine, table.uri, ("value", "=", "x")) == ["c", "e"]
 
 
 @pytest.mark.needs(*WRITES, "service.clean", "service.clustering", "write.insert-overwrite", "write.delete-partition")

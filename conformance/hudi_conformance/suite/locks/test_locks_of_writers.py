@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from hudi_conformance.contract import Write
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, expect_rows, row
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, expect_rows, row
 from hudi_conformance.suite.support.tables.tables_under_services import instant_files, keep_commits
 from hudi_conformance.suite.support.tables.written_tables import completed_files, table_folder
+from hudi_reference.layout.names import parse_data_file_name
 
 WRITES = pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "copy-on-write", "partition.plain")
 _PACKAGE = "org.apache.hudi.client.transaction.lock."
@@ -29,9 +31,14 @@ BY_FILE = {**SHARED, "hoodie.write.lock.provider": f"{_PACKAGE}FileSystemBasedLo
 IN_PROCESS = {**SHARED, "hoodie.write.lock.provider": f"{_PACKAGE}InProcessLockProvider"}
 
 
-def written_table(engine: Client, uri: str) -> Path:
+def data_files(uri: str) -> set[str]:
+    """Return the names of the data files of a table."""
+    return {path.name for path in table_folder(uri).rglob("*") if parse_data_file_name(path.name) is not None}
+
+
+def written_table(engine: Client, uri: str, type: str = "COPY_ON_WRITE", mode: str = "EVENT_TIME_ORDERING") -> Path:
     """Return the folder of a table with one row."""
-    engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
+    engine.create(uri, Program(type, mode, True).spec())  # type: ignore[arg-type]
     engine.write(uri, "upsert", as_arrow([row("a", 1, "x")]))
     return table_folder(uri)
 
@@ -55,6 +62,40 @@ def test_a_writer_does_not_publish_while_another_process_holds_the_lock_file(
     engine.write(uri, "upsert", as_arrow([row("a", 3, "z")]), options=BY_FILE)
     assert not lock.exists()
     expect_rows(engine, uri, [row("a", 3, "z")], "after the other process has released the lock")
+
+
+@WRITES
+@pytest.mark.requirements("TT-007", "LOCK-001")
+def test_no_time_is_generated_without_the_lock(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TT-007: a process generates its times while it holds the lock: while another holds it no action is requested."""
+    uri = new_uri()
+    lock = written_table(engine, uri) / ".hoodie" / "lock"
+    lock.write_bytes(b"")
+    before = instant_files(uri)
+    with pytest.raises(ContractError):
+        engine.write(uri, "upsert", as_arrow([row("a", 2, "y")]), options=BY_FILE)
+    assert instant_files(uri) == before
+
+
+@WRITES
+@pytest.mark.needs("pause.write", "merge.commit-time")
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-007")
+def test_files_are_stored_while_another_process_holds_the_lock(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """OCC-007: a write has been requested, then another process takes the lock: the write stores its files without waiting. It
+    completes when the lock is free.
+    """
+    uri = new_uri()
+    lock = written_table(engine, uri, type, "COMMIT_TIME_ORDERING") / ".hoodie" / "lock"
+    before = data_files(uri)
+    work = Write(uri, "upsert", as_arrow([row("a", 2, "y")]), BY_FILE)
+    assert engine.begin("slow", work, "requested")
+    lock.write_bytes(b"")
+    assert engine.resume("slow", "stored")
+    assert data_files(uri) - before, "no file was stored"
+    lock.unlink()
+    assert engine.resume("slow")
+    expect_rows(engine, uri, [row("a", 2, "y")], "after the write has completed")
 
 
 @WRITES

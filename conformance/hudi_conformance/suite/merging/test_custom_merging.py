@@ -135,22 +135,32 @@ def check_cells(engine: Client, uri: str, rule: Rule, cells: Cells, arrangement:
     assert read_values(engine, uri) == {key: right for key, (_, _, right) in cells.items() if right is not None}
 
 
-@ARRANGEMENTS
+@pytest.mark.parametrize("arrangement", ["copy-on-write", "merge-on-read"])
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.needs(*WRITES, "merge.custom", "merge.event-time", "delete.flag")
 @pytest.mark.requirements(
     "PAY-001", "PAY-002", "PAY-003", "PAY-004", "PAY-008", "PAY-011", "PAY-014", "PAY-015", "PAY-016", "PAY-017", "PAY-018",
-    "PAY-022", "PAY-023", "MRG-011", "MRG-012", "NBC-005",
+    "PAY-020", "PAY-022", "PAY-023", "MRG-011", "MRG-012", "NBC-005",
 )  # fmt: skip
 @pytest.mark.versions(8)
 def test_a_payload_class_decides_at_every_stage(
     engine: Client, new_uri: Callable[[], str], name: str, arrangement: str
 ) -> None:
-    """PAY-002: inside one input, in base files, in logs and in a compaction the merged rows are those that the class
-    defines.
+    """PAY-002: inside one input, in base files and in logs the merged rows are those that the class defines; the ordering field
+    of the table decides only where the class uses it.
     """
     rule, cells = RULES[name]
     check_cells(engine, new_uri(), rule, cells, arrangement)
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.needs(*WRITES, "merge.custom", "merge.event-time", "delete.flag", "service.compaction")
+@pytest.mark.requirements("PAY-002", "PAY-004", "PAY-022", "NBC-005")
+@pytest.mark.versions(8)
+def test_a_compaction_merges_by_the_payload_class(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """PAY-002: the rows of a base file that a compaction wrote are those that the class defines."""
+    rule, cells = RULES[name]
+    check_cells(engine, new_uri(), rule, cells, "compacted")
 
 
 @ARRANGEMENTS
@@ -242,9 +252,7 @@ def test_a_write_does_not_change_the_merge_mode(engine: Client, new_uri: Callabl
     assert read_values(engine, uri) == {"1": OLD}
 
 
-@pytest.mark.needs("create", "write.upsert", "read.snapshot", "merge.custom")
-@pytest.mark.requirements("API-008", "PAY-002")
-@pytest.mark.parametrize(
+UNKNOWN_MERGERS = pytest.mark.parametrize(
     "changed",
     [
         {"hoodie.record.merge.strategy.id": UNKNOWN},
@@ -252,11 +260,11 @@ def test_a_write_does_not_change_the_merge_mode(engine: Client, new_uri: Callabl
     ],
     ids=["unknown strategy", "unknown class"],
 )
-def test_a_table_with_an_unknown_merger_is_refused(
-    engine: Client, new_uri: Callable[[], str], changed: Mapping[str, str]
-) -> None:
-    """API-008: rows are not merged by another rule than the table's: a query of a slice with logs is refused."""
-    uri, rule = new_uri(), Rule({}, mode="EVENT_TIME_ORDERING")
+
+
+def write_and_change_merger(engine: Client, uri: str, changed: Mapping[str, str]) -> None:
+    """Write a slice with logs, then change the merger in the properties of the table."""
+    rule = Rule({}, mode="EVENT_TIME_ORDERING")
     engine.create(uri, rule.spec("MERGE_ON_READ"))
     for values in (OLD, NEW):
         engine.write(uri, "upsert", rule.rows([("1", values)]))
@@ -265,5 +273,30 @@ def test_a_table_with_an_unknown_merger_is_refused(
     stored = {**stored_properties(uri), "hoodie.record.merge.mode": "CUSTOM", **changed}
     path.write_text("".join(f"{key}={json.dumps(value)[1:-1]}\n" for key, value in stored.items()))
     (path.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
+
+
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "merge.custom")
+@pytest.mark.requirements("API-008", "PAY-002")
+@UNKNOWN_MERGERS
+def test_a_table_with_an_unknown_merger_is_refused(
+    engine: Client, new_uri: Callable[[], str], changed: Mapping[str, str]
+) -> None:
+    """API-008: rows are not merged by another rule than the table's: a query of a slice with logs is refused."""
+    uri = new_uri()
+    write_and_change_merger(engine, uri, changed)
     with pytest.raises(ContractError):
         engine.read(uri, Query())
+
+
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "merge.custom", "service.compaction")
+@pytest.mark.requirements("API-008", "PAY-002")
+@UNKNOWN_MERGERS
+def test_a_compaction_with_an_unknown_merger_is_refused(
+    engine: Client, new_uri: Callable[[], str], changed: Mapping[str, str]
+) -> None:
+    """API-008: rows are not compacted by another rule than the table's: the compaction is an error and does not complete."""
+    uri = new_uri()
+    write_and_change_merger(engine, uri, changed)
+    with pytest.raises(ContractError):
+        engine.service(uri, "compaction", options={"hoodie.compact.inline.max.delta.commits": "1"})
+    assert not list((table_folder(uri) / ".hoodie" / "timeline").glob("*.commit"))

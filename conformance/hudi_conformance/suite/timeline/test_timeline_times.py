@@ -7,12 +7,14 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Query
-from hudi_conformance.suite.support.programs.write_programs import Step, as_arrow, row
+from hudi_conformance.suite.support.programs.write_programs import Program, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.written_tables import INSERT, UPDATE, completed_files, table_folder, write_table
 
 WRITES = pytest.mark.needs("create", "write.insert", "write.upsert", "copy-on-write", "partition.plain")
 #: How far the timeline is set ahead of the clock: longer than a write takes, shorter than a test should wait.
 AHEAD = timedelta(seconds=2)
+#: The setting of the greatest difference between the clocks of writers, in milliseconds.
+SKEW = "hoodie.time.generator.max_expected_clock_skew_ms"
 
 
 def completed_times(uri: str) -> list[str]:
@@ -45,6 +47,19 @@ def test_a_clock_behind_the_timeline_gives_later_times(engine: Client, new_uri: 
     engine.write(uri, "upsert", as_arrow(UPDATE.rows))
     assert len(completed_times(uri)) == 4
     assert completed_times(uri) == sorted(set(completed_times(uri)))
+
+
+@WRITES
+@pytest.mark.requirements("TT-005", "TT-008", "TT-010")
+def test_a_write_waits_for_the_clock_skew_that_is_set(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TT-008: a process waits as long as its clock may differ from others before it releases the lock, so that the completion
+    time of a write is later than its requested time by more than that.
+    """
+    uri, skew = new_uri(), timedelta(milliseconds=900)
+    engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
+    engine.write(uri, "upsert", as_arrow(INSERT.rows), options={SKEW: str(skew // timedelta(milliseconds=1))})
+    requested, completion = (datetime.strptime(time, "%Y%m%d%H%M%S%f") for time in completed_times(uri))
+    assert completion - requested >= skew
 
 
 def read_files(uri: str) -> dict[str, bytes]:

@@ -98,7 +98,7 @@ def cases() -> Iterator[VectorCase]:
     yield VectorCase(
         area="merge",
         name="settings",
-        requirements=["MRG-036", "MRG-040", "PAY-019", "PAY-021", "MRG-035"],
+        requirements=["MRG-036", "MRG-040", "PAY-019", "PAY-021", "MRG-035", "API-006"],
         needs=["compute.merge.settings"],
         function="merge.settings",
         derived_by=[HAND],

@@ -15,6 +15,7 @@ from typing import Any
 import fastavro
 
 from hudi_conformance.contract import EngineError, Refused
+from hudi_conformance.engines.apache_hudi.functions import merging
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.apache_hudi.jvm.tables import WRITE_OPTIONS
 
@@ -72,6 +73,18 @@ def _milliseconds(session: Session, instant: str) -> str:
         return str(generator.parseDateFromInstantTime(instant).getTime())
     finally:
         generator.setCommitTimeZone(zones.HoodieTimelineTimeZone.LOCAL)
+
+
+def _format_time(session: Session, milliseconds: str, zone: str) -> str:
+    """An instant time. Hudi formats it in the zone of the process, which is set for this call."""
+    zones = session.jvm.java.util.TimeZone
+    before, wanted = zones.getDefault(), session.jvm.java.time.ZoneId.of(zone)
+    zones.setDefault(zones.getTimeZone(wanted))
+    try:
+        moment = session.jvm.java.util.Date(session.jvm.java.lang.Long.parseLong(milliseconds))
+        return str(session.hudi.common.table.timeline.HoodieInstantTimeGenerator.formatDate(moment))
+    finally:
+        zones.setDefault(before)
 
 
 def _escape(session: Session, value: str) -> str:
@@ -304,34 +317,6 @@ def _checksum(session: Session, database: str | None, table: str) -> str:
     return str(session.hudi.common.table.HoodieTableConfig.generateChecksum(session.properties(names)))
 
 
-def _infer(
-    session: Session, mode: str | None, strategy: str | None, payload: str | None, ordering: str | None, version: int = 8
-) -> dict[str, str | None]:
-    if version == 9:
-        return _infer_for_9(session, mode, strategy, payload, ordering)
-    config = session.hudi.common.table.HoodieTableConfig
-    infer = config.inferCorrectMergingBehavior if session.version == "1.0.2" else config.inferMergingConfigsForPreV9Table
-    given = None if mode is None else session.hudi.common.config.RecordMergeMode.valueOf(mode)
-    found = infer(given, payload, strategy, ordering, session.hudi.common.table.HoodieTableVersion.EIGHT)
-    return {"mode": str(found.getLeft()), "payload": str(found.getMiddle()), "strategy": str(found.getRight())}
-
-
-def _infer_for_9(
-    session: Session, mode: str | None, strategy: str | None, payload: str | None, ordering: str | None
-) -> dict[str, str | None]:
-    table = session.hudi.common.table
-    given = None if mode is None else session.hudi.common.config.RecordMergeMode.valueOf(mode)
-    infer = table.HoodieTableConfig.inferMergingConfigsForV9TableCreation
-    found = {str(k): str(v) for k, v in dict(infer(given, payload, strategy, ordering, table.HoodieTableVersion.NINE)).items()}
-    return {
-        "mode": found.get("hoodie.record.merge.mode"),
-        "strategy": found.get("hoodie.record.merge.strategy.id"),
-        "payload": found.get("hoodie.compaction.payload.class"),
-        "legacy_payload": found.get("hoodie.table.legacy.payload.class"),
-        "partial_update": found.get("hoodie.table.partial.update.mode"),
-    }
-
-
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "timeline.build": _build_timeline,
     "history.files-in-range": _files_in_range,
@@ -358,7 +343,10 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "positions.decode": _decode_positions,
     "properties.parse": _parse_properties,
     "properties.checksum": _checksum,
-    "properties.infer": _infer,
+    "properties.infer": merging.infer_properties,
+    "merge.settings": merging.read_settings,
+    "merger.choose": merging.choose_merger,
+    "time.format": _format_time,
 }
 
 #: The functions of each release. 1.0.2 does not parse the write token of a base file name.

@@ -1,7 +1,7 @@
 """Tables with a metadata table, and its expected content, derived from storage and from plain queries alone."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -179,16 +179,27 @@ class IndexedTable(ClusteredTable):
         found = {key: record.payload for key, record in self.records("bloom_filters").items()}
         return {key: one.text for key, one in found.items() if isinstance(one, BloomFilter)}
 
+    def instants_of_filters(self) -> dict[str, str]:
+        """Return the instant in each entry of the bloom filters, by key."""
+        found = {key: record.payload for key, record in self.records("bloom_filters").items()}
+        return {key: one.instant for key, one in found.items() if isinstance(one, BloomFilter)}
+
+    def instants_of_files(self) -> dict[str, str]:
+        """Return the instant in the name of each base file, by the key of its bloom filter."""
+        return {bloom_filters_key(*one): found.instant for one, found in self._base_files()}
+
     def filters_of_files(self) -> dict[str, str | None]:
         """Return the same from the footers of all base files."""
         storage = LocalStorage(self.folder)
-        bases = [
-            (partition, name)
-            for partition, files in self.files_stored().items()
-            for name in files
-            if isinstance(parse_data_file_name(name), BaseFileName)
-        ]
-        return {bloom_filters_key(*one): read_footer(storage, join_path(*one)).filter_text for one in bases}
+        return {bloom_filters_key(*one): read_footer(storage, join_path(*one)).filter_text for one, _ in self._base_files()}
+
+    def _base_files(self) -> Iterator[tuple[tuple[str, str], BaseFileName]]:
+        """Partition and name of each committed base file, with the parts of the name."""
+        for partition, files in self.files_stored().items():
+            for name in files:
+                parsed = parse_data_file_name(name)
+                if isinstance(parsed, BaseFileName):
+                    yield (partition, name), parsed
 
 
 def _group(name: str) -> str:
