@@ -11,6 +11,7 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.history.test_history_bounds import add_milliseconds, clean_plan, clean_result, put_action
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
 from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.tables_under_services import (
@@ -24,6 +25,7 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     read_snapshot,
 )
 from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_time
+from hudi_reference.timeline.instants.states import State
 
 NewUri = Callable[[], str]
 #: No service runs by itself.
@@ -230,3 +232,25 @@ def test_a_logged_change_of_a_cleaned_row(engine: Client, new_uri: NewUri, mode:
         return
     (change,) = engine.read(uri, query).to_pylist()
     assert (change["before"]["value"], change["after"]["value"]) == ("update 6", "update 7")
+
+
+@PAST
+@pytest.mark.needs("write.insert-overwrite")
+@pytest.mark.requirements("RDR-010", "ARC-003")
+def test_a_clean_beside_a_replacing_write_leaves_its_files(engine: Client, new_uri: NewUri) -> None:
+    """RDR-010: a clean by file versions began and ended while a replacing write was pending, so it left the replaced files.
+    Archiving keeps this write, although it was requested before the clean: a snapshot would have their rows again.
+    """
+    uri = new_uri()
+    create_updated_table(engine, uri, 1)
+    replacing = engine.write(uri, "insert_overwrite", as_arrow([row("a", 3, "new")]), options=BY_HAND)
+    for number in range(4, 10):
+        update(engine, uri, number)
+    begun, done = (add_milliseconds(replacing, number) for number in (1, 2))
+    plan = {**clean_plan(""), "earliestInstantToRetain": None, "policy": "KEEP_LATEST_FILE_VERSIONS"}
+    result = clean_result(begun, "")
+    assert done < completion_time(uri, replacing), "the clean did not end while the write was pending"
+    put_action(uri, begun, "clean", {State.REQUESTED: plan, State.INFLIGHT: plan, State.COMPLETED: result}, done)
+    archive_all_but(engine, uri, 2, "none")
+    found = [(one["id"], one["value"]) for one in read_snapshot(engine, uri)]
+    assert found == [("a", "update 9"), ("c", "x")]
