@@ -23,7 +23,7 @@ from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Mode, Policy
 from hudi_reference.write.concurrency.conflict_resolution import apply_update_strategy
 from hudi_reference.write.generated_keys import check_known, with_generated_keys
-from hudi_reference.write.placement.bucket_layout import check_placement
+from hudi_reference.write.placement.bucket_layout import check_one_number, check_placement
 from hudi_reference.write.placement.consistent_buckets import ConsistentLookup
 from hudi_reference.write.placement.global_index import GlobalLookup
 from hudi_reference.write.placement.locate import BucketLookup, Located, locate
@@ -172,10 +172,11 @@ def _locate(
 
 
 def buckets_of(table: Table) -> BucketLookup | ConsistentLookup | None:
-    """The bucket index in the settings of the table's writers; None if there is none."""
+    """The bucket index in the settings of the table's writers; None if there is none. Raises as `check_one_number` does."""
     settings = Concurrency.from_options(table.options)
     if (index := settings.index) is None:
         return None
+    check_one_number(table)
     fields = index.fields or tuple(table.properties.record_key)
     if index.engine is BucketEngine.CONSISTENT:
         return ConsistentLookup(table, index.buckets, fields)

@@ -3,6 +3,7 @@
 Only the reference can be stopped between two requests, from inside its process.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 import pytest
@@ -12,6 +13,7 @@ from hudi_conformance.explorer.crash_points import Crashed, CrashingStorage, cra
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.recorded_locks import START
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED
 from hudi_reference import create_table, open_table, rollback
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
@@ -31,12 +33,12 @@ def open_on_day(storage: CrashingStorage | MemoryStorage, day: int) -> WritableT
     return table
 
 
-def storage_with_row(type: TableType, version: int) -> MemoryStorage:
+def storage_with_row(type: TableType, version: int, properties: Mapping[str, str] | None = None) -> MemoryStorage:
     """Return the storage of a table of that version with one row."""
     storage, spec = MemoryStorage(), Program(type, "COMMIT_TIME_ORDERING", False).spec()
     create_table(
         "memory:///marked", name="marked", schema=dict(spec.schema), record_key=("id",), table_type=spec.type,
-        version=version, storage=storage, clock=ManualClock(START), ids=SeededIds(0),
+        version=version, properties=properties, storage=storage, clock=ManualClock(START), ids=SeededIds(0),
     )  # fmt: skip
     open_on_day(storage, 1).upsert(as_arrow([row("a", 1, "before")]))
     return storage
@@ -101,3 +103,23 @@ def test_a_rollback_removes_all_files_of_a_crashed_write(engine: Client, type: T
             assert table.snapshot(["value"]).to_pylist() == [{"value": "before"}], point
             rolled_back += 1
     assert rolled_back
+
+
+@NEEDS
+@pytest.mark.needs("copy-on-write", "read.cdc")
+@pytest.mark.requirements("OCC-027", "TYP-004")
+@pytest.mark.versions(8, 9)
+def test_markers_precede_change_files(engine: Client, drawn_version: int) -> None:
+    """OCC-027: wherever a writer of a table with change capture crashes, its change file has a marker of the kind CREATE: it is
+    a file of the write like any other, and replaces none.
+    """
+    only_in_process(engine)
+    late, states = as_arrow([row("a", 2, "late")]), 0
+    storage = storage_with_row("COPY_ON_WRITE", drawn_version, CAPTURED)
+    for point in crash_states(storage, lambda storage: open_on_day(storage, 2).upsert(late)):
+        completed = len([name for name in names_below(point.storage, ".hoodie/timeline") if "_" in name]) == 2
+        for change in (path for path in data_files(point.storage) if path.endswith(".cdc") and not completed):
+            marked = {name.split("/", 1)[1] for name in names_below(point.storage, ".hoodie/.temp")}
+            assert f"{change}.marker.CREATE" in marked, point
+            states += 1
+    assert states

@@ -32,6 +32,7 @@ from hudi_reference.storage import LocalStorage
 
 #: Settings of a writer that maintains both kinds of statistics.
 STATISTICS: Mapping[str, str] = {f"{PREFIX}enable": "true", f"{PREFIX}index.column.stats.enable": "true"}
+LIST = f"{PREFIX}index.column.stats.column.list"
 META = {"_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_record_key"}
 UNINDEXED = {"_hoodie_commit_seqno", "_hoodie_file_name"}
 
@@ -267,3 +268,23 @@ def test_the_indexing_service_defines_column_statistics(engine: Client, new_uri:
     table.write(*CHANGES, options=settings).check("after writes")
     payloads = [record.payload for record in table.records("column_stats").values()]
     assert {one.column for one in payloads if isinstance(one, ColumnStats)} == META | {"ts", "value"}
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-022", "MDT-011")
+def test_a_writer_lists_more_columns(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-022: a writer lists another column than those that have statistics, and more columns than the limit without a list.
+    The definition names all that it lists, and the files that it writes have entries of them.
+    """
+    table = IndexedTable(engine, new_uri(), type, {**STATISTICS, LIST: "ts"}).write(*INSERTS)
+    table.write(
+        *CHANGES, options={**STATISTICS, LIST: "ts,value,city", f"{PREFIX}index.column.stats.max.columns.to.index": "2"}
+    )
+    storage = LocalStorage(table.folder)
+    defined = {one.partition: one for one in read_definitions(storage, read_properties(storage))}
+    assert set(defined["column_stats"].columns) - META == {"ts", "value", "city"}
+    payloads = [one.payload for one in table.records("column_stats").values()]
+    newest = {one.column for one in payloads if isinstance(one, ColumnStats) and table.times[-2] in one.file_name}
+    assert newest - META == {"ts", "value", "city"}
+    table.check("after the writes")

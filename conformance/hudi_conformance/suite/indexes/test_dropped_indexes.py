@@ -12,12 +12,14 @@ from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, S
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
     COMPACTED_AFTER,
+    EVERY_INDEX,
     INDEXED,
     INSERTS,
     KEEPS,
     PREFIX,
     USABLE,
     IndexedTable,
+    values_where,
 )
 from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
 from hudi_conformance.suite.support.tables.written_tables import files_below
@@ -77,6 +79,30 @@ def test_a_writer_drops_the_index_that_it_disables(engine: Client, new_uri: NewU
     for number in range(3):
         table.write(make_update(number)).check(f"after update {number}")
     assert set(table.listed_partitions()) == {"files", "bloom_filters"}
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.needs("service.index", "service.index.named", "read.filter")
+@pytest.mark.requirements("PROP-012", "PROP-013")
+@pytest.mark.parametrize("by", ["a setting", "the service"])
+def test_statistics_of_partitions_are_dropped_with_those_of_columns(
+    engine: Client, new_uri: NewUri, type: Type, by: str
+) -> None:
+    """PROP-012: statistics of partitions are made from those of columns. When these are dropped, neither is listed, so that no
+    query trusts statistics that later writes do not maintain.
+    """
+    if by == "the service":
+        only_engines_of_this_project(engine, "whether DROP INDEX drops statistics of partitions with those of columns")
+    table = IndexedTable(engine, new_uri(), type, EVERY_INDEX).write(*INSERTS)
+    assert {"column_stats", "partition_stats"} <= set(table.listed_partitions())
+    if by == "the service":
+        engine.service(table.uri, "index", options={f"{PREFIX}index.drop": "column_stats"})
+        assert {"column_stats", "partition_stats"}.isdisjoint(table.listed_partitions())
+    table.settings = {**INDEXED, f"{PREFIX}index.column.stats.enable": "false"}
+    table.write(Step("upsert", (row("c", 90, "changed", "rio"),))).check("after a write without statistics")
+    assert set(table.listed_partitions()) == {"files", "bloom_filters", "record_index"}
+    assert values_where(engine, table.uri, ("ts", "=", 90)) == ["c"]
 
 
 @KEEPS

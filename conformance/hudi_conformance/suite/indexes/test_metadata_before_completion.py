@@ -1,4 +1,7 @@
-"""The metadata table is updated before a write completes, and its entries have no effect until then."""
+"""The metadata table is updated before a write completes, and its entries have no effect until then.
+
+Processes that crashed left its own services, and the builds of its indexes, in between; the next process completes them.
+"""
 
 from pathlib import Path
 
@@ -7,9 +10,29 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import Refused
-from hudi_conformance.suite.support.tables.metadata_tables import completion_times
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
+from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
+from hudi_conformance.suite.support.tables.metadata_tables import (
+    COMPACTED_AFTER,
+    INDEXED,
+    INFLIGHT,
+    INSERTS,
+    KEEPS,
+    USABLE,
+    WRITES,
+    IndexedTable,
+    completion_times,
+)
 from hudi_conformance.suite.support.tables.tables_under_services import Json, copy_golden_table, sort_rows
 from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_reference import open_table
+from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.locks import InProcessLock
+from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.services.planning.compaction_plan import eligible_operations, plan_record
+from hudi_reference.services.planning.plan_execution import hold_for_planning
+from hudi_reference.storage import LocalStorage
 
 #: A table with a metadata table, written by Apache Hudi in two commits.
 GOLDEN = "layout.with-metadata-table"
@@ -54,3 +77,66 @@ def test_metadata_is_up_to_date_before_a_write_completes(engine: Client, tmp_pat
     data, metadata = (completion_times(folder) for folder in (table_folder(uri), table_folder(uri) / ".hoodie" / "metadata"))
     assert metadata.get(instant, "never") < data[instant]
     assert read_rows(engine, uri, Query()) == sort_rows(rows)
+
+
+def make_update(number: int) -> Step:
+    """Return an update of one row, and an insert of another."""
+    return Step("upsert", (row("a", 40 + number, f"update {number}"), row(f"n{number}", 1, "new")))
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-004", "SVC-006", "MDT-008")
+def test_a_crashed_compaction_of_the_metadata_table_is_finished(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-004: a writer crashed when it had planned a compaction of the metadata table. Later writers execute the plan: it
+    does not stay pending, and the metadata table loses nothing.
+    """
+    table = IndexedTable(engine, new_uri(), type, {**INDEXED, COMPACTED_AFTER: "3"}).write(*INSERTS)
+    metadata = MetadataTable.for_table(open_table(table.uri))
+    assert metadata is not None
+    inner = metadata.as_table
+    with hold_for_planning(inner) as publish:
+        planned = publish("compaction", plan_record(eligible_operations(inner, inner.view(), ())))
+    for number in range(6):
+        table.write(make_update(number)).check(f"after update {number}")
+    timeline = table.folder / ".hoodie" / "metadata" / ".hoodie" / "timeline"
+    pending = {path.name[:17] for path in timeline.glob("*.compaction.requested")}
+    done = {path.name[:17] for path in timeline.glob("*_*.commit")}
+    assert planned in pending <= done, "a compaction of the metadata table stays pending"
+
+
+@pytest.mark.needs(*WRITES, "service.rollback")
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-008", "MDT-004", "IDX-010")
+def test_writes_are_rolled_back_beside_compactions_of_the_metadata_table(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-008: every other write is rolled back, so that at some time the metadata table is compacted between a write and its
+    rollback, or by the rollback itself: its base files then have what the write added. None of it is left in an index.
+    """
+    table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS)
+    for number in range(9):
+        table.write(make_update(number))
+        changes = (row(f"r{number}", 1, "rolled back", "lima"), row("a", 90, "rolled back"))
+        instant = engine.write(table.uri, "upsert", as_arrow(changes), options=INDEXED)
+        assert engine.service(table.uri, "rollback", instant=instant) is not None
+    assert table.metadata_files("files/*.hfile")
+    table.check("after the last rollback")
+
+
+@pytest.mark.needs(*WRITES, "service.index")
+@BOTH_TYPES
+@pytest.mark.requirements("INX-014", "PROP-012", "SVC-006")
+def test_an_index_is_published_after_a_crash(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """INX-014: an indexer crashed when the indexing action had completed, before it listed the index as usable. The next one
+    lists it, and builds nothing.
+    """
+    only_engines_of_this_project(engine, "whether an indexer completes its action or lists the index first")
+    table = IndexedTable(engine, new_uri(), type).write(*INSERTS)
+    assert table.build_indexes() is not None
+    usable = table.listed_partitions()
+    lists = {USABLE: "files", INFLIGHT: ",".join(name for name in usable if name != "files")}
+    update_properties(LocalStorage(table.folder), InProcessLock(), lists, comment="before the crash")
+    actions = {path.name for path in (table.folder / ".hoodie" / "timeline").glob("*.indexing*")}
+    table.build_indexes()
+    assert (table.listed_partitions(), table.listed_partitions(INFLIGHT)) == (usable, ())
+    assert {path.name for path in (table.folder / ".hoodie" / "timeline").glob("*.indexing*")} == actions
+    table.write(make_update(1)).check("after another write")

@@ -7,8 +7,9 @@ Each lock of a `LockFixture` represents a separate process; they share the servi
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 
@@ -17,8 +18,10 @@ from hudi_conformance.suite.support.concurrent import lock_fixtures, lock_proper
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.lock_fixtures import START, VALIDITY, LockFixture
 from hudi_conformance.suite.support.concurrent.lock_properties import BRIEFLY, Detector, run_in_threads
-from hudi_reference.clock import ManualClock
-from hudi_reference.errors import LockNotObtained
+from hudi_reference.clock import ManualClock, SystemClock
+from hudi_reference.errors import LockNotObtained, StorageUnavailable
+from hudi_reference.locks.lease import LeasedLock
+from hudi_reference.locks.timeout import LockTimeout
 
 LEASES = ("expiring_file", "storage_based")
 SHARED = ("file_system", *LEASES)
@@ -192,3 +195,40 @@ def test_an_empty_lock_file_of_another_engine_is_respected(lock_fixture: LockFix
     else:
         mine.acquire("me")
         mine.release("me")
+
+
+@dataclass
+class InterruptedLease:
+    """A lease whose service does not answer the first renewals, and does then."""
+
+    unanswered: int
+    renewed: Event = field(default_factory=Event)
+    name: str = "a service that is interrupted"
+
+    def take(self) -> bool:
+        """Obtain it at once."""
+        return True
+
+    def renew(self) -> None:
+        """Fail some times, then succeed."""
+        self.unanswered -= 1
+        if self.unanswered >= 0:
+            raise StorageUnavailable("the lock service does not answer")
+        self.renewed.set()
+
+    def give_back(self) -> None:
+        """Release it."""
+
+
+@pytest.mark.requirements("LOCK-001")
+def test_a_renewal_without_an_answer_is_tried_again(engine: Client) -> None:
+    """LOCK-001: the lock service does not answer some renewals of the thread that renews the lease during a long action. The
+    thread goes on: an interruption that is shorter than the lease does not cost the lock.
+    """
+    only_in_process(engine)
+    lease = InterruptedLease(unanswered=3)
+    lock = LeasedLock(lease, SystemClock(), LockTimeout(wait=0, retries=0), renewed_every=1)
+    lock.acquire("me")
+    assert lease.renewed.wait(10), "the thread that renews the lease has stopped"
+    lock.check("me")
+    lock.release("me")

@@ -3,6 +3,7 @@
 Expected buckets, ranges and file ids are those that the classes of Apache Hudi 1.0.2 give.
 """
 
+import json
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -113,3 +114,34 @@ def test_writers_without_the_index_keep_the_layout(
     except ContractError:
         assert files_below(table_folder(uri)) == files, "the write was refused after it had changed files"
     assert {one[:5] for one in group_ids(uri)} == {"00000"}
+
+
+@WRITES
+@BOTH_TYPES
+@pytest.mark.requirements("LAY-021", "MRG-007")
+@pytest.mark.parametrize("place", ["the settings", "the table"])
+def test_partitions_may_have_numbers_of_buckets_of_their_own(
+    engine: Client, new_uri: Callable[[], str], type: Type, place: str
+) -> None:
+    """LAY-021: the partition x has two buckets, and others have four, by the settings of the writer or by the file in which the
+    table stores this. An engine places the keys of x in two buckets, or is refused before it stores a file.
+    """
+    only_engines_of_this_project(engine, "what a writer does about numbers of buckets that only later releases know")
+    uri = new_uri()
+    engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())
+    options, folder = (
+        dict(BUCKETED),
+        table_folder(uri) / ".hoodie" / ".bucket_index" / "partition_bucket_index_meta" / "configs",
+    )
+    if place == "the table":
+        stored = {"version": 1, "rule": "regex", "expressions": "x,2", "defaultBucketNumber": 4, "instant": "00000000000000"}
+        folder.mkdir(parents=True)
+        (folder / "00000000000000.hashing_config").write_text(json.dumps(stored))
+    else:
+        options["hoodie.bucket.index.partition.expressions"] = "x,2"
+    files = files_below(table_folder(uri))
+    try:
+        engine.write(uri, "insert", as_arrow(STEPS[0].rows), options=options)
+    except ContractError:
+        assert files_below(table_folder(uri)) == files, "the write was refused after it had changed files"
+    assert {one[:9] for one in group_ids(uri)} <= {"00000000-", "00000001-"}

@@ -223,6 +223,27 @@ def test_replaced_groups_are_cleaned_after_retention(engine: Client, tmp_path: P
 
 
 @CLEANS
+@pytest.mark.needs("write.insert-overwrite", "read.as-of", "service.savepoint")
+@pytest.mark.parametrize("is_savepointed", [False, True])
+@pytest.mark.requirements("CLN-008", "TL-021")
+def test_replaced_groups_are_cleaned_by_versions(engine: Client, new_uri: Callable[[], str], is_savepointed: bool) -> None:
+    """CLN-008: with one version retained, all slices of a replaced file group are deleted: none of them is a version that a
+    snapshot reads. A slice that a savepoint protects stays, and can be read.
+    """
+    table = create_updated_table(engine, new_uri(), 2)
+    protected = table.instants[1]
+    if is_savepointed:
+        engine.service(table.uri, "savepoint", instant=protected)
+    newest = engine.write(table.uri, "insert_overwrite", as_arrow([row("z", 1, "all")]))
+    rows = read_snapshot(engine, table.uri)
+    assert engine.service(table.uri, "clean", options=keep_versions(1)) is not None
+    assert instants_of_base_files(table.uri) == ([protected, newest] if is_savepointed else [newest])
+    assert read_snapshot(engine, table.uri) == rows
+    if is_savepointed:
+        assert read_as_of(engine, table.uri, protected) == table.rows[1]
+
+
+@CLEANS
 @pytest.mark.needs("read.as-of", "service.savepoint")
 @pytest.mark.requirements("TL-021", "TL-041", "CLN-002")
 def test_a_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], str]) -> None:

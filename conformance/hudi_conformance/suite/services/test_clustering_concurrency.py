@@ -9,6 +9,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import Conflict, ContractError
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, expect_rows, row
 from hudi_conformance.suite.support.tables.clustered_tables import (
@@ -24,9 +25,11 @@ from hudi_conformance.suite.support.tables.clustered_tables import (
     files_of_clustering,
 )
 from hudi_conformance.suite.support.tables.tables_to_cluster import plan_clustering
-from hudi_conformance.suite.support.tables.tables_under_services import data_file_names, pending_actions
+from hudi_conformance.suite.support.tables.tables_under_services import data_file_names, instant_files, pending_actions
 from hudi_conformance.suite.support.tables.written_tables import base_files
+from hudi_reference import open_table
 from hudi_reference.errors import WriteConflict
+from hudi_reference.services.rollback.rollback import schedule_rollback
 
 #: A write (B begins, E ends) and a clustering (P is planned, X executed) in every order.
 ORDERS = ("BEPX", "BPEX", "BPXE", "PBEX", "PBXE", "PXBE")
@@ -183,3 +186,21 @@ def test_a_clean_keeps_the_inputs_of_a_plan(engine: Client, new_uri: NewUri) -> 
     assert before <= data_file_names(table.uri)
     table.run(phase="execute", instant=instant)
     table.check_rows("cleaned, then clustered")
+
+
+@CLUSTERS
+@BOTH_TYPES
+@pytest.mark.requirements("SVC-006", "TL-019", "TL-050")
+def test_a_withdrawal_of_another_process_is_finished(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """SVC-006: a process crashed when it had planned the rollback of a clustering plan. The next clustering completes the
+    rollback instead of the plan, and plans again.
+    """
+    only_engines_of_this_project(engine, "which service completes a pending rollback")
+    table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
+    withdrawn = table.schedule({SORT: "ts"})
+    rollback = schedule_rollback(open_table(table.uri), withdrawn)
+    instant = table.cluster({SORT: "ts"})
+    assert instant != withdrawn and table.is_done(instant) and not table.is_done(withdrawn)
+    assert pending_actions(engine, table.uri) == []
+    assert {name[:17] for name in instant_files(table.uri, "rollback")} == {rollback}
+    table.check_rows("clustered by the second plan")

@@ -216,3 +216,28 @@ def test_a_compaction_ignores_files_of_no_action(engine: Client, new_uri: NewUri
     _, done = read_instant_file(table.uri, compaction, "commit")
     assert stray.name.partition("_")[0] not in {s["fileId"] for found in done["partitionToWriteStats"].values() for s in found}
     table.check_rows("after the compaction")
+
+
+@COMPACTS
+@pytest.mark.needs("write.delete")
+@pytest.mark.requirements("TL-044", "TL-007")
+def test_a_compaction_counts_rows(engine: Client, new_uri: NewUri) -> None:
+    """TL-044: the stat of a compacted base file names the instant of the base file before, and counts the rows that it stores,
+    those that the logs changed, and those that they deleted.
+    """
+    first = Step("upsert", tuple(row(key, 10, "x") for key in "abcd"))
+    table = ClusteredTable(engine, new_uri(), "MERGE_ON_READ").write(first, Step("upsert", (row("a", 20, "y"),)))
+    table.write(Step("delete", (row("b", 0, ""),)))
+    instant = engine.service(table.uri, "compaction", options=DUE)
+    assert instant is not None
+    (stat,) = read_instant_file(table.uri, instant, "commit")[1]["partitionToWriteStats"]["oslo"]
+    assert (stat["prevCommit"], stat["numWrites"]) == (table.times[0], 3)
+    assert (stat["numUpdateWrites"], stat["numDeletes"]) == (1, 1)  # deployed writers count copied rows as inserts or not
+
+
+@CLUSTERS
+@pytest.mark.requirements("OCC-027")
+def test_a_clustering_leaves_no_markers(engine: Client, new_uri: NewUri) -> None:
+    """OCC-027: markers say which files an action may leave behind. Once a clustering has completed it has none."""
+    served = run_service(engine, new_uri(), "clustering", "COPY_ON_WRITE")
+    assert not [name for name in served.after if name.startswith(f".hoodie/.temp/{served.instant}/")]

@@ -6,9 +6,15 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
-from hudi_conformance.suite.support.programs.write_programs import Step, row
-from hudi_conformance.suite.support.tables.tables_under_services import read_as_of, read_instant_file, read_snapshot
+from hudi_conformance.suite.support.programs.write_programs import Step, as_arrow, row
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    pending_actions,
+    read_as_of,
+    read_instant_file,
+    read_snapshot,
+)
 from hudi_conformance.suite.support.tables.tables_with_logs import (
     COMPACTS,
     DELETES,
@@ -172,3 +178,45 @@ def test_writes_during_a_log_compaction_keep_their_order(engine: Client, new_uri
             write.complete()
         table.model.apply("upsert", rows, write.instant)
         table.check_rows(f"completed {'after' if late else 'before'} the log compaction")
+
+
+@JOINS
+@COMPACTS
+@pytest.mark.needs("write.partial-update", "merge.partial-updates", "merge.commit-time")
+@pytest.mark.requirements("LCP-001", "LF-045", "CMP-002")
+def test_a_log_compaction_keeps_columns_that_no_update_names(engine: Client, new_uri: NewUri) -> None:
+    """LCP-001: the logs of a slice have partial updates of different columns. Whether they are merged or left as they are, each
+    column has the value that was written last, before and after a compaction.
+    """
+    table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(FIRST)
+    for name, value in (("value", "renamed"), ("ts", 30)):
+        rows = as_arrow((row("a", 30, "renamed"),)).select(["id", "city", name])
+        engine.write(table.uri, "partial_update", rows)
+        table.model.apply("partial_update", ({"id": "a", "city": "oslo", name: value},))
+        table.run("log-compaction")
+        table.check_rows(f"after a log compaction, and updates up to {name}")
+    table.compact()
+    table.check_rows("compacted")
+
+
+@JOINS
+@COMPACTS
+@pytest.mark.requirements("LCP-001", "SVC-006", "SVC-004")
+def test_a_dropped_log_compaction_leaves_no_file(engine: Client, new_uri: NewUri) -> None:
+    """SVC-006: an execution of a log compaction stored its file and crashed. A compaction of the same group that is planned
+    later merges the same logs. The log compaction is dropped then, with its file, or has completed before.
+    """
+    only_engines_of_this_project(engine, "which of the two services is dropped")
+    table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:3])
+    instant = table.schedule("log-compaction")
+    timeline = table_folder(table.uri) / ".hoodie" / "timeline"
+    (timeline / f"{instant}.logcompaction.inflight").touch()
+    last = next(table_folder(table.uri).rglob(f".*_{table.times[-1]}.log.*"))
+    stored = last.with_name(last.name.replace(table.times[-1], instant))
+    stored.write_bytes(last.read_bytes())
+    table.write(Step("upsert", (row("a", 1, "newest"),)))
+    table.compact()
+    table.run("log-compaction")
+    assert pending_actions(engine, table.uri) == []
+    assert stored.exists() == bool(list(timeline.glob(f"{instant}_*"))), "a file of an action that does not exist"
+    table.check_rows("after both")

@@ -12,6 +12,7 @@ from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.stored_blocks import AVRO, SCHEMA, logs_written, parse_records
 from hudi_conformance.suite.support.tables.written_tables import (
+    CAPTURED,
     INSERT,
     META,
     UPDATE,
@@ -65,6 +66,59 @@ def test_completion_metadata_counts_rows_and_keeps_the_schema(engine: Client, ne
     for record in (first, second):
         names = [field["name"] for field in json.loads(record["extraMetadata"]["schema"])["fields"]]
         assert [name for name in names if name not in META] == ["id", "city", "ts", "value", "_hoodie_is_deleted"]
+
+
+@WRITES
+@BOTH_TYPES
+@pytest.mark.needs("write.delete")
+@pytest.mark.requirements("TL-005", "TL-007", "TL-009")
+def test_completion_metadata_counts_stored_and_deleted_rows(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """TL-007: `numWrites` counts the rows that a file stores, a base file with those that are copied, and `numDeletes` the rows
+    that a write deletes.
+    """
+    instants = write_table(engine, uri := new_uri(), INSERT, UPDATE, Step("delete", (row("b", 0, ""),)), type=type)[1]
+    records = [read_metadata(uri, instant)[2]["partitionToWriteStats"] for instant in instants]
+    counts = [
+        {p: [(s["numWrites"], s["numDeletes"]) for s in found] for p, found in sorted(record.items())} for record in records
+    ]
+    assert counts[0] == {"oslo": [(2, 0)], "rio": [(1, 0)]}
+    assert counts[1] == {"oslo": [(2 if type == "COPY_ON_WRITE" else 1, 0)]}
+    ((writes, deletes),) = counts[2]["oslo"]
+    assert deletes == 1 and (writes == 1 or type == "MERGE_ON_READ")
+
+
+@WRITES
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.requirements("TL-007")
+def test_completion_metadata_names_the_slice_before(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TL-007: the stat of a base file that replaces another one names the instant of that file as `prevCommit`; the first base
+    file of a file group has the text `null` there.
+    """
+    instants = write_table(engine, uri := new_uri(), INSERT, UPDATE, replace(UPDATE, rows=(row("a", 3, "z"),)))[1]
+    for instant, before in zip(instants, ["null", *instants], strict=False):
+        stats = [stat for found in read_metadata(uri, instant)[2]["partitionToWriteStats"].values() for stat in found]
+        assert {stat["prevCommit"] for stat in stats} == {before}
+
+
+@WRITES
+@pytest.mark.needs("copy-on-write", "read.cdc")
+@pytest.mark.requirements("TYP-004", "TL-007")
+def test_completion_metadata_names_change_files(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TYP-004: in a table with change capture, each base file that replaces another one has one change file in its file group.
+    It has the same write token, and the stat of the base file names it with its size.
+    """
+    uri, program = new_uri(), Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True)
+    engine.create(uri, replace(program.spec(), properties=CAPTURED))
+    engine.write(uri, INSERT.operation, as_arrow(INSERT.rows))
+    instant = engine.write(uri, "upsert", as_arrow((row("a", 2, "y"), row("c", 2, "y", "rio"))))
+    stats = [stat for found in read_metadata(uri, instant)[2]["partitionToWriteStats"].values() for stat in found]
+    assert len(stats) == 2
+    for stat in stats:
+        folder, _, name = stat["path"].rpartition("/")
+        file_id, token, _ = name.split("_")
+        (change,) = (path for path in (table_folder(uri) / folder).glob(".*.cdc"))
+        assert change.name == f".{file_id}_{instant}.log.1_{token}.cdc"
+        assert stat["cdcStats"] == {f"{folder}/{change.name}": change.stat().st_size}
 
 
 @WRITES

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.ids import BUCKET_FILE_ID
+from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
@@ -18,6 +19,10 @@ from hudi_reference.write.placement.consistent_buckets import has_hashing_metada
 
 #: The file id of a range of hashes: a UUID of version 3; random ones have version 4.
 _RANGE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-3[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}(-[0-9]+)?")
+
+#: The setting that gives partitions numbers of buckets of their own, and the folder where a table stores it (RFC-89).
+EXPRESSIONS_KEY = "hoodie.bucket.index.partition.expressions"
+_NUMBERS = f"{META_FOLDER}/.bucket_index/partition_bucket_index_meta/configs"
 
 
 class Layout(StrEnum):
@@ -60,6 +65,21 @@ def check_placement(table: Table, groups: FileGroups) -> None:
         raise Misuse("the index of the writer does not fit the file ids", rule="LAY-021", expected=found, found=wanted)
     if index is not None and found is Layout.SIMPLE:
         _check_numbers((one.file_id for one in groups.latest_slices), index.buckets)
+
+
+@implements("LAY-021", "MRG-007")
+def check_one_number(table: Table) -> None:
+    """Raises UnsupportedTableFeature if partitions have numbers of buckets of their own, by the settings or by the table.
+
+    A writer with one number for all partitions would store keys beside the buckets in which other writers look for them.
+    """
+    stored = [name for name in table.storage.names(_NUMBERS) if name.endswith(".hashing_config")]
+    if found := table.options.get(EXPRESSIONS_KEY) or ", ".join(stored):
+        raise UnsupportedTableFeature(
+            "partitions with numbers of buckets of their own", rule="LAY-021", path=_NUMBERS if stored else EXPRESSIONS_KEY,
+            expected=f"one number for all partitions, {BUCKETS_KEY}", found=found,
+            remedy="write with an engine that supports them",
+        )  # fmt: skip
 
 
 def _check_numbers(ids: Iterable[str], buckets: int) -> None:

@@ -1,0 +1,73 @@
+"""Replacing writes stay on the active timeline as long as files that they replaced exist: readers would read these again.
+
+The replaced files are those that a clean has kept, because its policy retains a commit before the replacement or because a
+savepoint protects them.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import as_arrow, row
+from hudi_conformance.suite.support.tables.archived_tables import NOT_BY_ITSELF, archive_limits, read_step
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    WRITES,
+    Known,
+    create_updated_table,
+    keep_commits,
+    read_as_of,
+    read_snapshot,
+)
+from hudi_conformance.suite.support.tables.written_tables import base_files
+
+ARCHIVES = pytest.mark.needs(
+    *WRITES, "copy-on-write", "write.insert-overwrite", "service.clean", "service.archive", "timeline.history"
+)
+
+
+def overwrite_and_update(engine: Client, table: Known, updates: int) -> str:
+    """Overwrite the partition rio, then update the other one this many times; return the time of the overwrite."""
+    overwritten = engine.write(table.uri, "insert_overwrite", as_arrow([row("z", 1, "all", "rio")]), options=NOT_BY_ITSELF)
+    for number in range(updates):
+        engine.write(table.uri, "upsert", as_arrow([row("a", 50 + number, f"later {number}")]), options=NOT_BY_ITSELF)
+    return overwritten
+
+
+@ARCHIVES
+@pytest.mark.needs("read.as-of")
+@pytest.mark.requirements("ARC-003", "RDR-010")
+def test_an_overwrite_within_the_retention_of_the_clean_stays(engine: Client, new_uri: Callable[[], str]) -> None:
+    """RDR-010: a clean after the overwrite retains a commit before it, and so keeps the replaced file. The overwrite stays
+    active, however low the limits are; the writes before it are archived.
+    """
+    table = create_updated_table(engine, new_uri(), 5)
+    overwritten, rows = overwrite_and_update(engine, table, 2), read_snapshot(engine, table.uri)
+    assert engine.service(table.uri, "clean", options=keep_commits(4)) is not None
+    assert len([path for path in base_files(table.uri) if path.parent.name == "rio"]) == 2
+    engine.service(table.uri, "archive", options=archive_limits(4, 2))
+    step = read_step(table.uri)
+    assert (overwritten, "replacecommit") in step.completed, "the overwrite was archived"
+    assert (table.instants[0], "commit") in step.archived
+    assert read_snapshot(engine, table.uri) == rows
+    assert read_as_of(engine, table.uri, table.instants[-1]) == table.rows[-1]
+
+
+@ARCHIVES
+@pytest.mark.needs("service.savepoint")
+@pytest.mark.requirements("ARC-003", "RDR-010", "TL-021")
+def test_an_overwrite_of_savepointed_files_stays(engine: Client, new_uri: Callable[[], str]) -> None:
+    """RDR-010: a savepoint protects the replaced file from a clean that retains later commits only. The overwrite stays active,
+    also if archiving may go beyond savepoints.
+    """
+    table = create_updated_table(engine, new_uri(), 1)
+    engine.service(table.uri, "savepoint", instant=table.instants[-1])
+    overwritten = overwrite_and_update(engine, table, 6)
+    rows = read_snapshot(engine, table.uri)
+    assert engine.service(table.uri, "clean", options=keep_commits(1)) is not None
+    assert len([path for path in base_files(table.uri) if path.parent.name == "rio"]) == 2
+    engine.service(table.uri, "archive", options=archive_limits(4, 2, **{"hoodie.archive.beyond.savepoint": "true"}))
+    step = read_step(table.uri)
+    assert (overwritten, "replacecommit") in step.completed, "the overwrite was archived"
+    assert (table.instants[0], "commit") in step.archived
+    assert read_snapshot(engine, table.uri) == rows
