@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from hudi_conformance.suite.log_format.test_columns_by_id import (
+from hudi_conformance.suite.support.tables.renamed_columns import (
     AFTER,
     BEFORE,
     GROWING,

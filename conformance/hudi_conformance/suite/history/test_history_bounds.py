@@ -5,15 +5,20 @@ Actions that engines make only in table services are written to the timeline by 
 
 import re
 import shutil
-from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.actions_by_hand import (
+    add_milliseconds,
+    clean_plan,
+    clean_result,
+    put_action,
+    timeline_folder,
+)
 from hudi_conformance.suite.support.programs.write_programs import expect_rows
 from hudi_conformance.suite.support.tables.archived_tables import (
     ARCHIVE,
@@ -28,8 +33,6 @@ from hudi_conformance.suite.support.tables.archived_tables import (
     write_times,
 )
 from hudi_conformance.suite.support.tables.written_tables import Type, base_files, data_files, table_folder
-from hudi_reference.timeline.contents.actions import write_action
-from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
 NewUri = Callable[[], str]
@@ -37,7 +40,6 @@ Json = dict[str, Any]
 WRITES = 8
 #: Cleaning that retains file versions and no commits does not move the limits.
 BY_VERSIONS = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS"}
-SYNC_MARKER = bytes(range(16))
 #: Metadata of a write without files. As in deployed tables, it has the schema at least.
 SCHEMA = {"schema": '{"type": "record", "name": "r", "fields": [{"name": "id", "type": "string"}]}'}
 NO_STATS: Json = {"partitionToWriteStats": {}, "compacted": False, "extraMetadata": SCHEMA, "version": None}
@@ -54,33 +56,9 @@ COMPACTION_PLAN: Json = {
 }
 
 
-def timeline_folder(uri: str) -> Path:
-    """Return the folder of the active timeline."""
-    return table_folder(uri) / ".hoodie" / "timeline"
-
-
 def completed_times(uri: str) -> list[tuple[str, str]]:
     """Return requested and completion time of each completed write, by requested time."""
     return sorted(key_time for key_time in ((k[0], c) for k, c in read_step(uri).completed.items()))
-
-
-def add_milliseconds(time: str, milliseconds: int) -> str:
-    """Return an instant time that is later by this many milliseconds."""
-    moment = datetime.strptime(time, "%Y%m%d%H%M%S%f") + timedelta(milliseconds=milliseconds)
-    return moment.strftime("%Y%m%d%H%M%S%f")[:17]
-
-
-def put_action(
-    uri: str, requested: str, action: str, files: Mapping[State, Json | None], completion: str | None = None
-) -> list[bytes]:
-    """Write an action to the timeline in the given states; return what its files hold."""
-    contents = []
-    for state, record in files.items():
-        instant = Instant(requested, action, state, completion if state is State.COMPLETED else None)
-        data = b"" if record is None else write_action(instant, record, SYNC_MARKER)
-        (timeline_folder(uri) / instant.file_name).write_bytes(data)
-        contents.append(data)
-    return contents
 
 
 def after_write(uri: str, number: int) -> tuple[str, str]:
@@ -150,35 +128,6 @@ def test_archiving_stops_at_a_savepoint(engine: Client, new_uri: NewUri, histori
         left = [time for time, _ in times[2:]] if beyond == "false" else [requested, times[-1][0]]
         assert sorted(time for time, action in found if action == "commit") == left
         assert (requested, "savepoint") in found
-
-
-def clean_plan(retained: str) -> Json:
-    """Return the plan of a clean that keeps what is needed from an instant on."""
-    return {
-        "earliestInstantToRetain": {"timestamp": retained, "action": "commit", "state": "COMPLETED"},
-        "lastCompletedCommitTimestamp": retained,
-        "policy": "KEEP_LATEST_COMMITS",
-        "filesToBeDeletedPerPartition": {},
-        "version": 2,
-        "filePathsToBeDeletedPerPartition": {},
-        "partitionsToBeDeleted": [],
-        "extraMetadata": {},
-    }
-
-
-def clean_result(requested: str, retained: str) -> Json:
-    """Return the completion metadata of a clean that deleted nothing."""
-    return {
-        "startCleanTime": requested,
-        "timeTakenInMillis": 1,
-        "totalFilesDeleted": 0,
-        "earliestCommitToRetain": retained,
-        "lastCompletedCommitTimestamp": retained,
-        "partitionMetadata": {},
-        "version": 2,
-        "bootstrapPartitionMetadata": {},
-        "extraMetadata": {},
-    }
 
 
 def put_replacecommit(uri: str, number: int) -> tuple[str, list[bytes]]:

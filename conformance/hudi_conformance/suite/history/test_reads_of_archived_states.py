@@ -11,7 +11,7 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.suite.history.test_history_bounds import add_milliseconds, clean_plan, clean_result, put_action
+from hudi_conformance.suite.support.actions_by_hand import add_milliseconds, clean_plan, clean_result, put_action
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
 from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.tables_under_services import (

@@ -4,42 +4,31 @@ The reference writes two file groups; then the test writes the history to its fo
 stores it.
 """
 
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import fastavro
 import pyarrow as pa
 import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.tables.renamed_columns import (
+    AFTER,
+    BEFORE,
+    GROWING,
+    add_extra_metadata,
+    nullable_text_schema,
+    schema_version,
+)
 from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_time, table_folder
 from hudi_reference import create_table
 from hudi_reference.schema.avro import META_COLUMNS, arrow_schema
 
 Row = dict[str, str | None]
 NEEDS = ("read.snapshot", "read.by-id", "read.projection", "copy-on-write", "merge.commit-time", "partition.none")
-#: Ids of the columns before and after: `old` was renamed to `new`, another `old` was added, `gone` was dropped.
-BEFORE, AFTER = {"id": 5, "old": 6, "gone": 7}, {"id": 5, "new": 6, "old": 8}
-GROWING = {"hoodie.datasource.write.reconcile.schema": "true", "hoodie.write.set.null.for.missing.columns": "true"}
 FIRST: list[Row] = [{"id": "1", "old": "a", "gone": "x"}, {"id": "2", "old": None, "gone": "y"}]
 SECOND: list[Row] = [{"id": "3", "new": "b", "old": "c"}]
-
-
-def nullable_text_schema(names: Sequence[str]) -> dict[str, Any]:
-    """Return the schema of nullable texts with these names."""
-    fields = [{"name": name, "type": ["null", "string"], "default": None} for name in names]
-    return {"type": "record", "name": "row", "namespace": "hoodie.renamed", "fields": fields}
-
-
-def schema_version(instant: str, ids: dict[str, int]) -> dict[str, Any]:
-    """Return a version of the history: every column with its id, meta columns first."""
-    known = {**{name: number for number, name in enumerate(META_COLUMNS)}, **ids}
-    fields = [{"id": number, "name": name, "optional": True, "type": "string"} for name, number in known.items()]
-    return {"max_column_id": 8, "version_id": int(instant), "type": "record", "fields": fields}
 
 
 #: The rows that are written under each version, one commit each.
@@ -70,16 +59,6 @@ def create_altered_table(
     (meta / ".schema").mkdir()
     (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
     return instants
-
-
-def add_extra_metadata(commit: Path, extra: dict[str, str]) -> None:
-    """Add these entries to the metadata of a commit."""
-    reader = fastavro.reader(io.BytesIO(commit.read_bytes()))
-    (done,) = reader
-    done["extraMetadata"] |= extra
-    out = io.BytesIO()
-    fastavro.writer(out, fastavro.parse_schema(reader.writer_schema), [done])
-    commit.write_bytes(out.getvalue())
 
 
 def read_rows(engine: Client, uri: str, **query: Any) -> list[dict[str, Any]]:
