@@ -131,10 +131,12 @@ def faults_between_commits(
     base file whose logs a log compaction merges. What the metadata of another log file names as earlier says nothing: with
     change capture it is the whole slice, with the files of pending and failed writes. No action writes into the log file
     that another action has begun before that one has completed; names of version 6 have the instant of the slice instead.
-    Compactions may be pending, because writes begin a slice at the time of a pending one.
+    Compactions may be pending, because writes begin a slice at the time of a pending one. So may clusterings: with consistent
+    hashing, a write stores its rows for the new buckets in log files with the instant of the clustering (ER-163).
     """
     folder = properties.timeline_folder
     pending = {i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action not in _COMPACTIONS}
+    clusterings = {i.requested for i in timeline.pending if i.action == "clustering"}
     written: dict[tuple[str, int], Instant] = {}
     for instant, commit in commits.items():
         for stat in commit.stats:
@@ -143,7 +145,8 @@ def faults_between_commits(
             if stat.previous_instant in pending and (not stat.is_log or commit.operation == "LOG_COMPACT"):
                 yield _incomplete(folder, instant, stat.previous_instant, stat.path)
             name = parse_data_file_name(split_path(stat.path)[1]) if pending else None
-            if name is not None and name.instant in pending and not properties.is_legacy:
+            may_be_pending = properties.is_legacy or (isinstance(name, LogFileName) and name.instant in clusterings)
+            if name is not None and name.instant in pending and not may_be_pending:
                 yield _incomplete(folder, instant, name.instant, stat.path)
         for log in _earlier_logs(commit) if pending else ():
             if log.instant in pending:

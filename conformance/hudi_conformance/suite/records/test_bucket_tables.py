@@ -8,13 +8,15 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Step, as_arrow, expect_rows, row
 from hudi_conformance.suite.support.tables.clustered_tables import Type
-from hudi_conformance.suite.support.tables.written_tables import data_files, files_below, table_folder
-from hudi_reference import create_table
+from hudi_conformance.suite.support.tables.written_tables import data_files, files_below, replace_in_metadata, table_folder
+from hudi_reference import create_table, open_table
+from hudi_reference.services.clustering.plan import schedule_clustering
 
 BUCKETED: Mapping[str, str] = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
 RANGES: Mapping[str, str] = {**BUCKETED, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
@@ -116,6 +118,7 @@ def test_writers_without_the_index_keep_the_layout(
     assert {one[:5] for one in group_ids(uri)} == {"00000"}
 
 
+<<<<<<< HEAD
 @WRITES
 @BOTH_TYPES
 @pytest.mark.requirements("LAY-021", "MRG-007")
@@ -145,3 +148,27 @@ def test_partitions_may_have_numbers_of_buckets_of_their_own(
     except ContractError:
         assert files_below(table_folder(uri)) == files, "the write was refused after it had changed files"
     assert {one[:9] for one in group_ids(uri)} <= {"00000000-", "00000001-"}
+=======
+@pytest.mark.needs("read.snapshot", "merge-on-read", "log.avro", "merge.event-time", "partition.plain")
+@pytest.mark.requirements("RDR-008")
+def test_log_file_of_a_pending_clustering(engine: Client, new_uri: Callable[[], str]) -> None:
+    """RDR-008: while buckets are split, a write stores its rows in log files of the buckets of before, and in those of the
+    new buckets, which have the instant of the pending clustering in their names (ER-163). A query reads the former only.
+    """
+    uri = new_uri()
+    spec = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec()
+    create_table(uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
+                 ordering=spec.ordering, table_type=spec.type)  # fmt: skip
+    table = open_table(uri)
+    table.insert(as_arrow([row("a", 1, "old", "oslo"), row("b", 1, "old", "rio"), row("c", 1, "old", "lima")]))
+    clustering = schedule_clustering(table, {"hoodie.clustering.plan.strategy.partition.selected": "lima"})
+    assert clustering is not None
+    instant = table.upsert(as_arrow([row("a", 2, "new", "oslo"), row("b", 2, "new", "rio")]))
+    (log,) = table_folder(uri).glob("rio/.*.log.*")
+    renamed = log.name.replace(instant, clustering).replace(log.name[1:37], "00000000-0000-0000-0000-000000000000")
+    log.rename(log.with_name(renamed))
+    replace_in_metadata(uri, instant, log.name, renamed)
+    replace_in_metadata(uri, instant, log.name[1:37], renamed[1:37])
+    found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
+    assert sorted((one["id"], one["value"]) for one in found) == [("a", "new"), ("b", "old"), ("c", "old")]
+>>>>>>> 56efcb844 (Log files of a pending resizing of buckets are read as deployed readers do; names by slice are one finding)

@@ -48,6 +48,7 @@ from hudi_reference.timeline.contents.metadata import CommitMetadata, commit_met
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, EXTENSIONS, State
 from hudi_reference.timeline.instants.version_6 import completion_of, parse_legacy_name, read_json_record
+from hudi_reference.write.placement.consistent_buckets import FOLDER as HASHING_FOLDER
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,11 @@ class StoredTable:
     def is_metadata_table(self) -> bool:
         """Whether this is the metadata table of another table."""
         return self.outer is not None or self.entries.get("hoodie.table.keygenerator.type") == "HOODIE_TABLE_METADATA"
+
+    @cached_property
+    def has_consistent_hashing(self) -> bool:
+        """Whether the table has a bucket index with consistent hashing."""
+        return any(path.startswith(f"{HASHING_FOLDER}/") for path in self.listing.files)
 
     # Timeline.
 

@@ -56,9 +56,10 @@ def _is_profile(instant: Instant) -> bool:
 def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """The metadata of a write names its own files, and files in the partitions and groups that it says.
 
-    Before version 8 the name of a log file had the instant of its base file.
+    Before version 8 the name of a log file had the instant of its base file; `log-files.names` is about names of that kind in
+    tables with consistent hashing (ER-163).
     """
-    had_version_6 = table.opened.had_version_6
+    older_names = table.opened.had_version_6 or table.has_consistent_hashing
     for instant, commit in {**table.history.commits, **table.commits}.items():
         for stat in commit.stats:
             folder, name = split_path(stat.path)
@@ -70,7 +71,7 @@ def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
             if parsed is None:
                 yield Finding("BF-003", "wrong-answers", path, "Readers refuse the table.", "the name of a data file",
                               repr(stat.path), RESTORE, key=stat.path)  # fmt: skip
-            elif _is_foreign(parsed, instant, may_be_older=bool(stat.log_offset or had_version_6)):
+            elif _is_foreign(parsed, instant, may_be_older=bool(stat.log_offset or older_names)):
                 yield Finding(
                     "BF-009", "wrong-answers", path, "The metadata is that of another action: it hides the own files.",
                     f"files of instant {instant.requested}", stat.path, RESTORE, key=stat.path,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import pairwise
 
 import pyarrow as pa
 
@@ -14,7 +15,7 @@ from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.files.log.block import ROLLBACK_COMMAND, Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.reader import read_log_file
-from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.layout.names import LogFileName, parse_data_file_name, split_path
 from hudi_reference.query.file_groups import CommittedFiles, GroupId
 from hudi_reference.query.log_scanner import attempt_of
 from hudi_reference.schema.avro import arrow_schema, parse_schema
@@ -23,6 +24,7 @@ from hudi_reference.timeline.instants.states import ACTIONS
 
 RESTORE = "restore the file from another copy of the table"
 _DATA = (BlockType.AVRO_DATA, BlockType.HFILE_DATA, BlockType.PARQUET_DATA, BlockType.CDC_DATA)
+_RENAMED = "compact the table; use the bucket engine SIMPLE"
 _OVERWRITES = "Readers take a block of some columns for whole rows, and return nulls in the others."
 _REFUSED = "Readers refuse the file group, because they must not skip the block."
 
@@ -199,7 +201,43 @@ def _header(block: Block, rule: str, expected: str, found: str, meaning: str) ->
     return Finding(rule, "wrong-answers", block.path, meaning, expected, found, RESTORE, offset=block.offset)
 
 
+def _names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """A log file has the instant of its write in its name.
+
+    With consistent hashing, deployed writers take the instant of the slice instead (ER-163). The write token then decides the
+    order of two files of one slice, and readers may merge the later write first.
+    """
+    writers: dict[tuple[str, str, str, int], list[tuple[str, LogFileName, str]]] = {}
+    for instant, commit in table.commits.items() if table.has_consistent_hashing else ():
+        for stat in commit.stats:
+            name = parse_data_file_name(split_path(stat.path)[1])
+            if isinstance(name, LogFileName) and not name.cdc:
+                tally.looked("LF-004")
+                slot = (stat.partition, name.file_id, name.instant, name.version)
+                writers.setdefault(slot, []).append((instant.completion or "", name, stat.path))
+                if name.instant != instant.requested:
+                    yield Finding(
+                        "LF-004", "cosmetic", stat.path, "Readers order the log files of a slice by these names.",
+                        f"the instant {instant.requested} of the write", name.instant, _RENAMED,
+                    )  # fmt: skip
+    if table.properties.merge_mode == "COMMIT_TIME_ORDERING":
+        yield from _merged_in_another_order(writers.values())
+
+
+def _merged_in_another_order(slots: Iterable[list[tuple[str, LogFileName, str]]]) -> Iterator[Finding]:
+    """Log files of one instant and version that readers merge in another order than that of their writes."""
+    for files in slots:
+        written = sorted(files, key=lambda one: one[0])
+        for (_, name, path), (_, later, later_path) in pairwise(written):
+            if later.merge_order < name.merge_order:
+                yield Finding(
+                    "LF-004", "wrong-answers", later_path, "Readers merge the later write first: its changes are lost.",
+                    f"a name after {path}", later_path, _RENAMED,
+                )  # fmt: skip
+
+
 CHECKS = (
+    Check("log-files.names", ("LF-004",), "cheap", _names),
     Check(
         "log-files.blocks",
         ("LF-010", "LF-012", "LF-015", "LF-017", "LF-018", "LF-024", "LF-025", "LF-027", "LF-035", "LF-037", "LF-038", "LF-039",

@@ -70,6 +70,8 @@ def _replaced_groups(table: StoredTable, part: object, tally: Tally) -> Iterator
             tally.looked("OCC-016", at=by is not None)
             if by is None or by[0] == instant or (instant.requested < by[0].requested and had_version_6):
                 continue
+            if _writes_new_buckets(commit, by[0]):
+                continue
             if table.properties.is_legacy or _is_unread(instant, *by):
                 yield Finding(
                     "OCC-016", "data-lost", stat.path, "The rows of the file are lost: queries skip a replaced group.",
@@ -244,6 +246,12 @@ def _pending_cleans(table: StoredTable, part: object, tally: Tally) -> Iterator[
                 f"no file that {needed[path]} needs", f"{table.path_of(clean)} is about to delete it",
                 f"remove the pending files of the clean {clean.requested} before a writer executes it",
             )  # fmt: skip
+
+
+def _writes_new_buckets(commit: CommitMetadata, clustering: Instant) -> bool:
+    """Whether a write stored its rows for the buckets that a pending clustering makes too (ER-163)."""
+    names = (parse_data_file_name(split_path(stat.path)[1]) for stat in commit.stats)
+    return any(isinstance(name, LogFileName) and name.instant == clustering.requested for name in names)
 
 
 def _exclusive_plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
