@@ -1,13 +1,16 @@
 """Comparisons of partition columns: an engine may skip partitions, and the rows are still those that a full scan would give."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
+from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_reference import create_table, open_table
 
 #: Values that contain characters with a meaning in folder names.
 CITIES = ("oslo", "oslo/west", "oslo=west", "50%", "50%2F", "rio")
@@ -42,3 +45,73 @@ def test_a_comparison_finds_the_rows_of_a_partition(
         for operator, expected in right.items():
             found = engine.read(uri, Query(columns=("city", "value"), where=(("city", operator, city),))).to_pylist()
             assert sorted((r["city"], r["value"]) for r in found) == sorted((c, "second") for c in expected), (operator, city)
+
+
+#: What each operator says of two texts.
+HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": lambda city, value: city == value,
+    "!=": lambda city, value: city != value,
+    ">": lambda city, value: city > value,
+    "<=": lambda city, value: city <= value,
+    "in": lambda city, value: city in value,
+}
+
+
+def write_partitions(uri: str, cities: Sequence[str], **settings: Any) -> None:
+    """Write a table with the reference, one row for each city."""
+    spec = Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec()
+    create_table(uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
+                 ordering=spec.ordering, **settings)  # fmt: skip
+    open_table(uri).insert(as_arrow([row(city, 1, "x", city) for city in cities]))
+
+
+def check_filter(engine: Client, uri: str, cities: Sequence[str], where: tuple[str, Any]) -> None:
+    """A query with this comparison of the city returns the cities for which it holds."""
+    operator, value = where
+    found = engine.read(uri, Query(columns=("city",), where=(("city", operator, value),))).to_pylist()
+    assert sorted(one["city"] for one in found) == [city for city in cities if HOLDS[operator](city, value)], where
+
+
+@pytest.mark.requirements("LAY-008", "MRG-015")
+@pytest.mark.needs("read.snapshot", "read.projection", "read.filter", "partition.plain")
+@pytest.mark.parametrize(
+    "where", [("=", "oslo/west"), ("in", ["oslo/west", "paris"]), (">", "oslo+"), ("<=", "oslo/west"), ("!=", "oslo")]
+)
+def test_a_comparison_finds_values_that_are_several_folders(
+    engine: Client, new_uri: Callable[[], str], where: tuple[str, Any]
+) -> None:
+    """LAY-008: without escapes, a value with a slash is a folder in a folder. The name of the outer folder alone decides no
+    comparison.
+    """
+    uri, cities = new_uri(), ("oslo/west", "rio")
+    write_partitions(uri, cities)
+    check_filter(engine, uri, cities, where)
+
+
+@pytest.mark.versions(9)
+@pytest.mark.requirements("LAY-008", "LAY-025")
+@pytest.mark.needs("read.snapshot", "read.projection", "read.filter", "partition.plain", "table-version.9")
+@pytest.mark.parametrize("where", [("=", "2026-07-03"), ("in", ["2026-07-03"]), (">", "2026-07-02"), ("<=", "2026-07-03")])
+def test_a_comparison_finds_dates_that_are_three_folders(
+    engine: Client, new_uri: Callable[[], str], where: tuple[str, Any]
+) -> None:
+    """LAY-025: a date is found, although its folders are separated by slashes and the value has hyphens."""
+    uri, cities = new_uri(), ("2025-12-31", "2026-07-03")
+    separated = {"hoodie.datasource.write.slash.separated.date.partitioning": "true"}
+    write_partitions(uri, cities, version=9, properties=separated)
+    check_filter(engine, uri, cities, where)
+
+
+@pytest.mark.requirements("LAY-006", "LAY-008")
+@pytest.mark.needs("read.snapshot", "read.projection", "read.filter", "partition.url-encoded")
+def test_a_comparison_finds_a_value_that_the_properties_do_not_call_escaped(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LAY-008: a writer was told to escape partition values, and the properties of the table do not say so. The files have the
+    value as it is, and a comparison with it finds the row.
+    """
+    uri, cities = new_uri(), ("oslo:west", "rio")
+    write_partitions(uri, cities, url_encode=True)
+    properties = table_folder(uri) / ".hoodie" / "hoodie.properties"
+    stored = properties.read_text()
+    assert "partitionpath.urlencode=true" in stored
+    properties.write_text(stored.replace("partitionpath.urlencode=true", "partitionpath.urlencode=false"))
+    check_filter(engine, uri, cities, ("=", "oslo:west"))
