@@ -1,14 +1,16 @@
 """Filters on tables with indexes: a query may skip files, and the rows are those that a full scan would give."""
 
 import json
+import math
 import operator
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from hudi_conformance.contract import Query
+from hudi_conformance.contract import Query, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
@@ -151,3 +153,20 @@ def test_one_of_two_secondary_indexes_is_out_of_date(engine: Client, tmp_path: P
         ("street", "first", "b"),
     ):
         assert values_where(engine, uri, (column, "=", value)) == [key], f"{column} = {value}"
+
+
+@pytest.mark.needs(*WRITES, "read.filter", "read.projection", "merge-on-read")
+@pytest.mark.requirements("MDT-010")
+def test_a_filter_finds_numbers_beside_a_nan_in_a_log(engine: Client, new_uri: NewUri) -> None:
+    """MDT-010: a log file has a NaN among its numbers, so that its bounds say nothing about the others. The base file alone
+    does not have the number.
+    """
+    uri = new_uri()
+    fields = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}, {"name": "d", "type": "double"}]
+    schema = {"type": "record", "name": "row", "fields": fields}
+    engine.create(uri, TableSpec("numbers", "MERGE_ON_READ", schema, ("id",), ordering=("ts",)))
+    for ts, numbers in ((1, {"a": 1.0, "b": 2.0, "c": 3.0}), (2, {"a": math.nan, "b": 7.0})):
+        rows = {"id": list(numbers), "ts": pa.array([ts] * len(numbers), pa.int64()), "d": list(numbers.values())}
+        engine.write(uri, "upsert", pa.table(rows), options=dict(EVERY_INDEX))
+    for symbol, value, expected in (("=", 7.0, ["b"]), (">", 5.0, ["b"]), (">=", 7.0, ["b"]), ("<", 4.0, ["c"])):
+        assert values_where(engine, uri, ("d", symbol, value)) == expected, (symbol, value)
