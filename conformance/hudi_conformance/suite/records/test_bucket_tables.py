@@ -118,7 +118,6 @@ def test_writers_without_the_index_keep_the_layout(
     assert {one[:5] for one in group_ids(uri)} == {"00000"}
 
 
-<<<<<<< HEAD
 @WRITES
 @BOTH_TYPES
 @pytest.mark.requirements("LAY-021", "MRG-007")
@@ -148,7 +147,8 @@ def test_partitions_may_have_numbers_of_buckets_of_their_own(
     except ContractError:
         assert files_below(table_folder(uri)) == files, "the write was refused after it had changed files"
     assert {one[:9] for one in group_ids(uri)} <= {"00000000-", "00000001-"}
-=======
+
+
 @pytest.mark.needs("read.snapshot", "merge-on-read", "log.avro", "merge.event-time", "partition.plain")
 @pytest.mark.requirements("RDR-008")
 def test_log_file_of_a_pending_clustering(engine: Client, new_uri: Callable[[], str]) -> None:
@@ -171,4 +171,3 @@ def test_log_file_of_a_pending_clustering(engine: Client, new_uri: Callable[[], 
     replace_in_metadata(uri, instant, log.name[1:37], renamed[1:37])
     found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
     assert sorted((one["id"], one["value"]) for one in found) == [("a", "new"), ("b", "old"), ("c", "old")]
->>>>>>> 56efcb844 (Log files of a pending resizing of buckets are read as deployed readers do; names by slice are one finding)
