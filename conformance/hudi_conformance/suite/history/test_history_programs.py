@@ -140,13 +140,14 @@ class ProgramRun:
     def expect(self, query: Query, rows: list[Row]) -> None:
         """Check that the answer has these rows, if there is one."""
         found = self.ask(query)
-        assert found is None or in_order(found.to_pylist()) == rows, f"{query.to_json()}: {found.to_pylist()} for {rows}"
+        right = found is None or in_order(found.to_pylist()) == rows
+        assert right, f"other rows, {query.kind}\n{query.to_json()}: {found and found.to_pylist()} for {rows}"
 
     def expect_changes(self, begin: int, end: int, query: Query) -> None:
         """Check that the changes, if they are answered, lead from one state to the other."""
         if (found := self.ask(query)) is not None:
             after: Rows = self.history.replay(begin, found.to_pylist())
-            assert after == self.history.states[end].rows, f"{query.to_json()}: {found.to_pylist()}"
+            assert after == self.history.states[end].rows, f"other changes\n{query.to_json()}: {found.to_pylist()}"
 
     def ask(self, query: Query) -> pa.Table | None:
         """Return the answer; None for an error, which must have a reason."""
