@@ -5,6 +5,7 @@ import io
 import pyarrow as pa
 import pyarrow.parquet as pq
 import validated_tables_samples as t
+from consistent_hashing_samples import named_by_slice, written
 from damages_samples import Damage
 
 from hudi_reference.files.log.block import HeaderKey, encode_block
@@ -286,6 +287,8 @@ def _mark(storage: Storage) -> None:
 
 
 CONTENTS = (
+    Damage("log files merged in another order", "log-files.names", "LF-004", lambda: written(()),
+           lambda s: named_by_slice(s, "7-2-3"), severity="wrong-answers"),
     Damage("an unknown mark", "log-files.blocks", "LF-045", t.merge_on_read, _mark),
     Damage("a block that its write does not name", "log-files.blocks", "TL-007", t.merge_on_read, _append_to_earlier,
            ("TL-005",)),

@@ -4,53 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 import validated_tables_samples as t
+from consistent_hashing_samples import named_by_slice, written
 
 from hudi_conformance.validator.all_checks import CHEAP
-from hudi_reference import create_table
-from hudi_reference.clock import ManualClock
-from hudi_reference.ids import RandomIds
-from hudi_reference.layout.names import join_path, split_path
-from hudi_reference.storage import MemoryStorage, Storage
-
-RANGES = {
-    "hoodie.index.type": "BUCKET",
-    "hoodie.bucket.index.num.buckets": "1",
-    "hoodie.index.bucket.engine": "CONSISTENT_HASHING",
-}
-
-
-def written(ordering: Sequence[str]) -> Storage:
-    """An insert and two updates of one row, with consistent hashing."""
-    table = create_table(
-        "memory:///sample", name="sample", schema=t.SCHEMA, record_key=["id"], partition=["city"], ordering=ordering,
-        table_type="MERGE_ON_READ", storage=MemoryStorage(), clock=ManualClock(t.START), ids=RandomIds(), options=RANGES,
-    )  # fmt: skip
-    table.upsert(t.rows(1))
-    for fare in (1, 2):
-        table.upsert(t.rows(1, fare=fare))
-    return table.storage  # type: ignore[no-any-return]
-
-
-def rename_in(storage: Storage, completed: str, old: str, new: str) -> None:
-    """Rename the log file of a write, in its metadata too."""
-
-    def change(record: object) -> None:
-        (stat,) = t.stats_of(record)
-        assert stat["path"] == old
-        stat["path"] = new
-
-    t.move(storage, old, new)
-    t.change_record(storage, completed, change)
-
-
-def named_by_slice(storage: Storage, token: str) -> None:
-    """Give the log files of the updates the instant of the insert, and the last one this write token."""
-    updates = t.log_files(storage)[-2:]
-    instant = t.completed(storage, "deltacommit", 0).rpartition("/")[2].partition("_")[0]
-    for number, (path, write_token) in enumerate(zip(updates, ("8-2-3", token), strict=True), start=1):
-        folder, name = split_path(path)
-        renamed = join_path(folder, f"{name.partition('_')[0]}_{instant}.log.1_{write_token}")
-        rename_in(storage, t.completed(storage, "deltacommit", number), path, renamed)
+from hudi_reference.storage import Storage
 
 
 def severities(storage: Storage) -> set[tuple[str, str]]:
