@@ -226,6 +226,7 @@ def test_a_logged_change_of_a_cleaned_row(engine: Client, new_uri: NewUri, mode:
     begin, end = (completion_time(uri, instants[number]) for number in (-3, -2))
     archive_all_but(engine, uri, 2, instants[-3])
     query = Query("cdc", begin=begin, end=end)
+    assert engine.read(uri, Query(columns=("value",))).num_rows == 1
     if mode == "OP_KEY_ONLY":
         with pytest.raises(ContractError):
             engine.read(uri, query)
