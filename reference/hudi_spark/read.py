@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from functools import partial, reduce
+from functools import reduce
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -19,12 +19,11 @@ from pyspark.sql.types import StructType
 
 from hudi_reference import Table, WritableTable, open_table
 from hudi_reference.errors import InvalidQuery, Misuse
-from hudi_reference.query.cdc import ChangePlan, ChangeQuery, GroupChange
+from hudi_reference.query.cdc import ChangeQuery, GroupChange
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.incremental import Window, plan_incremental
 from hudi_reference.query.plan import SliceQuery, check_columns
 from hudi_reference.query.pruning.predicates import Comparison, matching_rows
-from hudi_reference.query.retention import deleted_files
 from hudi_reference.query.table import View, check_readable
 from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.timeline.active import Timeline
@@ -222,8 +221,7 @@ def _plan_of_changes(
     names = list(query.schema.names if columns is None else columns)
     check_columns([*names, *(column for column, _, _ in where)], query.schema)
     matching_rows(query.schema.empty_table(), where)  # refused as comparing rows is
-    deleted = partial(deleted_files, table.storage, table.properties, view.timeline)
-    changes = ChangePlan(view.timeline, view.groups, table.properties.is_legacy, deleted).changes(window)
+    changes = view.change_plan(table).changes(window)
     partitions = frozenset(found.partition for one in changes if (found := one.after or one.before))
     return ReadPlan(ChangesOfGroups(query, where), query.schema, names, changes, [], partitions, view.timeline)
 

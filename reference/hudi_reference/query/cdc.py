@@ -66,9 +66,9 @@ class ChangePlan:
 
     timeline: Timeline
     groups: FileGroups
-    is_legacy: bool = False
+    is_legacy: bool
     #: Instants and paths of the files of each group that the cleans after a time deleted.
-    deleted: Callable[[str], Mapping[GroupId, list[tuple[str, str]]]] = field(default=lambda time: {})
+    deleted: Callable[[str], Mapping[GroupId, list[tuple[str, str]]]]
 
     def changes(self, window: Window) -> list[GroupChange]:
         """The changes of each file group by each write of the window. Raises InvalidQuery if files of a change were cleaned."""

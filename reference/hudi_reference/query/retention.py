@@ -135,20 +135,26 @@ def _find_cleaned_file(
 
     If a savepoint keeps an older slice of a group, and the write of the deleted one was archived, only the clean shows it.
     """
+    newer = []
     for group, files in deleted_files(storage, properties, timeline, time).items():
         known = then.groups.get(group)
         newest = known.slices[0].base_instant if known is not None else ""
         for instant, path in files:
             is_newer = newest < instant <= time and timeline.completion_of(instant) is not None
-            if is_newer and group not in then.replaced and not _was_replaced(timeline, group, instant, time):
-                return path
-    return None
+            if is_newer and group not in then.replaced:
+                newer.append((group, instant, path))
+    replaced = _replaced_by_archived(timeline, min(instant for _, instant, _ in newer), time) if newer else {}
+    return next((path for group, instant, path in newer if replaced.get(group, "") < instant), None)
 
 
-def _was_replaced(timeline: Timeline, group: GroupId, begin: str, end: str) -> bool:
-    """Whether an archived write requested in this time replaced the group."""
-    commits = archived_commits(timeline.archived, begin, end).values()
-    return any(group[1] in commit.replaced.get(group[0], ()) for commit in commits)
+def _replaced_by_archived(timeline: Timeline, begin: str, end: str) -> Mapping[GroupId, str]:
+    """The groups that archived writes of this time replaced, with the requested time of the last of them."""
+    found: dict[GroupId, str] = {}
+    for instant, commit in archived_commits(timeline.archived, begin, end).items():
+        for partition, file_ids in commit.replaced.items():
+            for file_id in file_ids:
+                found[partition, file_id] = max(found.get((partition, file_id), ""), instant.requested)
+    return found
 
 
 @implements("CLN-003", "TL-013")

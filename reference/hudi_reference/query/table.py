@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import pyarrow as pa
@@ -82,6 +82,11 @@ class View:
             file_ids=frozenset(file_id for _, file_id in self.groups.groups),
             checks=table.checks,
         )
+
+    def change_plan(self, table: "Table") -> ChangePlan:
+        """The plan of a query of the changes in this view. What cleans deleted is read once for each write."""
+        deleted = cache(partial(deleted_files, table.storage, table.properties, self.timeline))
+        return ChangePlan(self.timeline, self.groups, table.properties.is_legacy, deleted)
 
 
 @dataclass(frozen=True)
@@ -252,9 +257,7 @@ class Table:
         query = ChangeQuery(view.reader(self))
         names, comparisons = list(query.schema.names if columns is None else columns), list(where)
         check_columns([*names, *(column for column, _, _ in comparisons)], query.schema)
-        deleted = partial(deleted_files, self.storage, self.properties, view.timeline)
-        plan = ChangePlan(view.timeline, view.groups, self.properties.is_legacy, deleted)
-        parts = [query(change) for change in plan.changes(window)]
+        parts = [query(change) for change in view.change_plan(self).changes(window)]
         return matching_rows(pa.concat_tables([query.schema.empty_table(), *parts]), comparisons).select(names)
 
     def inspect(self) -> dict[str, Any]:
