@@ -130,7 +130,7 @@ class ReadPlan:
     fields: pa.Schema
     columns: list[str]
     merged: Sequence[FileSlice | GroupChange]
-    native: list[Path]
+    native: list[str]
     #: The partitions that hold these parts.
     partitions: frozenset[str]
 
@@ -202,10 +202,10 @@ def make_plan(
     plan = table.plan(view, columns, comparisons, logs=logs, is_latest=time is None, changed=changed)
     reader, slices = plan.read.reader, [one for one in plan.slices if one.base_file is not None or one.log_files]
     native = native and reader.dropped is None and reader.by_id is None
-    direct = base_files_for_spark(table, view, slices, logs=logs) if native else {}
+    committed = reader.scanner.committed
+    direct = base_files_for_spark(table, view, slices, committed.spans, logs=logs) if native else {}
     merged = [found for found in slices if found not in direct]
     paths = (path for found in merged for path in found.paths)
-    committed = reader.scanner.committed
     committed = replace(committed, spans={path: committed.spans[path] for path in paths if path in committed.spans})
     task = replace(plan.read, reader=replace(reader, scanner=replace(reader.scanner, committed=committed)))
     fields = pa.schema([reader.schema.field(name) for name in task.columns])

@@ -111,11 +111,6 @@ class LocalStorage:
             return None
         return Entry(path, steps[-1], "file", found).info if found is not None and stat.S_ISREG(found.st_mode) else None
 
-    def existing(self, path: str) -> tuple[Path, os.stat_result]:
-        """The absolute path of an object, for readers in other processes, and its status. Raises FileNotFoundError."""
-        with translated("open the file", path), self._opened(path) as (_, found):
-            return self.root.joinpath(*_steps(path)), found
-
     def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
         """Walk the folder."""
         found = []
