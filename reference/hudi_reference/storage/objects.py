@@ -33,6 +33,8 @@ MARK = "hudi-written-by"
 WHOLE = 1 << 20
 #: Patterns of errors that deny access.
 _DENIED = re.compile(r"status code: 40[13]\b")
+#: Errors of a ranged GET of an object without bytes, or from a store that ignores ranges.
+_NO_RANGE = re.compile(r"status code: 416\b|non-partial response")
 #: User and password in a URL.
 _CREDENTIALS = re.compile(r"//[^/\s]*@")
 #: Requests to the metadata service of a cloud machine, which the library sends if no keys are set.
@@ -93,13 +95,11 @@ class ObjectStorage:
         return self.range(path, start, end)
 
     def open(self, path: str) -> pa.NativeFile:
-        """A small object completely, a large one by ranged GETs."""
-        info = self.head(path)
-        if info is None:
-            raise FileNotFoundError(path)
-        if info.size <= WHOLE:
-            return pa.BufferReader(self._whole(path))
-        return pa.PythonFile(io.BufferedReader(_ObjectReader(self, path, info.size), WHOLE), mode="r")
+        """A small object completely, a large one by ranged GETs: the first for its end, where base files have their footer."""
+        end, size = self._end(path)
+        if size == len(end):
+            return pa.BufferReader(end)
+        return pa.PythonFile(io.BufferedReader(_ObjectReader(self, path, size, end), WHOLE), mode="r")
 
     @implements("LAY-004")
     def head(self, path: str) -> ObjectInfo | None:
@@ -171,12 +171,28 @@ class ObjectStorage:
             self._send_idempotent("DELETE", path, lambda: obstore.delete(self._store, require_inside_table(path)))
 
     def _whole(self, path: str) -> bytes:
+        return self._send_idempotent("GET", path, lambda: self._fetch(path))
+
+    def _fetch(self, path: str) -> bytes:
         import obstore
 
-        def fetch() -> bytes:
-            found = obstore.get(self._store, require_inside_table(path))
-            OBJECT_BYTES.check(found.meta["size"], path)
-            return bytes(found.bytes())
+        found = obstore.get(self._store, require_inside_table(path))
+        OBJECT_BYTES.check(found.meta["size"], path)
+        return bytes(found.bytes())
+
+    def _end(self, path: str) -> tuple[bytes, int]:
+        """The last megabyte of an object, or all of a smaller one, and its size, in one request."""
+        import obstore
+
+        def fetch() -> tuple[bytes, int]:
+            try:
+                found = obstore.get(self._store, require_inside_table(path), options={"range": {"suffix": WHOLE}})
+            except _errors() as error:
+                if not _NO_RANGE.search(str(error)):
+                    raise
+                whole = self._fetch(path)
+                return whole, len(whole)
+            return bytes(found.bytes()), found.meta["size"]
 
         return self._send_idempotent("GET", path, fetch)
 
@@ -276,10 +292,10 @@ class ObjectStorage:
 
 
 class _ObjectReader(io.RawIOBase):
-    """An object of known size as a Python file object."""
+    """An object of known size, whose last bytes are known too, as a Python file object."""
 
-    def __init__(self, storage: ObjectStorage, path: str, size: int) -> None:
-        self._storage, self._path, self._size, self._place = storage, path, size, 0
+    def __init__(self, storage: ObjectStorage, path: str, size: int, end: bytes) -> None:
+        self._storage, self._path, self._size, self._end, self._place = storage, path, size, end, 0
 
     def readable(self) -> bool:
         return True
@@ -295,7 +311,11 @@ class _ObjectReader(io.RawIOBase):
         return self._place
 
     def readinto(self, buffer: Any) -> int:
-        data = self._storage.range(self._path, self._place, min(self._size, self._place + len(buffer)))
+        known = self._place - (self._size - len(self._end))
+        if known >= 0:
+            data = self._end[known : known + len(buffer)]
+        else:
+            data = self._storage.range(self._path, self._place, min(self._size, self._place + len(buffer)))
         buffer[: len(data)] = data
         self._place += len(data)
         return len(data)

@@ -71,6 +71,19 @@ def test_an_opened_object_can_be_read_anywhere(storage: Storage) -> None:
         assert file.read(3) == b"123"
 
 
+def test_a_large_object_can_be_read_anywhere(storage: Storage) -> None:
+    """Storage.open: of an object of several megabytes an object store sends its end first, and then the parts that are read."""
+    data = b"".join(number.to_bytes(4, "big") for number in range(600_000))
+    storage.put("large", data)
+    with storage.open("large") as file:
+        assert file.size() == len(data)
+        for place in (len(data) - 8, 0, len(data) - (1 << 20) - 3, 1_000_001):
+            file.seek(place)
+            assert file.read(11) == data[place : place + 11]
+        file.seek(0)
+        assert bytes(file.read()) == data
+
+
 @pytest.mark.parametrize("data", [b"", b"\x00" * 70_000])
 def test_objects_may_be_empty_or_larger_than_a_buffer(storage: Storage, data: bytes) -> None:
     """ER-008: requested files are empty objects, and an empty object exists like any other."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
@@ -199,9 +200,8 @@ def _outsider(fixture: LockFixture) -> HiveLease:
 def run_race(fixture: LockFixture, folder: Path, processes: int, rounds: int) -> list[str]:
     """Run processes that take the lock in a loop; return how often each was inside, and how often not alone."""
     keys = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
-    arguments = (fixture.uri, fixture.table, dict(fixture.options), keys, str(folder), rounds)
+    context = multiprocessing.get_context("spawn")  # a fork server has files that it deletes after those of the command
+    arguments = (fixture.uri, fixture.table, dict(fixture.options), keys, str(folder), rounds, context.Barrier(processes))
     running = [context.Process(target=enter_repeatedly, args=(*arguments, n), daemon=True) for n in range(processes)]
     for process in running:
         process.start()
@@ -212,12 +212,13 @@ def run_race(fixture: LockFixture, folder: Path, processes: int, rounds: int) ->
 
 
 def enter_repeatedly(
-    uri: str, table: str, options: dict[str, str], keys: dict[str, str], folder: str, rounds: int, number: int
+    uri: str, table: str, options: dict[str, str], keys: dict[str, str], folder: str, rounds: int, start: Barrier, number: int
 ) -> None:
-    """Run one of the processes. They all make and remove one folder, which shows whether two are inside."""
+    """Run one of the processes, which begin together. They make and remove one folder, which shows whether two are inside."""
     os.environ.update(keys)
     lock = lock_for(storage_of(uri), table, options, SystemClock())
     inside, collisions = Path(folder) / "inside", 0
+    start.wait(60)
     for turn in range(rounds):
         lock.acquire(f"turn {turn}")
         try:
