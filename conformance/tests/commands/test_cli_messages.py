@@ -108,12 +108,12 @@ def test_empty_keys_of_an_object_store_are_named(here: Path, monkeypatch: pytest
 
 def test_missing_keys_do_not_show_the_address_of_a_metadata_service(here: Path, monkeypatch: pytest.MonkeyPatch):
     """The library looks for a role of the machine; the message says that there are no credentials."""
-    from hudi_reference.storage.objects import _translate_error
+    from hudi_reference.storage.object_errors import translate_error
 
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
     said = "Generic S3 error: Error performing PUT http://169.254.169.254/latest/api/token in 7ms - 403 Forbidden"
-    shown = str(_translate_error("HEAD", "t", RuntimeError(said)))
+    shown = str(translate_error("HEAD", "t", RuntimeError(said)))
     assert "169.254" not in shown and "there are no credentials" in shown and "AWS_ACCESS_KEY_ID" in shown
 
 

@@ -10,8 +10,9 @@ meaning is the protocol.
 
 from hudi_reference.storage.local import STAGING, SYNC_VARIABLE, LocalStorage
 from hudi_reference.storage.memory import MemoryStorage
-from hudi_reference.storage.objects import ObjectStorage, RetryPolicy, s3_storage
+from hudi_reference.storage.objects import ObjectStorage, RetryPolicy
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, Storage, is_below, require_inside_table
+from hudi_reference.storage.s3 import s3_storage
 from hudi_reference.storage.system_calls import SystemCalls
 from hudi_reference.storage.uris import storage_of
 

@@ -11,19 +11,19 @@ import io
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pyarrow as pa
 
-from hudi_reference.errors import AccessDenied, Misuse, OutcomeUnknown, StorageFault, StorageUnavailable, UnfitStorage
+from hudi_reference.errors import AccessDenied, StorageFault, UnfitStorage
 from hudi_reference.limits import OBJECT_BYTES
 from hudi_reference.requirement import implements
+from hudi_reference.storage.object_errors import library_errors, outcome_unknown, refusals, translate_error
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, is_below, require_inside_table
 
 Answer = TypeVar("Answer")
@@ -31,14 +31,8 @@ Answer = TypeVar("Answer")
 MARK = "hudi-written-by"
 #: Objects up to this size in bytes are fetched completely when they are opened.
 WHOLE = 1 << 20
-#: Patterns of errors that deny access.
-_DENIED = re.compile(r"status code: 40[13]\b")
 #: Errors of a ranged GET of an object without bytes, or from a store that ignores ranges.
 _NO_RANGE = re.compile(r"status code: 416\b|non-partial response")
-#: User and password in a URL.
-_CREDENTIALS = re.compile(r"//[^/\s]*@")
-#: Requests to the metadata service of a cloud machine, which the library sends if no keys are set.
-_METADATA_SERVICE = re.compile(r"//169\.254\.\d+\.\d+|//\[fd00:ec2::254\]|/latest/(api/token|meta-data)")
 #: The object of the request that checks, before the first conditional write, whether the store evaluates conditions.
 _PROBES = ".hoodie/.temp"
 
@@ -143,7 +137,7 @@ class ObjectStorage:
                 "PUT", path, lambda: obstore.put(self._store, require_inside_table(path), data, use_multipart=False)
             )
         except FileNotFoundError as error:
-            raise _translate_error("PUT", path, error) from error
+            raise translate_error("PUT", path, error) from error
 
     @implements("S3-001", "S3-002", "S3-006")
     def create(self, path: str, data: bytes) -> None:
@@ -187,7 +181,7 @@ class ObjectStorage:
         def fetch() -> tuple[bytes, int]:
             try:
                 found = obstore.get(self._store, require_inside_table(path), options={"range": {"suffix": WHOLE}})
-            except _errors() as error:
+            except library_errors() as error:
                 if not _NO_RANGE.search(str(error)):
                     raise
                 whole = self._fetch(path)
@@ -214,8 +208,8 @@ class ObjectStorage:
                 return send()
             except FileNotFoundError:
                 raise
-            except _errors() as error:
-                fault = _translate_error(what, path, error)
+            except library_errors() as error:
+                fault = translate_error(what, path, error)
                 if is_last or isinstance(fault, AccessDenied):
                     raise fault from error
         raise AssertionError("a last try")
@@ -235,9 +229,9 @@ class ObjectStorage:
                 obstore.put(
                     self._store, require_inside_table(path), data, mode=mode, attributes={MARK: mark}, use_multipart=False
                 )
-            except _errors(FileNotFoundError) as error:
-                is_out = is_out or not isinstance(error, _refusals())
-                fault = _outcome_unknown(path, error) if is_out else _translate_error("PUT", path, error)
+            except library_errors(FileNotFoundError) as error:
+                is_out = is_out or not isinstance(error, refusals())
+                fault = outcome_unknown(path, error) if is_out else translate_error("PUT", path, error)
                 if isinstance(fault, AccessDenied):
                     raise fault from error
                 version, found = self._read_version_and_mark(path, fault)
@@ -319,116 +313,6 @@ class _ObjectReader(io.RawIOBase):
         buffer[: len(data)] = data
         self._place += len(data)
         return len(data)
-
-
-def s3_storage(bucket: str, prefix: str, *, retries: RetryPolicy | None = None, **options: Any) -> ObjectStorage:
-    """The objects below `prefix` of a bucket. `options` are those of obstore's S3Store; endpoint and keys are read from the
-    environment variables if they are not given.
-
-    The retries of the library are disabled, because after a retried create the answer would not identify the writer.
-    """
-    from obstore.store import S3Store
-
-    endpoint = options.pop("endpoint", None) or _endpoint_of_environment()
-    client = {"allow_http": True, **options.pop("client_options", {})}
-    if endpoint:
-        _check_endpoint(endpoint)
-        options |= {"endpoint": endpoint, "virtual_hosted_style_request": False}
-    place = prefix.strip("/")
-    _check_keys(bucket, options)
-    store = S3Store(bucket, prefix=place or None, client_options=client, retry_config={"max_retries": 0}, **options)
-    return ObjectStorage(store, retries=retries, name=mask_credentials(f"{endpoint or 's3'} {bucket}/{place}"))
-
-
-def _endpoint_of_environment() -> str | None:
-    """The endpoint that the environment variables name. The library would read an empty one, and panic."""
-    for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"):
-        if (found := os.environ.get(name)) is not None:
-            if not found.strip():
-                raise Misuse(f"{name} is empty", expected="http://HOST:PORT or https://HOST:PORT", remedy=f"unset {name}")
-            return found
-    return None
-
-
-def _check_endpoint(endpoint: str) -> None:
-    """Raise Misuse for an endpoint that is no URL of a server: the library would panic."""
-    try:
-        parts = urlsplit(endpoint)
-        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_valid = False
-    if not is_valid or re.search(r"\s", endpoint):
-        raise Misuse(
-            "the endpoint of the object store is not a URL of a server", expected="http://HOST:PORT or https://HOST:PORT",
-            found=mask_credentials(endpoint), remedy="check AWS_ENDPOINT_URL",
-        )  # fmt: skip
-
-
-def mask_credentials(text: str) -> str:
-    """A text without the user and the password of the URLs in it."""
-    return _CREDENTIALS.sub("//***@", text)
-
-
-def _check_keys(bucket: str, options: Mapping[str, Any]) -> None:
-    """Raise AccessDenied for keys that are set and empty, and Misuse for a URI without a bucket."""
-    if not bucket:
-        raise Misuse("the URI names no bucket", expected="s3://BUCKET/PREFIX")
-    names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
-    empty = [name for name in names if os.environ.get(name, "unset").strip() == ""]
-    if empty and "access_key_id" not in options:
-        raise AccessDenied(
-            "the keys of the object store are empty", path=bucket, expected=" and ".join(names), found=f"{empty[0]} is empty",
-            remedy="set both variables, or unset both to use the other sources of credentials",
-        )  # fmt: skip
-
-
-def _refusals() -> tuple[type[Exception], ...]:
-    """The errors of a failed condition. obstore raises them also if two requests conflicted (409) and neither was applied."""
-    from obstore import exceptions
-
-    return exceptions.AlreadyExistsError, exceptions.PreconditionError, FileNotFoundError
-
-
-def _errors(*more: type[Exception]) -> tuple[type[Exception], ...]:
-    """The errors of the library, and `more`. For a missing object it raises Python's FileNotFoundError."""
-    from obstore import exceptions
-
-    found: type[Exception] = exceptions.BaseError
-    return found, *more
-
-
-def _translate_error(what: str, path: str, error: Exception) -> StorageFault:
-    """Translate an error of the store into one of the reference; `found` is the text of the store."""
-    from obstore import exceptions
-
-    said = mask_credentials(" ".join(str(error).partition("\n\nDebug source")[0].split()))[:500]
-    if _METADATA_SERVICE.search(said):
-        return AccessDenied(
-            f"there are no credentials for a {what}", path=path, expected="AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-            found="neither is set, and no other source of credentials answered",
-            remedy="set both variables, or run where the machine has a role",
-        )  # fmt: skip
-    denials = exceptions.PermissionDeniedError | exceptions.UnauthenticatedError
-    if isinstance(error, denials) or _DENIED.search(said):  # LIST raises a general error
-        return AccessDenied(
-            f"the store denied a {what}", path=path, expected="valid credentials with the right to do so",
-            found=said,
-            remedy="check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and the policy of the bucket",
-        )  # fmt: skip
-    return StorageUnavailable(
-        f"the store did not execute a {what}", path=path, expected="an answer", found=said,
-        remedy="check AWS_ENDPOINT_URL and the name of the bucket, then try again; nothing was changed",
-    )  # fmt: skip
-
-
-def _outcome_unknown(path: str, error: Exception) -> StorageFault:
-    fault = _translate_error("PUT", path, error)
-    if isinstance(fault, AccessDenied):
-        return fault
-    return OutcomeUnknown(
-        "it is unknown whether the object was written", rule="S3-002", path=path, expected="an answer", found=fault.found,
-        remedy="check the timeline before you repeat the write; it may be complete",
-    )  # fmt: skip
 
 
 def _object_info(meta: Any) -> ObjectInfo:

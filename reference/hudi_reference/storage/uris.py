@@ -9,8 +9,9 @@ from hudi_reference.errors import Misuse, TableNotFound
 from hudi_reference.requirement import implements
 from hudi_reference.storage.local import LocalStorage
 from hudi_reference.storage.memory import MemoryStorage
-from hudi_reference.storage.objects import mask_credentials, s3_storage
+from hudi_reference.storage.object_errors import mask_credentials
 from hudi_reference.storage.protocol import Storage
+from hudi_reference.storage.s3 import s3_storage
 
 
 @dataclass

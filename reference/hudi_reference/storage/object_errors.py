@@ -1,0 +1,67 @@
+"""The errors of obstore, and what they mean for a request."""
+
+import re
+
+from hudi_reference.errors import AccessDenied, OutcomeUnknown, StorageFault, StorageUnavailable
+
+#: Patterns of errors that deny access.
+_DENIED = re.compile(r"status code: 40[13]\b")
+#: User and password in a URL.
+_CREDENTIALS = re.compile(r"//[^/\s]*@")
+#: Requests to the metadata service of a cloud machine, which the library sends if no keys are set.
+_METADATA_SERVICE = re.compile(r"//169\.254\.\d+\.\d+|//\[fd00:ec2::254\]|/latest/(api/token|meta-data)")
+
+
+def refusals() -> tuple[type[Exception], ...]:
+    """The errors of a failed condition. obstore raises them also if two requests conflicted (409) and neither was applied."""
+    from obstore import exceptions
+
+    return exceptions.AlreadyExistsError, exceptions.PreconditionError, FileNotFoundError
+
+
+def library_errors(*more: type[Exception]) -> tuple[type[Exception], ...]:
+    """The errors of the library, and `more`. For a missing object it raises Python's FileNotFoundError."""
+    from obstore import exceptions
+
+    found: type[Exception] = exceptions.BaseError
+    return found, *more
+
+
+def translate_error(what: str, path: str, error: Exception) -> StorageFault:
+    """Translate an error of the store into one of the reference; `found` is the text of the store."""
+    from obstore import exceptions
+
+    said = mask_credentials(" ".join(str(error).partition("\n\nDebug source")[0].split()))[:500]
+    if _METADATA_SERVICE.search(said):
+        return AccessDenied(
+            f"there are no credentials for a {what}", path=path, expected="AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+            found="neither is set, and no other source of credentials answered",
+            remedy="set both variables, or run where the machine has a role",
+        )  # fmt: skip
+    denials = exceptions.PermissionDeniedError | exceptions.UnauthenticatedError
+    if isinstance(error, denials) or _DENIED.search(said):  # LIST raises a general error
+        return AccessDenied(
+            f"the store denied a {what}", path=path, expected="valid credentials with the right to do so",
+            found=said,
+            remedy="check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and the policy of the bucket",
+        )  # fmt: skip
+    return StorageUnavailable(
+        f"the store did not execute a {what}", path=path, expected="an answer", found=said,
+        remedy="check AWS_ENDPOINT_URL and the name of the bucket, then try again; nothing was changed",
+    )  # fmt: skip
+
+
+def outcome_unknown(path: str, error: Exception) -> StorageFault:
+    """The error of a conditional write that may have been executed; AccessDenied if the store denied it."""
+    fault = translate_error("PUT", path, error)
+    if isinstance(fault, AccessDenied):
+        return fault
+    return OutcomeUnknown(
+        "it is unknown whether the object was written", rule="S3-002", path=path, expected="an answer", found=fault.found,
+        remedy="check the timeline before you repeat the write; it may be complete",
+    )  # fmt: skip
+
+
+def mask_credentials(text: str) -> str:
+    """A text without the user and the password of the URLs in it."""
+    return _CREDENTIALS.sub("//***@", text)
