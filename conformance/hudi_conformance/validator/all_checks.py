@@ -21,7 +21,16 @@ from hudi_conformance.validator.checks.deep.key_entries import FILE_ENTRIES, KEY
 from hudi_conformance.validator.checks.deep.keys import KEYS
 from hudi_conformance.validator.checks.deep.unnamed_files import UNNAMED_FILES
 from hudi_conformance.validator.checks.finding import Check
-from hudi_conformance.validator.checks.writes import removal_plans, replacements, results, statistics, times, traces
+from hudi_conformance.validator.checks.writes import (
+    plans,
+    removal_plans,
+    removal_records,
+    replacements,
+    results,
+    statistics,
+    times,
+    traces,
+)
 
 CHEAP: tuple[Check, ...] = (
     *properties.CHECKS,
@@ -37,6 +46,8 @@ CHEAP: tuple[Check, ...] = (
     *times.CHECKS,
     *replacements.CHECKS,
     *removal_plans.CHECKS,
+    *removal_records.CHECKS,
+    *plans.CHECKS,
     *statistics.CHECKS,
     *metadata_files.CHECKS,
     *log_files.CHECKS,

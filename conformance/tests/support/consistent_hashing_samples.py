@@ -35,6 +35,8 @@ def rename_in(storage: Storage, completed: str, old: str, new: str) -> None:
         (stat,) = t.stats_of(record)
         assert stat["path"] == old
         stat["path"] = new
+        names = {split_path(old)[1]: split_path(new)[1]}
+        stat["logFiles"] = [names.get(one, one) for one in stat.get("logFiles") or ()]
 
     t.move(storage, old, new)
     t.change_record(storage, completed, change)

@@ -114,6 +114,8 @@ SETTINGS_DAMAGES = (
            lambda s: s.put(f".hoodie/.temp/{_requested(s)}/north/a.parquet.marker.CREATE", b"")),
     Damage("heartbeat of a completed write", "leftovers.heartbeats", "OCC-027", t.copy_on_write,
            lambda s: s.put(f".hoodie/.heartbeat/{_requested(s)}", b"")),
+    Damage("temporary manifest", "leftovers.temporary-files", "LAY-017", t.archived,
+           lambda s: s.put(".hoodie/timeline/history/manifest_9.tmp", b"{")),
     Damage("temporary file", "leftovers.temporary-files", "LAY-017", t.copy_on_write,
            lambda s: s.put(t.completed(s, "commit") + ".tmp", b"x")),
     Damage("groups that a clustering kept", "results.clusterings", "CLU-001", t.clustered, _keep_a_group),

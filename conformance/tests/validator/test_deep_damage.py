@@ -12,8 +12,9 @@ from hudi_conformance.validator.checks.deep import groups
 from hudi_conformance.validator.checks.deep.files import log_files
 from hudi_reference import open_table
 from hudi_reference.clock import ManualClock
-from hudi_reference.files.log.block import HeaderKey
+from hudi_reference.files.log.block import Block, BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.positions import encode_positions
+from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.metadata.locations import location_of
 from hudi_reference.metadata.records import Bound, ColumnStats, MetadataRecord, PartitionStats, RecordLocation, SecondaryEntry
 from hudi_reference.storage import Storage
@@ -56,6 +57,33 @@ def damage(
     """A damage whose findings have that severity, but for those of the `cosmetic` rules."""
     found = {*((rule, severity) for rule in rules), *((rule, COSMETIC) for rule in cosmetic)}
     return Damage(name, make, edit, frozenset(found))
+
+
+def _says_that_it_compacted(storage: Storage) -> None:
+    """A block of an upsert names the write before it as compacted."""
+    first = min(one.requested for one in d.stored(storage).commits)
+    d.rewrite_log(storage, d.with_header(HeaderKey.COMPACTED_BLOCK_TIMES, first))
+
+
+def _without_header(key: HeaderKey) -> Callable[[Block], bytes]:
+    return lambda block: encode_block(block.kind, {k: v for k, v in block.header.items() if k != key}, bytes(block.content))  # type: ignore[arg-type]
+
+
+def _roll_nothing_back(storage: Storage) -> None:
+    """A command block of which no block before it has the target."""
+    path = d.log_files(storage)[0]
+    instant = next(iter(read_log_file(storage, path))).instant
+    header = {
+        HeaderKey.INSTANT_TIME: instant,
+        HeaderKey.TARGET_INSTANT_TIME: "20200101000000000",
+        HeaderKey.COMMAND_BLOCK_TYPE: "0",
+    }
+    storage.put(path, storage.get(path) + encode_block(BlockType.COMMAND, header, b""))
+
+
+def _begins_otherwise(storage: Storage) -> None:
+    path = d.base_files(storage)[-1]
+    storage.put(path, b"XXXX" + storage.get(path)[4:])
 
 
 def _moved(storage: Storage) -> None:
@@ -237,6 +265,14 @@ DAMAGES = (
         "a compacted block of unknown writes", d.merge_on_read,
         lambda storage: d.rewrite_log(storage, d.with_header(HeaderKey.COMPACTED_BLOCK_TIMES, "20260921141321500")), "LF-040",
     ),
+    damage("a compacted block of a write that compacts nothing", d.merge_on_read, _says_that_it_compacted, "LF-040"),
+    damage("no commit time of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_commit_time", 1, None)),
+           "META-003", "BLK-016"),
+    damage("positions without a base file", d.merge_on_read,
+           lambda storage: d.rewrite_log(storage, _without_header(HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS)),
+           "BLK-016", cosmetic=("LF-043",)),
+    damage("a rollback of nothing", d.merge_on_read, _roll_nothing_back, "BLK-004", severity=COSMETIC),
+    damage("the begin of another format", d.copy_on_write, _begins_otherwise, "BF-002", severity=COSMETIC),
     # Indexes.
     damage("statistics too narrow", d.indexed, lambda s: _row_of_partial_index(s, "column_stats", _narrow, _of_fare), "MDT-010"),
     damage("statistics of a log too narrow", d.indexed_merge_on_read,

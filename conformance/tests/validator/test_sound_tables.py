@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import clause_places_samples as c
+import deep_damage_samples as d
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 import timeline_damages_samples
 import validated_tables_samples as t
@@ -17,7 +19,7 @@ from hudi_conformance.validator.all_checks import ALL, CHEAP
 from hudi_conformance.validator.checks.finding import UNSOUND as UNSOUND_SEVERITIES
 from hudi_conformance.validator.stored.table import load_table
 from hudi_conformance.validator.validation import Validation, validate
-from hudi_reference import clean, compact, restore, rollback
+from hudi_reference import clean, compact, open_table, restore, rollback
 from hudi_reference.clock import ManualClock, SystemClock
 from hudi_reference.storage.protocol import Storage
 from hudi_reference.timeline.contents.actions import write_action
@@ -325,3 +327,25 @@ def test_deletes_that_are_counted_among_the_writes_are_no_lost_rows(loses_a_row:
     t.change_record(table.storage, t.completed(table.storage, "deltacommit"), count)
     found = [one for one in t.validated(table.storage, ALL).findings if one.rule == "TL-007"]
     assert [one.severity for one in found] == ["data-lost"] * loses_a_row
+
+
+def test_an_update_of_rows_that_an_insert_stored_twice_is_cosmetic():
+    """PROP-017, LAY-021: the slices before the update show that inserts stored the key twice."""
+    storage = t.inserted_twice()
+    t.reopened(storage).upsert(t.rows(1, 2, fare=7))
+    found = t.validated(storage, ALL).findings
+    assert found and {(one.rule, one.severity) for one in found} <= {("LAY-021", "cosmetic"), ("PROP-017", "cosmetic")}
+
+
+@pytest.mark.parametrize("is_twice", [True, False])
+def test_a_compaction_that_deletes_one_of_two_rows_of_a_key_is_sound(is_twice: bool):
+    """CMP-006: Apache Hudi deletes the first row of a key that inserts stored twice, in queries and in compactions."""
+    storage = d.merge_on_read()
+    table = open_table("memory:///deep", storage=storage, clock=ManualClock(d.START + 10**8))
+    assert compact(table, {"hoodie.compact.inline.max.delta.commits": "1"})
+    before, after = d.base_files(storage)
+    row = d.read_base_file(storage, before).filter(pc.field("id") == "k04")
+    d.rewrite(storage, after, lambda rows: pa.concat_tables([rows, row]))
+    if is_twice:
+        d.rewrite(storage, before, lambda rows: pa.concat_tables([rows, row]))
+    assert ("CMP-006" in {one.rule for one in d.found_in(storage)}) is not is_twice

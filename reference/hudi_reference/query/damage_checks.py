@@ -20,7 +20,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.contents.avro_container import Record
-from hudi_reference.timeline.contents.metadata import CommitMetadata
+from hudi_reference.timeline.contents.metadata import SERVICES, CommitMetadata
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS
 
@@ -110,13 +110,8 @@ def faults_of_commit(commit: CommitMetadata, instant: Instant, path: str, *, is_
         name = parse_data_file_name(split_path(stat.path)[1])
         if instant.action == "commit" and isinstance(name, LogFileName):
             yield _foreign(path, "TL-007", "base files, as in every commit", stat.path)
-        # Log files of version 6 have the instant of their slice, which is not later than the write.
-        is_foreign = name is not None and (
-            name.instant != instant.requested
-            if isinstance(name, BaseFileName)
-            else not is_legacy and name.instant > instant.requested
-        )
-        if is_foreign:
+        # The name of a log file may have the instant of its slice; `faults_between_commits` knows the plans of slices.
+        if isinstance(name, BaseFileName) and name.instant != instant.requested:
             yield _foreign(path, "BF-009", f"files of instant {instant.requested}", stat.path)
 
 
@@ -132,9 +127,12 @@ def faults_between_commits(
     change capture it is the whole slice, with the files of pending and failed writes. No action writes into the log file
     that another action has begun before that one has completed; names of version 6 have the instant of the slice instead.
     Compactions may be pending, because writes begin a slice at the time of a pending one. So may clusterings: with consistent
-    hashing, a write stores its rows for the new buckets in log files with the instant of the clustering (ER-163).
+    hashing, a write stores its rows for the new buckets in log files with the instant of the clustering (ER-163). Such a plan
+    may be later than the request of the write, which looks its slices up after that; no other name of a log file is later.
     """
     folder = properties.timeline_folder
+    planned = {i.requested for i in timeline.pending if i.action in (*_COMPACTIONS, "clustering")}
+    planned |= {instant.requested for instant, commit in commits.items() if commit.operation in SERVICES}
     pending = {i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action not in _COMPACTIONS}
     clusterings = {i.requested for i in timeline.pending if i.action == "clustering"}
     written: dict[tuple[str, int], Instant] = {}
@@ -144,7 +142,10 @@ def faults_between_commits(
                 yield _foreign(f"{folder}/{instant.file_name}", "TL-005", "files that no other action wrote", stat.path)
             if stat.previous_instant in pending and (not stat.is_log or commit.operation == "LOG_COMPACT"):
                 yield _incomplete(folder, instant, stat.previous_instant, stat.path)
-            name = parse_data_file_name(split_path(stat.path)[1]) if pending else None
+            is_later = stat.is_log and f"_{instant.requested}.log." not in stat.path
+            name = parse_data_file_name(split_path(stat.path)[1]) if pending or is_later else None
+            if is_later and not properties.is_legacy and name is not None and instant.requested < name.instant not in planned:
+                yield _foreign(f"{folder}/{instant.file_name}", "BF-009", f"files of instant {instant.requested}", stat.path)
             may_be_pending = properties.is_legacy or (isinstance(name, LogFileName) and name.instant in clusterings)
             if name is not None and name.instant in pending and not may_be_pending:
                 yield _incomplete(folder, instant, name.instant, stat.path)

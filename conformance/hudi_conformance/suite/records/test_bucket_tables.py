@@ -17,6 +17,7 @@ from hudi_conformance.suite.support.tables.clustered_tables import Type
 from hudi_conformance.suite.support.tables.written_tables import data_files, files_below, replace_in_metadata, table_folder
 from hudi_reference import create_table, open_table
 from hudi_reference.services.clustering.plan import schedule_clustering
+from hudi_reference.services.compaction.compaction import execute_compaction, schedule_compaction
 
 BUCKETED: Mapping[str, str] = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
 RANGES: Mapping[str, str] = {**BUCKETED, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
@@ -171,3 +172,59 @@ def test_log_file_of_a_pending_clustering(engine: Client, new_uri: Callable[[], 
     replace_in_metadata(uri, instant, log.name[1:37], renamed[1:37])
     found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
     assert sorted((one["id"], one["value"]) for one in found) == [("a", "new"), ("b", "old"), ("c", "old")]
+
+
+#: The value of the row whose change has the instant of a plan in the name of its log file.
+PLANS = {"clustering": "old", "compaction": "new"}
+
+
+@pytest.mark.needs("read.snapshot", "merge-on-read", "log.avro", "merge.event-time", "partition.plain")
+@pytest.mark.requirements("RDR-008")
+@pytest.mark.parametrize("service", PLANS)
+def test_log_file_of_a_later_plan(engine: Client, new_uri: Callable[[], str], service: str) -> None:
+    """RDR-008: a write that was requested before the plan of a service names its log file by the plan, if it looks the slice up
+    after that (ER-163). A query reads the slice of a completed compaction, and no bucket of a pending clustering.
+    """
+    uri = new_uri()
+    spec = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec()
+    create_table(uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
+                 ordering=spec.ordering, table_type=spec.type)  # fmt: skip
+    table = open_table(uri)
+    table.insert(as_arrow([row("a", 1, "old", "oslo"), row("b", 1, "old", "rio"), row("c", 1, "old", "lima")]))
+    if service == "compaction":
+        table.upsert(as_arrow([row("b", 1, "logged", "rio")]))
+    plan = _plan(uri, service)
+    instant = table.upsert(as_arrow([row("a", 2, "new", "oslo"), row("b", 2, "new", "rio")]))
+    if service == "compaction":
+        execute_compaction(open_table(uri), plan)
+    (log,) = (one for one in table_folder(uri).glob("rio/.*.log.*") if instant in one.name)
+    group = log.name[1:37]
+    renamed = log.name.replace(instant, plan)
+    if service == "clustering":
+        renamed = renamed.replace(group, "00000000-0000-0000-0000-000000000000")
+    log.rename(log.with_name(renamed))
+    replace_in_metadata(uri, instant, log.name, renamed)
+    replace_in_metadata(uri, instant, group, renamed[1:37])
+    _request_earlier(uri, instant, f"{int(plan) - 1:017}")
+    found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
+    assert sorted((one["id"], one["value"]) for one in found) == [("a", "new"), ("b", PLANS[service]), ("c", "old")]
+
+
+def _plan(uri: str, service: str) -> str:
+    """The instant of a plan: to cluster the partition lima, or to compact rio."""
+    table = open_table(uri)
+    if service == "clustering":
+        instant = schedule_clustering(table, {"hoodie.clustering.plan.strategy.partition.selected": "lima"})
+    else:
+        instant = schedule_compaction(table, {"hoodie.compact.inline.max.delta.commits": "1"})
+    assert instant is not None
+    return instant
+
+
+def _request_earlier(uri: str, instant: str, earlier: str) -> None:
+    """Give a write another requested time of the same length, in names and contents of all of its files."""
+    for path, content in files_below(table_folder(uri)).items():
+        if instant.encode() in content:
+            path.write_bytes(content.replace(instant.encode(), earlier.encode()))
+        if instant in path.name:
+            path.rename(path.with_name(path.name.replace(instant, earlier)))

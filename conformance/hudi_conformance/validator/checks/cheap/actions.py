@@ -27,6 +27,8 @@ _MEANING: Mapping[str, str] = {
 }
 #: Time of an action in its completion metadata: the field that must have the requested time of the name.
 _OWN_TIME = {"clean": "startCleanTime", "rollback": "startRollbackTime", "restore": "startRestoreTime"}
+#: Services whose plan begins file slices.
+_SERVICES_OF_SLICES = ("compaction", "logcompaction", "clustering")
 #: Operations that complete as each kind of commit; others are recorded as commit or deltacommit.
 _REPLACING = ("INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE", "DELETE_PARTITION", "CLUSTER")
 
@@ -57,10 +59,13 @@ def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
     """The metadata of a write names its own files, and files in the partitions and groups that it says.
 
     Before version 8 the name of a log file had the instant of its base file; `log-files.names` is about names of that kind in
-    tables with consistent hashing (ER-163).
+    tables with consistent hashing (ER-163). They may have the instant of a plan that is later than the request of the write.
     """
     older_names = table.opened.had_version_6 or table.has_consistent_hashing
-    for instant, commit in {**table.history.commits, **table.commits}.items():
+    commits = {**table.history.commits, **table.commits}
+    plans = {one.requested for one in table.timeline.pending if one.action in _SERVICES_OF_SLICES}
+    plans |= {one.requested for one, commit in commits.items() if commit.is_service}
+    for instant, commit in commits.items():
         for stat in commit.stats:
             folder, name = split_path(stat.path)
             parsed = parse_data_file_name(name)
@@ -71,7 +76,7 @@ def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
             if parsed is None:
                 yield Finding("BF-003", "wrong-answers", path, "Readers refuse the table.", "the name of a data file",
                               repr(stat.path), RESTORE, key=stat.path)  # fmt: skip
-            elif _is_foreign(parsed, instant, may_be_older=bool(stat.log_offset or older_names)):
+            elif _is_foreign(parsed, instant, plans, may_be_older=bool(stat.log_offset or older_names)):
                 yield Finding(
                     "BF-009", "wrong-answers", path, "The metadata is that of another action: it hides the own files.",
                     f"files of instant {instant.requested}", stat.path, RESTORE, key=stat.path,
@@ -85,10 +90,10 @@ def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
                 )  # fmt: skip
 
 
-def _is_foreign(name: BaseFileName | LogFileName, instant: Instant, *, may_be_older: bool) -> bool:
+def _is_foreign(name: BaseFileName | LogFileName, instant: Instant, plans: set[str], *, may_be_older: bool) -> bool:
     """Whether a write cannot have written to the file. An older file is that of another one, to which it may append."""
-    is_older = name.instant < instant.requested
-    return name.instant != instant.requested and not (isinstance(name, LogFileName) and is_older and may_be_older)
+    may_be_other = may_be_older if name.instant < instant.requested else name.instant in plans
+    return name.instant != instant.requested and not (isinstance(name, LogFileName) and may_be_other)
 
 
 def _fit_together(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -135,6 +140,11 @@ def _known_operations(table: StoredTable, part: object, tally: Tally) -> Iterato
             yield Finding(
                 "TL-045", "wrong-answers", table.path_of(instant), "Engines refuse the metadata.",
                 ", ".join(sorted(_OPERATIONS)), repr(commit.operation), RESTORE, key="operationType",
+            )  # fmt: skip
+        elif not commit.record.get("operationType"):
+            yield Finding(
+                "TL-045", "cosmetic", table.path_of(instant), "Engines cannot tell a service from a write.",
+                "the operation in operationType", "none", RESTORE, key="operationType",
             )  # fmt: skip
         elif commit.compacted and commit.operation not in ("COMPACT", "LOG_COMPACT", "UNKNOWN"):
             yield Finding(

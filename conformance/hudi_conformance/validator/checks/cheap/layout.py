@@ -137,7 +137,11 @@ def _partition_metafiles(table: StoredTable, part: object, tally: Tally) -> Iter
     """Each folder with data files has a partition metadata file, and its depth is that of the folder."""
     if table.is_metadata_table:
         return
-    for partition in sorted({file.partition for file in table.data_files.values()}):
+    filled = {file.partition for file in table.data_files.values()}
+    marked = {split_path(path)[0] for path in table.listing.files if split_path(path)[1] == PARTITION_METAFILE}
+    for partition in sorted(filled | set(filter(table.scope.wants, marked))):
+        if partition.split("/")[0] == META_FOLDER:
+            continue
         tally.looked("LAY-003")
         path = join_path(partition, PARTITION_METAFILE)
         if path in table.listing.files:
@@ -153,13 +157,18 @@ def _partition_metafiles(table: StoredTable, part: object, tally: Tally) -> Iter
 
 def _depth(table: StoredTable, partition: str, path: str) -> Iterator[Finding]:
     try:
-        depth = load(table.storage.get(path), path).get("partitionDepth")
+        entries = load(table.storage.get(path), path)
     except (HudiError, FileNotFoundError):
-        depth = None
+        entries = {}
+    depth, time = entries.get("partitionDepth"), entries.get("commitTime")
     expected = str(len(partition.split("/")) if partition else 0)
     if depth != expected:
         yield Finding("LAY-003", "cosmetic", path, "Engines that find the base path by this file fail in this partition.",
                       f"partitionDepth={expected}", repr(depth), ADD_METAFILES)  # fmt: skip
+    last = max((one.requested for one in (*table.timeline.instants, *table.history.instants)), default="")
+    if time and last and not table.history.errors and (not time.isdigit() or time > last):
+        yield Finding("LAY-003", "cosmetic", path, "No query reads the time.", f"commitTime of an action up to {last}",
+                      repr(time), ADD_METAFILES)  # fmt: skip
 
 
 def _names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -180,6 +189,24 @@ def _names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
                 else ".<file id>_<instant>.log.<version>_<write token>",
                 f"{info.size} bytes under another name", "delete the file, unless another program needs it",
             )  # fmt: skip
+
+
+def _other_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """RDR-008: a partition has data files. Another program stored files without a name of Hudi's there."""
+    marked = {split_path(path)[0] for path in table.listing.files if split_path(path)[1].startswith(PARTITION_METAFILE)}
+    for path, info in table.listing.files.items():
+        partition, name = split_path(path)
+        if partition not in marked or not table.scope.wants(partition) or path.startswith(f"{META_FOLDER}/"):
+            continue
+        extension = name.rpartition(".")[2].lower()
+        if name.startswith((".", "_")) or extension in ("crc", *BASE_EXTENSIONS) or _ALMOST_LOG.fullmatch(name):
+            continue
+        if _is_instant(name):
+            continue
+        tally.looked("RDR-008")
+        age = (table.now - info.modified) // 1000
+        yield Finding("RDR-008", "cosmetic", path, "No query reads the file.", "data files and partition metadata alone",
+                      f"{info.size} bytes, {age} s old", "delete the file, unless another program needs it")  # fmt: skip
 
 
 def _is_hidden(path: str, name: str) -> bool:
@@ -245,6 +272,7 @@ CHECKS = (
     Check("layout.one-layout", ("COMPAT-006",), "cheap", _other_layout),
     Check("layout.moved-actions", ("LAY-017",), "cheap", _moved_actions),
     Check("layout.partition-metadata", ("LAY-003",), "cheap", _partition_metafiles),
+    Check("layout.other-files", ("RDR-008",), "cheap", _other_files, tables="data"),
     Check("layout.names", ("BF-003", "LF-002"), "cheap", _names),
     Check("layout.index-definitions", ("LAY-016", "PROP-014"), "cheap", _definitions),
 )

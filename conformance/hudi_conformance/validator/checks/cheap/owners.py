@@ -203,16 +203,20 @@ def _heartbeats(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
 
 
 def _temporary_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """LAY-017: the folder of the timeline has files of instants. Others are what a writer or a tool left."""
-    folder = table.properties.timeline_folder
+    """LAY-017: the folders of timeline and history have files of actions. Others are what a writer or a tool left."""
+    folder, history = table.properties.timeline_folder, table.properties.history_folder
     for path, info in table.listing.files.items():
         parent, name = split_path(path)
-        if parent != folder or not name[:14].isdigit():
+        if not (name[:14].isdigit() if parent == folder else parent == history):
             continue
         tally.looked("LAY-017")
         extension = name.partition(".")[2]
-        if extension not in EXTENSIONS and any(end in extension for end in _TEMPORARY) and table.now - info.modified > EXPIRED:
-            yield Finding("LAY-017", "lost-space", path, "No query reads the file.", "files of instants",
+        if (
+            extension not in EXTENSIONS
+            and any(end in f".{extension}" for end in _TEMPORARY)
+            and table.now - info.modified > EXPIRED
+        ):
+            yield Finding("LAY-017", "lost-space", path, "No query reads the file.", "files of actions",
                           f"{info.size} bytes under the name of a temporary file", "delete the file")  # fmt: skip
 
 

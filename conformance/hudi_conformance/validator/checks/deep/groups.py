@@ -10,7 +10,7 @@ from hudi_conformance.validator.checks.deep import file_entries
 from hudi_conformance.validator.checks.deep.files import base_files, compactions, footer_statistics, log_compactions, log_files
 from hudi_conformance.validator.checks.deep.files.base_files import BASE_FILE_CHECKS, BaseFile, load_base_file
 from hudi_conformance.validator.checks.deep.files.compactions import merged_as_read
-from hudi_conformance.validator.checks.deep.files.footer_statistics import statistics_hold
+from hudi_conformance.validator.checks.deep.files.footer_statistics import begins_as_its_format, statistics_hold
 from hudi_conformance.validator.checks.deep.files.log_compactions import compacted_as_read
 from hudi_conformance.validator.checks.deep.files.log_files import log_file_findings
 from hudi_conformance.validator.checks.deep.files.rewrites import copied_rows_are_unchanged
@@ -47,9 +47,10 @@ def examine_group(table: StoredTable, group: FileGroup, tally: Tally) -> Iterato
                 yield from _caught(merged_as_read(table.opened, before, one, tally), base.path)
         if one.log_files:
             yield from _caught(compacted_as_read(table.opened, one, tally), one.path(one.log_files[-1]))
+        instants = set[str]()
         for name in one.log_files:
             if name not in one.missing:
-                yield from _log_findings(table, one.path(name), base, tally)
+                yield from _log_findings(table, one.path(name), base, tally, instants)
         older, before = base or older, one
 
 
@@ -63,7 +64,7 @@ def _loaded(table: StoredTable, one: FileSlice) -> tuple[BaseFile | None, Findin
 
 
 def _base_file_findings(table: StoredTable, base: BaseFile, older: BaseFile | None, tally: Tally) -> Iterator[Finding]:
-    found = [check(table.opened, base, tally) for check in (*BASE_FILE_CHECKS, statistics_hold)]
+    found = [check(table.opened, base, tally) for check in (*BASE_FILE_CHECKS, begins_as_its_format, statistics_hold)]
     if older is not None:
         found.append(copied_rows_are_unchanged(table.opened, older, base, tally))
     found.append(file_entries.base_file_findings(table.opened, base, tally))
@@ -71,9 +72,10 @@ def _base_file_findings(table: StoredTable, base: BaseFile, older: BaseFile | No
         yield from _caught(findings, base.path)
 
 
-def _log_findings(table: StoredTable, path: str, base: BaseFile | None, tally: Tally) -> Iterator[Finding]:
+def _log_findings(table: StoredTable, path: str, base: BaseFile | None, tally: Tally, instants: set[str]) -> Iterator[Finding]:
     entries = file_entries.LogRows(table.opened, path, tally)
-    yield from _caught(chain(log_file_findings(table.opened, path, base, tally, entries.add), entries.findings()), path)
+    found = log_file_findings(table.opened, path, base, tally, instants, entries.add)
+    yield from _caught(chain(found, entries.findings()), path)
 
 
 def _caught(findings: Iterator[Finding], path: str) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ A part is a partition, or a share of the keys of a large one, so that the keys o
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -139,17 +139,31 @@ def _newest_file(one: FileSlice) -> str:
 def were_inserted(opened: Opened, slices: list[FileSlice], key: str) -> bool:
     """Whether the rows of a key are different rows, the last of which an insert wrote (ER-058).
 
+    A later update stores each of the rows again: then the slices before it tell, if they are still there.
     Without meta columns nothing shows which write stored a row: then it may be any insert, also an archived one.
     """
     names = [name for name in (KEY, COMMIT_TIME, _SEQUENCE) if opened.properties.populates_meta_fields]
     if not names:
         inserts = any(commit.operation in _INSERTS for commit in opened.groups.commits.values())
         return inserts or bool(opened.archived)
-    rows = pa.concat_tables([_stored_rows(opened, one, names, key) for one in slices])
+    found = [_stored_rows(opened, one, names, key) for one in slices]
+    if not all(map(len, found)):
+        return False
+    rows = pa.concat_tables(found)
     versions = set(zip(rows.column(COMMIT_TIME).to_pylist(), rows.column(_SEQUENCE).to_pylist(), strict=True))
-    last = max(rows.column(COMMIT_TIME).drop_null().to_pylist(), default=None)
+    last = max(rows.column(COMMIT_TIME).drop_null().to_pylist(), default="")
     operations = [commit.operation for instant, commit in opened.groups.commits.items() if instant.requested == last]
-    return len(versions) == rows.num_rows and all(operation in _INSERTS for operation in operations)
+    if all(operation in _INSERTS for operation in operations):
+        return bool(len(versions) == rows.num_rows)
+    before = [_slice_before(opened, one, last) for one in slices]
+    return None not in before and were_inserted(opened, [one for one in before if one is not None], key)
+
+
+def _slice_before(opened: Opened, one: FileSlice, instant: str) -> FileSlice | None:
+    """The base file of a file group before a write, without log files, which may be later; None if it is not there."""
+    slices = opened.groups.groups[one.partition, one.file_id].slices
+    found = next((older for older in slices if older.base_file_instant < instant), None)
+    return None if found is None or not found.base_file or found.missing else replace(found, log_files=())
 
 
 def _stored_rows(opened: Opened, one: FileSlice, names: list[str], key: str) -> pa.Table:

@@ -1,4 +1,4 @@
-"""What rollbacks, restores and cleans say that they did, against their plans."""
+"""The files that rollbacks and cleans say that they deleted, against their plans."""
 
 from collections.abc import Iterator
 
@@ -21,20 +21,6 @@ def _completed(table: StoredTable, action: str) -> Iterator[tuple[Instant, Remov
             planned.add(requested, plan)
             done.add(instant, result)
             yield instant, planned, done
-
-
-def _targets(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """TL-020, TL-024: a rollback rolls back the write of its plan, and a restore the actions of its plan."""
-    for action, rule in (("rollback", "TL-020"), ("restore", "TL-024")):
-        for instant, planned, done in _completed(table, action):
-            tally.looked(rule)
-            if done.targets.keys() - planned.pending_targets and planned.pending_targets:
-                yield Finding(
-                    rule, "cosmetic", table.path_of(instant),
-                    "Readers follow the timeline; a validation or a restore takes another write for rolled back.",
-                    f"those of the plan: {', '.join(sorted(planned.pending_targets))}", ", ".join(sorted(done.targets)),
-                    RESTORE,
-                )  # fmt: skip
 
 
 def _rolled_back(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -61,7 +47,6 @@ def _cleaned(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
 
 
 CHECKS = (
-    Check("removal-plans.targets", ("TL-020", "TL-024"), "cheap", _targets, tables="data"),
     Check("removal-plans.rolled-back", ("TL-035",), "cheap", _rolled_back, tables="data"),
     Check("removal-plans.cleaned", ("TL-035",), "cheap", _cleaned, tables="data"),
 )

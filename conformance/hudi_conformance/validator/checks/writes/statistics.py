@@ -15,6 +15,7 @@ from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
 RESTORE = "restore the file from another copy of the table"
+_ONLY_STATISTICS = "Only statistics of the write are wrong."
 
 
 @dataclass(frozen=True)
@@ -88,10 +89,49 @@ def _counts(entry: _Entry) -> Iterator[Finding]:
     name = parse_data_file_name(str(entry.stat["path"]).rpartition("/")[2])
     if isinstance(name, LogFileName) and not name.cdc:
         found = f"{inserts} inserted and {updates} updated"
-        yield entry.finding("TL-005", "cosmetic", "Only statistics of the write are wrong.", f"{rows} rows", found)
+        yield entry.finding("TL-005", "cosmetic", _ONLY_STATISTICS, f"{rows} rows", found)
 
 
-_OF_AN_ENTRY: tuple[Callable[[_Entry], Iterator[Finding]], ...] = (_place, _earlier_file, _size, _counts)
+#: Counts and sizes of an entry; none can be negative.
+_NUMBERS = (
+    "numWrites", "numDeletes", "numInserts", "numUpdateWrites", "fileSizeInBytes", "totalWriteBytes", "totalWriteErrors",
+    "totalLogRecords",
+)  # fmt: skip
+
+
+def _numbers(entry: _Entry) -> Iterator[Finding]:
+    """TL-005: no count is negative, and event times are in order."""
+    for key in _NUMBERS:
+        if (entry.stat.get(key) or 0) < 0:
+            yield entry.finding("TL-005", "cosmetic", _ONLY_STATISTICS, f"{key} of 0 or more", str(entry.stat[key]))
+    first, last = entry.stat.get("minEventTime"), entry.stat.get("maxEventTime")
+    if first is not None and last is not None and first > last:
+        yield entry.finding("TL-005", "cosmetic", _ONLY_STATISTICS, f"minEventTime up to {last}, maxEventTime", str(first))
+
+
+def _log_file(entry: _Entry) -> Iterator[Finding]:
+    """TL-005: the entry of a log file has its version, it is among the log files of the slice, and so is the base file.
+
+    The reference stores 1 as the version of every file, and writers append to a file from an offset before version 8 only.
+    """
+    stat = entry.stat
+    text = str(stat["path"]).rpartition("/")[2]
+    name = parse_data_file_name(text)
+    if not isinstance(name, LogFileName) or name.cdc:
+        return
+    if (version := stat.get("logVersion")) not in (None, 1, name.version):
+        yield entry.finding("TL-005", "cosmetic", _ONLY_STATISTICS, f"logVersion={name.version}", str(version))
+    if (logs := stat.get("logFiles")) and text not in {one.rpartition("/")[2] for one in logs}:
+        yield entry.finding("TL-005", "cosmetic", _ONLY_STATISTICS, f"{text} in logFiles", ", ".join(logs)[:300])
+    base = str(stat.get("baseFile") or "").rpartition("/")[2]
+    parsed = parse_data_file_name(base) if base else None
+    if base and not (isinstance(parsed, BaseFileName) and parsed.file_id == name.file_id and parsed.instant <= name.instant):
+        yield entry.finding("TL-005", "cosmetic", _ONLY_STATISTICS, f"a base file of group {name.file_id}", base)
+
+
+_OF_AN_ENTRY: tuple[Callable[[_Entry], Iterator[Finding]], ...] = (
+    _place, _earlier_file, _size, _counts, _numbers, _log_file,
+)  # fmt: skip
 
 
 def _retained(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

@@ -1,4 +1,7 @@
-"""Statistics in the footers of Parquet files against the rows: whole numbers and texts, whose order all engines share."""
+"""What readers of base files do not compare: the first bytes, and statistics in footers of Parquet files against the rows.
+
+The statistics are those of whole numbers and texts, whose order all engines share.
+"""
 
 from collections.abc import Iterator
 
@@ -11,7 +14,19 @@ from hudi_conformance.validator.checks.deep.files.base_files import BaseFile
 from hudi_conformance.validator.checks.finding import Finding, Tally
 from hudi_conformance.validator.stored.opened import Opened
 
-RULES = ("TYP-014",)
+RULES = ("BF-002", "TYP-014")
+#: The first bytes of a base file by its extension.
+_HEADS = {"parquet": b"PAR1", "orc": b"ORC"}
+
+
+def begins_as_its_format(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:
+    """BF-002: a Parquet or ORC file begins with the magic bytes of its format, too. Readers begin at its end."""
+    wanted = _HEADS.get(file.name.rpartition(".")[2])
+    if wanted is None:
+        return
+    if (head := opened.storage.get(file.path, 0, len(wanted))) != wanted:
+        meaning = "Readers begin at the end of the file and do not notice; programs that recognize files by their begin do."
+        yield file.finding("BF-002", "cosmetic", meaning, f"{wanted!r} at the begin of the file", repr(head))
 
 
 def statistics_hold(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Finding]:

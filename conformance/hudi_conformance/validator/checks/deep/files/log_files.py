@@ -61,9 +61,13 @@ class LogBlock:
 
 
 def log_file_findings(
-    opened: Opened, path: str, base: BaseFile | None, tally: Tally, seen: Callable[[pa.Table], None] = lambda rows: None
-) -> Iterator[Finding]:
-    """The findings in a log file; `seen` is called with the rows of each data block."""
+    opened: Opened, path: str, base: BaseFile | None, tally: Tally, instants: set[str],
+    seen: Callable[[pa.Table], None] = lambda rows: None,
+) -> Iterator[Finding]:  # fmt: skip
+    """The findings in a log file; `seen` is called with the rows of each data block.
+
+    `instants` are those of the blocks in the log files of the slice before it; those of its own blocks are added.
+    """
     counted = _Counted()
     for block in read_log_file(opened.storage, path, for_inspection=True):
         if isinstance(block, CorruptBlock):
@@ -80,11 +84,13 @@ def log_file_findings(
                     yield from check(opened, decoded, tally)
             elif block.kind is BlockType.COMMAND:
                 yield from _rollback_has_a_failed_target(opened, block, tally)
+                yield from _rollback_has_blocks(opened, block, instants)
             else:
                 counted.is_certain = False
         except HudiError as error:
             counted.is_certain = False
             yield finding_of(error, "wrong-answers", _DAMAGE, rule="BLK-022", path=path)
+        instants.add(block.header.get(HeaderKey.INSTANT_TIME, ""))
     yield from _fewer_rows(opened, path, counted, tally)
 
 
@@ -207,10 +213,10 @@ def positions_are_those_of_the_rows(opened: Opened, log: LogBlock, tally: Tally)
 def _positions_of_no_file(opened: Opened, log: LogBlock) -> Iterator[Finding]:
     """LF-043: positions that are not of the base file are of an earlier one, which a completed write stored."""
     named = log.block.header.get(HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS)
-    if named is not None and not opened.has_completed(named):
+    if named is None or not opened.has_completed(named):
         yield log.finding(
             "LF-043", "cosmetic", "Readers merge the block by its keys, which takes longer.",
-            "the instant of a base file in BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS", repr(named),
+            "the instant of a base file in BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS", repr(named or "no header"),
         )  # fmt: skip
 
 
@@ -281,7 +287,8 @@ def rows_are_of_their_write(opened: Opened, log: LogBlock, tally: Tally) -> Iter
     times = log.rows.column(COMMIT_TIME).cast(pa.string())
     tally.looked("META-003", at=len(times))
     is_compacted = HeaderKey.COMPACTED_BLOCK_TIMES in log.block.header
-    if rows := where((pc.greater if is_compacted else pc.not_equal)(times, log.block.instant)):
+    differs = (pc.greater if is_compacted else pc.not_equal)(times, log.block.instant)
+    if rows := where(differs, absent=opened.properties.populates_meta_fields):
         yield log.finding(
             "META-003", "wrong-answers", "Incremental queries miss these rows, or return them at a wrong time.",
             f"{'at most ' if is_compacted else ''}{log.block.instant}", described(times, rows), log.keys[rows[0]].as_py(),
@@ -294,6 +301,12 @@ def compacted_blocks_are_known(opened: Opened, log: LogBlock, tally: Tally) -> I
     if times is None:
         return
     tally.looked("LF-040")
+    writer = next((commit for instant, commit in opened.groups.commits.items() if instant.requested == log.block.instant), None)
+    if writer is not None and writer.operation not in ("LOG_COMPACT", "UNKNOWN"):
+        yield log.finding(
+            "LF-040", "wrong-answers", "Readers leave out the changes of the blocks that it names.",
+            "the header in blocks of log compactions alone", f"a block of {writer.operation} with it",
+        )  # fmt: skip
     wrong = [time for time in times.split(",") if time > log.block.instant or not opened.has_completed(time)]
     if wrong:
         yield log.finding(
@@ -313,6 +326,16 @@ def _rollback_has_a_failed_target(opened: Opened, block: Block, tally: Tally) ->
         yield Finding(
             "BLK-004", "wrong-answers", block.path, "Queries leave the changes of a completed write out.",
             "the instant of a write that failed", f"{target}, which completed", _REMEDY, offset=block.offset,
+        )  # fmt: skip
+
+
+def _rollback_has_blocks(opened: Opened, block: Block, before: set[str]) -> Iterator[Finding]:
+    """BLK-004: a rollback command follows the blocks that it rolls back, in its file or in an earlier one of the slice."""
+    target = block.header.get(HeaderKey.TARGET_INSTANT_TIME)
+    if target and target not in before and not opened.had_version_6:
+        yield Finding(
+            "BLK-004", "cosmetic", block.path, "The command rolls nothing back.",
+            "the instant of blocks before the command", f"{target}, which has none", _REMEDY, offset=block.offset,
         )  # fmt: skip
 
 
