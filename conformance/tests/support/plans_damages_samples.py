@@ -56,7 +56,7 @@ def _restored_latest(storage: Storage) -> None:
 
 
 def _pending_again(storage: Storage) -> None:
-    """The write that a rollback took back is requested still."""
+    """The write that a rollback rolled back is requested still."""
     path = t.completed(storage, "rollback")
     record: Any = read_action(storage.get(path), path, parse_instant_name(split_path(path)[1]))  # type: ignore[arg-type]
     storage.put(f"{t.TIMELINE}/{record['commitsRollback'][0]}.commit.requested", b"")

@@ -36,9 +36,19 @@ def _records(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
                           RESTORE, key=instant.requested)  # fmt: skip
 
 
+def _partitions(record: Record) -> Mapping[str, Record]:
+    """The entries by partition; a damaged record may have none in a place."""
+    return {partition: entry or {} for partition, entry in (record.get("partitionMetadata") or {}).items()}
+
+
+def _times(found: Any) -> list[str]:
+    """The requested times of a list of instants with their actions."""
+    return [str((one or {}).get("commitTime")) for one in found or ()]
+
+
 def _of_partitions(record: Record, plan: Record) -> Iterator[_Fault]:
     """The entry of a partition names the partition below which it is listed."""
-    for partition, entry in (record.get("partitionMetadata") or {}).items():
+    for partition, entry in _partitions(record).items():
         if entry.get("partitionPath") != partition:
             yield f"partitionPath={partition!r}, below which it is listed", repr(entry.get("partitionPath"))
 
@@ -46,7 +56,7 @@ def _of_partitions(record: Record, plan: Record) -> Iterator[_Fault]:
 def _of_deletions(record: Record, plan: Record) -> Iterator[_Fault]:
     """The number of deleted files is that of their names, and none was deleted and kept."""
     yield from _of_partitions(record, plan)
-    entries = list((record.get("partitionMetadata") or {}).values())
+    entries = list(_partitions(record).values())
     deleted = sum(len(entry.get("successDeleteFiles") or ()) for entry in entries)
     if record.get("totalFilesDeleted") != deleted:
         yield f"totalFilesDeleted={deleted}, the number of names in successDeleteFiles", str(record.get("totalFilesDeleted"))
@@ -57,7 +67,7 @@ def _of_deletions(record: Record, plan: Record) -> Iterator[_Fault]:
 
 def _of_a_clean(record: Record, plan: Record) -> Iterator[_Fault]:
     yield from _of_deletions(record, plan)
-    entries = record.get("partitionMetadata") or {}
+    entries = _partitions(record)
     for entry in entries.values():
         if entry.get("policy") not in _POLICIES:
             yield f"one of the policies {', '.join(_POLICIES)}", repr(entry.get("policy"))
@@ -69,15 +79,15 @@ def _of_a_clean(record: Record, plan: Record) -> Iterator[_Fault]:
 
 def _of_a_rollback(record: Record, plan: Record) -> Iterator[_Fault]:
     yield from _of_deletions(record, plan)
-    actions = {one["commitTime"]: one["action"] for one in record.get("instantsRollback") or ()}
+    actions = {str(one.get("commitTime")): one.get("action") for one in record.get("instantsRollback") or () if one}
     if actions and sorted(actions) != sorted(record.get("commitsRollback") or ()):
         yield f"instantsRollback: {_listed(record.get('commitsRollback') or ())}, as commitsRollback", _listed(actions)
     planned = plan.get("instantToRollback") or {}
     if planned and planned.get("commitTime") not in (record.get("commitsRollback") or ()):
         yield f"a rollback of {planned.get('commitTime')}, as planned", _listed(record.get("commitsRollback") or ())
-    action = actions.get(planned.get("commitTime"), planned.get("action"))
+    action = actions.get(str(planned.get("commitTime")), planned.get("action"))
     if action != planned.get("action"):
-        yield f"the action {planned['action']} of the plan", str(action)
+        yield f"the action {planned.get('action')} of the plan", str(action)
 
 
 def _of_a_restore(record: Record, plan: Record) -> Iterator[_Fault]:
@@ -85,14 +95,14 @@ def _of_a_restore(record: Record, plan: Record) -> Iterator[_Fault]:
     restored = record.get("hoodieRestoreMetadata") or {}
     said = {
         "instantsToRollback": record.get("instantsToRollback") or (),
-        "restoreInstantInfo": [one["commitTime"] for one in record.get("restoreInstantInfo") or ()],
-        "the plan": [one["commitTime"] for one in plan.get("instantsToRollback") or ()] if plan else restored,
+        "restoreInstantInfo": _times(record.get("restoreInstantInfo")),
+        "the plan": _times(plan.get("instantsToRollback")) if plan else restored,
     }
     for name, instants in said.items():
         if set(instants) != set(restored):
             yield f"{name}: {_listed(restored)}, as hoodieRestoreMetadata", _listed(instants)
     for requested, rollbacks in restored.items():
-        for rollback in rollbacks or ():
+        for rollback in (one or {} for one in rollbacks or ()):
             yield from _of_deletions(rollback, {})
             if requested not in (rollback.get("commitsRollback") or ()):
                 yield f"a rollback of {requested}, under which it is listed", _listed(rollback.get("commitsRollback") or ())
@@ -171,7 +181,7 @@ def _later_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
         if instant.action != "savepoint" or record is None:
             continue
         tally.looked("TL-021")
-        for entry in (record.get("partitionMetadata") or {}).values():
+        for entry in _partitions(record).values():
             for file in entry.get("savepointDataFile") or ():
                 name = parse_data_file_name(file.rpartition("/")[2])
                 if isinstance(name, BaseFileName) and name.instant > instant.requested:
