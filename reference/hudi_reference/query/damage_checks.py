@@ -42,13 +42,20 @@ class ReadChecks:
                 raise fault
 
     def base_file(
-        self, spans: Iterable[tuple[int, int]], timeline: Timeline, *, may_keep_names: bool, rows: int = 0
+        self,
+        spans: Iterable[tuple[int, int]],
+        timeline: Timeline,
+        *,
+        may_keep_names: bool,
+        rows: int = 0,
+        fills_meta_columns: bool = True,
     ) -> WrittenFile:
         """What the timeline says about a base file: completed writes made these spans of bytes and counted these rows."""
         if not self.is_on:
             return UNKNOWN
         pending = {instant.requested for instant in timeline.pending if ACTIONS[instant.action].writes}
-        return WrittenFile(True, max((end for _, end in spans), default=0), pending, may_keep_names, rows)
+        size = max((end for _, end in spans), default=0)
+        return WrittenFile(True, size, pending, may_keep_names, rows, fills_meta_columns)
 
 
 #: The checks of readers.

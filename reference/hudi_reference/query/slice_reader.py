@@ -148,8 +148,10 @@ class SliceReader:
             return fields.empty_table()
         path = file_slice.path(file_slice.base_file)
         committed, timeline = self.scanner.committed, self.scanner.timeline
-        known = self.checks.base_file(committed.spans.get(path, ()), timeline, may_keep_names=self.may_keep_names,
-                                      rows=committed.rows.get(path, 0))  # fmt: skip
+        known = self.checks.base_file(
+            committed.spans.get(path, ()), timeline, may_keep_names=self.may_keep_names, rows=committed.rows.get(path, 0),
+            fills_meta_columns=not self.key_fields,
+        )  # fmt: skip
         read = partial(read_base_file, self.storage, path, threads=self.threads, known=known)
         return self.conformed(read, fields, "" if self.by_id is None else file_slice.base_file_instant, path)
 

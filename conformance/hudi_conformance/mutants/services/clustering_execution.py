@@ -1,6 +1,7 @@
 """Mutants of the execution of clustering plans."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 import pyarrow as pa
@@ -54,3 +55,16 @@ def clustering_requires_sort_columns(patch: Patch) -> None:
         "self.view.reader(self.table)",
         f"self.view.reader(self.table) if self.plan.sort_columns else {_HERE}.refused()",
     )
+
+
+def in_base_path(rewriting: Rewriting, group: InputGroup) -> InputGroup:
+    """The group, in the base path if no row has the path of its partition."""
+    if rewriting.table.properties.populates_meta_fields:
+        return group
+    return replace(group, slices=tuple(replace(one, partition="") for one in group.slices))
+
+
+@mutant(breaks=("CLU-001", "LAY-018"))
+def clustering_without_meta_columns_in_the_base_path(patch: Patch) -> None:
+    """An executor takes the folder of a file from a meta column of its rows, which is empty in tables without meta columns."""
+    patch.edit(Rewriting._output, "part = rows.slice", f"group = {_HERE}.in_base_path(self, group); part = rows.slice")

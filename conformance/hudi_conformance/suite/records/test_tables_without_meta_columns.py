@@ -18,6 +18,7 @@ from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.programs.drawn_checks import check_for_all
 from hudi_conformance.suite.support.programs.write_programs import (
     BOTH_TYPES,
+    SCHEMA,
     TYPES,
     Program,
     Step,
@@ -27,7 +28,8 @@ from hudi_conformance.suite.support.programs.write_programs import (
     row,
 )
 from hudi_conformance.suite.support.tables.stored_blocks import AVRO, log_files, parse_blocks, parse_records
-from hudi_conformance.suite.support.tables.written_tables import CAPTURED, table_folder
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, replace_in_metadata, table_folder
+from hudi_reference import create_table
 
 EMPTY = {"hoodie.populate.meta.fields": "false"}
 META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
@@ -106,6 +108,40 @@ def test_meta_columns_are_empty_in_the_files(engine: Client, new_uri: Callable[[
     logged = check_files(uri)
     if type == "MERGE_ON_READ" and not logged:
         pytest.skip("the engine stores no row in an Avro block")
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("META-012", "CLU-001", "LAY-018")
+@pytest.mark.needs(*NEEDS, "write.delete", "service.clustering", "merge.event-time")
+def test_a_clustering_keeps_rows_in_their_partitions(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """CLU-001: a clustering stores the rows again, in the folders of their partitions, although no file has the path of its
+    partition: a snapshot has the rows of the model.
+    """
+    uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True, (*STEPS, Step("upsert", (row("e", 1, "x", "rio"),))))
+    write_program(engine, uri, program)
+    before = set(base_files(uri))
+    assert engine.service(uri, "clustering") is not None
+    expect_rows(engine, uri, expected_rows(program), "after a clustering", Query(columns=tuple(TYPES)))
+    stored = {path.parent.name: pq.ParquetFile(path).read(["id"]).column("id").to_pylist()
+              for path in base_files(uri) if path not in before}  # fmt: skip
+    assert {folder: sorted(keys) for folder, keys in stored.items()} == {"oslo": ["a", "b", "d"], "rio": ["e"]}
+
+
+@pytest.mark.requirements("META-012")
+@pytest.mark.needs("read.snapshot", "read.projection", "meta-fields.absent", "partition.none", "copy-on-write")
+def test_the_stored_name_of_a_file_says_nothing(engine: Client, new_uri: Callable[[], str]) -> None:
+    """META-012: some writers fill the name of the file, and a clustering copies it into a file of another file group, as those
+    of Apache Hudi do. Readers return the rows of the file.
+    """
+    uri = new_uri()
+    table = create_table(uri, name="t", schema=dict(SCHEMA), record_key=("id",), properties=EMPTY)
+    instant = table.insert(as_arrow([row("a", 1, "x"), row("b", 1, "x")]))
+    (path,) = base_files(uri)
+    rows, length = pq.read_table(path), path.stat().st_size
+    names = pa.array(["00000000-0000-0000-0000-000000000000-0_0-1-2_20200101000000000.parquet", None])
+    pq.write_table(rows.set_column(4, "_hoodie_file_name", names), path)
+    replace_in_metadata(uri, instant, f'"fileSizeInBytes": {length}', f'"fileSizeInBytes": {path.stat().st_size}')
+    assert sorted(engine.read(uri, Query(columns=("id",))).column("id").to_pylist()) == ["a", "b"]
 
 
 def base_files(uri: str) -> Iterator[Path]:

@@ -26,6 +26,8 @@ class WrittenFile:
         may_keep_names: whether rows may have the name of an earlier file of their group. Writers before release 0.12 copied the
             rows that an update did not change with all their meta columns.
         rows: how many rows the action counted when it wrote the file; 0 if that is not known.
+        fills_meta_columns: whether writers of the table fill the meta columns. Otherwise only some fill the name of the file,
+            and a clustering copies it.
     """
 
     is_described: bool = False
@@ -33,6 +35,7 @@ class WrittenFile:
     pending: Collection[str] = ()
     may_keep_names: bool = True
     rows: int = 0
+    fills_meta_columns: bool = True
 
     @implements("TL-005", "TL-007")
     def check_rows(self, path: str, found: int) -> None:
@@ -52,13 +55,15 @@ class WrittenFile:
                 expected=f"{self.size} bytes", found=f"{found} bytes", remedy=_REMEDY,
             )  # fmt: skip
 
-    @implements("META-009", "META-010", "META-011")
+    @implements("META-009", "META-010", "META-011", "META-012")
     def check_row(self, path: str, partition: str | None, name: str | None) -> None:
         """Check the meta columns of one row of the file at `path`: partition and name of the file. Null and empty say nothing.
 
         The name is one of the same file group and instant; the write token may differ. The values of one row decide, because
         they are equal in all rows of a file. Raises MalformedBaseFile.
         """
+        if not self.fills_meta_columns:
+            return
         folder, own = split_path(path)
         found, expected = parse_data_file_name(name) if name and name != own else None, parse_data_file_name(own)
         is_own = (

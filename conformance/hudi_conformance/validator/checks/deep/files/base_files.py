@@ -183,7 +183,8 @@ def rows_name_their_file(opened: Opened, file: BaseFile, tally: Tally) -> Iterat
     tally.looked("META-010", at=file.rows.num_rows)
     names = file.rows.column(FILE_NAME).cast(pa.string())
     if rows := where(pc.not_equal(names, file.name), absent=opened.properties.populates_meta_fields):
-        foreign = [row for row in rows if _is_of_another_file(names[row].as_py(), file.name)]
+        is_filled = opened.properties.populates_meta_fields  # otherwise a clustering copies the names, and readers ignore them
+        foreign = [row for row in rows if is_filled and _is_of_another_file(names[row].as_py(), file.name)]
         meaning = "A query that selects the file name returns a wrong one."
         if foreign:
             meaning = "Readers refuse the file: its rows are those of another file group or write."
