@@ -10,6 +10,7 @@ from hudi_conformance.contract.messages import Phase, Point
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.apache_hudi.jvm.listed_indexes import SETTINGS, maintaining
 from hudi_conformance.engines.apache_hudi.jvm.tables import properties_of, write_options
+from hudi_conformance.engines.apache_hudi.settings import settings_of
 from hudi_reference.caching import cached_property
 
 #: Settings with which every scheduled service is due.
@@ -35,6 +36,7 @@ def write_client(session: JavaBridge, table: str, options: Mapping[str, str]) ->
         **_NO_NEW_INDEX,
         **maintaining(session, table, properties),
         **_ordering(properties),
+        **_without_meta_columns(properties),
         "hoodie.datasource.write.table.type": properties["hoodie.table.type"],
         **options,
     }
@@ -50,6 +52,11 @@ def _ordering(properties: Mapping[str, str]) -> dict[str, str]:
     """The ordering field, which the client of 1.0.2 does not take from the table by itself (ER-138)."""
     field = properties.get("hoodie.table.precombine.field")
     return {} if field is None else {"hoodie.datasource.write.precombine.field": field}
+
+
+def _without_meta_columns(properties: Mapping[str, str]) -> dict[str, str]:
+    """What a client makes keys and partition paths from in a table without meta columns; they cannot be enabled again."""
+    return settings_of(properties) if properties.get("hoodie.populate.meta.fields") == "false" else {}
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class WrittenFile:
         The name is one of the same file group and instant; the write token may differ. The values of one row decide, because
         they are equal in all rows of a file. Raises MalformedBaseFile.
         """
-        if not self.fills_meta_columns:
+        if not self.fills_meta_columns:  # ER-212: a clustering copies the names that a write stored
             return
         folder, own = split_path(path)
         found, expected = parse_data_file_name(name) if name and name != own else None, parse_data_file_name(own)
