@@ -85,6 +85,15 @@ def _index(**changes: Any) -> _Edit:
     return _plan("indexing", {"version": 1, "indexPartitionInfos": [entry]})
 
 
+def _index_of_a_later_write(storage: Storage) -> None:
+    """Plan an index before the last write, from that write on."""
+    last = split_path(t.completed(storage, "commit"))[1][:17]
+    entry = {"version": 1, "metadataPartitionPath": "column_stats", "indexUptoInstant": last, "extraMetadata": {}}
+    instant = Instant(f"{int(last) - 1:017}", "indexing", State.REQUESTED)
+    record = {"version": 1, "indexPartitionInfos": [entry]}
+    storage.put(f"{t.TIMELINE}/{instant.file_name}", write_action(instant, record, bytes(16)))
+
+
 _CLEAN = {
     "earliestInstantToRetain": None, "lastCompletedCommitTimestamp": "", "policy": "KEEP_LATEST_FILE_VERSIONS", "version": 2,
     "filesToBeDeletedPerPartition": {}, "filePathsToBeDeletedPerPartition": {}, "partitionsToBeDeleted": ["north"],
@@ -169,6 +178,7 @@ PLANS_DAMAGES = (
     Damage("an index up to no write", "plans.indexes", "INX-008", t.copy_on_write, _index(), (), "wrong-answers"),
     Damage("an index without a begin", "plans.indexes", "INX-008", t.copy_on_write, _index(indexUptoInstant=None)),
     Damage("an index up to a lost write", "plans.indexes", "INX-008", t.copy_on_write, _index(indexUptoInstant="20200101000000000")),
+    Damage("an index up to a later write", "plans.indexes", "INX-008", t.copy_on_write, _index_of_a_later_write),
     Damage("an unknown index", "plans.indexes", "INX-007", t.copy_on_write, _index(metadataPartitionPath="x"), ("INX-008",)),
     Damage("no index", "plans.indexes", "INX-006", t.copy_on_write,
            _plan("indexing", {"version": 1, "indexPartitionInfos": []})),
