@@ -94,6 +94,20 @@ def _index_of_a_later_write(storage: Storage) -> None:
     storage.put(f"{t.TIMELINE}/{instant.file_name}", write_action(instant, record, bytes(16)))
 
 
+def _index_that_was_not_built(storage: Storage) -> None:
+    """An index was planned from the last write on, and the completed action names none."""
+    last = split_path(t.completed(storage, "commit"))[1][:17]
+    entry = {"version": 1, "metadataPartitionPath": "column_stats", "indexUptoInstant": last, "extraMetadata": {}}
+    requested, completion = (f"{int(last) + seconds * 1000:017}" for seconds in (5, 6))
+    for state, record in (
+        (State.REQUESTED, {"version": 1, "indexPartitionInfos": [entry]}), (State.INFLIGHT, None),
+        (State.COMPLETED, {"version": 1, "operationType": None, "indexPartitionInfos": []}),
+    ):  # fmt: skip
+        instant = Instant(requested, "indexing", state, completion if state is State.COMPLETED else None)
+        content = b"" if record is None else write_action(instant, record, bytes(16))
+        storage.put(f"{t.TIMELINE}/{instant.file_name}", content)
+
+
 _CLEAN = {
     "earliestInstantToRetain": None, "lastCompletedCommitTimestamp": "", "policy": "KEEP_LATEST_FILE_VERSIONS", "version": 2,
     "filesToBeDeletedPerPartition": {}, "filePathsToBeDeletedPerPartition": {}, "partitionsToBeDeleted": ["north"],
@@ -179,6 +193,8 @@ PLANS_DAMAGES = (
     Damage("an index without a begin", "plans.indexes", "INX-008", t.copy_on_write, _index(indexUptoInstant=None)),
     Damage("an index up to a lost write", "plans.indexes", "INX-008", t.copy_on_write, _index(indexUptoInstant="20200101000000000")),
     Damage("an index up to a later write", "plans.indexes", "INX-008", t.copy_on_write, _index_of_a_later_write),
+    Damage("an index that was not built", "plans.indexes", "INX-006", t.copy_on_write,
+           _index_that_was_not_built, (), "cosmetic"),
     Damage("an unknown index", "plans.indexes", "INX-007", t.copy_on_write, _index(metadataPartitionPath="x"), ("INX-008",)),
     Damage("no index", "plans.indexes", "INX-006", t.copy_on_write,
            _plan("indexing", {"version": 1, "indexPartitionInfos": []})),

@@ -77,8 +77,6 @@ def _lost_base_files(table: StoredTable, part: object, tally: Tally) -> Iterator
 def _places(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """TL-012 and TL-015: a path in a plan, below whatever base path, is in the partition of its entry."""
     for instant in table.timeline.pending:
-        if instant.action not in ("compaction", "logcompaction", "clustering"):
-            continue
         rule = "TL-012" if instant.action == "clustering" else "TL-015"
         for entry in entries_of_plan(instant, table.plan_of(instant) or {}):
             for path in filter(None, (entry.get("dataFilePath"), *(entry.get("deltaFilePaths") or ()))):
