@@ -104,7 +104,9 @@ class _Maker:
         config = bridge.meta_client(table).getTableConfig()
         typed = self._hudi.common.config.TypedProperties()
         typed.putAll(bridge.properties(settings))
-        self._generator = self._key_generator(str(config.getKeyGeneratorClassName()))(typed)
+        name = config.getKeyGeneratorClassName()
+        factory = self._hudi.keygen.factory.HoodieAvroKeyGeneratorFactory
+        self._generator = factory.createKeyGenerator(typed) if name is None else self._key_generator(str(name))(typed)
         self._payload = str(config.getPayloadClass())
         # The Java client's delete rewrites the base file and forgets the slice's logs: updates would be lost.
         self._forgets_logs = bridge.version == "1.0.2" and properties["hoodie.table.type"] == "MERGE_ON_READ"

@@ -37,6 +37,8 @@ OFFERED = frozenset(
         "write.global-index",
         "write.metadata-table",
         "write.compares-keys",
+        "base.orc",
+        "base.hfile",
         "log.hfile",
         "meta-fields.absent",
         "merge.multiple-ordering-fields",

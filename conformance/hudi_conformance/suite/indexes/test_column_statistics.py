@@ -1,9 +1,6 @@
 """Writers and services maintain column and partition statistics: after every action they are those of the rows in the files."""
 
-import math
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
-from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -14,24 +11,34 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.column_statistics import (
-    Place,
+    COLUMNS,
+    STATISTICS,
+    TYPED_COLUMNS,
+    UNUSUAL,
+    VALUE_TYPES,
+    TypedTable,
     column_entries,
     compare_statistics,
     partition_entries,
     values_of_files,
 )
-from hudi_conformance.suite.support.tables.metadata_tables import CHANGES, INSERTS, KEEPS, PREFIX, WRITES, IndexedTable
+from hudi_conformance.suite.support.tables.metadata_tables import (
+    CHANGES,
+    INSERTS,
+    KEEPS,
+    PREFIX,
+    WRITES,
+    IndexedTable,
+    values_where,
+)
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import open_table
-from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.metadata.availability import read_definitions
 from hudi_reference.metadata.keys import column_stats_key, partition_stats_key
 from hudi_reference.metadata.records import ColumnStats
 from hudi_reference.storage import LocalStorage
 
-#: Settings of a writer that maintains both kinds of statistics.
-STATISTICS: Mapping[str, str] = {f"{PREFIX}enable": "true", f"{PREFIX}index.column.stats.enable": "true"}
 LIST = f"{PREFIX}index.column.stats.column.list"
 META = {"_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_record_key"}
 UNINDEXED = {"_hoodie_commit_seqno", "_hoodie_file_name"}
@@ -115,26 +122,6 @@ def test_rolled_back_writes_have_no_statistics(engine: Client, new_uri: NewUri, 
     table.check("after a write that was not wanted")
 
 
-#: Columns of each type that has statistics, with nulls.
-COLUMNS: Mapping[str, tuple[Any, pa.DataType, list[Any]]] = {
-    "flag": ("boolean", pa.bool_(), [True, None, False]),
-    "small": ("int", pa.int32(), [7, None, -3]),
-    "big": ("long", pa.int64(), [1 << 40, 0, -1]),
-    "single": ("float", pa.float32(), [1.5, None, -2.25]),
-    "double": ("double", pa.float64(), [0.0, -1e300, 1e-300]),
-    "text": ("string", pa.string(), ["é", "", "z" * 70]),
-    "bytes": ("bytes", pa.binary(), [b"\xff\x00", None, b""]),
-    "day": ({"type": "int", "logicalType": "date"}, pa.date32(), [date(1969, 12, 1), date(2026, 1, 1), None]),
-    "price": (
-        {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2},
-        pa.decimal128(10, 2),
-        [Decimal("-0.01"), Decimal("99999999.99"), None],
-    ),
-    "nothing": ("long", pa.int64(), [None, None, None]),
-    "no_text": ("string", pa.string(), [None, None, None]),
-}
-
-
 @KEEPS
 @BOTH_TYPES
 @pytest.mark.requirements("MDT-014")
@@ -142,34 +129,6 @@ def test_statistics_of_each_type(engine: Client, new_uri: NewUri, type: Type) ->
     """MDT-014: bounds and counts of columns of each type in base and log files, nulls among the values or only nulls."""
     table = TypedTable(engine, new_uri(), type, COLUMNS)
     table.check_two_writes(exact=True)
-
-
-#: The same and columns that only version V2 of the statistics has by their types.
-TYPED_COLUMNS = {
-    **COLUMNS,
-    "large": (
-        {"type": "bytes", "logicalType": "decimal", "precision": 20, "scale": 4},
-        pa.decimal128(20, 4),
-        [Decimal("-1234567890123456.7891"), None, Decimal("0.0001")],
-    ),
-    "moment": (
-        {"type": "long", "logicalType": "timestamp-micros"},
-        pa.timestamp("us", "UTC"),
-        [datetime(1969, 12, 31, 23, 59, 59, 999999, UTC), None, datetime(2026, 7, 3, 12, tzinfo=UTC)],
-    ),
-    "local": (
-        {"type": "long", "logicalType": "local-timestamp-micros"},
-        pa.timestamp("us"),
-        [datetime(2026, 7, 3, 12, 0, 0, 1), datetime(1965, 1, 1), None],
-    ),
-}  # fmt: skip
-
-#: Column -> the ordinal of its type, and precision and scale of a decimal.
-VALUE_TYPES: Mapping[str, tuple[int, str | None]] = {
-    "flag": (2, None), "small": (3, None), "big": (4, None), "single": (5, None), "double": (6, None), "text": (7, None),
-    "bytes": (8, None), "day": (12, None), "price": (10, "10,2"), "large": (10, "20,4"),
-    "moment": (16, None), "local": (19, None),
-}  # fmt: skip
 
 
 @KEEPS
@@ -185,14 +144,6 @@ def test_statistics_of_version_v2_name_the_types(engine: Client, new_uri: NewUri
     assert {(column, kind) for column, kind in kinds if column in VALUE_TYPES} == set(VALUE_TYPES.items())
 
 
-#: Values for which the statistics in a Parquet footer are missing.
-UNUSUAL: Mapping[str, tuple[Any, pa.DataType, list[Any]]] = {
-    "nan": ("double", pa.float64(), [1.5, math.nan, -1.5]),
-    "only_nan": ("float", pa.float32(), [math.nan, math.nan, None]),
-    "long_text": ("string", pa.string(), ["a", "z" * 9000, None]),
-}
-
-
 @KEEPS
 @BOTH_TYPES
 @pytest.mark.requirements("MDT-014")
@@ -200,58 +151,6 @@ def test_statistics_of_values_that_footers_omit(engine: Client, new_uri: NewUri,
     """MDT-014: no value is outside of the bounds, also if a value is not a number or a text is long."""
     table = TypedTable(engine, new_uri(), type, UNUSUAL)
     table.check_two_writes(exact=False)
-
-
-class TypedTable:
-    """A table without partitions and with a column of each of some types."""
-
-    def __init__(
-        self,
-        engine: Client,
-        uri: str,
-        type: Type,
-        columns: Mapping[str, tuple[Any, pa.DataType, list[Any]]],
-        version: int = 8,
-    ) -> None:
-        self.engine, self.uri, self.columns = engine, uri, columns
-        fields: list[dict[str, Any]] = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}]
-        fields += [{"name": name, "type": ["null", avro], "default": None} for name, (avro, _, _) in columns.items()]
-        schema = {"type": "record", "name": "row", "fields": fields}
-        engine.create(uri, TableSpec("typed", type, schema, ("id",), ordering=("ts",), version=version))
-        self.writes = 0
-
-    def write(self, operation: Any, keys: list[str]) -> None:
-        """One write of the values of each column, with these keys."""
-        self.writes += 1
-        values = {name: pa.array(values, kind) for name, (_, kind, values) in self.columns.items()}
-        rows = pa.table({"id": keys, "ts": pa.array([self.writes] * len(keys), pa.int64()), **values})
-        self.engine.write(self.uri, operation, rows, options=dict(STATISTICS))
-
-    def check_two_writes(self, *, exact: bool) -> None:
-        """Insert three rows, update them, and check the statistics of the files."""
-        self.write("insert", ["a", "b", "c"])
-        self.write("upsert", ["a", "b", "c"])
-        self.check(exact=exact)
-
-    def files(self) -> list[str]:
-        """Return the names of the data files."""
-        return [path.name for path in table_folder(self.uri).iterdir() if parse_data_file_name(path.name)]
-
-    def entries(self) -> dict[Place, ColumnStats]:
-        """Return the statistics of these files."""
-        table = IndexedTable.__new__(IndexedTable)
-        table.uri = self.uri
-        return column_entries(table.records("column_stats"), dict.fromkeys(self.files(), ""))
-
-    def check(self, *, exact: bool) -> None:
-        """Check that each file has statistics of its values."""
-        entries, names = self.entries(), self.files()
-        expected = dict(values_of_files(table_folder(self.uri), [("", name) for name in names]))
-        assert {name for _, name, _ in expected} == set(names) != set()
-        for (_, name, column), values in expected.items():
-            if column in self.columns and (exact or values.present):
-                found = compare_statistics(entries["", name, column], values, exact=exact)
-                assert not found, (name, found)
 
 
 @pytest.mark.needs(*WRITES, "service.index")
@@ -288,3 +187,91 @@ def test_a_writer_lists_more_columns(engine: Client, new_uri: NewUri, type: Type
     newest = {one.column for one in payloads if isinstance(one, ColumnStats) and table.times[-2] in one.file_name}
     assert newest - META == {"ts", "value", "city"}
     table.check("after the writes")
+
+
+#: A field of each type for which it matters whether it has statistics, with its type in Arrow, in the order of the schema.
+MIXED: Mapping[str, tuple[Any, pa.DataType]] = {
+    "id": ("string", pa.string()),
+    "place": ({"type": "record", "name": "place", "fields": [{"name": "x", "type": "int"}]}, pa.struct([("x", pa.int32())])),
+    "tags": ({"type": "array", "items": "string"}, pa.list_(pa.string())),
+    "wide": ({"type": "bytes", "logicalType": "decimal", "precision": 18, "scale": 2}, pa.decimal128(18, 2)),
+    "price": ({"type": "bytes", "logicalType": "decimal", "precision": 17, "scale": 2}, pa.decimal128(17, 2)),
+    "ts": ("long", pa.int64()),
+    "last": ("int", pa.int32()),
+}
+LIMIT = f"{PREFIX}index.column.stats.max.columns.to.index"
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.versions(8)
+@pytest.mark.needs("types.nested")
+@pytest.mark.requirements("MDT-011", "MDT-014", "IDX-022")
+@pytest.mark.parametrize(
+    ("options", "columns"),
+    [
+        pytest.param({}, {"id", "price", "ts", "last"}, id="no list"),
+        pytest.param({LIMIT: "3"}, {"id", "price", "ts"}, id="a limit"),
+        pytest.param({LIST: "last, place.x,tags"}, {"last", "place.x"}, id="a list"),
+    ],
+)
+def test_columns_that_have_statistics(
+    engine: Client, new_uri: NewUri, type: Type, options: dict[str, str], columns: set[str]
+) -> None:
+    """MDT-011: without a list these are the first columns of types with an order, nested ones left out; a list may name nested
+    ones. At version 8 a decimal has at most 15 digits before its point.
+    """
+    uri = new_uri()
+    create_rows_table(engine, uri, type, {name: avro for name, (avro, _) in MIXED.items()})
+    row_of_each = {"id": "a", "place": {"x": 7}, "ts": 1, "last": 3}
+    rows = pa.Table.from_pylist([row_of_each], schema=pa.schema([(name, kind) for name, (_, kind) in MIXED.items()]))
+    engine.write(uri, "insert", rows, options={**STATISTICS, **options})
+    assert defined_columns(uri) == columns
+
+
+def create_rows_table(engine: Client, uri: str, type: Type, columns: Mapping[str, Any]) -> None:
+    """Create a table with these columns and their Avro types; all but key and ordering column may be null."""
+    fields = [{"name": n, "type": t} if n in ("id", "ts") else {"name": n, "type": ["null", t], "default": None}
+              for n, t in columns.items()]  # fmt: skip
+    engine.create(uri, TableSpec("rows", type, {"type": "record", "name": "row", "fields": fields}, ("id",), ordering=("ts",)))
+
+
+def defined_columns(uri: str) -> set[str]:
+    """Return the data columns that the definition of column statistics names."""
+    storage = LocalStorage(table_folder(uri))
+    defined = {one.partition: one for one in read_definitions(storage, read_properties(storage))}
+    return set(defined["column_stats"].columns) - META
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.needs("schema.evolution", "read.filter", "read.projection")
+@pytest.mark.requirements("MDT-010", "MDT-011", "IDX-022")
+def test_a_new_column_gets_statistics(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-011: a write adds a column while the limit allows one more, which does not count the meta columns. The new column
+    gets statistics.
+    """
+    uri, added = new_uri(), {"hoodie.datasource.write.reconcile.schema": "true", LIMIT: "4"}
+    create_rows_table(engine, uri, type, {"id": "string", "ts": "long", "value": "string"})
+    rows = pa.table({"id": ["a"], "ts": pa.array([1], pa.int64()), "value": ["early"]})
+    engine.write(uri, "insert", rows, options={**STATISTICS, LIMIT: "3"})
+    rows = pa.table({"id": ["b"], "ts": pa.array([1], pa.int64()), "value": ["late"], "size": pa.array([5], pa.int64())})
+    engine.write(uri, "insert", rows, options={**STATISTICS, **added})
+    assert defined_columns(uri) == {"id", "ts", "value", "size"}
+    for where, keys in ((("value", "=", "early"), ["a"]), (("size", ">", 4), ["b"]), (("size", ">", 5), [])):
+        assert values_where(engine, uri, where) == keys
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.needs("schema.evolution")
+@pytest.mark.requirements("MDT-014", "LF-038")
+def test_statistics_of_a_partition_contain_values_of_a_narrower_type(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-014: after a column of ints became one of longs, the bounds of a partition are those of all its files."""
+    table = IndexedTable(engine, new_uri(), type, STATISTICS).write(*INSERTS)
+    more = {**STATISTICS, "hoodie.datasource.write.reconcile.schema": "true"}
+    for key, kind, size, bounds in (("x", pa.int32(), -7, (-7, -7)), ("y", pa.int64(), 1 << 40, (-7, 1 << 40))):
+        rows = as_arrow((row(key, 40, "new"),)).append_column("size", pa.array([size], kind))
+        engine.write(table.uri, "insert", rows, options=more)
+        found = partition_entries(table.records("partition_stats"))["oslo", "size"]
+        assert (found.least and found.least.value, found.greatest and found.greatest.value) == bounds

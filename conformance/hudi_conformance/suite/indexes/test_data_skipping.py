@@ -73,6 +73,38 @@ def test_a_filter_on_the_key_finds_the_row(engine: Client, new_uri: NewUri, type
         assert values_where(engine, table.uri, ("id", "=", key)) == [key] * (key in rows), key
 
 
+#: Fields of a key, comparisons, and the values of the rows for which they hold.
+KEYS: Mapping[str, tuple[tuple[str, ...], Mapping[tuple[str, str, Any], list[str]]]] = {
+    "two fields": (
+        ("id", "number"),
+        {
+            ("id", "=", "a"): ["a7", "a8"],
+            ("number", "=", 7): ["a7", "b7"],
+            ("_hoodie_record_key", "=", "id:a,number:8"): ["a8"],
+        },
+    ),
+    "a number": (("number",), {("number", "=", 8): ["a8"], ("_hoodie_record_key", "=", "7"): ["b7"], ("id", "=", "a"): ["a8"]}),
+}
+
+
+@SKIPS
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-012", "PROP-007")
+@pytest.mark.parametrize("fields", KEYS)
+def test_a_filter_on_a_field_of_the_key_finds_its_rows(engine: Client, new_uri: NewUri, type: Type, fields: str) -> None:
+    """IDX-012: an index has whole record keys. A value of one of several key fields is no key, the text of a number is."""
+    uri, (key, expected) = new_uri(), KEYS[fields]
+    columns = [{"name": n, "type": t} for n, t in (("id", "string"), ("number", "long"), ("ts", "long"), ("value", "string"))]
+    schema = {"type": "record", "name": "row", "fields": columns}
+    engine.create(uri, TableSpec("keyed", type, schema, key, ordering=("ts",)))
+    for number, rows in enumerate(([("a", 7), ("b", 7)][len(key) == 1 :], [("a", 8)])):
+        given = [{"id": i, "number": n, "ts": number, "value": f"{i}{n}"} for i, n in rows]
+        types = pa.schema([("id", pa.string()), ("number", pa.int64()), ("ts", pa.int64()), ("value", pa.string())])
+        engine.write(uri, "upsert", pa.Table.from_pylist(given, schema=types), options=dict(EVERY_INDEX))
+    for where, values in expected.items():
+        assert values_where(engine, uri, where, column="value") == values, where
+
+
 @pytest.mark.needs("service.compaction")
 @SKIPS
 @pytest.mark.requirements("MDT-010", "RDR-018")

@@ -6,6 +6,7 @@ stores it.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.tables.metadata_tables import EVERY_INDEX
 from hudi_conformance.suite.support.tables.renamed_columns import (
     AFTER,
     BEFORE,
@@ -36,16 +38,21 @@ CHANGES = ((BEFORE, FIRST), (AFTER, SECOND))
 
 
 def create_altered_table(
-    uri: str, changes: Sequence[tuple[dict[str, int], list[Row]]] = CHANGES, properties: Mapping[str, str] | None = None
+    uri: str,
+    changes: Sequence[tuple[dict[str, int], list[Row]]] = CHANGES,
+    properties: Mapping[str, str] | None = None,
+    options: Mapping[str, str] = GROWING,
+    partition: Sequence[str] = (),
 ) -> list[str]:
     """Create a table whose columns were renamed, dropped and added between its commits; return the instants."""
     table = create_table(
         uri,
         name="renamed",
-        schema=nullable_text_schema(tuple(BEFORE)),
+        schema=nullable_text_schema((*BEFORE, *partition)),
+        partition=partition,
         record_key=("id",),
         table_type="COPY_ON_WRITE",
-        options=GROWING,
+        options=options,
         properties=properties,
     )
     instants = [table.upsert(pa.Table.from_pylist(rows)) for _, rows in changes]
@@ -101,6 +108,22 @@ def test_filters_use_the_current_names(engine: Client, new_uri: Callable[[], str
     create_altered_table(uri)
     assert [row["id"] for row in read_rows(engine, uri, by_id=True, where=(("new", "=", "a"),))] == ["1"]
     assert read_rows(engine, uri, by_id=True, where=(("old", "=", "a"),)) == []
+
+
+@pytest.mark.needs(*NEEDS, "read.filter", "partition.plain")
+@pytest.mark.requirements("LF-038", "MDT-010")
+def test_statistics_are_those_of_the_names_in_the_file(engine: Client, new_uri: Callable[[], str]) -> None:
+    """MDT-010: two columns have exchanged their names. The statistics of older files and partitions under one name are those of
+    the values that the other column has now, so that they exclude nothing.
+    """
+    uri = new_uri()
+    first: list[Row] = [{**row, "day": "d1"} for row in FIRST]
+    second: list[Row] = [{"id": "3", "gone": "b", "old": "z", "day": "d2"}]
+    changes = (({**BEFORE, "day": 8}, first), ({"id": 5, "gone": 6, "old": 7, "day": 8}, second))
+    create_altered_table(uri, changes, options={**GROWING, **EVERY_INDEX}, partition=("day",))
+    for where, ids in ((("gone", "=", "a"), ["1"]), (("old", "=", "y"), ["2"]), (("old", "=", "z"), ["3"])):
+        found = engine.read(uri, Query(columns=("id",), by_id=True, where=(where,))).column("id").to_pylist()
+        assert found == ids, where
 
 
 @pytest.mark.needs(*NEEDS, "read.as-of")
@@ -160,6 +183,59 @@ def test_changes_before_a_schema_change_have_its_names(engine: Client, new_uri: 
     for begin, end, changes in ((first, second, [update]), (second, third, [insert]), (first, third, [update, insert])):
         found = engine.read(uri, Query("cdc", begin=begin, end=end, by_id=True)).to_pylist()
         assert [(one["op"], one["before"], one["after"]) for one in found] == changes
+
+
+LATER: list[Row] = [{"id": "3", "old": "b", "gone": "z"}]
+
+
+@pytest.mark.needs(*NEEDS)
+@pytest.mark.requirements("LF-038")
+def test_files_from_before_the_history_are_matched_by_name(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LF-038: the history begins with the version of the second write; the file of the first one has its columns by their
+    names.
+    """
+    uri = new_uri()
+    create_altered_table(uri, (CHANGES[0], (BEFORE, LATER)))
+    (file,) = (table_folder(uri) / ".hoodie" / ".schema").iterdir()
+    history = json.loads(file.read_text())
+    file.write_text(json.dumps({"schemas": [max(history["schemas"], key=lambda one: one["version_id"])]}))
+    assert read_rows(engine, uri, by_id=True, columns=tuple(BEFORE)) == [*FIRST, *LATER]
+
+
+#: Values of a type that a statement changed, in Avro, with the new type in Avro and in the history, and the values of it.
+DECIMAL = ({"type": "bytes", "logicalType": "decimal", "precision": 6, "scale": 2}, "decimal(6, 2)")
+CHANGED_TYPES: dict[str, tuple[Any, list[Any], tuple[Any, str], list[Any]]] = {
+    "double to decimal": ("double", [2.345, -2.345], DECIMAL, [Decimal("2.35"), Decimal("-2.35")]),
+}
+
+
+@pytest.mark.needs(*NEEDS, "types.decimal")
+@pytest.mark.requirements("LF-038")
+@pytest.mark.parametrize("name", CHANGED_TYPES)
+def test_by_id_values_are_converted_to_the_present_type(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """LF-038: a statement changed the type of a column. Values of the earlier type are converted; digits beyond the scale of
+    a decimal are rounded, a half away from zero.
+    """
+    uri, (avro, values, (changed, known), expected) = new_uri(), CHANGED_TYPES[name]
+
+    def schema(kind: Any) -> dict[str, Any]:
+        plain = nullable_text_schema(("id",))
+        return {**plain, "fields": [*plain["fields"], {"name": "v", "type": ["null", kind], "default": None}]}
+
+    def version(instant: str, kind: str) -> dict[str, Any]:
+        plain = schema_version(instant, {"id": 5})
+        return {**plain, "fields": [*plain["fields"], {"id": 6, "name": "v", "optional": True, "type": kind}]}
+
+    table = create_table(uri, name="changed", schema=schema(avro), record_key=("id",), options=GROWING)
+    first = table.bulk_insert(to_table([{"id": str(n), "v": value} for n, value in enumerate(values)], schema(avro)))
+    second = table.bulk_insert(to_table([{"id": "last", "v": None}], schema(avro)))
+    meta, versions = table_folder(uri) / ".hoodie", [version(first, str(avro)), version(second, known)]
+    (file,) = (meta / "timeline").glob(f"{second}_*.commit")
+    add_extra_metadata(file, {"schema": json.dumps(schema(changed)), "latest_schema": json.dumps(versions[1])})
+    (meta / ".schema").mkdir()
+    (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
+    found = {row["id"]: row["v"] for row in read_rows(engine, uri, by_id=True, columns=("id", "v"))}
+    assert found == {**{str(n): value for n, value in enumerate(expected)}, "last": None}
 
 
 #: How the fields of a record are stored in a column: its Avro type, its type in the history, and values made of the record's.

@@ -54,6 +54,8 @@ HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": lambda city, value: city > value,
     "<=": lambda city, value: city <= value,
     "in": lambda city, value: city in value,
+    "<": lambda city, value: city < value,
+    ">=": lambda city, value: city >= value,
 }
 
 
@@ -115,3 +117,32 @@ def test_a_comparison_finds_a_value_that_the_properties_do_not_call_escaped(engi
     assert "partitionpath.urlencode=true" in stored
     properties.write_text(stored.replace("partitionpath.urlencode=true", "partitionpath.urlencode=false"))
     check_filter(engine, uri, cities, ("=", "oslo=west"))
+
+
+#: Partitions of two levels, and comparisons of one level or of both.
+PLACES = (("no", "oslo"), ("no", "bergen"), ("br", "rio"), ("br", "oslo"))
+COMPARED: tuple[tuple[tuple[str, str, Any], ...], ...] = (
+    (("value", "=", "no"),),
+    (("city", "=", "oslo"),),
+    (("value", "<", "no"),),
+    (("value", "in", ["no", "se"]), ("city", "!=", "oslo")),
+    (("city", ">=", "oslo"), ("value", "=", "br")),
+    (("value", "=", "se"),),
+)
+
+
+@pytest.mark.requirements("LAY-008", "LAY-009", "MRG-015")
+@pytest.mark.needs("read.snapshot", "read.projection", "read.filter", "partition.plain", "partition.several-levels")
+@pytest.mark.parametrize("hive_style", [False, True], ids=["plain", "hive"])
+@pytest.mark.parametrize("where", COMPARED, ids=lambda where: " and ".join(f"{c} {o} {v}" for c, o, v in where))
+def test_a_comparison_of_one_of_two_levels(
+    engine: Client, new_uri: Callable[[], str], where: tuple[tuple[str, str, Any], ...], hive_style: bool
+) -> None:
+    """LAY-009: a partition has two folders. A comparison of the outer or of the inner one, or of both, finds its rows."""
+    uri, spec = new_uri(), Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec()
+    table = create_table(uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, ordering=spec.ordering,
+                         partition=("value", "city"), hive_style=hive_style)  # fmt: skip
+    table.insert(as_arrow([row(f"{country} {city}", 1, country, city) for country, city in PLACES]))
+    held = [all(HOLDS[o](city if c == "city" else country, v) for c, o, v in where) for country, city in PLACES]
+    found = engine.read(uri, Query(columns=("id",), where=where)).column("id").to_pylist()
+    assert sorted(found) == sorted(" ".join(place) for place, is_held in zip(PLACES, held, strict=True) if is_held)

@@ -135,6 +135,19 @@ def test_times_since_1970(engine: Client, new_uri: Callable[[], str]) -> None:
             assert as_set(engine.read(history.uri, query)) == before[-1], f"as of {milliseconds // unit}"
 
 
+@pytest.mark.versions(9)
+@pytest.mark.requirements("TYP-008")
+@pytest.mark.needs(*WRITES, "copy-on-write", "merge.event-time", "read.as-of", "table-version.9")
+def test_a_letter_between_date_and_time(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TYP-008: a T between date and time is accepted as a blank is, by releases that write version 9."""
+    history = run_program(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
+    for text, time in time_texts(history.states[1].instant):
+        if " " in text:
+            query = Query("as-of", as_of=text.replace(" ", "T"), columns=COLUMNS)
+            before = [known.rows for known in history.states if known.instant <= time]
+            assert as_set(engine.read(history.uri, query)) == before[-1], f"as of {text}"
+
+
 @pytest.mark.requirements("TYP-009", "TYP-010", "NBC-006")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "read.incremental")
 @pytest.mark.long

@@ -1,6 +1,7 @@
 """Keys and partition paths of tables that engines write, by the table's key generator, and rows that are refused."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -68,6 +69,115 @@ def test_times_become_partition_paths(engine: Client, new_uri: Callable[[], str]
         ("b", "1970/01/01", "old"),
         ("c", "1969/12/31", "old"),
     }
+
+
+YEAR = datetime.now(UTC).year
+TEXT = {"timestamp.type": "DATE_STRING"}
+#: Settings after the prefix of their names, a value, and the partition path that Joda-Time and Java make of it.
+TIMES: Mapping[str, tuple[dict[str, str], int | str, str]] = {
+    "midnight": ({"timestamp.type": "UNIX_TIMESTAMP", "output.dateformat": "kk-KK-hh-a"}, 0, "24-00-12-AM"),
+    "an afternoon": ({"timestamp.type": "UNIX_TIMESTAMP", "output.dateformat": "kk-KK-hh-a"}, 46_800, "13-01-01-PM"),
+    "a fraction before 1970": (
+        {"timestamp.type": "SCALAR", "timestamp.scalar.time.unit": "microseconds", "output.dateformat": "ss.SSS"},
+        -1500,
+        "59.999",
+    ),
+    "one zone for both": (
+        {"timestamp.type": "UNIX_TIMESTAMP", "output.dateformat": "HH", "timezone": "GMT+02:00", "output.timezone": "UTC"},
+        0,
+        "02",
+    ),
+    "a zone of paths": (
+        {"timestamp.type": "UNIX_TIMESTAMP", "output.dateformat": "EEE-Z", "output.timezone": "GMT-01:30"}, 0, "Wed--0130",
+    ),
+    "two digits of the past": ({**TEXT, "input.dateformat": "yy-MM-dd", "output.dateformat": "yyyy"},
+                               f"{(YEAR - 80) % 100:02}-01-02", str(YEAR - 80)),
+    "two digits of the future": ({**TEXT, "input.dateformat": "yy-MM-dd", "output.dateformat": "yyyy"},
+                                 f"{(YEAR + 19) % 100:02}-01-02", str(YEAR + 19)),
+    "noon": ({**TEXT, "input.dateformat": "hh a", "output.dateformat": "HH"}, "12 PM", "12"),
+    "no dividers": ({**TEXT, "input.dateformat": "yyyyMMddHH", "output.dateformat": "yyyy/MM/dd/HH"}, "2026070312",
+                    "2026/07/03/12"),
+    "the name of a month": ({**TEXT, "input.dateformat": "MMM dd yyyy", "output.dateformat": "MM"}, "Jul 03 2026", "07"),
+    "an offset in the text": (
+        {**TEXT, "input.dateformat": "yyyy-MM-dd HHZ", "output.dateformat": "yyyy-MM-dd HH", "input.timezone": "GMT+05:00"},
+        "2026-07-03 01+0200",
+        "2026-07-03 04",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.requirements("PROP-008", "PROP-016", "META-009")
+@pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain")
+@pytest.mark.parametrize("name", TIMES)
+def test_formats_of_times_in_paths(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """META-009: the path is what Joda-Time formats: letters, zones, fractions, and years of two digits, of which the earliest
+    is 80 years ago.
+    """
+    uri, (settings, value, path) = new_uri(), TIMES[name]
+    properties = {"hoodie.table.keygenerator.type": "TIMESTAMP", **{TIME + key: text for key, text in settings.items()}}
+    field = "q" if isinstance(value, str) else "p"
+    create_table(engine, uri, "COPY_ON_WRITE", record_key=("id",), partition=(field,), properties=properties)
+    engine.write(uri, "upsert", as_arrow({**make_row("a", AT), field: value}))
+    assert keys_and_partitions(engine, uri) == {("a", path, "old")}
+
+
+@pytest.mark.requirements("PROP-016", "META-009")
+@pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain")
+def test_settings_of_times_under_their_older_names(engine: Client, new_uri: Callable[[], str]) -> None:
+    """PROP-016: settings under the names of older releases count."""
+    uri, older = new_uri(), "hoodie.deltastreamer.keygen.timebased."
+    stored = {f"{older}{key.removeprefix(TIME)}": value for key, value in SECONDS.items()}
+    properties = {"hoodie.table.keygenerator.type": "TIMESTAMP", **stored}
+    create_table(engine, uri, "COPY_ON_WRITE", record_key=("id",), partition=("p",), properties=properties)
+    engine.write(uri, "upsert", as_arrow(make_row("a", AT)))
+    assert keys_and_partitions(engine, uri) == {("a", "2020/09/13", "old")}
+
+
+@pytest.mark.requirements("PROP-016", "META-009")
+@pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain")
+def test_settings_of_the_table_count_before_those_of_a_writer(engine: Client, new_uri: Callable[[], str]) -> None:
+    """PROP-016: a writer with another pattern finds the partition of the record, because the table stores its own pattern; or
+    the write is refused.
+    """
+    uri = new_uri()
+    properties = {"hoodie.table.keygenerator.type": "TIMESTAMP", **SECONDS}
+    create_table(engine, uri, "COPY_ON_WRITE", record_key=("id",), partition=("p",), properties=properties)
+    engine.write(uri, "upsert", as_arrow(make_row("a", AT)))
+    other = {**SECONDS, f"{TIME}output.dateformat": "yyyy"}
+    name = "new"
+    try:
+        engine.write(uri, "upsert", as_arrow(make_row("a", AT, name="new")), options=other)
+    except (EngineError, Refused):
+        name = "old"
+    assert keys_and_partitions(engine, uri) == {("a", "2020/09/13", name)}
+
+
+@pytest.mark.requirements("PROP-007", "PROP-008", "META-007", "META-009")
+@pytest.mark.needs(*WRITES, "partition.plain", "partition.several-levels", "copy-on-write")
+@pytest.mark.parametrize(
+    ("key", "partition", "stored"),
+    [
+        ((("id",), ("q",), ("a", "x"))),
+        ((("id", "p"), ("q",), ("id:a,p:7", "x"))),
+        ((("id",), ("q", "p"), ("a", "x/7"))),
+        ((("id",), (), ("a", ""))),
+    ],
+    ids=["one field of each", "two key fields", "two partition fields", "no partition"],
+)
+@pytest.mark.versions(8)
+def test_a_table_that_names_no_generator(
+    engine: Client, new_uri: Callable[[], str], key: tuple[str, ...], partition: tuple[str, ...], stored: tuple[str, str]
+) -> None:
+    """PROP-007: if the properties name no key generator, the fields of key and partition determine it."""
+    uri = new_uri()
+    create_table(engine, uri, "COPY_ON_WRITE", record_key=key, partition=partition)
+    engine.write(uri, "upsert", as_arrow(make_row("a", 7)))
+    file = table_folder(uri) / ".hoodie" / "hoodie.properties"
+    lines = [line for line in file.read_text("latin-1").splitlines() if not line.startswith("hoodie.table.keygenerator.")]
+    file.write_text("\n".join([*lines, ""]), "latin-1")
+    (file.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
+    engine.write(uri, "upsert", as_arrow(make_row("a", 7, name="new")))
+    assert keys_and_partitions(engine, uri) == {(*stored, "new")}
 
 
 @BOTH_TYPES

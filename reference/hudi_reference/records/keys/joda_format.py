@@ -155,8 +155,11 @@ def _moment(parts: dict[str, str], zone: tzinfo | None) -> datetime | None:
 
 
 def _full_year(text: str) -> int:
-    """The year of two digits that is nearest to the year 2000, the pivot of Joda-Time."""
-    return 1900 + int(text) + (100 if int(text) < 50 else 0) if len(text) == 2 else int(text)
+    """The year of a text. Two digits are a year of the hundred that began 80 years ago, as Joda-Time takes them."""
+    if len(text) != 2:
+        return int(text)
+    first = datetime.now(UTC).year - 80
+    return first + (int(text) - first) % 100
 
 
 def zone_of(offset: str) -> tzinfo:

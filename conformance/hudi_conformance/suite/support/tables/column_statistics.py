@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hudi_conformance.contract import TableSpec
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.tables.clustered_tables import Type
+from hudi_conformance.suite.support.tables.metadata_tables import PREFIX, IndexedTable
+from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference.files.log.block import BlockType
 from hudi_reference.files.log.content import decode_rows
 from hudi_reference.files.log.reader import read_log_file
@@ -18,6 +23,63 @@ from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.metadata.records import ColumnStats, MetadataRecord, PartitionStats, Statistics
 from hudi_reference.storage import LocalStorage
 
+#: Settings of a writer that maintains both kinds of statistics.
+STATISTICS: Mapping[str, str] = {f"{PREFIX}enable": "true", f"{PREFIX}index.column.stats.enable": "true"}
+#: Columns of each type that has statistics, with nulls.
+COLUMNS: Mapping[str, tuple[Any, pa.DataType, list[Any]]] = {
+    "flag": ("boolean", pa.bool_(), [True, None, False]),
+    "small": ("int", pa.int32(), [7, None, -3]),
+    "big": ("long", pa.int64(), [1 << 40, 0, -1]),
+    "single": ("float", pa.float32(), [1.5, None, -2.25]),
+    "double": ("double", pa.float64(), [0.0, -1e300, 1e-300]),
+    "text": ("string", pa.string(), ["é", "", "z" * 70]),
+    "bytes": ("bytes", pa.binary(), [b"\xff\x00", None, b""]),
+    "day": ({"type": "int", "logicalType": "date"}, pa.date32(), [date(1969, 12, 1), date(2026, 1, 1), None]),
+    "price": (
+        {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2},
+        pa.decimal128(10, 2),
+        [Decimal("-0.01"), Decimal("99999999.99"), None],
+    ),
+    "nothing": ("long", pa.int64(), [None, None, None]),
+    "no_text": ("string", pa.string(), [None, None, None]),
+}
+#: The same and columns that only version V2 of the statistics has by their types.
+TYPED_COLUMNS = {
+    **COLUMNS,
+    "large": (
+        {"type": "bytes", "logicalType": "decimal", "precision": 20, "scale": 4},
+        pa.decimal128(20, 4),
+        [Decimal("-1234567890123456.7891"), None, Decimal("0.0001")],
+    ),
+    "huge": (
+        {"type": "bytes", "logicalType": "decimal", "precision": 38, "scale": 2},
+        pa.decimal128(38, 2),
+        [Decimal("123456789012345678901234567890123456.78"), None, Decimal("-123456789012345678901234567890123456.79")],
+    ),
+    "moment": (
+        {"type": "long", "logicalType": "timestamp-micros"},
+        pa.timestamp("us", "UTC"),
+        [datetime(1969, 12, 31, 23, 59, 59, 999999, UTC), None, datetime(2026, 7, 3, 12, tzinfo=UTC)],
+    ),
+    "local": (
+        {"type": "long", "logicalType": "local-timestamp-micros"},
+        pa.timestamp("us"),
+        [datetime(2026, 7, 3, 12, 0, 0, 1), datetime(1965, 1, 1), None],
+    ),
+}  # fmt: skip
+
+#: Column -> the ordinal of its type, and precision and scale of a decimal.
+VALUE_TYPES: Mapping[str, tuple[int, str | None]] = {
+    "flag": (2, None), "small": (3, None), "big": (4, None), "single": (5, None), "double": (6, None), "text": (7, None),
+    "bytes": (8, None), "day": (12, None), "price": (10, "10,2"), "large": (10, "20,4"), "huge": (10, "38,2"),
+    "moment": (16, None), "local": (19, None),
+}  # fmt: skip
+#: Values for which the statistics in a Parquet footer are missing.
+UNUSUAL: Mapping[str, tuple[Any, pa.DataType, list[Any]]] = {
+    "nan": ("double", pa.float64(), [1.5, math.nan, -1.5]),
+    "only_nan": ("float", pa.float32(), [math.nan, math.nan, None]),
+    "long_text": ("string", pa.string(), ["a", "z" * 9000, None]),
+}
 _DATA = (BlockType.AVRO_DATA, BlockType.PARQUET_DATA, BlockType.HFILE_DATA)
 #: The partition, the file and the column of an entry.
 Place = tuple[str, str, str]
@@ -100,3 +162,55 @@ def _number(value: Any) -> Any:
     if isinstance(value, date):
         return (value - date(1970, 1, 1)).days
     return Decimal(value) if isinstance(value, Decimal) else value
+
+
+class TypedTable:
+    """A table without partitions and with a column of each of some types."""
+
+    def __init__(
+        self,
+        engine: Client,
+        uri: str,
+        type: Type,
+        columns: Mapping[str, tuple[Any, pa.DataType, list[Any]]],
+        version: int = 8,
+    ) -> None:
+        self.engine, self.uri, self.columns = engine, uri, columns
+        fields: list[dict[str, Any]] = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}]
+        fields += [{"name": name, "type": ["null", avro], "default": None} for name, (avro, _, _) in columns.items()]
+        schema = {"type": "record", "name": "row", "fields": fields}
+        engine.create(uri, TableSpec("typed", type, schema, ("id",), ordering=("ts",), version=version))
+        self.writes = 0
+
+    def write(self, operation: Any, keys: list[str]) -> None:
+        """One write of the values of each column, with these keys."""
+        self.writes += 1
+        values = {name: pa.array(values, kind) for name, (_, kind, values) in self.columns.items()}
+        rows = pa.table({"id": keys, "ts": pa.array([self.writes] * len(keys), pa.int64()), **values})
+        self.engine.write(self.uri, operation, rows, options=dict(STATISTICS))
+
+    def check_two_writes(self, *, exact: bool) -> None:
+        """Insert three rows, update them, and check the statistics of the files."""
+        self.write("insert", ["a", "b", "c"])
+        self.write("upsert", ["a", "b", "c"])
+        self.check(exact=exact)
+
+    def files(self) -> list[str]:
+        """Return the names of the data files."""
+        return [path.name for path in table_folder(self.uri).iterdir() if parse_data_file_name(path.name)]
+
+    def entries(self) -> dict[Place, ColumnStats]:
+        """Return the statistics of these files."""
+        table = IndexedTable.__new__(IndexedTable)
+        table.uri = self.uri
+        return column_entries(table.records("column_stats"), dict.fromkeys(self.files(), ""))
+
+    def check(self, *, exact: bool) -> None:
+        """Check that each file has statistics of its values."""
+        entries, names = self.entries(), self.files()
+        expected = dict(values_of_files(table_folder(self.uri), [("", name) for name in names]))
+        assert {name for _, name, _ in expected} == set(names) != set()
+        for (_, name, column), values in expected.items():
+            if column in self.columns and (exact or values.present):
+                found = compare_statistics(entries["", name, column], values, exact=exact)
+                assert not found, (name, found)
