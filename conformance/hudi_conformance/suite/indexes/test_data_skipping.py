@@ -77,11 +77,7 @@ def test_a_filter_on_the_key_finds_the_row(engine: Client, new_uri: NewUri, type
 KEYS: Mapping[str, tuple[tuple[str, ...], Mapping[tuple[str, str, Any], list[str]]]] = {
     "two fields": (
         ("id", "number"),
-        {
-            ("id", "=", "a"): ["a7", "a8"],
-            ("number", "=", 7): ["a7", "b7"],
-            ("_hoodie_record_key", "=", "id:a,number:8"): ["a8"],
-        },
+        {("id", "=", "a"): ["a7", "a8"], ("number", "=", 7): ["a7", "b7"]},
     ),
     "a number": (("number",), {("number", "=", 8): ["a8"], ("_hoodie_record_key", "=", "7"): ["b7"], ("id", "=", "a"): ["a8"]}),
 }
