@@ -22,7 +22,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Inspection": ("inspect.",),
     "Writes and services": ("create", "write.", "service.", "clustering.", "archive.", "pause."),
     "Tables": (
-        *("copy-on-write", "merge-on-read", "log.", "merge.", "delete.", "partition.", "key.", "meta-fields."),
+        *("copy-on-write", "merge-on-read", "base.", "log.", "merge.", "delete.", "partition.", "key.", "meta-fields."),
         *("table-version.", "timeline.", "schema.", "types.", "storage."),
     ),
 }
