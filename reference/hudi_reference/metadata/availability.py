@@ -23,6 +23,9 @@ METADATA_FOLDER = f"{META_FOLDER}/metadata"
 DEFINITIONS_PATH = f"{META_FOLDER}/.index_defs/index.json"
 PATH_KEY = "hoodie.table.index.defs.path"
 
+#: The partitions that can be read without a definition. The Java client of Apache Hudi stores none for statistics.
+_WITHOUT_DEFINITION = frozenset({*BuiltIn} - {BuiltIn.RECORD_INDEX})
+
 #: A step of a partition: its build begins, completes, or the partition is dropped.
 Step = Literal["begin", "complete", "drop"]
 
@@ -75,6 +78,9 @@ def _require(holds: bool, step: Step, partition: str, expected: str) -> None:
 def read_definitions(storage: Storage, properties: TableProperties) -> tuple[IndexDefinition, ...]:
     """The definitions in the file that the property names; none without the property.
 
+    The file may be missing while no partition that needs a definition is listed: Apache Hudi 1.2.0 deletes it when it truncates
+    a table, and keeps the property.
+
     Raises MalformedMetadata if the file is missing or malformed, PathOutsideTable for a path into another table.
     """
     text = properties.get(PATH_KEY)
@@ -84,6 +90,8 @@ def read_definitions(storage: Storage, properties: TableProperties) -> tuple[Ind
     try:
         return parse_definitions(storage.get(path), path)
     except FileNotFoundError as error:
+        if {*properties.fields(USABLE), *properties.fields(INFLIGHT)} <= _WITHOUT_DEFINITION:
+            return ()
         raise MalformedMetadata(
             "the definitions of indexes are missing", rule="LAY-016", path=path, expected=f"the file that {PATH_KEY} names"
         ) from error

@@ -4,6 +4,7 @@ A schema is only extended: a new column is appended, and a type is promoted by `
 its old type is lost. The same holds for nested fields.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,13 @@ def reconcile_schema(schema: AvroSchema, rows: pa.Schema) -> AvroSchema:
     name, space = str(schema["name"]), str(schema.get("namespace") or "")
     fields = _fields(schema["fields"], data, _dotted_name(space, name), "")
     return parse_schema({**schema, "fields": fields}, "the schema of the write") if fields != schema["fields"] else schema
+
+
+def without_columns(table: str) -> AvroSchema:
+    """The schema of a table of this name before it has a column, named as deployed writers name it."""
+    name = re.sub(r"[^A-Za-z0-9_]", "_", table)
+    name = f"_{name}" if name[:1].isdigit() else name
+    return {"type": "record", "name": f"{name}_record", "namespace": f"hoodie.{name}", "fields": []}
 
 
 def _fields(known: Sequence[Mapping[str, Any]], found: Sequence[pa.Field], space: str, path: str) -> list[Any]:

@@ -13,12 +13,12 @@ from hudi_reference.files.log.writer import BlockFormat
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.number_settings import number_setting
 from hudi_reference.query.slice_reader import SliceReader
-from hudi_reference.query.table import Table, View
+from hudi_reference.query.table import EMPTY_SCHEMA, Table, View
 from hudi_reference.records.keys.record_keys import with_settings
 from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
-from hudi_reference.schema.reconcile import reconcile_schema
+from hudi_reference.schema.reconcile import reconcile_schema, without_columns
 from hudi_reference.write.placement.global_index import is_global
 from hudi_reference.write.placement.rows import NULL_FOR_MISSING, RECONCILE, Intake, Needs
 from hudi_reference.write.preconditions import check_format, check_populated
@@ -45,11 +45,17 @@ class WriteContext:
 
     @classmethod
     def for_operation(cls, table: Table, operation: str, rows: pa.Schema) -> Self:
-        """The context of an operation with rows of this schema, on a table that was checked. Raises InvalidRows."""
+        """The context of an operation with rows of this schema, on a table that was checked. Raises InvalidRows.
+
+        A table that has no schema yet, because it was created without one and no write has completed, gets that of the rows.
+        """
         view, options = table.view(), table.options
+        is_first = view.schema is EMPTY_SCHEMA and operation not in ("DELETE", PARTIAL_UPDATE)
+        if is_first:
+            view = replace(view, schema=without_columns(table.properties.name))
         # ER-109: a write extends the schema only with this setting.
         grows = options.get(RECONCILE) == "true"
-        if grows and operation != "DELETE":
+        if is_first or (grows and operation != "DELETE"):
             view = replace(view, schema=reconcile_schema(view.schema, rows))
         lenient = grows or options.get(NULL_FOR_MISSING) == "true" or operation == PARTIAL_UPDATE
         needs: Needs = "ordering" if lenient else "all"

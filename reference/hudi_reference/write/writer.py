@@ -94,10 +94,13 @@ class Writer:
         else:
             self.new_base_file(partition, new)
 
-    @implements("LAY-021", "MRG-007")
+    @implements("LAY-021", "MRG-007", "TL-039")
     def create_group(self, file_slice: FileSlice, rows: pa.Table) -> None:
-        """Store rows in a new file group of a given id, that of a bucket. Rows that are flagged as deletes are dropped."""
-        if self.commit.table.properties.is_merge_on_read:
+        """Store rows in a new file group of a given id, that of a bucket. Rows that are flagged as deletes are dropped.
+
+        ER-213: a write that replaces file groups stores base files. Compactions of Apache Hudi 1.2.0 skip its log blocks.
+        """
+        if self.commit.table.properties.is_merge_on_read and self.commit.replaced is None:
             return self.append_log_file(file_slice, rows, rows.slice(0, 0))
         new = without_deletes(rows, self.reader.merging.marker)
         if new.num_rows:

@@ -230,11 +230,47 @@ def test_a_table_without_indexes_has_no_definitions(engine: Client, new_uri: Cal
 def test_missing_index_definitions_are_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
     """PROP-014: a property with the path of a missing file is an error, and not a table without indexes."""
     uri = new_uri()
-    home = with_metadata_table(engine, uri, "files", path=".hoodie/.index_defs/index.json")
+    home = with_metadata_table(engine, uri, "files,secondary_index_city", path=".hoodie/.index_defs/index.json")
     assert metadata_inspected(engine, uri)["index_definitions"], "the index definitions were not read before they were deleted"
     (home.parent / ".index_defs" / "index.json").unlink()
     with pytest.raises(ContractError):
         engine.inspect(uri)
+
+
+@pytest.mark.needs("create", "copy-on-write", "write.upsert", "read.snapshot", "merge.event-time")
+@pytest.mark.requirements("PROP-014")
+@pytest.mark.parametrize("indexes", ["none", "statistics"])
+def test_a_truncated_table_is_written(engine: Client, new_uri: Callable[[], str], indexes: str) -> None:
+    """PROP-014: Apache Hudi 1.2.0 truncates a table by deleting its data, its metadata table and the definitions of its
+    indexes. The property with their path stays. As no index is listed there is none to define, and writes go on.
+    """
+    uri = new_uri()
+    engine.create(uri, table_spec(hoodie__table__index__defs__path=".hoodie/.index_defs/index.json"))
+    statistics = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"}
+    for value in ("first", "second"):
+        rows = as_arrow([row("a", 1, value), row(value, 1, value)])
+        engine.write(uri, "upsert", rows, options=statistics if indexes == "statistics" else {})
+    found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
+    assert sorted((one["id"], one["value"]) for one in found) == [("a", "second"), ("first", "first"), ("second", "second")]
+
+
+@pytest.mark.needs("create", "copy-on-write", "write.upsert", "read.snapshot", "merge.event-time")
+@pytest.mark.requirements("LAY-002")
+@pytest.mark.leaves_damage("it edits the properties")
+def test_a_table_without_a_schema_gets_that_of_its_first_rows(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LAY-002: a table may have no schema, because its engine stores none at creation and its only write was rolled back. Any
+    engine can write it; the table gets the columns of the first rows.
+    """
+    uri = new_uri()
+    engine.create(uri, table_spec())
+    stored = table_folder(uri) / ".hoodie" / "hoodie.properties"
+    lines = stored.read_text(encoding="latin-1").splitlines(keepends=True)
+    stored.write_text("".join(line for line in lines if "create.schema" not in line), encoding="latin-1")
+    (stored.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
+    for value in ("first", "second"):
+        engine.write(uri, "upsert", as_arrow([row("a", 1, value), row(value, 1, value)]))
+    found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
+    assert sorted((one["id"], one["value"]) for one in found) == [("a", "second"), ("first", "first"), ("second", "second")]
 
 
 @pytest.mark.needs("compute.metadata-partitions.after")
