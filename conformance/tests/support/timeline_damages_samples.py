@@ -92,7 +92,8 @@ LAYOUT = (
     Damage("renamed log file", "layout.names", "LF-002", t.merge_on_read,
            lambda s: t.move(s, t.log_files(s)[-1], "north/.x.log.1.bak"), ("TL-036",)),
     Damage("no definitions", "layout.index-definitions", "LAY-016", t.with_metadata_table,
-           _set("hoodie.table.index.defs.path", ".hoodie/.index_defs/index.json")),
+           lambda s: t.change_properties(s, {"hoodie.table.index.defs.path": ".hoodie/.index_defs/index.json",
+                                             "hoodie.table.metadata.partitions": "files,expr_index_x"}), ("PROP-012",)),
     Damage("definitions elsewhere", "layout.index-definitions", "PROP-014", t.with_metadata_table,
            _set("hoodie.table.index.defs.path", "../index.json")),
 )  # fmt: skip

@@ -20,12 +20,14 @@ from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.contents.avro_container import Record
-from hudi_reference.timeline.contents.metadata import SERVICES, CommitMetadata
+from hudi_reference.timeline.contents.metadata import CommitMetadata
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS
 
 #: Compactions of base files and of log files.
 _COMPACTIONS = ("compaction", "logcompaction")
+#: The operations of services whose plans begin file slices.
+_MAKING_SLICES = ("COMPACT", "CLUSTER")
 _REMEDY = "restore the file from another copy of the table"
 
 
@@ -138,8 +140,8 @@ def faults_between_commits(
     may be later than the request of the write, which looks its slices up after that; no other name of a log file is later.
     """
     folder = properties.timeline_folder
-    planned = {i.requested for i in timeline.pending if i.action in (*_COMPACTIONS, "clustering")}
-    planned |= {instant.requested for instant, commit in commits.items() if commit.operation in SERVICES}
+    planned = {i.requested for i in timeline.pending if i.action in ("compaction", "clustering")}
+    planned |= {instant.requested for instant, commit in commits.items() if commit.operation in _MAKING_SLICES}
     pending = {i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action not in _COMPACTIONS}
     clusterings = {i.requested for i in timeline.pending if i.action == "clustering"}
     written: dict[tuple[str, int], Instant] = {}

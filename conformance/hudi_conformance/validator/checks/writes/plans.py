@@ -32,7 +32,7 @@ def _clustering_plans(table: StoredTable, part: object, tally: Tally) -> Iterato
         for expected, is_there in wanted.items():
             if not is_there:
                 yield Finding(
-                    "TL-012", "wrong-answers", table.path_of(instant),
+                    "TL-012", "cosmetic", table.path_of(instant),
                     "Engines do not take it for a clustering, or fail when they execute it.", expected, "a plan without it",
                     WITHDRAW.format(instant.requested), key=instant.requested,
                 )  # fmt: skip
