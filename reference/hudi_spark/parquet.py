@@ -116,6 +116,23 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 def _condition(kind: pa.DataType, name: str, operator: str, value: object) -> Column:
     """A comparison like that of the reference: only `!=` holds for a NaN, which Spark treats as the greatest number."""
-    column = F.col(name)
-    compared: Column = _OPERATORS[operator](column, *map(F.lit, constants(kind, operator, value)))
-    return compared & ~F.isnan(column) if pt.is_floating(kind) and operator != "!=" else compared
+    column, given = F.col(name), constants(kind, operator, value)
+    if not pt.is_floating(kind) or operator == "!=":
+        return _compared(column, operator, given)
+    return _compared_numbers(column, operator, given) & ~F.isnan(column)
+
+
+def _compared_numbers(column: Column, operator: str, given: Sequence[Any]) -> Column:
+    """The same for both zeros: Parquet's filters order -0.0 before 0.0, and would leave out row groups with the other one."""
+    others = [one for one in given if one != 0]
+    if len(others) == len(given):
+        return _compared(column, operator, given)
+    if operator in ("=", "in"):
+        zeros = (column >= F.lit(-0.0)) & (column <= F.lit(0.0))
+        return zeros | _compared(column, "in", others) if others else zeros
+    return _compared(column, operator, [-0.0 if operator in (">", ">=") else 0.0])
+
+
+def _compared(column: Column, operator: str, given: Sequence[Any]) -> Column:
+    found: Column = _OPERATORS[operator](column, *map(F.lit, given))
+    return found

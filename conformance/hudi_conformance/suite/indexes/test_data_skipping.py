@@ -198,3 +198,23 @@ def test_a_filter_finds_numbers_beside_a_nan_in_a_log(engine: Client, new_uri: N
         engine.write(uri, "upsert", pa.table(rows), options=dict(EVERY_INDEX))
     for symbol, value, expected in (("=", 7.0, ["b"]), (">", 5.0, ["b"]), (">=", 7.0, ["b"]), ("<", 4.0, ["c"])):
         assert values_where(engine, uri, ("d", symbol, value)) == expected, (symbol, value)
+
+
+@pytest.mark.needs(*WRITES, "read.filter", "read.projection")
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-010")
+def test_zeros_of_both_signs_are_equal(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-010: 0.0 and -0.0 are equal numbers, so that a file with one of them as a bound has values for the other."""
+    uri = new_uri()
+    types = {"id": "string", "p": "string", "ts": "long", "d": "double"}
+    schema = {"type": "record", "name": "row", "fields": [{"name": n, "type": kind} for n, kind in types.items()]}
+    engine.create(uri, TableSpec("zeros", type, schema, ("id",), partition=("p",), ordering=("ts",)))
+    for partition, numbers in (("p", [0.0, 1.0]), ("q", [-1.0, -0.0])):
+        keys = [f"{partition}{number}" for number in (1, 2)]
+        rows = {"id": keys, "p": [partition] * 2, "ts": pa.array([1, 1], pa.int64()), "d": numbers}
+        engine.write(uri, "upsert", pa.table(rows), options=dict(EVERY_INDEX))
+    for symbol, value, expected in (
+        ("<=", -0.0, ["p1", "q1", "q2"]), (">=", 0.0, ["p1", "p2", "q2"]), ("=", 0.0, ["p1", "q2"]), ("=", -0.0, ["p1", "q2"]),
+        ("<", 0.0, ["q1"]), (">", -0.0, ["p2"]),
+    ):  # fmt: skip
+        assert values_where(engine, uri, ("d", symbol, value)) == expected, (symbol, value)
