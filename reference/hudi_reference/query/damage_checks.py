@@ -26,8 +26,6 @@ from hudi_reference.timeline.instants.states import ACTIONS
 
 #: Compactions of base files and of log files.
 _COMPACTIONS = ("compaction", "logcompaction")
-#: The operations of services whose plans begin file slices.
-_MAKING_SLICES = ("COMPACT", "CLUSTER")
 _REMEDY = "restore the file from another copy of the table"
 
 
@@ -140,8 +138,7 @@ def faults_between_commits(
     may be later than the request of the write, which looks its slices up after that; no other name of a log file is later.
     """
     folder = properties.timeline_folder
-    planned = {i.requested for i in timeline.pending if i.action in ("compaction", "clustering")}
-    planned |= {instant.requested for instant, commit in commits.items() if commit.operation in _MAKING_SLICES}
+    planned = instants_of_slices(timeline, commits)
     pending = {i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action not in _COMPACTIONS}
     clusterings = {i.requested for i in timeline.pending if i.action == "clustering"}
     written: dict[tuple[str, int], Instant] = {}
@@ -151,9 +148,9 @@ def faults_between_commits(
                 yield _foreign(f"{folder}/{instant.file_name}", "TL-005", "files that no other action wrote", stat.path)
             if stat.previous_instant in pending and (not stat.is_log or commit.operation == "LOG_COMPACT"):
                 yield _incomplete(folder, instant, stat.previous_instant, stat.path)
-            is_later = stat.is_log and f"_{instant.requested}.log." not in stat.path
-            name = parse_data_file_name(split_path(stat.path)[1]) if pending or is_later else None
-            if is_later and not properties.is_legacy and name is not None and instant.requested < name.instant not in planned:
+            is_other = ".log." in stat.path and f"_{instant.requested}.log." not in stat.path
+            name = parse_data_file_name(split_path(stat.path)[1]) if pending or is_other else None
+            if is_other and not properties.is_legacy and name is not None and instant.requested < name.instant not in planned:
                 yield _foreign(f"{folder}/{instant.file_name}", "BF-009", f"files of instant {instant.requested}", stat.path)
             may_be_pending = properties.is_legacy or (isinstance(name, LogFileName) and name.instant in clusterings)
             if name is not None and name.instant in pending and not may_be_pending:
@@ -161,6 +158,12 @@ def faults_between_commits(
         for log in _earlier_logs(commit) if pending else ():
             if log.instant in pending:
                 yield _incomplete(folder, instant, log.instant, str(log))
+
+
+def instants_of_slices(timeline: Timeline, commits: Mapping[Instant, CommitMetadata]) -> set[str]:
+    """The requested times of compactions and clusterings, pending or completed by `commits`: file slices begin at them."""
+    planned = {one.requested for one in timeline.pending if one.action in ("compaction", "clustering")}
+    return planned | {one.requested for one, commit in commits.items() if commit.operation in ("COMPACT", "CLUSTER")}
 
 
 def _earlier_logs(commit: CommitMetadata) -> Iterator[LogFileName]:

@@ -5,6 +5,7 @@ Expected buckets, ranges and file ids are those that the classes of Apache Hudi 
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ from hudi_conformance.suite.support.concurrent.in_process import only_engines_of
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Step, as_arrow, expect_rows, row
 from hudi_conformance.suite.support.tables.clustered_tables import Type
 from hudi_conformance.suite.support.tables.written_tables import data_files, files_below, replace_in_metadata, table_folder
-from hudi_reference import create_table, open_table
+from hudi_reference import WritableTable, create_table, open_table
 from hudi_reference.services.clustering.plan import schedule_clustering
 from hudi_reference.services.compaction.compaction import execute_compaction, schedule_compaction
 
@@ -177,23 +178,17 @@ def test_log_file_of_a_pending_clustering(engine: Client, new_uri: Callable[[], 
     new buckets, which have the instant of the pending clustering in their names (ER-163). A query reads the former only.
     """
     uri = new_uri()
-    spec = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec()
-    create_table(uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
-                 ordering=spec.ordering, table_type=spec.type)  # fmt: skip
-    table = open_table(uri)
-    table.insert(as_arrow([row("a", 1, "old", "oslo"), row("b", 1, "old", "rio"), row("c", 1, "old", "lima")]))
-    clustering = schedule_clustering(table, {"hoodie.clustering.plan.strategy.partition.selected": "lima"})
-    assert clustering is not None
+    table = _create_three_partitions(uri)
+    clustering = _plan(uri, "clustering")
     instant = table.upsert(as_arrow([row("a", 2, "new", "oslo"), row("b", 2, "new", "rio")]))
     (log,) = table_folder(uri).glob("rio/.*.log.*")
-    renamed = log.name.replace(instant, clustering).replace(log.name[1:37], "00000000-0000-0000-0000-000000000000")
-    log.rename(log.with_name(renamed))
-    replace_in_metadata(uri, instant, log.name, renamed)
-    replace_in_metadata(uri, instant, log.name[1:37], renamed[1:37])
+    _rename_log(uri, instant, log, clustering, group=NEW_BUCKET)
     found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
     assert sorted((one["id"], one["value"]) for one in found) == [("a", "new"), ("b", "old"), ("c", "old")]
 
 
+#: The first part of the id of a bucket that a pending clustering makes.
+NEW_BUCKET = "00000000-0000-0000-0000-000000000000"
 #: The value of the row whose change has the instant of a plan in the name of its log file.
 PLANS = {"clustering": "old", "compaction": "new"}
 
@@ -206,11 +201,7 @@ def test_log_file_of_a_later_plan(engine: Client, new_uri: Callable[[], str], se
     after that (ER-163). A query reads the slice of a completed compaction, and no bucket of a pending clustering.
     """
     uri = new_uri()
-    spec = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec()
-    create_table(uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
-                 ordering=spec.ordering, table_type=spec.type)  # fmt: skip
-    table = open_table(uri)
-    table.insert(as_arrow([row("a", 1, "old", "oslo"), row("b", 1, "old", "rio"), row("c", 1, "old", "lima")]))
+    table = _create_three_partitions(uri)
     if service == "compaction":
         table.upsert(as_arrow([row("b", 1, "logged", "rio")]))
     plan = _plan(uri, service)
@@ -218,16 +209,27 @@ def test_log_file_of_a_later_plan(engine: Client, new_uri: Callable[[], str], se
     if service == "compaction":
         execute_compaction(open_table(uri), plan)
     (log,) = (one for one in table_folder(uri).glob("rio/.*.log.*") if instant in one.name)
-    group = log.name[1:37]
-    renamed = log.name.replace(instant, plan)
-    if service == "clustering":
-        renamed = renamed.replace(group, "00000000-0000-0000-0000-000000000000")
-    log.rename(log.with_name(renamed))
-    replace_in_metadata(uri, instant, log.name, renamed)
-    replace_in_metadata(uri, instant, group, renamed[1:37])
+    _rename_log(uri, instant, log, plan, group=NEW_BUCKET if service == "clustering" else log.name[1:37])
     _request_earlier(uri, instant, f"{int(plan) - 1:017}")
     found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
     assert sorted((one["id"], one["value"]) for one in found) == [("a", "new"), ("b", PLANS[service]), ("c", "old")]
+
+
+def _create_three_partitions(uri: str) -> WritableTable:
+    """A table with one row in each of three partitions."""
+    spec = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec()
+    table = create_table(uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
+                         ordering=spec.ordering, table_type=spec.type)  # fmt: skip
+    table.insert(as_arrow([row("a", 1, "old", "oslo"), row("b", 1, "old", "rio"), row("c", 1, "old", "lima")]))
+    return table
+
+
+def _rename_log(uri: str, instant: str, log: Path, plan: str, *, group: str) -> None:
+    """Name the log file of a write by a plan, in a file group, also in the metadata of the write."""
+    renamed = log.name.replace(instant, plan).replace(log.name[1:37], group)
+    log.rename(log.with_name(renamed))
+    replace_in_metadata(uri, instant, log.name, renamed)
+    replace_in_metadata(uri, instant, log.name[1:37], group)
 
 
 def _plan(uri: str, service: str) -> str:

@@ -8,7 +8,7 @@ from hudi_conformance.validator.checks.finding import Check, Finding, Severity, 
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
-from hudi_reference.query.damage_checks import faults_between_commits, faults_of_commit
+from hudi_reference.query.damage_checks import faults_between_commits, faults_of_commit, instants_of_slices
 from hudi_reference.schema.avro import parse_schema
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
@@ -27,8 +27,6 @@ _MEANING: Mapping[str, str] = {
 }
 #: Time of an action in its completion metadata: the field that must have the requested time of the name.
 _OWN_TIME = {"clean": "startCleanTime", "rollback": "startRollbackTime", "restore": "startRestoreTime"}
-#: Services whose plan begins file slices.
-_SERVICES_OF_SLICES = ("compaction", "logcompaction", "clustering")
 #: Operations that complete as each kind of commit; others are recorded as commit or deltacommit.
 _REPLACING = ("INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE", "DELETE_PARTITION", "CLUSTER")
 
@@ -63,8 +61,7 @@ def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
     """
     older_names = table.opened.had_version_6 or table.has_consistent_hashing
     commits = {**table.history.commits, **table.commits}
-    plans = {one.requested for one in table.timeline.pending if one.action in _SERVICES_OF_SLICES}
-    plans |= {one.requested for one, commit in commits.items() if commit.is_service}
+    plans = instants_of_slices(table.timeline, commits)
     for instant, commit in commits.items():
         for stat in commit.stats:
             folder, name = split_path(stat.path)

@@ -139,13 +139,14 @@ def _partition_metafiles(table: StoredTable, part: object, tally: Tally) -> Iter
         return
     filled = {file.partition for file in table.data_files.values()}
     marked = {split_path(path)[0] for path in table.listing.files if split_path(path)[1] == PARTITION_METAFILE}
+    last = max((one.requested for one in (*table.timeline.instants, *table.history.instants)), default="")
     for partition in sorted(filled | set(filter(table.scope.wants, marked))):
         if partition.split("/")[0] == META_FOLDER:
             continue
         tally.looked("LAY-003")
         path = join_path(partition, PARTITION_METAFILE)
         if path in table.listing.files:
-            yield from _depth(table, partition, path)
+            yield from _metafile(table, partition, path, last)
         elif not any(f"{path}.{extension}" in table.listing.files for extension in BASE_EXTENSIONS):
             yield Finding(
                 "LAY-003", "cosmetic", path,
@@ -155,7 +156,8 @@ def _partition_metafiles(table: StoredTable, part: object, tally: Tally) -> Iter
             )  # fmt: skip
 
 
-def _depth(table: StoredTable, partition: str, path: str) -> Iterator[Finding]:
+def _metafile(table: StoredTable, partition: str, path: str, last: str) -> Iterator[Finding]:
+    """The depth and the time in a partition metadata file; `last` is the last requested time of the table."""
     try:
         entries = load(table.storage.get(path), path)
     except (HudiError, FileNotFoundError):
@@ -165,7 +167,6 @@ def _depth(table: StoredTable, partition: str, path: str) -> Iterator[Finding]:
     if depth != expected:
         yield Finding("LAY-003", "cosmetic", path, "Engines that find the base path by this file fail in this partition.",
                       f"partitionDepth={expected}", repr(depth), ADD_METAFILES)  # fmt: skip
-    last = max((one.requested for one in (*table.timeline.instants, *table.history.instants)), default="")
     if time and last and not table.history.errors and (not time.isdigit() or time > last):
         yield Finding("LAY-003", "cosmetic", path, "No query reads the time.", f"commitTime of an action up to {last}",
                       repr(time), ADD_METAFILES)  # fmt: skip

@@ -9,6 +9,7 @@ from hudi_conformance.validator.checks.writes.removal_plans import RESTORE
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import join_path
 from hudi_reference.metadata.partitions import BuiltIn, Kind
+from hudi_reference.timeline.contents.avro_container import Record
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
@@ -18,10 +19,7 @@ _FAILS = "The service fails again and again."
 
 def _clustering_plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """TL-012: the requested file of a clustering has the operation, groups and a strategy."""
-    for instant in table.timeline.pending:
-        plan = table.plan_of(instant) if instant.action == "clustering" else None
-        if plan is None:
-            continue
+    for instant, plan in _pending_plans(table, "clustering"):
         tally.looked("TL-012")
         clustering: Mapping[str, Any] = plan.get("clusteringPlan") or {}
         wanted = {
@@ -38,17 +36,22 @@ def _clustering_plans(table: StoredTable, part: object, tally: Tally) -> Iterato
                 )  # fmt: skip
 
 
-def _entries(plan: Mapping[str, Any] | None, key: str) -> Sequence[Any]:
-    """The list of a plan under a key; empty without a plan."""
-    return [] if plan is None else plan.get(key) or []
+def _pending_plans(table: StoredTable, *actions: str) -> Iterator[tuple[Instant, Record]]:
+    """The pending services of these kinds with their plans, without those whose plan cannot be read."""
+    for instant in table.timeline.pending:
+        plan = table.plan_of(instant) if instant.action in actions else None
+        if plan is not None:
+            yield instant, plan
+
+
+def _entries(record: Mapping[str, Any] | None, key: str) -> Sequence[Any]:
+    """The list of a record under a key; empty without a record."""
+    return [] if record is None else record.get(key) or []
 
 
 def _empty_compactions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """TL-015 and TL-017: the plan of a compaction has operations. One without them blocks others and compacts nothing."""
-    for instant in table.timeline.pending:
-        plan = table.plan_of(instant) if instant.action in ("compaction", "logcompaction") else None
-        if plan is None:
-            continue
+    for instant, plan in _pending_plans(table, "compaction", "logcompaction"):
         rule = "TL-015" if instant.action == "compaction" else "TL-017"
         tally.looked(rule)
         if not plan.get("operations"):
@@ -59,8 +62,7 @@ def _empty_compactions(table: StoredTable, part: object, tally: Tally) -> Iterat
 def _lost_base_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """CMP-003: the plan of a compaction reads the base file of each slice that has one."""
     slices = {(one.partition, one.file_id, one.base_instant): one for group in table.owned for one in group.slices}
-    for instant in table.timeline.pending:
-        plan = table.plan_of(instant) if instant.action == "compaction" else None
+    for instant, plan in _pending_plans(table, "compaction"):
         for entry in _entries(plan, "operations"):
             tally.looked("CMP-003")
             group = entry.get("partitionPath") or "", entry.get("fileId") or ""
@@ -92,8 +94,7 @@ def _places(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
 def _deleted_partitions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """CLN-001: a pending clean deletes no partition with rows. The folder of a planned partition is deleted as a whole."""
     filled = {one.partition: one for one in table.owned.latest_slices}
-    for instant in table.timeline.pending:
-        plan = table.plan_of(Instant(instant.requested, "clean", State.REQUESTED)) if instant.action == "clean" else None
+    for instant, plan in _pending_plans(table, "clean"):
         for partition in _entries(plan, "partitionsToBeDeleted"):
             tally.looked("CLN-001")
             if partition in filled:
@@ -108,7 +109,7 @@ def _deleted_partitions(table: StoredTable, part: object, tally: Tally) -> Itera
 def _index_plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """INX-004, INX-006 to INX-008: a plan names the indexes to build, and the completed write up to which they are built."""
     for instant in table.timeline.instants:
-        plan = table.plan_of(Instant(instant.requested, "indexing", State.REQUESTED)) if instant.action == "indexing" else None
+        plan = table.plan_of(instant) if instant.action == "indexing" else None
         if plan is None:
             continue
         tally.looked("INX-006", "INX-007", "INX-008")

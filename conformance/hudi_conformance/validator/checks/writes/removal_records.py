@@ -11,7 +11,6 @@ from hudi_conformance.validator.checks.writes.removal_plans import RESTORE
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.layout.names import BaseFileName, parse_data_file_name
 from hudi_reference.timeline.contents.metadata import SERVICES
-from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
 
 Record = Mapping[str, Any]
@@ -30,7 +29,7 @@ def _records(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
         if instant.action not in _RULES or record is None:
             continue
         tally.looked(_RULES[instant.action])
-        plan = table.plan_of(Instant(instant.requested, instant.action, State.REQUESTED))
+        plan = table.plan_of(instant)
         for expected, found in _FAULTS[instant.action](record, plan or {}):
             yield Finding(_RULES[instant.action], "cosmetic", table.path_of(instant), _UNREAD, expected[:300], found[:300],
                           RESTORE, key=instant.requested)  # fmt: skip
@@ -121,7 +120,7 @@ def _savepoint_targets(table: StoredTable, part: object, tally: Tally) -> Iterat
     """TL-024: a restore goes back to a completed write. It stays, and may have been archived since."""
     completed = {one.requested for one in (*table.timeline.completed, *table.history.instants)}
     for instant in table.timeline.instants:
-        plan = table.plan_of(Instant(instant.requested, "restore", State.REQUESTED)) if instant.action == "restore" else None
+        plan = table.plan_of(instant) if instant.action == "restore" else None
         target = None if plan is None else plan.get("savepointToRestoreTimestamp")
         if not target or table.history.errors:
             continue
