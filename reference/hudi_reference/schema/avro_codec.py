@@ -8,7 +8,8 @@ import io
 import json
 import struct
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import fastavro
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from hudi_reference.schema.avro import AvroSchema, ParsedSchema
-from hudi_reference.schema.avro_validation import check_datum
+from hudi_reference.schema.avro_validation import Data, check_of
 
 #: What decoding damaged bytes raises.
 DAMAGE = (
@@ -31,7 +32,20 @@ _DIGITS = decimal.Context(prec=100)
 Kept = Literal["all", "decimals", "none"]
 
 
-def codec_schema(schema: AvroSchema, kept: Kept = "all") -> Any:
+@dataclass(frozen=True, eq=False)
+class CodecSchema:
+    """A schema for the codec. Callers must not change it."""
+
+    #: The schema in the form of the Avro library.
+    parsed: Any
+
+    @cached_property
+    def check(self) -> Callable[[Data], None]:
+        """The check that bytes are a datum. Making it takes longer than the check of a record."""
+        return check_of(self.parsed)
+
+
+def codec_schema(schema: AvroSchema, kept: Kept = "all") -> CodecSchema:
     """The schema for the codec, with logical types as `kept` says.
 
     Without logical types every stored value can be decoded: a timestamp is a number, which may be in a year that Python's
@@ -41,7 +55,7 @@ def codec_schema(schema: AvroSchema, kept: Kept = "all") -> Any:
 
 
 @lru_cache(maxsize=256)
-def _codec_schema(text: str | bytes, kept: Kept) -> Any:
+def _codec_schema(text: str | bytes, kept: Kept) -> CodecSchema:
     """The schema for the codec, from JSON."""
 
     def without_others(entry: dict[str, Any]) -> dict[str, Any]:
@@ -49,32 +63,25 @@ def _codec_schema(text: str | bytes, kept: Kept) -> Any:
         keeps = {"all": logical != "uuid", "decimals": logical == "decimal", "none": not isinstance(logical, str)}[kept]
         return {key: value for key, value in entry.items() if key != "logicalType" or keeps}
 
-    return fastavro.parse_schema(json.loads(text, object_hook=without_others))
+    return CodecSchema(fastavro.parse_schema(json.loads(text, object_hook=without_others)))
 
 
-def decode_datum(data: memoryview | bytes, schema: Any, *, named: bool = False) -> Any:
-    """The record in `data` under a schema of the codec. Raises one of DAMAGE, also if bytes follow the record.
+def decode_datum(data: Data, schema: CodecSchema, *, named: bool = False) -> Any:
+    """The record in `data`. Raises one of DAMAGE, also if bytes follow the record.
 
     With `named`, a value of a union of records is a pair: full name of the record, record. The library accepts malformed data,
-    so the result is accepted only if it is encoded to the same bytes again, or if `check_datum` accepts the data.
+    so the data is checked before.
     """
-    body = io.BytesIO(data)
-    record = fastavro.schemaless_reader(body, schema, return_record_name=named, return_record_name_override=named)
-    if body.tell() != len(data):
-        raise ValueError(f"a record of {len(data)} bytes ends after {body.tell()}")
-    try:
-        gives = encode_datum(record, schema) == data  # of several valid encodings of a list the library makes only one
-    except DAMAGE:
-        gives = False
-    if not gives:
-        check_datum(data, schema)
-    return record
+    schema.check(data)
+    return fastavro.schemaless_reader(
+        io.BytesIO(data), schema.parsed, return_record_name=named, return_record_name_override=named
+    )
 
 
-def encode_datum(record: Any, schema: Any) -> bytes:
-    """The bytes of a record under a schema of the codec."""
+def encode_datum(record: Any, schema: CodecSchema) -> bytes:
+    """The bytes of a record."""
     out = io.BytesIO()
-    fastavro.schemaless_writer(out, schema, record)
+    fastavro.schemaless_writer(out, schema.parsed, record)
     return out.getvalue()
 
 

@@ -18,10 +18,15 @@ Walk = Callable[[Data, int], int]
 
 
 @implements("BLK-022")
-def check_datum(data: Data, schema: Any) -> None:
-    """Check that `data` is a datum under a schema of the codec. Raises ValueError, IndexError."""
-    if (end := _walk_of(schema, _Known())(data, 0)) != len(data):
-        raise ValueError(f"a record of {len(data)} bytes ends after {end}")
+def check_of(schema: Any) -> Callable[[Data], None]:
+    """The check that bytes are a datum under a schema in the form of the Avro library; it raises ValueError and IndexError."""
+    walk = _walk_of(schema, _Known())
+
+    def check(data: Data) -> None:
+        if (end := walk(data, 0)) != len(data):
+            raise ValueError(f"a record of {len(data)} bytes ends after {end}")
+
+    return check
 
 
 class ValueCounts:

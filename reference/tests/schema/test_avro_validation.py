@@ -10,11 +10,11 @@ from reference_samples import bounded
 
 from hudi_reference.limits import Limit, LimitExceeded
 from hudi_reference.schema import avro_validation
-from hudi_reference.schema.avro_codec import DAMAGE, decode_datum
+from hudi_reference.schema.avro_codec import DAMAGE, codec_schema, decode_datum
 from hudi_reference.schema.avro_validation import ValueCounts
 from hudi_reference.timeline.contents.metadata import COMMIT_METADATA_SCHEMA, WriteStat, commit_record
 
-SCHEMA = fastavro.parse_schema(
+SCHEMA = codec_schema(
     {
         "type": "record", "name": "r",
         "fields": [{"name": "u", "type": ["null", "long"]},

@@ -3,7 +3,6 @@
 The content has a version of its own, 3 in all blocks of version 8 tables, beside the version in the envelope of the block.
 """
 
-import io
 import json
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,7 +11,6 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -268,12 +266,11 @@ _DELETE_FORMS: dict[int, Callable[[memoryview], list[dict[str, Any]]]] = {
 @implements("BLK-006", "BLK-007", "BLK-008", "BLK-009", "BLK-010")
 def encode_deletes(deletes: Sequence[Delete], ordering_types: Sequence[pa.DataType]) -> bytes:
     """The content of a delete block; `ordering_types` are those of the table's ordering columns."""
-    out = io.BytesIO()
     entries = [
         {"recordKey": d.key, "partitionPath": d.partition, "orderingVal": wrap(d.ordering, ordering_types)} for d in deletes
     ]
-    fastavro.schemaless_writer(out, DELETE_LIST, {"deleteRecordList": entries})
-    return struct.pack(">ii", CONTENT_VERSION, len(out.getvalue())) + out.getvalue()
+    content = encode_datum({"deleteRecordList": entries}, DELETE_LIST)
+    return struct.pack(">ii", CONTENT_VERSION, len(content)) + content
 
 
 @implements("BLK-001", "BLK-002", "BLK-003", "LF-037", "LF-039")

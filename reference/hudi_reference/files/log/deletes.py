@@ -8,12 +8,12 @@ import decimal
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import fastavro
 import pyarrow as pa
 import pyarrow.types as pt
 
 from hudi_reference.errors import UnsupportedSchema
 from hudi_reference.requirement import implements
+from hudi_reference.schema.avro_codec import codec_schema
 
 Scalar = bool | int | float | str | bytes | decimal.Decimal
 #: An ordering value as stored (dates and timestamps as their numbers), or a tuple of them for several ordering fields.
@@ -48,7 +48,7 @@ _ARRAY = {
     "fields": [{"name": "wrappedValues", "type": ["null", {"type": "array", "items": _PARTS}]}],
 }
 
-DELETE_LIST = fastavro.parse_schema(
+DELETE_LIST = codec_schema(
     {
         "type": "record",
         "name": "HoodieDeleteRecordList",

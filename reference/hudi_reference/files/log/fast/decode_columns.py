@@ -38,7 +38,7 @@ def decode_avro_columns(
     try:
         every = arrow_schema(schema)
         columns = pa.schema([_skipped_field(field, schema, wanted) for field in every])
-        read = _record(codec_schema(schema, "none"), pa.struct(list(columns)), {})
+        read = _record(codec_schema(schema, "none").parsed, pa.struct(list(columns)), {})
         starts, ends = record_places(data, count)
         at_once = max(1, min(_ROWS_AT_ONCE, _BYTES_AT_ONCE * count // (len(data) + 1)))
         parts = [slice(first, first + at_once) for first in range(0, count, at_once)]
