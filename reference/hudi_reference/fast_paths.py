@@ -25,6 +25,8 @@ class FastPath(Enum):
     ENCODE_ROWS = ("files.log.content:encode_rows", 1000)
     #: Bytes of a delete block's content.
     DECODE_DELETES = ("files.log.content:decode_deletes", 1000)
+    #: Entries of a file or block of the metadata table.
+    DECODE_RECORDS = ("metadata.codec:decode_entries", 50)
     #: Record keys that are added to a bloom filter or looked up in one.
     BLOOM_HASHES = ("files.bloom.bloom_hash:bits_of_many", 16)
     #: Rows of a Parquet base file.

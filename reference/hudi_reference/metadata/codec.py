@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Context, Decimal
+from itertools import islice
 from typing import Any, NamedTuple
 
 from hudi_reference.errors import InvalidRows, MalformedIndexEntry, UnsupportedTableFeature
+from hudi_reference.fast_paths import FastPath, use_fast
 from hudi_reference.files.hfile.cell import Entry
+from hudi_reference.metadata.fast.decode_records import decode_records
 from hudi_reference.metadata.keys import ALL_PARTITIONS
 from hudi_reference.metadata.locations import Location, file_id_of
 from hudi_reference.metadata.records import (
@@ -31,6 +34,8 @@ from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.avro_codec import DAMAGE, codec_schema, decode_datum, encode_datum
 
 Json = Mapping[str, Any]
+#: Entries that are decoded before the first of them is returned.
+_ENTRIES_AT_ONCE = 1 << 12
 #: A value in one of the wrapper records: the full name of the record, and the record.
 Wrapped = tuple[str, Json] | None
 
@@ -40,19 +45,22 @@ def decode_entries(entries: Iterable[Entry], schema: AvroSchema, path: str) -> I
 
     Raises MalformedIndexEntry, and UnsupportedTableFeature for bounds of an unknown kind.
     """
-    parsed = codec_schema(schema, "decimals")
-    for entry in entries:
-        try:
-            key = entry.row.decode()
-            record = decode_datum(entry.value, parsed, named=True)
-            payload = _payload(record, key)
-        except DAMAGE as error:
-            raise MalformedIndexEntry(
-                f"the value of the key {entry.row[:60]!r} is not a record of the metadata table", rule="MDT-003", path=path,
-                expected="an Avro record of the file's schema, with the member of its type",
-                found=f"{type(error).__name__}: {error}", remedy="rebuild the metadata table",
-            ) from error  # fmt: skip
-        yield MetadataRecord(key, payload)
+    parsed, rest = codec_schema(schema, "decimals"), iter(entries)
+    while some := list(islice(rest, _ENTRIES_AT_ONCE)):
+        is_many = use_fast(FastPath.DECODE_RECORDS, len(some))
+        records = decode_records([entry.value for entry in some], parsed) if is_many else None
+        for nth, entry in enumerate(some):
+            try:
+                key = entry.row.decode()
+                record = decode_datum(entry.value, parsed, named=True) if records is None else records[nth]
+                payload = _payload(record, key)
+            except DAMAGE as error:
+                raise MalformedIndexEntry(
+                    f"the value of the key {entry.row[:60]!r} is not a record of the metadata table", rule="MDT-003", path=path,
+                    expected="an Avro record of the file's schema, with the member of its type",
+                    found=f"{type(error).__name__}: {error}", remedy="rebuild the metadata table",
+                ) from error  # fmt: skip
+            yield MetadataRecord(key, payload)
 
 
 def encode_record(record: MetadataRecord, schema: AvroSchema = SCHEMA) -> Entry:
