@@ -17,8 +17,10 @@ from hudi_conformance.validator.checks.deep.changes import CHANGES
 from hudi_conformance.validator.checks.deep.clusterings import CLUSTERINGS
 from hudi_conformance.validator.checks.deep.files.key_generation import KEY_FIELDS, PARTITION_FIELDS
 from hudi_conformance.validator.checks.deep.groups import GROUPS
-from hudi_conformance.validator.checks.deep.key_entries import FILE_ENTRIES, KEY_ENTRIES
+from hudi_conformance.validator.checks.deep.key_entries import KEY_ENTRIES
 from hudi_conformance.validator.checks.deep.keys import KEYS
+from hudi_conformance.validator.checks.deep.named_entries import NAMED_ENTRIES
+from hudi_conformance.validator.checks.deep.partition_entries import PARTITION_ENTRIES
 from hudi_conformance.validator.checks.deep.unnamed_files import UNNAMED_FILES
 from hudi_conformance.validator.checks.finding import Check
 from hudi_conformance.validator.checks.writes import (
@@ -62,6 +64,7 @@ DEEP: tuple[Check, ...] = (
     PARTITION_FIELDS,
     KEYS,
     KEY_ENTRIES,
-    FILE_ENTRIES,
+    NAMED_ENTRIES,
+    PARTITION_ENTRIES,
 )
 ALL = (*CHEAP, *DEEP)

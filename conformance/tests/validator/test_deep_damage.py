@@ -15,6 +15,7 @@ from hudi_reference.clock import ManualClock
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.positions import encode_positions
 from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.metadata.keys import column_stats_key, partition_stats_key
 from hudi_reference.metadata.locations import location_of
 from hudi_reference.metadata.records import Bound, ColumnStats, MetadataRecord, PartitionStats, RecordLocation, SecondaryEntry
 from hudi_reference.storage import Storage
@@ -99,7 +100,8 @@ def _moved(storage: Storage) -> None:
 
 
 def _row_of_partial_index(storage: Storage, index: str, change: Callable[[Any], Any], pick: Callable[[Any], bool]) -> None:
-    record = next(one for one in d.entries_of(storage, index).values() if pick(one.payload))
+    found = [one for one in d.entries_of(storage, index).values() if pick(one.payload)]
+    record = max(found, key=lambda one: getattr(one.payload, "file_name", "").rpartition("_")[2])  # of the last write
     d.change_index(storage, index, [MetadataRecord(record.key, change(record.payload))])
 
 
@@ -146,7 +148,7 @@ def _in_two_partitions(storage: Storage) -> None:
 def _statistics_of_nothing(storage: Storage) -> None:
     record = min(d.entries_of(storage, "column_stats").values(), key=lambda one: one.key)
     payload = replace(record.payload, file_name="gone.parquet")  # type: ignore[type-var]
-    d.change_index(storage, "column_stats", [MetadataRecord("no such file", payload)])
+    d.change_index(storage, "column_stats", [MetadataRecord(column_stats_key(payload.column, "x", "gone.parquet"), payload)])
 
 
 def _filter_of_others(storage: Storage) -> None:
@@ -166,7 +168,7 @@ def _without_statistics(storage: Storage) -> None:
 def _statistics_of_no_partition(storage: Storage) -> None:
     record = min(d.entries_of(storage, "partition_stats").values(), key=lambda one: one.key)
     payload = replace(record.payload, partition="gone")  # type: ignore[type-var]
-    d.change_index(storage, "partition_stats", [MetadataRecord("no such partition", payload)])
+    d.change_index(storage, "partition_stats", [MetadataRecord(partition_stats_key(payload.column, "gone"), payload)])
 
 
 def _without_statistics_of_a_log(storage: Storage) -> None:
@@ -274,7 +276,8 @@ DAMAGES = (
     damage("a rollback of nothing", d.merge_on_read, _roll_nothing_back, "BLK-004", severity=COSMETIC),
     damage("the begin of another format", d.copy_on_write, _begins_otherwise, "BF-002", severity=COSMETIC),
     # Indexes.
-    damage("statistics too narrow", d.indexed, lambda s: _row_of_partial_index(s, "column_stats", _narrow, _of_fare), "MDT-010"),
+    damage("statistics too narrow", d.indexed, lambda s: _row_of_partial_index(s, "column_stats", _narrow, _of_fare), "MDT-010",
+           cosmetic=("MDT-014",)),
     damage("statistics of a log too narrow", d.indexed_merge_on_read,
            lambda s: _row_of_partial_index(s, "column_stats", _narrow, lambda p: _of_fare(p) and ".log." in p.file_name),
            "MDT-010"),
@@ -288,14 +291,15 @@ DAMAGES = (
     damage(
         "nulls not counted as values", d.indexed,
         lambda s: _row_of_partial_index(s, "column_stats", lambda p: replace(p, null_count=p.value_count, is_tight=True), _of_fare),
-        "MDT-010",
+        "MDT-010", cosmetic=("MDT-014",),
     ),
     damage("partition statistics too narrow", d.indexed,
-           lambda s: _row_of_partial_index(s, "partition_stats", _narrow, _of_fare), "MDT-010"),
+           lambda s: _row_of_partial_index(s, "partition_stats", _narrow, _of_fare), "MDT-010", cosmetic=("MDT-014",)),
     damage("statistics missing", d.indexed, _without_statistics, "MDT-001", severity=COSMETIC),
     damage("expression statistics too narrow", d.indexed,
-           lambda s: _row_of_partial_index(s, "expr_index_by_lower", _narrow, lambda p: isinstance(p, ColumnStats)), "IDX-035"),
-    damage("a filter of other keys in the index", d.indexed, _filter_of_others, "IDX-004"),
+           lambda s: _row_of_partial_index(s, "expr_index_by_lower", _narrow, lambda p: isinstance(p, ColumnStats)), "IDX-035",
+           cosmetic=("MDT-014",)),
+    damage("a filter of other keys in the index", d.indexed, _filter_of_others, "IDX-004", cosmetic=("IDX-006",)),
     damage("a key without a location", d.indexed,
            lambda s: d.change_index(s, "record_index", removed=[_first_key(s, "record_index")]), "IDX-010"),
     damage("a key with another location", d.indexed, _elsewhere, "IDX-010"),

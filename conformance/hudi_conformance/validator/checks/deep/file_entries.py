@@ -13,10 +13,11 @@ import pyarrow.types as pt
 from hudi_conformance.validator.checks.deep.bounds import counts, deviation
 from hudi_conformance.validator.checks.deep.expressions import ZONES, deviation_of_function, evaluated
 from hudi_conformance.validator.checks.deep.files.base_files import BaseFile, described, where
+from hudi_conformance.validator.checks.deep.files.footer_statistics import sizes_of_columns
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_reference.caching import cached_property
-from hudi_reference.files.bloom.bloom import decode_filter
+from hudi_reference.files.bloom.bloom import FilterType, decode_filter
 from hudi_reference.layout.names import BASE_EXTENSIONS, split_path
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.definitions import IndexDefinition
@@ -32,7 +33,7 @@ from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.metadata.records import BloomFilter, Statistics
 from hudi_reference.schema.avro import META_COLUMNS
 
-RULES = ("MDT-010", "MDT-014", "MDT-015", "MDT-001", "IDX-004", "IDX-035")
+RULES = ("MDT-010", "MDT-014", "MDT-001", "IDX-004", "IDX-005", "IDX-006", "IDX-035")
 #: The ends of names of base files.
 BASE_ENDINGS = tuple(f".{extension}" for extension in BASE_EXTENSIONS)
 _SKIPS = "Queries that skip data by these statistics leave rows out."
@@ -64,8 +65,8 @@ def base_file_findings(opened: Opened, base: BaseFile, tally: Tally) -> Iterator
     """The findings in the entries of a base file."""
     if opened.indexes is not None:
         entries = FileEntries(opened, base.path)
-        yield from entries.findings_of_names(tally)
         yield from entries.findings_of_rows(base.rows, tally)
+        yield from entries.findings_of_sizes(tally)
         yield from entries.findings_of_filter(base, tally)
         yield from entries.findings_of_absence(base.rows.schema, base.rows.num_rows, tally)
 
@@ -82,7 +83,6 @@ class LogRows:
     def add(self, rows: pa.Table) -> None:
         """Compare the rows of a block."""
         if self.opened.indexes is not None:
-            self._found += self._entries.findings_of_names(self.tally)
             self._found += self._entries.findings_of_rows(rows, self.tally)
             self._found += self._entries.findings_of_absence(rows.schema, rows.num_rows, self.tally)
 
@@ -139,18 +139,6 @@ class FileEntries:
         found = ((keys[key], one.payload) for key, one in snapshot.with_prefix(index, keys).items() if key in keys)
         return {name: one for name, one in found if isinstance(one, Statistics) and not one.is_deleted}
 
-    def findings_of_names(self, tally: Tally) -> Iterator[Finding]:
-        """MDT-015: an entry names the column and the file of its key; readers follow the names in the entry."""
-        for name, entry in self._statistics.items():
-            tally.looked("MDT-015")
-            named, wanted = (entry.column, getattr(entry, "file_name", "")), (name, split_path(self.path)[1])
-            if named != wanted:
-                meaning = "Readers take these statistics for those of another column or file, and leave rows out."
-                yield Place(BuiltIn.COLUMN_STATS, self.path).finding(
-                    "MDT-015", "wrong-answers", meaning, f"the entry of {wanted[0]} in {wanted[1]}",
-                    f"an entry of {named[0]} in {named[1]}", name,
-                )  # fmt: skip
-
     def findings_of_rows(self, rows: pa.Table, tally: Tally) -> Iterator[Finding]:
         """The statistics that do not hold for rows of the file."""
         values = {name: one for name in self._columns if (one := column_of(rows, name)) is not None}
@@ -177,6 +165,20 @@ class FileEntries:
             meaning = "Queries read the file more often than necessary."
             yield Place(index, self.path).finding("MDT-014", "cosmetic", meaning, found.expected, found.found, name)
 
+    def findings_of_sizes(self, tally: Tally) -> Iterator[Finding]:
+        """MDT-014: the sizes in statistics are those of the chunks of the column in a Parquet file."""
+        if not self.path.endswith(".parquet") or not self._statistics:
+            return
+        sizes = sizes_of_columns(self.opened, self.path)
+        for name, entry in self._statistics.items():
+            found = entry.total_size, entry.total_uncompressed_size
+            tally.looked("MDT-014", at=name in sizes)
+            if name in sizes and None not in found and found != sizes[name]:
+                yield Place(BuiltIn.COLUMN_STATS, self.path).finding(
+                    "MDT-014", "cosmetic", "Only statistics of the file are wrong.",
+                    "{} stored and {} decoded bytes".format(*sizes[name]), "{} and {}".format(*found), name,
+                )  # fmt: skip
+
     def _findings_of_expression(
         self, index: str, definition: IndexDefinition, column: pa.ChunkedArray, tally: Tally
     ) -> Iterator[Finding]:
@@ -186,9 +188,6 @@ class FileEntries:
         for kind, entry in entries.items():
             if kind == "file" or self._is_latest:
                 tally.looked("IDX-035")
-                if (named := getattr(entry, "file_name", file)) != file:
-                    expected, found_name = f"the entry of {file}", f"an entry of {named}"
-                    yield Place(index, self.path).finding("MDT-015", "wrong-answers", _SKIPS, expected, found_name, name)
                 found = deviation_of_function(definition, entry, column)
                 if found is not None and found.is_narrow:
                     expected = f"{found.expected} for {definition.function}({name})"
@@ -199,6 +198,7 @@ class FileEntries:
     def findings_of_filter(self, base: BaseFile, tally: Tally) -> Iterator[Finding]:
         """The keys, and the values of expressions, that a bloom filter of the file lacks."""
         key = bloom_filters_key(*split_path(self.path))
+        yield from self._other_filter(key, base, tally)
         yield from self._lacking(BuiltIn.BLOOM_FILTERS, key, base.keys.filter(pc.not_equal(base.keys, "")), tally)
         for index, definition in self._expressions.items():
             column = column_of(base.rows, definition.columns[0])
@@ -211,6 +211,24 @@ class FileEntries:
                 candidates = (found.filter(pc.not_equal(found, "")) for found in texts)
                 findings = (list(self._lacking(index, key, one, tally)) for one in candidates)
                 yield from _least(findings)
+
+    def _other_filter(self, key: str, base: BaseFile, tally: Tally) -> Iterator[Finding]:
+        """IDX-005 and IDX-006: the filter of a file in the index is that in its footer, of the same type."""
+        snapshot, index = self.opened.indexes, BuiltIn.BLOOM_FILTERS
+        found = snapshot.get(index, [key]).get(key) if snapshot is not None and index in snapshot.usable else None
+        entry = None if found is None else found.payload
+        if not isinstance(entry, BloomFilter) or entry.is_deleted or base.footer.filter_text is None:
+            return
+        tally.looked("IDX-005", "IDX-006")
+        if entry.type != (wanted := base.footer.type_code or FilterType.SIMPLE):
+            meaning = "Look-ups take the bytes for a filter of another type, and may not find keys of the file."
+            yield Place(index, self.path).finding("IDX-005", "wrong-answers", meaning, str(wanted), entry.type)
+        if entry.text != base.footer.filter_text:
+            meaning = "Look-ups by the index and by the footer may open different files."
+            yield Place(index, self.path).finding(
+                "IDX-006", "cosmetic", meaning, f"the filter of the footer, {len(base.footer.filter_text)} characters",
+                f"another one, {len(entry.text)} characters",
+            )  # fmt: skip
 
     def _lacking(self, index: str, key: str, values: pa.Array, tally: Tally) -> Iterator[Finding]:
         snapshot = self.opened.indexes

@@ -11,17 +11,17 @@ import pyarrow as pa
 from hudi_conformance.validator.checks.deep.file_entries import Place, rebuild
 from hudi_conformance.validator.checks.deep.groups import groups_of
 from hudi_conformance.validator.checks.deep.keys import were_inserted
+from hudi_conformance.validator.checks.deep.named_entries import is_time, knows_all_writes, times_of_groups
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
-from hudi_reference.layout.names import split_path
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.definitions import V1, V2
 from hudi_reference.metadata.indexes.secondary_index import secondary_texts
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
 from hudi_reference.metadata.partitions import BuiltIn, IndexGroups, Kind, key_in_part, part_of, whole_key
-from hudi_reference.metadata.records import ColumnStats, PartitionStats, RecordLocation
+from hudi_reference.metadata.records import RecordLocation, SecondaryEntry
 from hudi_reference.metadata.secondary_keys import prefix_of, secondary_key
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.records.changes import KEY
@@ -114,8 +114,10 @@ def examine_part(table: StoredTable, part: IndexPart | None, tally: Tally) -> It
     if part.index == BuiltIn.RECORD_INDEX:
         locations = {key: one for key, one in stored.items() if isinstance(one, RecordLocation)}
         yield from RecordIndex(table, part, locations).findings()
+        yield from _of_other_times(table, part, locations, tally)
     else:
-        yield from _secondary_findings(table, part, set(stored))
+        valid = {key for key, one in stored.items() if not (isinstance(one, SecondaryEntry) and one.is_deleted)}
+        yield from _secondary_findings(table, part, valid)
 
 
 def _misplaced(snapshot: IndexSnapshot, part: IndexPart) -> Iterator[Finding]:
@@ -248,6 +250,31 @@ class RecordIndex:
         return Finding("IDX-010", severity, path, meaning, expected, found, rebuild(self.part.index), key)
 
 
+def _of_other_times(
+    table: StoredTable, part: IndexPart, locations: Mapping[str, RecordLocation], tally: Tally
+) -> Iterator[Finding]:
+    """IDX-020: the time of an entry is that of a completed write of its file group, in any time zone.
+
+    Nothing can be told if the history lacks the metadata of a write.
+    """
+    known = times_of_groups(table)
+    if table.history.errors or table.opened.had_version_6 or not knows_all_writes(table):
+        return
+    folded: dict[tuple[GroupId, int], list[str]] = {}
+    for key, location in locations.items():
+        tally.looked("IDX-020")
+        group = _group_of(location)
+        times = known.get(group)
+        if times and not any(is_time(location.milliseconds, time) for time in times):
+            folded.setdefault((group, location.milliseconds), []).append(key)
+    for (group, found), keys in sorted(folded.items()):
+        yield Finding(
+            "IDX-020", "cosmetic", f"{METADATA_FOLDER}/{part.index}",
+            "Engines that check the time take the location for that of a failed write.",
+            f"the time of a write to file group {_text(group)}", f"{found} for {_listed(keys)}", rebuild(part.index), keys[0],
+        )  # fmt: skip
+
+
 def _group_of(location: RecordLocation) -> GroupId:
     try:
         return location.partition, location.location.file_id
@@ -299,43 +326,4 @@ def _secondary_findings(table: StoredTable, part: IndexPart, stored: set[str]) -
         )  # fmt: skip
 
 
-def _indexes_of_files(table: StoredTable) -> Sequence[str]:
-    """The partitions of statistics, if they can be read and all files are in scope; others report what cannot be read."""
-    if table.scope.partitions or not groups_of(table):
-        return ()
-    try:
-        snapshot = table.opened.indexes
-    except HudiError:
-        return ()
-    return (
-        tuple(one for one in snapshot.usable if one in (BuiltIn.COLUMN_STATS, BuiltIn.PARTITION_STATS))
-        if snapshot is not None
-        else ()
-    )
-
-
-def examine_owners(table: StoredTable, index: str, tally: Tally) -> Iterator[Finding]:
-    """MDT-001: each entry is of a file, or of a partition, on storage."""
-    snapshot = table.opened.indexes
-    places = [split_path(path) for path in table.listing.files]
-    files, partitions = {name for _, name in places}, {partition for partition, _ in places}
-    gone: dict[str, list[str]] = {}
-    for found in () if snapshot is None else snapshot.slices(index):
-        for one in snapshot.metadata.records_of_slice(found).values() if snapshot is not None else ():
-            entry = one.payload
-            if not isinstance(entry, ColumnStats | PartitionStats) or entry.is_deleted:
-                continue
-            tally.looked("MDT-001")
-            owner, owners = (entry.file_name, files) if isinstance(entry, ColumnStats) else (entry.partition, partitions)
-            if owner not in owners:
-                gone.setdefault(owner, []).append(entry.column)
-    kind = "files" if index == BuiltIn.COLUMN_STATS else "partitions"
-    for name, columns in sorted(gone.items()):
-        yield Place(index, name).finding(
-            "MDT-001", "cosmetic", "Look-ups read entries that no query needs.", f"entries of {kind} that exist",
-            f"entries of {', '.join(sorted(columns))}"[:200],
-        )  # fmt: skip
-
-
-FILE_ENTRIES = Check("metadata.file-entries", ("MDT-001",), "deep", examine_owners, _indexes_of_files, tables="data")
-KEY_ENTRIES = Check("metadata.key-entries", ("IDX-010", "IDX-024"), "deep", examine_part, parts_of, tables="data")
+KEY_ENTRIES = Check("metadata.key-entries", ("IDX-010", "IDX-020", "IDX-024"), "deep", examine_part, parts_of, tables="data")

@@ -50,6 +50,18 @@ def statistics_hold(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Fi
                 )  # fmt: skip
 
 
+def sizes_of_columns(opened: Opened, path: str) -> dict[str, tuple[int, int]]:
+    """The bytes of each column of a Parquet file, as stored and as decoded."""
+    with opened.storage.open(path) as source:
+        metadata = pq.read_metadata(source)
+    found: dict[str, tuple[int, int]] = {}
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for column in map(group.column, range(group.num_columns)):
+            stored, decoded = found.get(column.path_in_schema, (0, 0))
+            found[column.path_in_schema] = stored + column.total_compressed_size, decoded + column.total_uncompressed_size
+    return found
+
+
 def _excluded(column: pq.ColumnChunkMetaData, rows: pa.Table) -> tuple[str, str] | None:
     """A value that the statistics of a column exclude, and the statistics; None if they hold, or cannot be compared."""
     stored, values = column.statistics, rows.column(column.path_in_schema)
