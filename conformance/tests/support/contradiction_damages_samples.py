@@ -228,7 +228,7 @@ CONTRADICTION_DAMAGES = (
     Damage("archived before it was requested", "history.rows", "TL-004", t.archived,
            timeline.edit_history(_value("completionTime", "20200101000000000"))),
     Damage("an archived action that is none", "history.rows", "LSM-019", t.archived,
-           timeline.edit_history(_value("action", "moon")), ("OCC-008", "RDR-008")),
+           timeline.edit_history(_value("action", "moon")), ("OCC-008", "RDR-008", "LSM-014", "LSM-015")),
     Damage("archived without metadata", "history.rows", "LSM-020", t.archived, _forget_metadata, severity="cosmetic"),
     Damage("a level file twice", "history.listed-once", "LSM-010", t.archived, _list_twice, ("ARC-002",)),
     Damage("a savepoint without its files", "presence.unprotected", "TL-021", t.cleaned,

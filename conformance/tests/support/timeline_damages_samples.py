@@ -305,7 +305,7 @@ HISTORY = (
            lambda s: s.put(f"{t.TIMELINE}/history/20200101000000000_20200101000000001_0.parquet", b"x")),
     Damage("maximum too low", "history.file-names", "LSM-015", t.archived, _rename_level_file(None, "20260921141321001")),
     Damage("minimum too high", "history.file-names", "LSM-014", t.archived,
-           _rename_level_file("20991231000000000", "20991231000000001")),
+           _rename_level_file("20991231000000000", "20991231000000001"), ("LSM-015",)),
     Damage("unreadable metadata", "history.contents", "LSM-020", t.archived, edit_history(_junk_metadata)),
     Damage("archived twice", "history.no-action-twice", "ARC-002", t.archived,
            edit_history(lambda rows: pa.concat_tables([rows, rows.slice(len(rows) - 1)]))),

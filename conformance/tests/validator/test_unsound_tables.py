@@ -8,6 +8,7 @@ from contradiction_damages_samples import CONTRADICTION_DAMAGES
 from damages_samples import Damage
 from file_damages_samples import FILE_DAMAGES
 from plans_damages_samples import PLANS_DAMAGES
+from repeated_damages_samples import REPEATED_DAMAGES
 from settings_damages_samples import SETTINGS_DAMAGES
 from statistics_damages_samples import STATISTICS_DAMAGES
 from timeline_damages_samples import TIMELINE_DAMAGES
@@ -16,7 +17,10 @@ from validated_tables_samples import archived, clustered, rules_of, stored, vali
 from hudi_conformance.validator.all_checks import CHEAP
 from hudi_conformance.validator.checks.finding import Check
 
-DAMAGES = (*TIMELINE_DAMAGES, *FILE_DAMAGES, *SETTINGS_DAMAGES, *CONTRADICTION_DAMAGES, *STATISTICS_DAMAGES, *PLANS_DAMAGES)
+DAMAGES = (
+    *TIMELINE_DAMAGES, *FILE_DAMAGES, *SETTINGS_DAMAGES, *CONTRADICTION_DAMAGES, *STATISTICS_DAMAGES, *PLANS_DAMAGES,
+    *REPEATED_DAMAGES,
+)  # fmt: skip
 BY_NAME = {check.name: check for check in CHEAP}
 #: Checks of what only a local folder has; `test_local_folders` has their damages.
 LOCAL = {"layout.links", "layout.temporary-files", "layout.timeline-folder"}

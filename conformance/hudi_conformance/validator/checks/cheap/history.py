@@ -11,6 +11,7 @@ from hudi_reference.files.log.block import CorruptBlock
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import split_path
 from hudi_reference.legacy.archived_log import archived_log_files
+from hudi_reference.timeline.contents.metadata import SERVICES, commit_metadata_of
 from hudi_reference.timeline.history.archived import metadata_of, plan_of
 from hudi_reference.timeline.history.history import ArchivedAction, opened_level_file, read_level_file
 from hudi_reference.timeline.history.manifest import (
@@ -136,19 +137,22 @@ def _file_names(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
     Readers look an action up by these names. ER-083: a name with minimum above maximum is searched for any action. The maximum
     may also be the largest completion time.
     """
+    missed = "Readers that look up one of its actions do not open the file, and take the action for uncommitted."
+    opened = "Readers open the file for times of which it has no action."
     for file, actions in table.history.actions.items():
         times = [action.instant.requested for action in actions]
         tally.looked("LSM-014", "LSM-015")
         if not times or file.minimum > file.maximum:
             continue
-        path = f"{table.history.folder}/{file.name}"
-        meaning = "Readers that look up one of its actions do not open the file, and take the action for uncommitted."
-        if min(times) < file.minimum:
-            yield Finding(
-                "LSM-014", "wrong-answers", path, meaning, f"a name that begins with {min(times)}", file.name, RESTORE
-            )
-        if max(times) > file.maximum:
-            yield Finding("LSM-015", "wrong-answers", path, meaning, f"a maximum of {max(times)} or later", file.name, RESTORE)
+        last = max((*times, *(action.instant.completion or "" for action in actions)))
+        for rule, expected, is_missed, is_right in (
+            ("LSM-014", f"a name that begins with {min(times)}", min(times) < file.minimum, min(times) == file.minimum),
+            ("LSM-015", f"a maximum of {max(times)} to {last}", max(times) > file.maximum, max(times) <= file.maximum <= last),
+        ):
+            if not is_right:
+                severity: Severity = "wrong-answers" if is_missed else "cosmetic"
+                path, meaning = f"{table.history.folder}/{file.name}", missed if is_missed else opened
+                yield Finding(rule, severity, path, meaning, expected, file.name, RESTORE)
 
 
 def _contents(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -184,7 +188,7 @@ def _rows(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
             fault = _fault_of_row(action, has_files=action.instant.requested in written)
             if fault is not None and not (table.opened.had_version_6 and fault[0] in ("LSM-018", "TL-004")):
                 rule, meaning, expected, found = fault
-                severity: Severity = "cosmetic" if rule == "LSM-020" else "wrong-answers"
+                severity: Severity = "cosmetic" if rule in ("LSM-020", "LSM-021") else "wrong-answers"
                 yield Finding(rule, severity, path, meaning, expected, found, RESTORE, key=action.instant.requested)
         yield from _unknown_actions(table, file, tally)
 
@@ -197,9 +201,20 @@ def _fault_of_row(action: ArchivedAction, *, has_files: bool) -> tuple[str, str,
     if instant.completion <= instant.requested:
         meaning = "Readers apply the changes of the action in a wrong order."
         return "TL-004", meaning, f"a completion after {instant.requested}", instant.completion
-    if action.metadata is None and instant.action in COMMITS and has_files:
-        return "LSM-020", "Incremental queries do not know the changes of the write.", "metadata that names its files", "null"
+    if action.metadata is None and (instant.action not in COMMITS or has_files):
+        return "LSM-020", "The files that the action wrote or removed are unknown.", "metadata that names its files", "null"
+    if action.plan is not None and instant.action in ("commit", "deltacommit") and not _is_of_a_service(action):
+        return "LSM-021", "No query reads the plan.", "null, because the write had no plan", f"{len(action.plan)} bytes"
     return None
+
+
+def _is_of_a_service(action: ArchivedAction) -> bool:
+    """Whether a compaction or a log compaction may have written the action, as far as its metadata can be read."""
+    try:
+        metadata = metadata_of(action, "")
+    except HudiError:
+        return True
+    return metadata is None or commit_metadata_of(metadata, "").operation in SERVICES
 
 
 def _unknown_actions(table: StoredTable, file: LevelFile, tally: Tally) -> Iterator[Finding]:
@@ -307,7 +322,7 @@ CHECKS = (
     Check("history.unlisted-files", ("LSM-012",), "cheap", _unlisted),
     Check("history.file-names", ("LSM-014", "LSM-015"), "cheap", _file_names),
     Check("history.contents", ("LSM-020", "LSM-021"), "cheap", _contents),
-    Check("history.rows", ("LSM-018", "LSM-019", "LSM-020", "TL-004"), "cheap", _rows),
+    Check("history.rows", ("LSM-018", "LSM-019", "LSM-020", "LSM-021", "TL-004"), "cheap", _rows),
     Check("history.listed-once", ("LSM-010",), "cheap", _listed_once),
     Check("history.no-action-twice", ("ARC-002",), "cheap", _twice),
     Check("history.order", ("LSM-022",), "cheap", _order),

@@ -1,7 +1,10 @@
 """Folders and names below the base path, apart from the timeline."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
@@ -138,16 +141,18 @@ def _partition_metafiles(table: StoredTable, part: object, tally: Tally) -> Iter
     if table.is_metadata_table:
         return
     filled = {file.partition for file in table.data_files.values()}
-    marked = {split_path(path)[0] for path in table.listing.files if split_path(path)[1] == PARTITION_METAFILE}
+    marked = {split_path(path)[0] for path in table.listing.files if split_path(path)[1].startswith(PARTITION_METAFILE)}
     last = max((one.requested for one in (*table.timeline.instants, *table.history.instants)), default="")
     for partition in sorted(filled | set(filter(table.scope.wants, marked))):
         if partition.split("/")[0] == META_FOLDER:
             continue
         tally.looked("LAY-003")
         path = join_path(partition, PARTITION_METAFILE)
-        if path in table.listing.files:
-            yield from _metafile(table, partition, path, last)
-        elif not any(f"{path}.{extension}" in table.listing.files for extension in BASE_EXTENSIONS):
+        names = (path, *(f"{path}.{extension}" for extension in BASE_EXTENSIONS))
+        there = [one for one in names if one in table.listing.files]
+        for one in there:
+            yield from _metafile(table, partition, one, last)
+        if not there:
             yield Finding(
                 "LAY-003", "cosmetic", path,
                 "Engines that list folders instead of using the metadata table do not find the partition.",
@@ -158,10 +163,9 @@ def _partition_metafiles(table: StoredTable, part: object, tally: Tally) -> Iter
 
 def _metafile(table: StoredTable, partition: str, path: str, last: str) -> Iterator[Finding]:
     """The depth and the time in a partition metadata file; `last` is the last requested time of the table."""
-    try:
-        entries = load(table.storage.get(path), path)
-    except (HudiError, FileNotFoundError):
-        entries = {}
+    entries = _entries_of_metafile(table, path)
+    if entries is None:
+        return
     depth, time = entries.get("partitionDepth"), entries.get("commitTime")
     expected = str(len(partition.split("/")) if partition else 0)
     if depth != expected:
@@ -170,6 +174,20 @@ def _metafile(table: StoredTable, partition: str, path: str, last: str) -> Itera
     if time and last and not table.history.errors and (not time.isdigit() or time > last):
         yield Finding("LAY-003", "cosmetic", path, "No query reads the time.", f"commitTime of an action up to {last}",
                       repr(time), ADD_METAFILES)  # fmt: skip
+
+
+def _entries_of_metafile(table: StoredTable, path: str) -> Mapping[str, str] | None:
+    """The entries of a partition metadata file: properties, or those of a footer; none of a damaged file, None of ORC."""
+    try:
+        if path.endswith(PARTITION_METAFILE):
+            return load(table.storage.get(path), path)
+        if not path.endswith(".parquet"):
+            return None
+        with table.storage.open(path) as source:
+            found = pq.read_metadata(source).metadata or {}
+        return {key.decode(errors="replace"): value.decode(errors="replace") for key, value in found.items()}
+    except (HudiError, FileNotFoundError, pa.ArrowInvalid):
+        return {}
 
 
 def _names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:

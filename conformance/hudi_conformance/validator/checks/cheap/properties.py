@@ -17,7 +17,10 @@ from hudi_reference.layout.property_table import BY_KEY, KEY_GENERATORS, MANDATO
 from hudi_reference.layout.stored_merging import REPLACED_PAYLOADS, StoredMerging
 from hudi_reference.schema.avro import parse_schema
 
+INITIAL = "hoodie.table.initial.version"
 STRATEGY = "hoodie.record.merge.strategy.id"
+#: The names of table versions from 0 on, which the version of the creation may have.
+_VERSION_NAMES = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 #: Control characters without the blanks and ends of lines of the format.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 Run = Callable[[StoredTable, Any, Tally], Iterator[Finding]]
@@ -197,6 +200,19 @@ def _versions(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
                       str(LAYOUTS[version]), layout, RESTORE, key="hoodie.timeline.layout.version")  # fmt: skip
 
 
+def _initial_version(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """PROP-006: the version with which the table was made is one that exists. A table that was downgraded had a greater one."""
+    value = table.entries.get(INITIAL)
+    if value is None:
+        return
+    tally.looked("PROP-006")
+    if value not in (*map(str, range(max(LAYOUTS) + 1)), *_VERSION_NAMES):
+        yield Finding(
+            "PROP-006", "cosmetic", PROPERTIES_PATH, "Engines that read it when they change the version fail.",
+            f"a version from 0 to {max(LAYOUTS)}", repr(value), RESTORE, key=INITIAL,
+        )  # fmt: skip
+
+
 def _merging(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """Merge mode, strategy id and payload class agree, and a delete marker has a column and a value."""
     tally.looked("MRG-016", "MRG-021", "MRG-014")
@@ -314,6 +330,7 @@ CHECKS = (
     Check("properties.one-value", ("PROP-001",), "cheap", _located(_once)),
     Check("properties.partition-kinds", ("PROP-008",), "cheap", _located(_kinds)),
     Check("properties.versions", ("COMPAT-002", "COMPAT-004", "PROP-010"), "cheap", _located(_versions)),
+    Check("properties.initial-version", ("PROP-006",), "cheap", _located(_initial_version)),
     Check("properties.merging", ("MRG-014", "MRG-016", "MRG-018", "MRG-021"), "cheap", _merging),
     Check("properties.made-merging", ("MRG-021", "PROP-025"), "cheap", _located(_made_merging), tables="data"),
     Check("properties.key-generator", ("PROP-001",), "cheap", _located(_key_generator)),

@@ -1,9 +1,11 @@
 """Properties against what is stored: columns that they name, folders of partitions, and the format of base files."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from hudi_conformance.validator.checks.cheap.properties import RESTORE
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
+from hudi_conformance.validator.checks.written_schemas import fits, has_schema_history
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.names import BaseFileName
@@ -11,10 +13,11 @@ from hudi_reference.layout.properties import PROPERTIES_PATH
 from hudi_reference.layout.property_table import BY_KEY
 from hudi_reference.query.plan import schema_of
 from hudi_reference.query.pruning.partition_columns import DROP_KEY
-from hudi_reference.schema.avro import META_COLUMNS, AvroSchema, field_names
+from hudi_reference.schema.avro import META_COLUMNS, AvroSchema, arrow_schema, field_names, parse_schema
 
 RECORD_KEY, PARTITION = "hoodie.table.recordkey.fields", "hoodie.table.partition.fields"
 ORDERING = ("hoodie.table.ordering.fields", "hoodie.table.precombine.field")
+CREATED = "hoodie.table.create.schema"
 HIVE, FORMAT, SEVERAL = (
     "hoodie.datasource.write.hive_style_partitioning", "hoodie.table.base.file.format",
     "hoodie.table.multiple.base.file.formats.enable",
@@ -102,6 +105,41 @@ def _severity(table: StoredTable, key: str) -> Severity:
     return "wrong-answers" if compares and table.entries.get("hoodie.table.type") == "MERGE_ON_READ" else "cosmetic"
 
 
+def _orderings(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """PROP-009: the property of ordering fields and its older name have one value. Each release reads one of them first."""
+    newer, older = (table.properties.fields(key) for key in ORDERING)
+    tally.looked("PROP-009", at=bool(newer and older))
+    if newer and older and newer != older:
+        yield Finding(
+            "PROP-009", _severity(table, ORDERING[0]), PROPERTIES_PATH,
+            "Releases compare the versions of a record by different columns.",
+            f"{ORDERING[1]}={','.join(newer)}, as {ORDERING[0]}", ",".join(older),
+            f"remove {ORDERING[1]}, or correct one of the two", key=ORDERING[1],
+        )  # fmt: skip
+
+
+def _created(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """LF-038: columns of the schema of the creation have types that can become those of the last write.
+
+    A statement that changes the schema may drop a column and add one of the same name.
+    """
+    text, schema = table.entries.get(CREATED), _schema(table)
+    if not text or schema is None or has_schema_history(table) or not any(one.schema for one in table.commits.values()):
+        return
+    with suppress(HudiError):  # `properties.create-schema` reports it
+        created, now = (
+            {field.name: field.type for field in arrow_schema(one)} for one in (parse_schema(text, PROPERTIES_PATH), schema)
+        )
+        tally.looked("LF-038")
+        for name in created.keys() & now.keys():
+            if not fits(created[name], now[name]):
+                yield Finding(
+                    "LF-038", "cosmetic", PROPERTIES_PATH, "Engines that follow the schema of the creation read other types.",
+                    f"{name} of the type {now[name]}, as in the schema of the last write"[:200], str(created[name])[:200],
+                    RESTORE, key=CREATED,
+                )  # fmt: skip
+
+
 def _folders(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """LAY-018 and PROP-008: the folders of partitions are those that the settings of the key generator give."""
     fields = table.properties.fields(PARTITION)
@@ -174,6 +212,8 @@ CHECKS = (
     Check("settings.columns", ("PROP-007", "PROP-008", "PROP-009"), "cheap", _columns, tables="data"),
     Check("settings.dropped-columns", ("LAY-018",), "cheap", _dropped_columns, tables="data"),
     Check("settings.event-time", ("MRG-034",), "cheap", _event_time, tables="data"),
+    Check("settings.orderings", ("PROP-009",), "cheap", _orderings, tables="data"),
+    Check("settings.created-schema", ("LF-038",), "cheap", _created, tables="data"),
     Check("settings.folders", ("LAY-018", "PROP-008"), "cheap", _folders, tables="data"),
     Check("settings.formats", ("BF-010",), "cheap", _formats, tables="data"),
 )

@@ -14,6 +14,11 @@ from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
 WITHDRAW = "hudi-conformance service TABLE withdraw --instant {}"
+#: The rules of the records that have a version, by action.
+RULES_OF_VERSIONS = {
+    "compaction": "TL-015", "logcompaction": "TL-017", "clustering": "TL-012", "clean": "TL-014", "rollback": "TL-020",
+    "restore": "TL-024", "savepoint": "TL-022",
+}  # fmt: skip
 _FAILS = "The service fails again and again."
 
 
@@ -34,6 +39,22 @@ def _clustering_plans(table: StoredTable, part: object, tally: Tally) -> Iterato
                     "Engines do not take it for a clustering, or fail when they execute it.", expected, "a plan without it",
                     WITHDRAW.format(instant.requested), key=instant.requested,
                 )  # fmt: skip
+
+
+def _versions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """The version of a plan, or of the record of a completed action, is one that exists: 1 or 2."""
+    for instant, content in table.contents.items():
+        record: Mapping[str, Any] = content.record or {}
+        rule, inner = RULES_OF_VERSIONS.get(instant.action), record.get("clusteringPlan") or {}
+        versions = [one["version"] for one in (record, inner) if one.get("version") is not None]
+        if rule is None or instant.state is State.INFLIGHT or not versions:
+            continue
+        tally.looked(rule)
+        if wrong := [one for one in versions if one not in (1, 2)]:
+            yield Finding(
+                rule, "cosmetic", table.path_of(instant), "Engines may take the entries for those of another form, or fail.",
+                "version 1 or 2", str(wrong[0]), RESTORE, key="version",
+            )  # fmt: skip
 
 
 def _pending_plans(table: StoredTable, *actions: str) -> Iterator[tuple[Instant, Record]]:
@@ -158,6 +179,7 @@ def _index_finding(table: StoredTable, instant: Instant, rule: str, expected: st
 
 
 CHECKS = (
+    Check("plans.versions", tuple(RULES_OF_VERSIONS.values()), "cheap", _versions),
     Check("plans.clusterings", ("TL-012",), "cheap", _clustering_plans, tables="data"),
     Check("plans.compactions", ("TL-015", "TL-017"), "cheap", _empty_compactions, tables="data"),
     Check("plans.base-files", ("CMP-003",), "cheap", _lost_base_files, tables="data"),

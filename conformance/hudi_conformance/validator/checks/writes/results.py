@@ -44,6 +44,21 @@ def _clusterings(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
                            f"replaced groups: {_listed(planned)}", f"also replaced: {_listed(more)}")  # fmt: skip
 
 
+def _lost_clusterings(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """CLU-007: a clustering of base files with rows stores files. Log files may delete all rows."""
+    rows = {stat.path: stat.writes or 0 for commit in table.owned.commits.values() for stat in commit.stats if not stat.is_log}
+    for instant, commit in table.commits.items():
+        plan = _plan(table, instant, "clustering")
+        if plan is None or commit.operation != "CLUSTER":
+            continue
+        tally.looked("CLU-007")
+        inputs = files_of_plan(Instant(instant.requested, "clustering", State.REQUESTED), plan)
+        lost = sum(rows.get(path, 0) for path in inputs)
+        if lost and not commit.paths and all(_is_base_file(path) for path in inputs):
+            yield _finding("CLU-007", "data-lost", table.path_of(instant), "Queries lack the rows of the replaced groups.",
+                           f"files with the {lost} rows of the planned groups", "no file")  # fmt: skip
+
+
 def _replaced(commit: CommitMetadata) -> Iterator[GroupId]:
     return ((partition, file_id) for partition, ids in commit.replaced.items() for file_id in ids)
 
@@ -216,6 +231,7 @@ def _row_counts(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
 
 CHECKS = (
     Check("results.clusterings", ("CLU-001",), "cheap", _clusterings, tables="data"),
+    Check("results.lost-clusterings", ("CLU-007",), "cheap", _lost_clusterings, tables="data"),
     Check("results.compactions", ("CMP-001",), "cheap", _compactions, tables="data"),
     Check("results.plan-entries", ("TL-012", "TL-015"), "cheap", _plan_entries, tables="data"),
     Check("results.replaced-groups", ("TL-039",), "cheap", _kept_groups, tables="data"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.stored.table import StoredTable
-from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name
+from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
 from hudi_reference.timeline.contents.metadata import SERVICES
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
@@ -129,8 +129,44 @@ def _log_file(entry: _Entry) -> Iterator[Finding]:
         yield entry.finding("TL-005", "cosmetic", _ONLY_STATISTICS, f"a base file of group {name.file_id}", base)
 
 
+def _slice(entry: _Entry) -> Iterator[Finding]:
+    """TL-005: the log files of an entry are of its group, and its base file is the last one that was completed before.
+
+    A write that began while a compaction was pending names the base file before that of the compaction.
+    """
+    table, name = entry.table, parse_data_file_name(str(entry.stat["path"]).rpartition("/")[2])
+    if not isinstance(name, LogFileName) or name.cdc:
+        return
+    for other in entry.stat.get("logFiles") or ():
+        parsed = parse_data_file_name(other.rpartition("/")[2])
+        if not isinstance(parsed, LogFileName) or parsed.file_id != name.file_id:
+            yield entry.finding("TL-005", "cosmetic", _ONLY_STATISTICS, f"log files of group {name.file_id}", other)
+    base = parse_data_file_name(str(entry.stat.get("baseFile") or "").rpartition("/")[2])
+    if not isinstance(base, BaseFileName) or table.properties.is_legacy:
+        return
+    known = (one for one in table.commits if base.instant < one.requested and (one.completion or "") < entry.instant.requested)
+    stored = (split_path(path) for one in known for path in table.commits[one].paths)
+    for folder, later in stored:
+        parsed = parse_data_file_name(later)
+        if folder == entry.partition and isinstance(parsed, BaseFileName) and parsed.file_id == name.file_id:
+            yield entry.finding(
+                "TL-005", "cosmetic", _ONLY_STATISTICS, f"baseFile={later}, the last one", entry.stat["baseFile"]
+            )
+
+
+def _offset(entry: _Entry) -> Iterator[Finding]:
+    """TL-005: a log file is written as a whole from version 8 on, or from the end of what an earlier write stored in it."""
+    offset, table = entry.stat.get("logOffset"), entry.table
+    if not offset or table.properties.is_legacy or table.opened.had_version_6:
+        return
+    path = entry.stat["path"]
+    ends = {stat.log_offset + stat.size for commit in table.commits.values() for stat in commit.stats if stat.path == path}
+    if offset not in ends:
+        yield entry.finding("TL-005", "cosmetic", _ONLY_STATISTICS, "logOffset=0, or the end of an earlier write", str(offset))
+
+
 _OF_AN_ENTRY: tuple[Callable[[_Entry], Iterator[Finding]], ...] = (
-    _place, _earlier_file, _size, _counts, _numbers, _log_file,
+    _place, _earlier_file, _size, _counts, _numbers, _log_file, _slice, _offset,
 )  # fmt: skip
 
 
