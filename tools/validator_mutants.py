@@ -24,7 +24,9 @@ sys.path += [str(TESTS / "support"), str(TESTS / "validator")]
 import clauses_samples as clauses  # noqa: E402
 import deep_damage_samples as deep  # noqa: E402
 import test_clauses  # noqa: E402
+import test_deep_contradictions as contradictions  # noqa: E402
 import test_deep_damage  # noqa: E402
+import test_deep_golden_tables as golden  # noqa: E402
 import test_local_folders  # noqa: E402
 import test_sound_tables  # noqa: E402
 import test_unsound_tables  # noqa: E402
@@ -91,6 +93,8 @@ def examples(scratch: Path) -> Iterator[Example]:
         storage = clauses.copied(version_6.TABLES / table / "table")
         edit(storage)
         yield _in_memory(f"version 6 {name}", storage, CHEAP, lambda seen, r=rule: r in _rules(seen))  # type: ignore[misc]
+    yield from _of_contradictions()
+    yield from _of_golden_tables()
     yield from _of_schemas()
     yield from _of_clauses()
     yield from _of_folders(scratch)
@@ -99,6 +103,25 @@ def examples(scratch: Path) -> Iterator[Example]:
 def _is_damage(damage: Damage, seen: Seen) -> bool:
     is_found = damage.severity is None or _has_one({(damage.rule, damage.severity)}, seen)
     return is_found and _rules(seen) - set(damage.also) == {damage.rule}
+
+
+def _of_contradictions() -> Iterator[Example]:
+    """Tables whose rows, or entries of indexes, contradict other files, and the sound ones."""
+    for make in (contradictions.log_compacted, contradictions.clustered, contradictions.capturing, contradictions.by_keys):
+        yield _in_memory(f"sound {make.__name__}", make(), golden.DEEP, lambda seen: seen == frozenset())
+    for name, (make, edit, expected) in contradictions.DAMAGES.items():
+        storage = make()
+        contradictions.damage(storage, edit)
+        yield _in_memory(name, storage, golden.DEEP, lambda seen, e=expected: seen == e)  # type: ignore[misc]
+
+
+def _of_golden_tables() -> Iterator[Example]:
+    """Golden tables with indexes, captured changes and services: no finding but the true ones, which are there."""
+    for table in [one for one in golden.golden_tables() if one.parts[-3] == "queries"][::4]:
+        storage = clauses.copied(table)
+        seen = Example("", partial(clauses.stored, storage), golden.DEEP, bool).seen()
+        name = f"golden {table.parts[-2]}"
+        yield _in_memory(name, storage, golden.DEEP, lambda found, right=seen: found == right)  # type: ignore[misc]
 
 
 def _of_folders(scratch: Path) -> Iterator[Example]:

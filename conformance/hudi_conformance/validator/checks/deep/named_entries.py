@@ -161,7 +161,10 @@ def _of_partitions(entries: _Entries, entry: PartitionList, tally: Tally) -> Ite
 
 
 def times_of_groups(table: StoredTable) -> Mapping[GroupId, set[int]]:
-    """By file group the times of its writes, as if they were of UTC."""
+    """By file group the times of its writes, as if they were of UTC.
+
+    An entry may also have the time of a write that was removed: a restore leaves it if the group has the row still.
+    """
 
     def compute() -> dict[GroupId, set[int]]:
         found: dict[GroupId, set[int]] = {}
@@ -171,6 +174,10 @@ def times_of_groups(table: StoredTable) -> Mapping[GroupId, set[int]]:
                 for folder, name in map(split_path, commit.paths):
                     if (parsed := parse_data_file_name(name)) is not None:
                         found.setdefault((folder, parsed.file_id), set()).add(time)
+        for requested in table.removals.targets:
+            with suppress(HudiError):
+                for times in found.values():
+                    times.add(milliseconds_of(requested))
         return found
 
     times: Mapping[GroupId, set[int]] = table.once("times of groups", compute)
