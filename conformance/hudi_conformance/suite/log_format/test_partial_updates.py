@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Literal
@@ -165,6 +165,31 @@ def test_only_blocks_of_partial_updates_are_flagged(engine: Client, new_uri: Cal
     assert flags[1].get("IS_PARTIAL", "").lower() == "true"
     assert '"note"' not in flags[1]["SCHEMA"]
     assert '"_hoodie_record_key"' in flags[1]["SCHEMA"]
+
+
+@pytest.mark.requirements("LF-046", "MRG-028")
+@pytest.mark.needs(
+    "create", "write.upsert", "write.partial-update", "read.snapshot", "read.projection", "merge-on-read", "merge.event-time",
+    "merge.partial-updates", "partition.plain",
+)  # fmt: skip
+def test_a_partial_update_is_ordered_by_a_field_of_a_struct(engine: Client, new_uri: Callable[[], str]) -> None:
+    """MRG-028: the ordering field is a field of a struct, which each partial update has: a late update changes nothing, a newer
+    one changes the columns that it has.
+    """
+    uri, at = new_uri(), pa.struct([("ts", pa.int64())])
+    struct = {"type": "record", "name": "at", "fields": [{"name": "ts", "type": ["null", "long"], "default": None}]}
+    fields = [*SCHEMA["fields"], {"name": "at", "type": ["null", struct], "default": None}]
+    made = table_spec("MERGE_ON_READ", "EVENT_TIME_ORDERING")
+    engine.create(uri, replace(made, schema={**SCHEMA, "fields": fields}, ordering=("at.ts",)))
+    types = pa.schema([*((name, ARROW[kind]) for name, kind in TYPES.items()), ("at", at)])
+    engine.write(uri, "upsert", pa.Table.from_pylist([{**OLD, "at": {"ts": 20}}], schema=types))
+    for ts, name in ((10, "late"), (30, "new"), (25, "between")):
+        changed = {**OLD, "name": name, "at": {"ts": ts}}
+        rows = pa.Table.from_pylist([changed], schema=types).select(["id", "city", "name", "at"])
+        engine.write(uri, "partial_update", rows)
+        found = engine.read(uri, Query(columns=("name", "note", "at"))).to_pylist()
+        expected = ("old", 20) if ts == 10 else ("new", 30)
+        assert [(one["name"], one["at"]["ts"], one["note"]) for one in found] == [(*expected, "kept")], f"after {name}"
 
 
 @BOTH_TYPES

@@ -1,6 +1,7 @@
 """Log compaction: its result, and that it changes no answer."""
 
 from contextlib import suppress
+from itertools import permutations, product
 
 import pytest
 
@@ -57,6 +58,34 @@ def test_a_log_compaction_changes_no_snapshot(engine: Client, new_uri: NewUri, m
     late = Step("upsert", (row("a", 12, "late"), row("b", 18, "late"), row("c", 60, "newest", "rio")))
     table.write(*steps[place:], late)
     table.check_rows(f"joined after write {place}, at the end")
+
+
+#: Three versions of a record, in every order of their ordering values, and the ordering value of a row that is written last.
+HISTORIES = {
+    "-".join(map(str, (*kinds, *times, last))): (tuple(zip(kinds, times, strict=True)), last)
+    for kinds in product(("row", "delete", "key delete"), repeat=3)
+    for times in permutations((10, 20, 30))
+    for last in (5, 15, 25)
+}
+
+
+@JOINS
+@pytest.mark.requirements("LCP-001", "LCP-005", "MRG-003", "MRG-008")
+def test_a_log_compaction_keeps_the_effect_of_each_history(engine: Client, new_uri: NewUri) -> None:
+    """LCP-005: three versions of a record, rows or deletes of both kinds, in any order, have the same effect on the older row
+    and on a later one when they are merged.
+    """
+    table = LoggedTable(engine, new_uri()).write(Step("upsert", tuple(row(key, 1, "first") for key in HISTORIES)))
+    for place in range(3):
+        versions = {key: history[place] for key, (history, _) in HISTORIES.items()}
+        rows = (row(key, ts, f"version {place}", deleted=kind == "delete") for key, (kind, ts) in versions.items()
+                if kind != "key delete")  # fmt: skip
+        keys = (row(key, 0, "gone") for key, (kind, _) in versions.items() if kind == "key delete")
+        table.write(Step("upsert", tuple(rows)), Step("delete", tuple(keys)))
+    table.run("log-compaction")
+    table.check_rows("joined")
+    table.write(Step("upsert", tuple(row(key, last, "last") for key, (_, last) in HISTORIES.items())))
+    table.check_rows("joined, then written")
 
 
 @JOINS
