@@ -95,6 +95,34 @@ def test_a_range_of_hashes_has_one_file_group(engine: Client, new_uri: Callable[
 
 
 @WRITES
+@pytest.mark.needs("merge-on-read", "log.only-slices")
+@pytest.mark.parametrize("state", ["completed", "pending"])
+@pytest.mark.requirements("LAY-021", "MRG-007")
+def test_later_ranges_count_when_their_action_completed(engine: Client, new_uri: Callable[[], str], state: str) -> None:
+    """MRG-007: later metadata of a partition, here one range for all hashes, counts as soon as its action has completed: new
+    keys go to the file group of that range. Before that a write to the partition is refused, and changes nothing.
+    """
+    only_engines_of_this_project(engine, "a write while buckets are being split or merged")
+    uri, later = new_uri(), (row("h", 4, "new", "x"), row("i", 4, "new", "x"), row("j", 4, "new", "x"), row("k", 4, "new", "x"))
+    write_and_compare(engine, uri, "MERGE_ON_READ", RANGES)
+    folder = table_folder(uri) / ".hoodie" / ".bucket_index" / "consistent_hashing_metadata" / "x"
+    metadata = json.loads((folder / "00000000000000.hashing_meta").read_text())
+    done = sorted(path.name for path in (table_folder(uri) / ".hoodie" / "timeline").glob("*_*.deltacommit"))
+    instant = done[-1].partition("_")[0] if state == "completed" else "20990101000000000"
+    nodes = [{**metadata["nodes"][0], "value": 0x7FFFFFFF, "fileIdPrefix": GROUPS[0].removesuffix("-0")}]
+    text = json.dumps({**metadata, "instant": instant, "numBuckets": 1, "nodes": nodes})
+    (folder / f"{instant}.hashing_meta").write_text(text)
+    before = data_files(uri)
+    if state == "pending":
+        with pytest.raises(ContractError):
+            engine.write(uri, "upsert", as_arrow(later), options=RANGES)
+        assert data_files(uri) == before
+        return
+    engine.write(uri, "upsert", as_arrow(later), options=RANGES)
+    assert {path.rpartition("/")[2].lstrip(".").partition("_")[0] for path in data_files(uri) - before} == {GROUPS[0]}
+
+
+@WRITES
 @pytest.mark.needs("merge-on-read", "write.insert-overwrite")
 @pytest.mark.requirements("TL-039")
 def test_an_overwrite_of_buckets_stores_base_files(engine: Client, new_uri: Callable[[], str]) -> None:

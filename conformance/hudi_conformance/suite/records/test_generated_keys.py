@@ -55,3 +55,22 @@ def test_a_clustering_keeps_generated_keys(engine: Client, new_uri: Callable[[],
     before = stored_keys(engine, uri)
     assert engine.service(uri, "clustering", options=APART) is not None
     assert stored_keys(engine, uri) == before
+
+
+@pytest.mark.needs(*NEEDS, "write.insert-overwrite")
+@BOTH_TYPES
+@pytest.mark.requirements("META-007", "PROP-007", "TL-039")
+def test_an_overwrite_makes_keys(engine: Client, new_uri: Callable[[], str], type: Type) -> None:
+    """META-007: an overwrite of a partition adds rows as an insert does: each gets a key that names the overwrite, and the
+    rows of other partitions keep theirs.
+    """
+    uri, spec = new_uri(), Program(type, "COMMIT_TIME_ORDERING", True).spec()
+    engine.create(uri, replace(spec, record_key=()))
+    engine.write(uri, "insert", as_arrow((row("a", 1, "x"), row("b", 1, "y", "rio"))))
+    kept = {key: value for key, value in stored_keys(engine, uri).items() if value == ("b", "y")}
+    instant = engine.write(uri, "insert_overwrite", as_arrow((row("a", 1, "z"), row("a", 1, "z"))))
+    found = stored_keys(engine, uri)
+    assert kept.items() <= found.items()
+    added = {key: value for key, value in found.items() if key not in kept}
+    assert sorted(added.values()) == [("a", "z"), ("a", "z")]
+    assert all(re.fullmatch(rf"{instant}_[0-9]+_[0-9]+", key) for key in added)
