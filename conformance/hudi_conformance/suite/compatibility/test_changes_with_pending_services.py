@@ -22,7 +22,8 @@ from hudi_conformance.suite.support.tables.migrated_tables import (
 from hudi_reference import open_table
 from hudi_reference.errors import MigrationRefused, Misuse
 from hudi_reference.layout.properties import PROPERTIES_PATH
-from hudi_reference.services.clustering.clustering import execute_clustering, schedule_clustering
+from hudi_reference.services.clustering.clustering import execute_clustering
+from hudi_reference.services.clustering.plan import schedule_clustering
 from hudi_reference.services.indexing.indexing import schedule_indexing
 from hudi_reference.storage import Storage
 
@@ -47,8 +48,8 @@ def set_entry(storage: Storage, key: str, value: str | None) -> None:
 @pytest.mark.parametrize("version", [9, 8])
 @pytest.mark.requirements("COMPAT-008", "COMPAT-010", "SVC-006")
 def test_a_planned_clustering_outlives_a_change(engine: Client, type: Type, version: int) -> None:
-    """COMPAT-008: a table whose merge mode stays may have a planned clustering: its log files are left to it, and it is executed
-    at the other version, with the same rows.
+    """COMPAT-008: a table whose merge mode stays may have a planned clustering: its log files are left to it, and it is
+    executed at the other version, with the same rows.
     """
     only_in_process(engine)
     table = written(type, 17 - version, ordering=("ts",), merge_mode="EVENT_TIME_ORDERING")
