@@ -1,5 +1,6 @@
 """The deep checks on damaged tables: each damage is found with its rule, and nothing else is found."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -101,7 +102,8 @@ def _moved(storage: Storage) -> None:
 
 def _row_of_partial_index(storage: Storage, index: str, change: Callable[[Any], Any], pick: Callable[[Any], bool]) -> None:
     found = [one for one in d.entries_of(storage, index).values() if pick(one.payload)]
-    record = max(found, key=lambda one: getattr(one.payload, "file_name", "").rpartition("_")[2])  # of the last write
+    # Of the last write; keys begin with hashes of column and partition, so that the partition is always the same.
+    record = max(found, key=lambda one: (re.findall("[0-9]{17}", getattr(one.payload, "file_name", "")), one.key))
     d.change_index(storage, index, [MetadataRecord(record.key, change(record.payload))])
 
 
@@ -280,7 +282,7 @@ DAMAGES = (
            cosmetic=("MDT-014",)),
     damage("statistics of a log too narrow", d.indexed_merge_on_read,
            lambda s: _row_of_partial_index(s, "column_stats", _narrow, lambda p: _of_fare(p) and ".log." in p.file_name),
-           "MDT-010"),
+           "MDT-010", cosmetic=("MDT-014",)),
     damage(
         "statistics too wide", d.indexed,
         lambda s: _row_of_partial_index(
