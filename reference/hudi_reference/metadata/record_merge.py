@@ -48,6 +48,8 @@ def merge_payloads(*versions: Payload) -> Payload:
     """The result of merging the versions of a record, the latest last: lists are united, statistics widened unless they are
     tight, other records replaced. A version of another type replaces those before it.
     """
+    if len(versions) == 1:
+        return versions[0]
     kind = type(versions[-1])
     start = next((place for place in range(len(versions), 0, -1) if type(versions[place - 1]) is not kind), 0)
     same = versions[start:]
