@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import EngineError, Refused
 from hudi_conformance.suite.support.programs.write_programs import as_arrow, row
 from hudi_conformance.suite.support.tables.archived_tables import NOT_BY_ITSELF, archive_limits, read_step
 from hudi_conformance.suite.support.tables.tables_under_services import (
@@ -71,3 +72,22 @@ def test_an_overwrite_of_savepointed_files_stays(engine: Client, new_uri: Callab
     assert (overwritten, "replacecommit") in step.completed, "the overwrite was archived"
     assert (table.instants[0], "commit") in step.archived
     assert read_snapshot(engine, table.uri) == rows
+
+
+@pytest.mark.needs(*WRITES, "copy-on-write", "service.archive", "service.savepoint", "service.restore", "timeline.history")
+@pytest.mark.requirements("TL-023")
+def test_a_restore_undoes_archived_writes_or_is_refused(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TL-023: archiving went beyond a savepoint, so that later writes are in the history. A restore to it has its rows,
+    or is refused and changes nothing: rows of the archived writes are not left behind.
+    """
+    table = create_updated_table(engine, new_uri(), 5)
+    engine.service(table.uri, "savepoint", instant=table.instants[1])
+    engine.service(table.uri, "archive", options=archive_limits(3, 2, **{"hoodie.archive.beyond.savepoint": "true"}))
+    archived = {requested for requested, _ in read_step(table.uri).archived}
+    assert table.instants[2] in archived and table.instants[1] not in archived
+    try:
+        engine.service(table.uri, "restore", instant=table.instants[1])
+    except (EngineError, Refused):
+        assert read_snapshot(engine, table.uri) == table.rows[-1]
+    else:
+        assert read_snapshot(engine, table.uri) == table.rows[1]

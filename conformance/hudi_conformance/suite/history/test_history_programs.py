@@ -1,41 +1,47 @@
-"""Model-based tests: drawn programs of writes, cleans, savepoints, archiving and services; then every past state is asked for.
+"""Model-based tests: drawn programs of writes, services and rollbacks; then every past state is asked for.
 
 A query of a state or a window is answered with the rows of the model, or, if a clean or archiving ran, with an error.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from hypothesis import example
+from hypothesis import strategies as st
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import EngineError, Refused
+from hudi_conformance.contract.messages import Service
 from hudi_conformance.engines.registry import find
+from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.programs import write_programs
 from hudi_conformance.suite.support.programs.drawn_checks import check_for_all
 from hudi_conformance.suite.support.programs.history_programs import (
+    CITIES,
     COLUMNS,
     WRITES_ONLY,
     History,
     Program,
     Row,
     Rows,
-    State,
     Step,
     draw_programs,
 )
 from hudi_conformance.suite.support.programs.table_programs import Budget
 from hudi_conformance.suite.support.tables.archived_tables import archive_limits
+from hudi_conformance.suite.support.tables.metadata_tables import COMPACTED_AFTER, EVERY_INDEX
 from hudi_conformance.suite.support.tables.tables_under_services import instant_files, keep_commits, keep_versions
 from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_time
 
 #: No service runs by itself.
 BY_HAND = {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false", "hoodie.metadata.enable": "false"}
+#: A writer that maintains the metadata table, and compacts it often.
+METADATA = {**EVERY_INDEX, COMPACTED_AFTER: "2"}
 #: The number of programs drawn for an engine in this process, and for one whose steps take seconds.
 MANY, FEW = 20, 2
 
@@ -53,6 +59,18 @@ class ProgramRun:
     may_refuse: bool = False
     answered: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+    #: Whether a service ran after the last write, so that a rollback of the write may be refused.
+    served: bool = False
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options of writers."""
+        return {**BY_HAND, **self.more}
+
+    @property
+    def more(self) -> Mapping[str, str]:
+        """The options of writers and services that maintain the metadata table."""
+        return METADATA if self.program.metadata else {}
 
     def run(self) -> None:
         """Create the table, take every step, and ask for every state and window."""
@@ -73,12 +91,13 @@ class ProgramRun:
             case "clean by commits" | "clean by versions":
                 keep = keep_commits if step.does == "clean by commits" else keep_versions
                 self.may_refuse = True
-                self.engine.service(self.uri, "clean", options=keep(step.number))
+                self.serve("clean", keep(step.number))
             case "archive" | "archive, also beyond savepoints":
                 beyond = "false" if step.does == "archive" else "true"
                 self.may_refuse = True
-                limits = archive_limits(step.number + 1, step.number, **{"hoodie.archive.beyond.savepoint": beyond})
-                self.engine.service(self.uri, "archive", options=limits)
+                self.serve(
+                    "archive", archive_limits(step.number + 1, step.number, **{"hoodie.archive.beyond.savepoint": beyond})
+                )
             case "savepoint":
                 self.savepoint(step.number)
             case "delete savepoint":
@@ -86,9 +105,47 @@ class ProgramRun:
                     self.engine.service(self.uri, "savepoint", instant=self.savepoints.pop(0), options={"delete": "true"})
             case "compaction":
                 if self.program.type == "MERGE_ON_READ":
-                    self.engine.service(self.uri, "compaction", options={"hoodie.compact.inline.max.delta.commits": "1"})
+                    self.serve("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
             case "clustering":
-                self.engine.service(self.uri, "clustering")
+                self.serve("clustering", {})
+            case "rollback":
+                self.roll_back()
+            case "restore":
+                self.restore()
+            case "failed write":
+                crashed = begin_write(self.uri, list(self.history.new_rows(step.keys).values()))
+                self.engine.service(self.uri, "rollback", instant=crashed.instant, options=self.more)
+
+    def serve(self, service: Service, options: Mapping[str, str]) -> None:
+        """Run a service."""
+        self.engine.service(self.uri, service, options={**options, **self.more})
+        self.served = True
+
+    def roll_back(self) -> None:
+        """Roll back the newest write, unless it is the only one. After a service it may be refused."""
+        *before, newest = self.history.states
+        if len(before) < 2:
+            return
+        try:
+            self.engine.service(self.uri, "rollback", instant=newest.requested, options=self.more)
+        except (EngineError, Refused) as error:
+            assert self.served or newest.requested in self.savepoints, f"no rollback of {newest.requested}: {error}"
+        else:
+            self.history.undo_after(before[-1].requested)
+            self.served = True
+
+    def restore(self) -> None:
+        """Restore the newest state with a savepoint."""
+        saved = [state.requested for state in self.history.states if state.requested in self.savepoints]
+        if not saved:
+            return
+        try:
+            self.engine.service(self.uri, "restore", instant=saved[-1], options=self.more)
+        except (EngineError, Refused) as error:
+            assert self.may_refuse, f"no restore of {saved[-1]}: {error}"
+        else:
+            self.history.undo_after(saved[-1])
+            self.served = True
 
     def write(self, step: Step) -> None:
         """Write, and add the state to the model."""
@@ -104,8 +161,9 @@ class ProgramRun:
         given = write_programs.as_arrow(list(rows))
         given = given.select(["id", "city"]) if step.does == "delete" else given
         after = self.history.rows_after(step)
-        instant = self.engine.write(self.uri, step.does, given, options=BY_HAND)  # type: ignore[arg-type]
-        self.history.states.append(State(instant, completion_time(self.uri, instant), after))
+        instant = self.engine.write(self.uri, step.does, given, options=self.options)  # type: ignore[arg-type]
+        self.history.add(instant, completion_time(self.uri, instant), after)
+        self.served = False
 
     def savepoint(self, back: int) -> None:
         """Protect the files of an active write; a savepoint of a state whose files may be gone may be refused."""
@@ -125,6 +183,8 @@ class ProgramRun:
         """Ask for the rows now, and for every past state and window that the engine can be asked for."""
         now, features = in_order(self.history.rows.values()), self.engine.hello.features
         assert in_order(self.engine.read(self.uri, Query(columns=COLUMNS)).to_pylist()) == now, "snapshot"
+        if self.program.metadata and "read.filter" in features:
+            self.check_filters()
         if "read.read-optimized" in features and self.program.type == "COPY_ON_WRITE":
             self.expect(Query("read-optimized", columns=COLUMNS), now)
         for state in self.history.states[1:]:
@@ -136,6 +196,16 @@ class ProgramRun:
                 self.expect(Query("incremental", None, *bounds, columns=COLUMNS), rows)
             if self.program.captures:
                 self.expect_changes(begin, end, Query("cdc", None, *bounds))
+
+    def check_filters(self) -> None:
+        """Ask for the row of each key, and for the rows since each write, which statistics and the record index narrow down."""
+        rows = self.history.rows
+        for key in CITIES:
+            found = self.engine.read(self.uri, Query(columns=COLUMNS, where=(("id", "=", key),))).to_pylist()
+            assert found == [row for row in rows.values() if row["id"] == key], f"the row of {key}"
+        for number in range(1, self.history.number):
+            found = self.engine.read(self.uri, Query(columns=COLUMNS, where=(("ts", ">=", number),))).to_pylist()
+            assert in_order(found) == in_order(row for row in rows.values() if row["ts"] >= number), f"rows since {number}"
 
     def expect(self, query: Query, rows: list[Row]) -> None:
         """Check that the answer has these rows, if there is one."""
@@ -176,6 +246,29 @@ def test_past_states_are_right_or_refused(engine: Client, new_uri: Callable[[], 
     """CLN-003: after any program of writes, cleans, savepoints, archiving and services, a snapshot has the rows of the model; a
     read as of each write, an incremental query and a change query have those of the model or are refused.
     """
+    check_programs(engine, new_uri, budget, draw_programs(engine.hello.features))
+
+
+@pytest.mark.needs(
+    "create", "write.upsert", "read.snapshot", "read.as-of", "read.projection", "service.rollback", "copy-on-write",
+    "merge.commit-time", "partition.plain",
+)  # fmt: skip
+@pytest.mark.requirements("TL-019", "TL-023")
+@pytest.mark.long
+def test_writes_that_are_rolled_back_leave_no_row(engine: Client, new_uri: Callable[[], str], budget: Budget) -> None:
+    """TL-019: after any program of writes, rollbacks, restores, failed writes and services, with and without metadata table, no
+    query has a row of a write that was rolled back, and each has all rows of the others, or is refused.
+    """
+    check_programs(engine, new_uri, budget, draw_programs(engine.hello.features, rolls_back=True))
+
+
+def check_programs(
+    engine: Client,
+    new_uri: Callable[[], str],
+    budget: Budget,
+    programs: st.SearchStrategy[Program],
+) -> None:
+    """Run drawn programs, and check that queries of past states are answered at all."""
     answered, refused = Counter[str](), Counter[str]()
 
     def check(program: Program) -> None:
@@ -188,8 +281,6 @@ def test_past_states_are_right_or_refused(engine: Client, new_uri: Callable[[], 
         refused.update(driven.refused)
 
     in_process = find(engine.name).factory is not None
-    check_for_all(
-        budget(MANY, FEW, engine), example(WRITES_ONLY)(check), draw_programs(engine.hello.features), shrinks=in_process
-    )
+    check_for_all(budget(MANY, FEW, engine), example(WRITES_ONLY)(check), programs, shrinks=in_process)
     asked = {kind for kind in ("as-of", "incremental") if f"read.{kind}" in engine.hello.features}
     assert all(answered[kind] > 0 for kind in asked), f"answered {answered}, refused {refused}"

@@ -5,12 +5,14 @@ import json
 import pytest
 
 from hudi_conformance.contract.client import Client
+from hudi_conformance.engines.registry import connect
 from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
     CHANGES,
     COMPACTED_AFTER,
+    EVERY_INDEX,
     INDEXED,
     INSERTS,
     KEEPS,
@@ -19,6 +21,7 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     WRITES,
     IndexedTable,
     completion_times,
+    rename_builds,
     values_where,
 )
 from hudi_conformance.suite.support.tables.stored_blocks import SCHEMA, parse_blocks
@@ -206,3 +209,42 @@ def test_records_of_the_metadata_table_have_the_name_of_its_schema(engine: Clien
     assert {(found.get("namespace"), found["name"]) for found in schemas} == {
         ("org.apache.hudi.avro.model", "HoodieMetadataRecord")
     }
+
+
+def upgraded_table(uri: str, type: Type) -> IndexedTable:
+    """Return a table of the reference whose indexes were built by a writer of version 6, as an upgrade keeps them."""
+    with connect("reference") as writer:
+        table = IndexedTable(writer, uri, type).write(*INSERTS).write(*CHANGES, options=EVERY_INDEX)
+    rename_builds(table.folder, table.times[1])
+    return table
+
+
+@pytest.mark.needs("read.snapshot", "read.filter", "read.projection", "merge-on-read", "merge.event-time", "partition.plain")
+@BOTH_TYPES
+@pytest.mark.requirements("COMPAT-003", "MDT-002")
+def test_builds_of_version_6_are_read(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """COMPAT-003: writers of version 6 gave the build of an index the time of a write and three digits. Upgraded tables keep
+    these times in the timeline and in the names of files of the metadata table, and are read.
+    """
+    table = upgraded_table(new_uri(), type)
+    assert values_where(engine, table.uri) == ["a", "c", "d", "e", "n"]
+    assert values_where(engine, table.uri, ("id", "=", "a")) == ["a"]
+    assert values_where(engine, table.uri, ("ts", ">", 20)) == ["a"]
+    assert values_where(engine, table.uri, ("ts", "<=", 5)) == ["e", "n"]
+
+
+@pytest.mark.needs(*WRITES, "read.filter", "read.projection", "merge-on-read")
+@BOTH_TYPES
+@pytest.mark.requirements("COMPAT-003", "MDT-002")
+def test_builds_of_version_6_are_written_on(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """COMPAT-003: writers go on with indexes that were built at version 6: they match the table, also after services of the
+    metadata table.
+    """
+    table = upgraded_table(new_uri(), type)
+    table.engine, table.settings = engine, {**EVERY_INDEX, COMPACTED_AFTER: "2"}
+    for number in range(3):
+        table.write(Step("upsert", (row("a", 50 + number, "again"), row(f"new {number}", 7, "x", "lima")))).check(
+            f"write {number}"
+        )
+    assert values_where(engine, table.uri, ("ts", ">", 40)) == ["a"]
+    assert values_where(engine, table.uri, ("ts", "=", 7)) == ["new 0", "new 1", "new 2"]

@@ -244,6 +244,23 @@ def test_replaced_groups_are_cleaned_by_versions(engine: Client, new_uri: Callab
 
 
 @CLEANS
+@pytest.mark.needs("write.delete-partition", "read.as-of", "service.savepoint")
+@pytest.mark.parametrize("policy", ["commits", "versions"])
+@pytest.mark.requirements("TL-021")
+def test_a_savepoint_keeps_files_of_a_deleted_partition(engine: Client, new_uri: Callable[[], str], policy: str) -> None:
+    """TL-021: a partition is deleted after a savepoint. Of its files only those of the savepoint have to stay; a clean
+    keeps them, and the savepointed rows can be read.
+    """
+    table = create_updated_table(engine, new_uri(), 2)
+    engine.service(table.uri, "savepoint", instant=table.instants[1])
+    engine.write(table.uri, "delete_partition", as_arrow([row("any", 0, "", "rio")]))
+    for number in range(2):
+        engine.write(table.uri, "upsert", as_arrow([row("a", 60 + number, "later")]))
+    engine.service(table.uri, "clean", options=keep_commits(1) if policy == "commits" else keep_versions(1))
+    assert read_as_of(engine, table.uri, table.instants[1]) == table.rows[1]
+
+
+@CLEANS
 @pytest.mark.needs("read.as-of", "service.savepoint")
 @pytest.mark.requirements("TL-021", "TL-041", "CLN-002")
 def test_a_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], str]) -> None:

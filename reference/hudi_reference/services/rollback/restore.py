@@ -40,7 +40,7 @@ from hudi_reference.services.rollback.rollback import (
 )
 from hudi_reference.timeline.active import Timeline, completion_order
 from hudi_reference.timeline.instants.instant import Instant
-from hudi_reference.timeline.instants.states import State
+from hudi_reference.timeline.instants.states import COMMITS, State
 from hudi_reference.write.preconditions import check_indexes_maintained
 
 
@@ -97,12 +97,25 @@ def plan_restore(table: Table, instant: str) -> RestorePlan:
     commit = next((found for found in timeline.commits if found.requested == instant), None)
     if commit is None:
         raise CannotUndo("no completed commit on the active timeline", rule="TL-023", found=instant)
+    _check_later_active(timeline, commit)
     later = sorted(_writes_to_roll_back(table, timeline, commit), key=completion_order, reverse=True)
     check_not_savepointed(timeline, later)
     for found in later:
         check_own_files(table, found)
     check_state_complete(table, timeline, later)
     return RestorePlan(instant, tuple((found.requested, found.action) for found in later))
+
+
+def _check_later_active(timeline: Timeline, commit: Instant) -> None:
+    """Raises CannotUndo if a write after the commit is archived: its files would stay, and with them its rows."""
+    completion, active = commit.completion or commit.requested, {found.identity for found in timeline.instants}
+    for found in timeline.archived.completed(completion):
+        if found.action in COMMITS and found.identity not in active and (found.completion or found.requested) > completion:
+            raise CannotUndo(
+                "a later write is archived, and cannot be rolled back", rule="TL-023",
+                expected="all writes after the savepoint on the active timeline", found=found.requested,
+                remedy="read the table as of the savepoint, and write these rows",
+            )  # fmt: skip
 
 
 def files_of_restore(table: Table, plan: RestorePlan) -> tuple[str, ...]:

@@ -15,6 +15,9 @@ from hudi_reference.timeline.instants.states import ACTIONS, EXTENSIONS, State
 
 #: Old releases have seconds (14 digits), others milliseconds (17 digits).
 _TIME_LENGTHS = (14, 17)
+#: A metadata table of version 6 appended three digits to the time of a write for the builds and services that it began with it,
+#: and Apache Hudi keeps such times in an upgrade.
+_REQUESTED_LENGTHS = (*_TIME_LENGTHS, 20)
 
 
 @implements("TL-004", "TL-025", "TL-034", "TT-001")
@@ -79,7 +82,7 @@ def instant_name_parts(name: str) -> Parts | None:
     if known is None or not times.isascii() or not requested.isdigit() or (divider and not completion.isdigit()):
         return None
     action, state = known
-    if len(requested) not in _TIME_LENGTHS:
+    if len(requested) not in _REQUESTED_LENGTHS:
         raise _wrong_length(name, "requested", requested, "TL-027" if state < _COMPLETED else "TL-031")
     if state is not _COMPLETED:
         if divider:

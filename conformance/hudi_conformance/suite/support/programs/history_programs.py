@@ -1,4 +1,4 @@
-"""Programs of writes, cleans, savepoints, archiving and services, with a model of every state that the writes left.
+"""Programs of writes, services and rollbacks, with a model of every state that the writes left.
 
 The model is plain Python and imports nothing of the project: a state is a dictionary of rows.
 """
@@ -16,7 +16,8 @@ Rows = Mapping[str, Row]
 Type = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 Action = Literal[
     "upsert", "delete", "insert_overwrite", "delete_partition", "clean by commits", "clean by versions", "archive",
-    "archive, also beyond savepoints", "savepoint", "delete savepoint", "compaction", "clustering",
+    "archive, also beyond savepoints", "savepoint", "delete savepoint", "compaction", "clustering", "rollback", "restore",
+    "failed write",
 ]  # fmt: skip
 #: The partition of each key, so that no record moves.
 CITIES = {"a": "oslo", "b": "oslo", "c": "rio", "d": "rio", "e": "oslo", "f": "rio"}
@@ -35,11 +36,21 @@ STEPS: Mapping[Action, tuple[int, tuple[str, ...]]] = {
     "compaction": (1, ("service.compaction", "merge-on-read")),
     "clustering": (1, ("service.clustering",)),
 }
+#: The further steps of programs that undo writes.
+ROLLBACKS: Mapping[Action, tuple[int, tuple[str, ...]]] = {
+    "rollback": (3, ("service.rollback",)),
+    "restore": (2, ("service.savepoint", "service.restore")),
+    "failed write": (2, ("service.rollback",)),
+}
 #: Of what a program begins with and ends with: the faults need a state that a savepoint kept, and a later one that was cleaned
 #: and archived.
 FIRST: tuple[Action, ...] = ("upsert", "upsert", "savepoint")
 LAST: tuple[tuple[Action, ...], ...] = (
     (), ("clean by commits", "archive, also beyond savepoints"), ("clean by versions", "archive, also beyond savepoints"),
+)  # fmt: skip
+#: What programs with rollbacks end with: the state to go back to may be cleaned, and writes after it archived.
+ROLLED_BACK: tuple[tuple[Action, ...], ...] = (
+    (), ("clean by versions", "rollback"), ("archive, also beyond savepoints", "upsert", "restore"),
 )  # fmt: skip
 
 
@@ -69,29 +80,32 @@ class Program:
     type: Type
     captures: str | None
     steps: tuple[Step, ...]
+    #: Whether writers maintain the metadata table, with statistics and a record index.
+    metadata: bool = False
 
 
-def draw_programs(features: frozenset[str]) -> st.SearchStrategy[Program]:
-    """Draw programs of the steps that an engine with these features offers.
+def draw_programs(features: frozenset[str], rolls_back: bool = False) -> st.SearchStrategy[Program]:
+    """Draw programs of the steps that an engine with these features offers, with those that undo writes or without them.
 
     A seed chooses all steps: hypothesis makes many drawn lists of steps by repeating parts of others, and such programs reach
     few further states. The shortest beginning of a program that fails is searched all the same.
     """
-    return st.builds(lambda seed, length: _program(features, seed, length), st.integers(0, 2**20), st.integers(8, 16))
+    seeds, lengths = st.integers(0, 2**20), st.integers(8, 16)
+    return st.builds(lambda seed, length: _program(features, seed, length, rolls_back), seeds, lengths)
 
 
-def _program(features: frozenset[str], seed: int, length: int) -> Program:
-    random = Random(seed)
-    offered = {does: often for does, (often, needs) in STEPS.items() if features.issuperset(needs)}
+def _program(features: frozenset[str], seed: int, length: int, rolls_back: bool) -> Program:
+    random, choice = Random(seed), {**STEPS, **ROLLBACKS} if rolls_back else STEPS
+    offered = {does: often for does, (often, needs) in choice.items() if features.issuperset(needs)}
     types: tuple[Type, ...] = ("COPY_ON_WRITE", "MERGE_ON_READ") if "merge-on-read" in features else ("COPY_ON_WRITE",)
     modes = ("OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER") if "read.cdc" in features else ()
     type, captures = random.choice(types), random.choice((None, *modes))
-    last = [does for does in random.choice(LAST) if does in offered]
+    last = [does for does in random.choice(ROLLED_BACK if rolls_back else LAST) if does in offered]
     first = [random.choice([does for does in FIRST if does in offered]) for _ in range(4)]
     further = random.choices(list(offered), list(offered.values()), k=length - 4)
     steps = (Step(does, tuple(random.sample(sorted(CITIES), random.randint(1, 2))), random.randint(1, 3))
              for does in (*first, *further, *last))  # fmt: skip
-    return Program(type, captures, tuple(steps))
+    return Program(type, captures, tuple(steps), rolls_back and "write.metadata-table" in features and seed % 3 > 0)
 
 
 #: A program after which every state can be read.
@@ -105,18 +119,17 @@ class State:
     requested: str
     completion: str
     rows: Rows
+    #: The number of the write.
+    number: int
 
 
 @dataclass
 class History:
-    """Every state of a table. A row was written by the write whose number it has as `ts`."""
+    """Every state of a table. A row was written by the write whose number it has as `ts`; a number is used once."""
 
-    states: list[State] = field(default_factory=lambda: [State("", "", {})])
-
-    @property
-    def number(self) -> int:
-        """The number of the next write."""
-        return len(self.states)
+    states: list[State] = field(default_factory=lambda: [State("", "", {}, 0)])
+    #: The number of the next write.
+    number: int = 1
 
     @property
     def rows(self) -> Rows:
@@ -137,6 +150,16 @@ class History:
         others = {key: row for key, row in self.rows.items() if row["city"] != step.city}
         return {**others, **self.new_rows(step.keys_of_city)} if step.does == "insert_overwrite" else others
 
+    def add(self, requested: str, completion: str, rows: Rows) -> None:
+        """Add the state that a write left."""
+        self.states.append(State(requested, completion, rows, self.number))
+        self.number += 1
+
+    def undo_after(self, requested: str) -> None:
+        """Remove the states after that of a write."""
+        last = next(place for place, state in enumerate(self.states) if state.requested == requested)
+        del self.states[last + 1 :]
+
     def windows(self) -> Iterator[tuple[int, int]]:
         """Yield windows as numbers of states: to each state from one long before and from the one before."""
         for end in range(1, len(self.states)):
@@ -144,7 +167,7 @@ class History:
 
     def changed(self, begin: int, end: int) -> list[Row]:
         """Return the rows of the state `end` that a write after the state `begin` wrote."""
-        return [row for row in self.states[end].rows.values() if row["ts"] > begin]
+        return [row for row in self.states[end].rows.values() if row["ts"] > self.states[begin].number]
 
     def replay(self, begin: int, changes: Sequence[Mapping[str, Any]]) -> Rows:
         """Apply the changes of a window to the state at its beginning.

@@ -1,10 +1,13 @@
 """Tables with a metadata table, and its expected content, derived from storage and from plain queries alone."""
 
+import io
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import fastavro
 import pytest
 
 from hudi_conformance.contract import Query
@@ -21,6 +24,7 @@ from hudi_reference.layout.properties import read_properties
 from hudi_reference.metadata.keys import ALL_PARTITIONS, bloom_filters_key
 from hudi_reference.metadata.records import BloomFilter, FileList, MetadataRecord, PartitionList, RecordLocation
 from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.metadata.writer import first_log_file
 from hudi_reference.storage import LocalStorage
 
 WRITES = ("create", "write.insert", "write.upsert", "write.delete", "partition.plain", "read.snapshot", "read.meta-columns",
@@ -211,3 +215,26 @@ def completion_times(folder: Path) -> dict[str, str]:
     """Return completion times of the writes on a timeline, by requested time."""
     names = (path.name for path in (folder / ".hoodie" / "timeline").glob("*_*.*commit"))
     return {name[:17]: name[18:35] for name in names}
+
+
+def rename_builds(folder: Path, write: str) -> None:
+    """Give the builds of indexes the times that a writer of version 6 gave them: that of a write, and three digits.
+
+    An upgrade of Apache Hudi keeps them. The build of the listing of files keeps its time, as in a table that had it from the
+    first write on.
+    """
+    home = folder / ".hoodie" / "metadata"
+    for number in (1, 2, 3, 4):
+        old, new = f"{number:017}", f"{write}{9 + number:03}"
+        for file in (*home.glob(f".hoodie/timeline/{old}*"), *home.glob(f"*/*_{old}.*")):
+            renamed = file.rename(file.with_name(file.name.replace(old, new)))
+            if ".log." in renamed.name:  # without records: it makes the file group
+                renamed.write_bytes(first_log_file(new))
+        (completed,) = home.glob(f".hoodie/timeline/{new}_*")
+        reader, changed = fastavro.reader(io.BytesIO(completed.read_bytes())), io.BytesIO()
+        assert reader.writer_schema is not None
+        (commit,) = (json.loads(json.dumps(one).replace(old, new)) for one in reader)
+        for stat in (one for stats in commit["partitionToWriteStats"].values() for one in stats):
+            stat["totalWriteBytes"] = stat["fileSizeInBytes"] = (home / stat["path"]).stat().st_size
+        fastavro.writer(changed, reader.writer_schema, [commit])
+        completed.write_bytes(changed.getvalue())
