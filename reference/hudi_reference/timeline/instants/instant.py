@@ -15,8 +15,8 @@ from hudi_reference.timeline.instants.states import ACTIONS, EXTENSIONS, State
 
 #: Old releases have seconds (14 digits), others milliseconds (17 digits).
 _TIME_LENGTHS = (14, 17)
-#: ER-214: a metadata table of version 6 appended three digits to the time of a write for the builds and services that it began with it,
-#: and Apache Hudi keeps such times in an upgrade.
+#: ER-214: a metadata table of version 6 appended three digits to the time of a write for the builds that it began with it, and
+#: Apache Hudi keeps such times in an upgrade.
 _REQUESTED_LENGTHS = (*_TIME_LENGTHS, 20)
 
 
