@@ -414,3 +414,5 @@ def test_a_plan_is_due_after_the_configured_commits(engine: Client, new_uri: New
     assert table.try_plan(on) is None
     table.add_groups_of_sizes(10, city="quito")
     assert len(table.plan(on).files) == 4
+    table.add_groups_of_sizes(10, city="cusco")
+    assert table.try_plan(two) is None
