@@ -184,9 +184,9 @@ class Rules:
 class Record:
     """The state of one key in one partition.
 
-    `rows` is what a snapshot returns: at most one row, unless inserts, which do not look up keys, added more. `base` are
-    the rows in base files. `tombstone` is the ordering value of the flagged delete that removed the row, while it is
-    remembered.
+    `rows` is what a snapshot returns: at most one row, unless inserts, which do not look up keys, added more. Changes are
+    merged into the first of these (ER-216). `base` are the rows in base files. `tombstone` is the ordering value of the flagged
+    delete that removed the row, while it is remembered.
     """
 
     rows: list[Row] = field(default_factory=list)
@@ -212,12 +212,12 @@ class Record:
             self._replace(version, rules)
 
     def update(self, version: Row, rules: Rules) -> None:
-        """Merge `version`, which has some columns: they replace those of each row that it may replace."""
-        self.rows = [{**row, **version} if rules.replaces(version, row) else row for row in self.rows]
+        """Merge `version`, which has some columns: they replace those of the first row, if it may replace them."""
+        self.rows[:1] = [{**row, **version} if rules.replaces(version, row) else row for row in self.rows[:1]]
 
     def delete(self) -> None:
-        """Delete by key: all earlier versions are removed, regardless of ordering values."""
-        self.rows = []
+        """Delete by key: the earlier versions of the first row are removed, regardless of ordering values."""
+        self.rows = self.rows[1:]
         self.tombstone = None
 
     def compact(self) -> None:
@@ -229,14 +229,14 @@ class Record:
         if self.tombstone is not None and not rules.wins_by_ordering(rules.ordering_of(version), self.tombstone):
             return
         self.tombstone = None
-        self.rows = [rules.merge_rows(version, row) for row in self.rows] or [version]
+        self.rows[:1] = [rules.merge_rows(version, row) for row in self.rows[:1]] or [version]
 
     def _delete_flagged(self, version: Row, rules: Rules) -> None:
         own = rules.ordering_of(version)
         if self.tombstone is not None:
             self.tombstone = own if rules.wins_by_ordering(own, self.tombstone) else self.tombstone
         elif self.rows:
-            self.rows = [row for row in self.rows if not rules.removes(version, row)]
+            self.rows[:1] = [row for row in self.rows[:1] if not rules.removes(version, row)]
             self.tombstone = own if rules.keeps_tombstones and not self.rows else None
 
 

@@ -131,9 +131,22 @@ class Changes:
             return self.record_positions[number]
         return batch.column(KEY).to_pylist() if isinstance(batch, pa.Table) else [delete.key for delete in batch]
 
-    def identities_of(self, base: pa.Table) -> Iterable[Identity]:
-        """The same for the rows of the base file."""
-        return base.column(KEY).to_pylist() if self.record_positions is None else range(base.num_rows)
+    def identities_of(self, base: pa.Table) -> Iterable[Identity | None]:
+        """The same for the rows of the base file; None for rows that no entry changes.
+
+        A key may occur several times in the base file, because inserts do not look up keys. Entries that name no position
+        change the first of these rows.
+        """
+        return _first_occurrences(base.column(KEY).to_pylist()) if self.record_positions is None else range(base.num_rows)
+
+
+@implements("RDR-016")
+def _first_occurrences(keys: Iterable[str]) -> Iterator[str | None]:
+    """The keys; None for those that came before. ER-216: changes are merged into the first row of a key, not into each."""
+    seen: set[str] = set()
+    for key in keys:
+        yield None if key in seen else key
+        seen.add(key)
 
 
 def keys_of(batch: pa.Table | Sequence[Delete]) -> pa.Array:

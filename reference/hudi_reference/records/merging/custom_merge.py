@@ -41,13 +41,13 @@ def merge_records(base: pa.Table, changes: Changes, merging: Merging) -> tuple[l
     kept: list[int] = []
     results: list[BufferedRecord] = []
     in_base: set[Identity] = set()
-    stored = _Rows(base, merging)
-    for place, identity in enumerate(changes.identities_of(base)):
-        if identity not in histories:
+    rows = _Rows(base, merging)
+    for place, stored in enumerate(changes.identities_of(base)):
+        if stored is None or stored not in histories:
             kept.append(place)
             continue
-        in_base.add(identity)
-        results.append(fold([stored.version(place, Operation.INSERT), *histories[identity]]))
+        in_base.add(stored)
+        results.append(fold([rows.version(place, Operation.INSERT), *histories[stored]]))
     results += [fold(history) for identity, history in histories.items() if identity not in in_base]
     return kept, results
 

@@ -44,9 +44,6 @@ def merge_changes(base: pa.Table, changes: Changes, merging: Merging) -> pa.Tabl
 def select(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array]:
     """Which base rows are kept and which rows of the changes win.
 
-    A key may occur several times in the base file, because inserts do not look up keys. Its changes are merged into each of
-    these rows, unless they name the row by its position.
-
     Returns:
         Positions of rows in `base`, and positions of rows in `changes.rows`.
     """
@@ -58,13 +55,13 @@ def select(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array
     winners: list[Version | None] = []
     in_base: set[Identity] = set()
     values = orderings_of(base, ordering)
-    for row, key in enumerate(changes.identities_of(base)):
-        if key not in versions:
+    for row, identity in enumerate(changes.identities_of(base)):
+        if identity is None or identity not in versions:
             kept.append(row)
             continue
-        in_base.add(key)
+        in_base.add(identity)
         stored = Version(Kind.ROW, values[row], row)
-        winner = fold([stored, *versions[key]], mode)
+        winner = fold([stored, *versions[identity]], mode)
         if winner is stored:
             kept.append(row)
         else:

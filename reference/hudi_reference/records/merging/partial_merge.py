@@ -42,13 +42,13 @@ def merge_partial_blocks(base: pa.Table, changes: Changes, merging: Merging) -> 
     kept: list[int] = []
     merged: list[Columns] = []
     in_base: set[Identity] = set()
-    for row, (identity, value) in enumerate(zip(changes.identities_of(base), orderings_of(base, used), strict=True)):
-        if identity not in histories:
+    for row, (stored, value) in enumerate(zip(changes.identities_of(base), orderings_of(base, used), strict=True)):
+        if stored is None or stored not in histories:
             kept.append(row)
             continue
-        in_base.add(identity)
+        in_base.add(stored)
         whole = Columns(Version(Kind.ROW, value, row), dict.fromkeys(base.column_names, row))
-        merged.append(_fold([whole, *histories[identity]], mode))
+        merged.append(_fold([whole, *histories[stored]], mode))
     merged += [_fold(history, mode) for identity, history in histories.items() if identity not in in_base]
     return pa.concat_tables([base.take(pa.array(kept, pa.int64())), _rows(pa.concat_tables([base, changes.rows]), merged)])
 

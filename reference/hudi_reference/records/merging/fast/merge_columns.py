@@ -53,7 +53,7 @@ def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tup
 def _number_keys(base: pa.Table, changes: Changes) -> tuple[Integers, Integers, int]:
     """A number for each key: those of the base rows, those of the log entries, and how many numbers there are.
 
-    The last number is that of base rows without a log entry.
+    The last number is that of base rows that no log entry changes.
     """
     if changes.record_positions is not None:
         places = np.concatenate([np.asarray(found, np.int64) for found in changes.record_positions])
@@ -62,7 +62,11 @@ def _number_keys(base: pa.Table, changes: Changes) -> tuple[Integers, Integers, 
     codes = keys.dictionary_encode()
     of_base = pc.index_in(base.column(KEY), value_set=codes.dictionary)
     none = len(codes.dictionary)
-    return pc.fill_null(of_base, none).to_numpy().astype(np.int64), codes.indices.to_numpy().astype(np.int64), none + 1
+    of_base = pc.fill_null(of_base, none).to_numpy().astype(np.int64)
+    rows, first = np.arange(base.num_rows), np.zeros(none + 1, np.int64)
+    first[of_base[::-1]] = rows[::-1]  # the last of several assignments, that of the first row, is kept
+    of_base[first[of_base] != rows] = none
+    return of_base, codes.indices.to_numpy().astype(np.int64), none + 1
 
 
 def _key_deletes(changes: Changes) -> Flags:
