@@ -9,13 +9,14 @@ import json
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Literal
 
 import fastavro
 import pyarrow as pa
 import pyarrow.types as pt
 
+from hudi_reference.caching import cached_property
 from hudi_reference.schema.avro import AvroSchema, ParsedSchema
 from hudi_reference.schema.avro_validation import Data, check_of
 
