@@ -268,7 +268,7 @@ class _Write:
             found = rows.mapInArrow(lambda given: run(task, given), spark_schema(STATS)).collect()
         commit.stats.extend(sorted((pickle.loads(row[0]) for row in found), key=lambda stat: stat.path))
         remove_failed_attempts(commit)
-        return commit.complete(self.view.schema)
+        return commit.complete(self.view.schema, self.view.version_entry(self.table.properties, commit.requested))
 
 
 def remove_failed_attempts(commit: Commit) -> None:

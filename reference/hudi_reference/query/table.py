@@ -29,7 +29,7 @@ from hudi_reference.query.pruning.partition_pruning import prune_partitions
 from hudi_reference.query.pruning.predicates import Comparison, compare, matching_rows
 from hudi_reference.query.pruning.table_indexes import Filter, OpenIndexes, TableIndexes, no_indexes
 from hudi_reference.query.retention import check_begun, check_retained, check_whole, deleted_files
-from hudi_reference.query.schema_history import field_id_mapping, read_schema_versions
+from hudi_reference.query.schema_history import carried_versions, field_id_mapping, read_schema_versions, version_entry
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.write_hooks import NO_HOOKS, WriteHooks
 from hudi_reference.records.mergers.merger import RecordMerger
@@ -46,6 +46,8 @@ from hudi_reference.schema.avro import (
 from hudi_reference.schema.field_ids import FieldIdMapping
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
+from hudi_reference.timeline.contents.metadata import CommitMetadata
+from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.time_parsing import instant_of
 
 #: The schema of a table without a schema and without rows.
@@ -63,6 +65,17 @@ class View:
     by_id: FieldIdMapping | None = None
     #: The indexes that a query may use; None if there are none.
     indexes: TableIndexes | None = None
+
+    @implements("LF-038")
+    def version_entry(self, properties: TableProperties, requested: str) -> dict[str, str]:
+        """What a write of that requested time, or the execution of a plan, adds to its metadata: see `version_entry`."""
+        commits = self.commits_before(requested)
+        return version_entry(commits, schema_of(commits, properties) or self.schema, self.schema, requested)
+
+    def commits_before(self, requested: str | None) -> dict[Instant, CommitMetadata]:
+        """The completed writes that were requested earlier; all for None."""
+        known = self.groups.commits.items()
+        return {one: commit for one, commit in known if requested is None or one.requested < requested}
 
     def reader(self, table: "Table") -> SliceReader:
         """The reader of this view's slices."""
@@ -151,8 +164,21 @@ class Table:
         schema = schema_of(groups.commits, self.properties) or self._schema_of_a_base_file(groups)
         if schema is None:  # no write had completed then: the columns are the present ones
             schema = EMPTY_SCHEMA if as_of is None else self.view().schema
-        by_id = field_id_mapping(read_schema_versions(self.storage, whole), groups) if self.schema_on_read else None
+        by_id = field_id_mapping(read_schema_versions(self.storage, whole), groups.commits) if self.schema_on_read else None
         return View(timeline, groups, schema, by_id, None if listing is None else listing.indexes)
+
+    @implements("LF-038")
+    def view_for_write(self, requested: str | None = None) -> View:
+        """The table as a write sees it: columns have the ids of the schema history, if a write on the active timeline has them.
+
+        `requested` is the time of a planned action: files of that time must have the names that columns had then.
+        """
+        view = self.view()
+        if not carried_versions(view.groups.commits):
+            return view
+        known = view.commits_before(requested)
+        by_id = field_id_mapping(read_schema_versions(self.storage, view.timeline), known)
+        return replace(view, schema=schema_of(known, self.properties) or view.schema, by_id=by_id)
 
     def _listing(self, timeline: Timeline, where: Sequence[Comparison]) -> QueryListing:
         """The listing of the partitions that a filter needs."""

@@ -12,6 +12,7 @@ from hudi_reference.errors import HeartbeatLost, StorageFault, WriteConflict
 from hudi_reference.layout.names import join_path
 from hudi_reference.layout.partitions import mark_partition
 from hudi_reference.query.file_groups import GroupId
+from hudi_reference.query.schema_history import store_version
 from hudi_reference.query.table import Table
 from hudi_reference.records.keys.bucket_hash import bucket_prefix
 from hudi_reference.requirement import implements
@@ -100,11 +101,12 @@ class Commit:
             raise
 
     @implements("TL-036", "OCC-004", "OCC-023", "S3-006")
-    def complete(self, schema: AvroSchema) -> str:
+    def complete(self, schema: AvroSchema, version: Mapping[str, str] | None = None) -> str:
         """Publish the completed instant. The completed file is created last: before that, readers see nothing of the write.
 
         Args:
             schema: the Avro schema of the table after the write, without meta columns.
+            version: the entry of the metadata with the version of the schema history, if the table has one.
 
         Returns:
             The requested time of the write.
@@ -113,7 +115,9 @@ class Commit:
             WriteConflict: a concurrent action conflicts with this one. Then no part of the write is visible.
         """
         table, inflight = self.table, Instant(self.requested, self.action, State.INFLIGHT)
-        marker, extra = table.ids.sync_marker(), extra_metadata(table.options)
+        version = dict(version or {})
+        store_version(table.storage, self.base_timeline, version, self.requested)
+        marker, extra = table.ids.sync_marker(), extra_metadata(table.options) | version
         content = write_commit_metadata(self.operation, self.stats, schema, marker, self.replaced, extra)
         present: list[Timeline] = []
 

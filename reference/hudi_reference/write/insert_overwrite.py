@@ -32,11 +32,11 @@ def delete_partitions(table: Table, paths: Iterable[str]) -> str:
     chosen = sorted({require_inside_table(path) for path in paths})
 
     def attempt() -> str:
-        view = table.view()
+        view = table.view_for_write()
         commit = begin_write(table, DELETE_PARTITION, view.timeline, (), view.groups.slices_in(chosen))
         empty: dict[str, list[str]] = {path: [] for path in chosen}
         commit.replaced = empty | dict(commit.replaced or {})
-        return commit.complete(view.schema)
+        return commit.complete(view.schema, view.version_entry(table.properties, commit.requested))
 
     return run_with_retries(table, attempt)
 

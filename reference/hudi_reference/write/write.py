@@ -105,7 +105,7 @@ def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: 
     _store_changes(writer, located)
     for partition, new in located.new:
         writer.add(partition, new, in_logs=new_keys_in_logs)
-    return commit.complete(context.view.schema)
+    return commit.complete(context.view.schema, context.view.version_entry(table.properties, commit.requested))
 
 
 @implements("TL-039")

@@ -49,7 +49,7 @@ class WriteContext:
 
         A table that has no schema yet, because it was created without one and no write has completed, gets that of the rows.
         """
-        view, options = table.view(), table.options
+        view, options = table.view_for_write(), table.options
         is_first = view.schema is EMPTY_SCHEMA and operation not in ("DELETE", PARTIAL_UPDATE)
         if is_first:
             view = replace(view, schema=without_columns(table.properties.name))

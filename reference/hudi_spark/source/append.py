@@ -34,10 +34,10 @@ class Appender(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark is not c
         check_write(table)
         context = WriteContext.for_operation(table, operation, incoming)
         check_placement(table, context.view.groups)
-        intake, self.schema = context.intake(), context.view.schema
+        intake, self.view = context.intake(), context.view
         intake.prepare(incoming.empty_table())
         commit = begin(table, operation, context.view.timeline)
-        self.task = FilesTask(commit, context.reader, with_meta_columns(self.schema), (), intake)
+        self.task = FilesTask(commit, context.reader, with_meta_columns(self.view.schema), (), intake)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """The rows of one task."""
@@ -49,4 +49,4 @@ class Appender(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark is not c
         written = [stat for message in messages if isinstance(message, _Written) for stat in message.stats]
         commit.stats.extend(sorted(written, key=lambda stat: stat.path))
         remove_failed_attempts(commit)
-        commit.complete(self.schema)
+        commit.complete(self.view.schema, self.view.version_entry(commit.table.properties, commit.requested))

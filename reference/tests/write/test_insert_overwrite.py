@@ -35,10 +35,10 @@ def meanwhile(table, monkeypatch, act):
     """Run another action after the next write stored its files and before it completes."""
     complete = Commit.complete
 
-    def later(commit, schema):
+    def later(commit, schema, version=None):
         monkeypatch.setattr(Commit, "complete", complete)
         act()
-        return complete(commit, schema)
+        return complete(commit, schema, version)
 
     monkeypatch.setattr(Commit, "complete", later)
     return table

@@ -5,7 +5,7 @@ stores it.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -16,62 +16,22 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.tables.metadata_tables import EVERY_INDEX
 from hudi_conformance.suite.support.tables.renamed_columns import (
-    AFTER,
     BEFORE,
+    CHANGES,
+    FIRST,
     GROWING,
+    Row,
     add_extra_metadata,
+    create_altered_table,
     nullable_text_schema,
+    read_rows,
     schema_version,
 )
 from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_time, table_folder
 from hudi_reference import create_table
-from hudi_reference.schema.avro import META_COLUMNS, arrow_schema
+from hudi_reference.schema.avro import arrow_schema
 
-Row = dict[str, str | None]
 NEEDS = ("read.snapshot", "read.by-id", "read.projection", "copy-on-write", "merge.commit-time", "partition.none")
-FIRST: list[Row] = [{"id": "1", "old": "a", "gone": "x"}, {"id": "2", "old": None, "gone": "y"}]
-SECOND: list[Row] = [{"id": "3", "new": "b", "old": "c"}]
-
-
-#: The rows that are written under each version, one commit each.
-CHANGES = ((BEFORE, FIRST), (AFTER, SECOND))
-
-
-def create_altered_table(
-    uri: str,
-    changes: Sequence[tuple[dict[str, int], list[Row]]] = CHANGES,
-    properties: Mapping[str, str] | None = None,
-    options: Mapping[str, str] = GROWING,
-    partition: Sequence[str] = (),
-) -> list[str]:
-    """Create a table whose columns were renamed, dropped and added between its commits; return the instants."""
-    table = create_table(
-        uri,
-        name="renamed",
-        schema=nullable_text_schema((*BEFORE, *partition)),
-        partition=partition,
-        record_key=("id",),
-        table_type="COPY_ON_WRITE",
-        options=options,
-        properties=properties,
-    )
-    instants = [table.upsert(pa.Table.from_pylist(rows)) for _, rows in changes]
-    versions = [schema_version(instant, ids) for instant, (ids, _) in zip(instants, changes, strict=True)]
-    meta = table_folder(uri) / ".hoodie"
-    for instant, (ids, _), known in list(zip(instants, changes, versions, strict=True))[1:]:
-        (file,) = (meta / "timeline").glob(f"{instant}_*.commit")
-        add_extra_metadata(
-            file, {"schema": json.dumps(nullable_text_schema((*META_COLUMNS, *ids))), "latest_schema": json.dumps(known)}
-        )
-    (meta / ".schema").mkdir()
-    (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
-    return instants
-
-
-def read_rows(engine: Client, uri: str, **query: Any) -> list[dict[str, Any]]:
-    """Return the rows of a query, by key."""
-    found = engine.read(uri, Query(**{"columns": tuple(AFTER), **query})).to_pylist()
-    return sorted(found, key=lambda row: str(row["id"]))
 
 
 @pytest.mark.needs(*NEEDS)

@@ -56,7 +56,7 @@ class Opened:
     def by_id(self) -> FieldIdMapping | None:
         """Matches columns by the field ids of the schema history; None if no statement changed the schema, or it is damaged."""
         try:
-            return field_id_mapping(read_schema_versions(self.storage, self.timeline), self.groups)
+            return field_id_mapping(read_schema_versions(self.storage, self.timeline), self.groups.commits)
         except HudiError:
             return None
 

@@ -132,12 +132,12 @@ class ClusteringExecution(PlanExecution):
     def work(self, record: Plan) -> Plan:
         """Store the new file groups. They depend on the plan and the table alone."""
         self._check_planned()
-        plan, view = parse_clustering_plan(record), self.table.view()
+        plan, view = parse_clustering_plan(record), self.table.view_for_write(self.requested)
         self.groups, self.base_timeline, self.schema = plan.groups, view.timeline, view.schema
         check_unchanged(view, plan.groups)
         rewriting = Rewriting(self.table, view, plan, self.requested)
         self.rewrite_all(rewriting)
-        return completed_record(self.stats, plan.groups, view.schema)
+        return completed_record(self.stats, plan.groups, view.schema, view.version_entry(self.table.properties, self.requested))
 
     def rewrite_all(self, rewriting: "Rewriting") -> None:
         """Store the files of all groups of the plan, and add their stats. Engines may distribute this."""
@@ -290,7 +290,10 @@ class Rewriting:
 
 
 @implements("CLU-039", "CLU-040", "CLU-041", "TL-009", "TL-010")
-def completed_record(stats: Sequence[WriteStat], groups: Sequence[InputGroup], schema: AvroSchema) -> dict[str, Any]:
-    """The metadata of a completed clustering: HoodieReplaceCommitMetadata."""
+def completed_record(
+    stats: Sequence[WriteStat], groups: Sequence[InputGroup], schema: AvroSchema, extra: Mapping[str, str]
+) -> dict[str, Any]:
+    """The metadata of a completed clustering, HoodieReplaceCommitMetadata; `extra` is stored beside the schema."""
     replaced = ids_by_partition(identity for group in groups for identity in group.members)
-    return commit_record("CLUSTER", stats, schema, replaced)
+    record = commit_record("CLUSTER", stats, schema, replaced)
+    return {**record, "extraMetadata": {**record["extraMetadata"], **extra}}

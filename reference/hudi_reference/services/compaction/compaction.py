@@ -163,13 +163,13 @@ class CompactionExecution(PlanExecution):
     @implements("CMP-001", "SVC-005")
     def work(self, plan: Plan) -> Plan:
         """Store the new files. Files that other executions of the plan stored are deleted."""
-        table, view, operations = self.table, self.table.view(), operations_in(plan)
+        table, view, operations = self.table, self.table.view_for_write(self.requested), operations_in(plan)
         compactor = self.compactor(view)
         stats = self.merge_all(compactor, operations)
         done = [(stat, one) for stat, one in zip(stats, operations, strict=True) if stat is not None]
         self.stats.extend(stat for stat, _ in done)
         remove_strays(table, self.requested, self.stats)
-        return completed_record(self.operation, done, view.schema)
+        return completed_record(self.operation, done, view.schema, view.version_entry(self.table.properties, self.requested))
 
     def merge_all(self, compactor: "Compactor", operations: Sequence[Operation]) -> Sequence[WriteStat | None]:
         """Store the new file of each operation; None for one that stores none. Engines may distribute this."""

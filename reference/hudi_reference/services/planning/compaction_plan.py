@@ -148,8 +148,10 @@ def files_of_instant(table: Table, requested: str) -> list[str]:
 
 
 @implements("TL-015", "TL-017")
-def completed_record(operation: str, stats: Iterable[tuple[WriteStat, Operation]], schema: AvroSchema) -> dict[str, Any]:
-    """The metadata of a completed compaction or log compaction: HoodieCommitMetadata."""
+def completed_record(
+    operation: str, stats: Iterable[tuple[WriteStat, Operation]], schema: AvroSchema, extra: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The metadata of a completed compaction or log compaction, HoodieCommitMetadata; `extra` is stored beside the schema."""
     partitions: dict[str, list[dict[str, Any]]] = {}
     for stat, planned in stats:
         record = {
@@ -162,7 +164,7 @@ def completed_record(operation: str, stats: Iterable[tuple[WriteStat, Operation]
     return {
         "partitionToWriteStats": partitions,
         "compacted": True,
-        "extraMetadata": {"schema": json.dumps(schema, separators=(",", ":"))},
+        "extraMetadata": {"schema": json.dumps(schema, separators=(",", ":")), **(extra or {})},
         "version": None,
         "operationType": operation,
     }
