@@ -273,6 +273,8 @@ def _change(draw: random.Random, record: Any, values: list[Any]) -> str:
         parent = parent[step]
     old = parent[place[-1]]
     how = draw.choice(("remove", "other", "other"))
+    if how == "remove" and not old:  # the default of the field says the same
+        raise NotPossible
     if how == "remove" and (isinstance(parent, list) or len(place) > 1):
         del parent[place[-1]]
     elif isinstance(old, bool):
@@ -314,11 +316,14 @@ def change_action(draw: random.Random, storage: MemoryStorage) -> Drawn:
     if not record:
         raise NotPossible
     place = _change(draw, record, sorted(set(_texts(record))))
+    before = read_action(storage.get(path), path, instant)
     try:
         is_json = storage.get(path).lstrip()[:1] == b"{"
         storage.put(path, json.dumps(record).encode() if is_json else write_action(instant, record, bytes(16)))
     except Exception:
         raise NotPossible from None
+    if read_action(storage.get(path), path, instant) == before:  # the default value was left out
+        raise NotPossible
     return Drawn("action", f"{path}: {place}")
 
 

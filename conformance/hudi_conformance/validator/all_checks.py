@@ -24,6 +24,8 @@ from hudi_conformance.validator.checks.deep.partition_entries import PARTITION_E
 from hudi_conformance.validator.checks.deep.unnamed_files import UNNAMED_FILES
 from hudi_conformance.validator.checks.finding import Check
 from hudi_conformance.validator.checks.writes import (
+    compacted_logs,
+    inflight_records,
     plans,
     removal_plans,
     removal_records,
@@ -51,6 +53,8 @@ CHEAP: tuple[Check, ...] = (
     *removal_records.CHECKS,
     *plans.CHECKS,
     *statistics.CHECKS,
+    *compacted_logs.CHECKS,
+    *inflight_records.CHECKS,
     *metadata_files.CHECKS,
     *log_files.CHECKS,
     *base_files.CHECKS,

@@ -279,7 +279,7 @@ ROLES = (
     Clause("a clustering that calls itself an overwrite", ("TL-043",), WRONG, _call("CLUSTER", "INSERT_OVERWRITE")),
     Clause("an overwrite that calls itself a clustering", ("TL-043",), WRONG, _call("INSERT_OVERWRITE", "CLUSTER")),
     Clause("a write without a schema", ("LF-038",), COSMETIC, _lose_schema),
-    Clause("partition columns that are said to be dropped", ("LAY-018",), WRONG, _drop_partition_columns),
+    Clause("partition columns that are said to be dropped", ("LAY-018",), COSMETIC, _drop_partition_columns),
     Clause("a key generator without partitions", ("PROP-001",), WRONG, _to_simple_keys),
     Clause(
         "meta columns that are said to be empty",

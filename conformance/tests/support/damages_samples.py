@@ -25,3 +25,7 @@ class Damage:
     def is_found(self, findings: Iterable[Finding]) -> bool:
         """Whether one of the findings has the rule, and the severity if there is one."""
         return any(one.rule == self.rule and self.severity in (None, one.severity) for one in findings)
+
+    def explains(self, rule: str, severity: str) -> bool:
+        """Whether other checks may report the rule. What a damaged write says of itself may contradict its statistics, too."""
+        return rule in (self.rule, *self.also) or (rule, severity) == ("TL-005", "cosmetic")

@@ -280,6 +280,21 @@ def test_an_empty_table_without_partition_columns_is_sound():
     assert t.validated(storage, CHEAP).findings == ()
 
 
+def test_upserts_may_store_partition_columns_that_inserts_dropped():
+    """Apache Hudi drops the columns in inserts alone; readers take the values from the folders."""
+    storage = t.copy_on_write()
+    t.change_properties(storage, {"hoodie.datasource.write.drop.partition.columns": "true"})
+    (partition,) = t.stored(storage).properties.fields("hoodie.table.partition.fields")
+
+    def drop(record):
+        schema = json.loads(record["extraMetadata"]["schema"])
+        schema["fields"] = [one for one in schema["fields"] if one["name"] != partition]
+        record["extraMetadata"]["schema"] = json.dumps(schema)
+
+    t.change_record(storage, t.completed(storage, "commit", 0), drop)
+    assert "LAY-018" not in t.rules_of(t.validated(storage, CHEAP).findings)
+
+
 def test_rows_that_an_insert_stored_twice_are_cosmetic_without_meta_columns():
     """Inserts do not look keys up; without meta columns nothing shows which write stored a row."""
     storage = t.inserted_twice(**{"hoodie.populate.meta.fields": "false"})

@@ -48,22 +48,37 @@ def _columns(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
 
 
 def _dropped_columns(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """LAY-018: a table whose files lack the partition columns lacks them in the schema of its writes, too.
+    """LAY-018: a table whose files lack the partition columns lacks them in the schemas of its writes, too.
 
-    The schema with which it was created has them.
+    The schema with which it was created has them. Upserts of Apache Hudi 1.0.2 and 1.2.0 store the columns all the same, with
+    the values of the folders; other values than those are possible only where a time is formatted.
     """
-    written = any(commit.schema for commit in table.commits.values())
-    if not table.properties.is_set(DROP_KEY) or not written or (schema := _schema(table)) is None:
+    texts = {commit.schema for commit in table.commits.values() if commit.schema}
+    if not table.properties.is_set(DROP_KEY) or not texts:
         return
     tally.looked("LAY-018")
-    stored = [one for one in table.properties.fields(PARTITION) if one in field_names(schema)]
-    if stored:
+    schemas = [schema for text in texts if (schema := _parsed(text)) is not None]
+    partition = table.properties.fields(PARTITION)
+    stored = [one for one in partition if all(one in field_names(schema) for schema in schemas)]
+    if stored and schemas:
         yield Finding(
-            "LAY-018", "wrong-answers", PROPERTIES_PATH,
+            "LAY-018", "cosmetic" if _has_plain_folders(table) else "wrong-answers", PROPERTIES_PATH,
             "Queries take the values of the columns from the names of folders, which may be other ones, or are refused.",
-            f"no column {stored[0]} in the schema of the writes", f"{DROP_KEY}={table.entries.get(DROP_KEY)}",
+            f"no column {stored[0]} in the schema of one write at least", f"{DROP_KEY}={table.entries.get(DROP_KEY)}",
             f"set {DROP_KEY} to false", key=DROP_KEY,
         )  # fmt: skip
+
+
+def _has_plain_folders(table: StoredTable) -> bool:
+    """Whether the names of folders are the values of the partition columns."""
+    return table.entries.get("hoodie.table.keygenerator.type") in ("SIMPLE", "COMPLEX")
+
+
+def _parsed(text: str) -> AvroSchema | None:
+    try:
+        return parse_schema(text, "")
+    except HudiError:
+        return None  # `actions.schemas` reports it
 
 
 def _schema(table: StoredTable) -> AvroSchema | None:

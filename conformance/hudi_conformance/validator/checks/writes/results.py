@@ -29,7 +29,7 @@ RESTORE = "restore the completed file from another copy of the table"
 def _clusterings(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """CLU-001: a clustering replaces exactly the file groups of its plan."""
     for instant, commit in table.commits.items():
-        plan = _plan(table, instant, "clustering")
+        plan = plan_of_service(table, instant, "clustering")
         if plan is None:
             continue
         tally.looked("CLU-001")
@@ -48,7 +48,7 @@ def _lost_clusterings(table: StoredTable, part: object, tally: Tally) -> Iterato
     """CLU-007: a clustering of base files with rows stores files. Log files may delete all rows."""
     rows = {stat.path: stat.writes or 0 for commit in table.owned.commits.values() for stat in commit.stats if not stat.is_log}
     for instant, commit in table.commits.items():
-        plan = _plan(table, instant, "clustering")
+        plan = plan_of_service(table, instant, "clustering")
         if plan is None or commit.operation != "CLUSTER":
             continue
         tally.looked("CLU-007")
@@ -66,7 +66,7 @@ def _replaced(commit: CommitMetadata) -> Iterator[GroupId]:
 def _compactions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """CMP-001: a compaction stores a base file in each file group of its plan."""
     for instant, commit in table.commits.items():
-        plan = _plan(table, instant, "compaction")
+        plan = plan_of_service(table, instant, "compaction")
         if plan is None or commit.operation != "COMPACT":
             continue
         tally.looked("CMP-001")
@@ -88,7 +88,7 @@ def _is_base_file(path: str) -> bool:
     return isinstance(parse_data_file_name(split_path(path)[1]), BaseFileName)
 
 
-def _plan(table: StoredTable, instant: Instant, service: str) -> Mapping[str, Any] | None:
+def plan_of_service(table: StoredTable, instant: Instant, service: str) -> Mapping[str, Any] | None:
     """The plan of a completed service; None of another action, and if the plan is gone or damaged."""
     if instant.state is not State.COMPLETED:
         return None
@@ -219,6 +219,11 @@ def _row_counts(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
             if before is None or before.path == stat.path or not _is_base_file(stat.path):
                 continue
             tally.looked("TL-005")
+            if before.writes and stat.writes > (most := before.writes + stat.inserts):
+                yield _finding(
+                    "TL-005", "cosmetic", table.path_of(instant), "Only statistics of the write are wrong.",
+                    f"at most {most} rows of {stat.path}", f"{stat.writes} rows, {stat.inserts} of them inserted",
+                )  # fmt: skip
             least = before.writes + stat.inserts - stat.deletes
             if stat.writes < least:
                 yield Finding(

@@ -22,6 +22,7 @@ from hudi_conformance.validator.checks.deep.files.base_files import (
     where,
     with_unfilled_nulls,
 )
+from hudi_conformance.validator.checks.deep.files.counts import Counted, counts_of_a_log_file
 from hudi_conformance.validator.checks.deep.files.key_generation import are_of_the_fields, computed_keys
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.opened import Opened
@@ -61,14 +62,13 @@ class LogBlock:
 
 
 def log_file_findings(
-    opened: Opened, path: str, base: BaseFile | None, tally: Tally, instants: set[str],
+    opened: Opened, path: str, base: BaseFile | None, tally: Tally, instants: set[str], counted: Counted,
     seen: Callable[[pa.Table], None] = lambda rows: None,
 ) -> Iterator[Finding]:  # fmt: skip
-    """The findings in a log file; `seen` is called with the rows of each data block.
+    """The findings in a log file; its records are counted, and `seen` is called with the rows of each data block.
 
     `instants` are those of the blocks in the log files of the slice before it; those of its own blocks are added.
     """
-    counted = _Counted()
     for block in read_log_file(opened.storage, path, for_inspection=True):
         if isinstance(block, CorruptBlock):
             counted.is_certain = False
@@ -77,7 +77,7 @@ def log_file_findings(
             decoded = _decode(opened, block, base)
             tally.looked("BLK-022")
             if decoded is not None:
-                counted.add(decoded)
+                counted.add(decoded.rows, decoded.deletes, decoded.keys)
                 if decoded.rows is not None:
                     seen(decoded.rows)
                 for check in BLOCK_CHECKS:
@@ -91,54 +91,7 @@ def log_file_findings(
             counted.is_certain = False
             yield finding_of(error, "wrong-answers", _DAMAGE, rule="BLK-022", path=path)
         instants.add(block.header.get(HeaderKey.INSTANT_TIME, ""))
-    yield from _fewer_rows(opened, path, counted, tally)
-
-
-@dataclass
-class _Counted:
-    """The rows and deletes in the blocks of a log file. `is_certain` is false if it has other blocks, or damaged ones.
-
-    `keys` are those of the rows of its only block with rows, None if it has none or several.
-    """
-
-    rows: int = 0
-    deletes: int = 0
-    blocks: int = 0
-    keys: pa.Array | None = None
-    is_certain: bool = True
-
-    def add(self, log: LogBlock) -> None:
-        """Count the records of a block."""
-        self.rows += 0 if log.rows is None else log.rows.num_rows
-        if log.rows is not None:
-            self.blocks += 1
-            self.keys = log.keys if self.blocks == 1 else None
-        self.deletes += len(log.deletes)
-
-
-def _has_twice(keys: pa.Array) -> bool:
-    return pc.count_distinct(keys).as_py() < len(keys)  # type: ignore[no-any-return]
-
-
-def _fewer_rows(opened: Opened, path: str, counted: _Counted, tally: Tally) -> Iterator[Finding]:
-    """TL-007: the blocks have the rows that the write counted. Before version 8 a file has blocks of several writes."""
-    if path not in opened.writers or not counted.is_certain or opened.had_version_6:
-        return
-    instant, _, stat = opened.writers[path]
-    tally.looked("TL-007")
-    if counted.rows > stat.writes > 0 and counted.keys is not None and _has_twice(counted.keys):
-        yield Finding(
-            "TL-007", "cosmetic", path, "The block has a key twice, of which its write counted one; the later row counts.",
-            f"{stat.writes} rows, by {instant.file_name}", f"{counted.rows} rows and {counted.deletes} deletes", _REMEDY,
-        )  # fmt: skip
-    # hudi-rs counts deletes among the writes.
-    counts_deletes = stat.inserts + stat.updates + stat.deletes == stat.writes
-    written = stat.writes - stat.deletes if counts_deletes else stat.writes
-    if counted.rows < written and counted.deletes <= stat.deletes:
-        yield Finding(
-            "TL-007", "data-lost", path, "Queries lack changes that the write stored.",
-            f"{written} rows, by {instant.file_name}", f"{counted.rows} rows and {counted.deletes} deletes", _REMEDY,
-        )  # fmt: skip
+    yield from counts_of_a_log_file(opened, path, counted, tally)
 
 
 def _decode(opened: Opened, block: Block, base: BaseFile | None) -> LogBlock | None:

@@ -1,0 +1,122 @@
+"""What a compaction counted in the log files that it merged, and what its plan says of their number and sizes.
+
+A plan has the sizes of files. A result has the sizes of the files, as Apache Hudi 1.0.2 counts them, or those of the contents
+of their data blocks, as 1.2.0 does. A writer that counts nothing stores zeros.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from hudi_conformance.validator.checks.cheap.presence import entries_of_plan
+from hudi_conformance.validator.checks.finding import Check, Finding, Tally
+from hudi_conformance.validator.checks.writes.entries import COMPACTIONS, RESTORE, Entry, entries_of
+from hudi_conformance.validator.checks.writes.results import plan_of_service
+from hudi_conformance.validator.stored.table import StoredTable
+from hudi_reference.files.log.block import BlockType, CorruptBlock
+from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.layout.names import join_path
+
+_RULES = {"compaction": "TL-015", "logcompaction": "TL-017"}
+_MEGABYTE = 1024 * 1024
+#: What a result counts in its log files, beside their records.
+_COUNTED = (
+    "totalLogFilesCompacted", "totalLogBlocks", "totalLogSizeCompacted", "totalCorruptLogBlock", "totalRollbackBlocks",
+    "totalLogRecords", "totalUpdatedRecordsCompacted",
+)  # fmt: skip
+
+
+def operation_of(entry: Entry) -> Mapping[str, Any] | None:
+    """The operation of the plan for the file group of an entry of a compaction; None without one."""
+    if entry.commit.operation not in COMPACTIONS or entry.name is None:
+        return None
+    service = "compaction" if entry.commit.operation == "COMPACT" else "logcompaction"
+    plan = plan_of_service(entry.table, entry.instant, service) or {}
+    group = (entry.partition, entry.name.file_id)
+    found = (one for one in plan.get("operations") or () if (one.get("partitionPath") or "", one.get("fileId")) == group)
+    return next(found, None)
+
+
+def counts_logs(entry: Entry) -> bool:
+    """Whether the writer of an entry counts what it reads in log files."""
+    return any(entry.stat.get(key) for key in _COUNTED)
+
+
+def _results(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-005: a compaction counts the log files of its plan, their sizes and their blocks."""
+    for entry in entries_of(table):
+        operation = operation_of(entry)
+        if operation is None or not counts_logs(entry) or not table.scope.wants(entry.partition):
+            continue
+        tally.looked("TL-005")
+        for key, allowed in _expected(table, operation).items():
+            is_counted = bool(entry.stat.get(key) or entry.stat.get("runtimeStats"))  # the reference counts no blocks
+            if is_counted and entry.stat.get(key) not in allowed:
+                yield entry.finding(f"{key}={' or '.join(map(str, sorted(allowed)))}", entry.stat.get(key))
+
+
+def _expected(table: StoredTable, operation: Mapping[str, Any]) -> Mapping[str, Collection[int]]:
+    """The values that the counters may have, as far as the log files are there. Files of version 6 have later blocks.
+
+    Plans of Apache Hudi 1.0.2 and 1.2.0 name files of change capture, too, which the compactions do not read.
+    """
+    paths = _log_files(operation)
+    if any(path.endswith(".cdc") for path in paths):
+        return {}
+    found: dict[str, Collection[int]] = {"totalLogFilesCompacted": {len(paths)}}
+    if table.properties.is_legacy or any(path not in table.listing.files for path in paths):
+        return found
+    blocks = [block for path in paths for block in read_log_file(table.storage, path, for_inspection=True)]
+    if not any(isinstance(block, CorruptBlock) or block.kind is BlockType.COMMAND for block in blocks):
+        found |= {"totalLogBlocks": {len(blocks)}, "totalCorruptLogBlock": {0}, "totalRollbackBlocks": {0}}
+        if all(table.opened.has_completed(block.instant) for block in blocks):
+            contents = sum(block.content_length for block in blocks if block.kind is not BlockType.DELETE)
+            found["totalLogSizeCompacted"] = {contents, _size(table, paths)}
+    return found
+
+
+def log_names(operation: Mapping[str, Any]) -> Sequence[str]:
+    """The names of the log files that an operation merges."""
+    return [one.rpartition("/")[2] for one in operation.get("deltaFilePaths") or ()]
+
+
+def _log_files(operation: Mapping[str, Any]) -> Sequence[str]:
+    return [join_path(operation.get("partitionPath") or "", name) for name in log_names(operation)]
+
+
+def _size(table: StoredTable, paths: Collection[str]) -> int:
+    return sum(table.listing.files[path].size for path in paths)
+
+
+def _plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """TL-015 and TL-017: the metrics of a plan are those of its files. Strategies choose operations by them."""
+    for instant in table.timeline.instants:
+        plan = table.plan_of(instant) if instant.action in _RULES and not table.properties.is_legacy else None
+        for operation in () if plan is None else entries_of_plan(instant, plan):
+            rule, metrics = _RULES[instant.action], operation.get("metrics") or {}
+            tally.looked(rule, at=bool(metrics))
+            for key, value in _metrics(table, operation, metrics).items():
+                if key in metrics and metrics[key] != value:
+                    yield Finding(
+                        rule, "cosmetic", table.path_of(instant), "Strategies that choose by sizes choose other operations.",
+                        f"{key}={value}", str(metrics[key]), RESTORE, key=str(operation.get("fileId")),
+                    )  # fmt: skip
+
+
+def _metrics(table: StoredTable, operation: Mapping[str, Any], metrics: Mapping[str, float]) -> Mapping[str, float]:
+    """The expected metrics, as far as the files are there."""
+    logs, base = _log_files(operation), str(operation.get("dataFilePath") or "").rpartition("/")[2]
+    found = {"TOTAL_LOG_FILES": float(len(logs))}
+    read, write = metrics.get("TOTAL_IO_READ_MB"), metrics.get("TOTAL_IO_WRITE_MB")
+    if read is not None and write is not None:
+        found["TOTAL_IO_MB"] = read + write
+    files = [*logs, *([join_path(operation.get("partitionPath") or "", base)] if base else [])]
+    if all(path in table.listing.files for path in files):
+        found["TOTAL_LOG_FILES_SIZE"] = float(_size(table, logs))
+        found["TOTAL_IO_READ_MB"] = float(_size(table, files) // _MEGABYTE)
+    return found
+
+
+CHECKS = (
+    Check("compacted-logs.results", ("TL-005",), "cheap", _results),
+    Check("compacted-logs.plans", ("TL-015", "TL-017"), "cheap", _plans),
+)
