@@ -55,6 +55,12 @@ def _restored_latest(storage: Storage) -> None:
     _done("restore", _each_rollback(lambda record: _delete_of_latest(record, path)))(storage)
 
 
+def _pending_restore(storage: Storage) -> None:
+    """The restore to a write that is not there has not been executed."""
+    storage.delete(t.completed(storage, "restore"))
+    _planned("restore", lambda record: record.update(savepointToRestoreTimestamp="20200101000000000"))(storage)
+
+
 def _pending_again(storage: Storage) -> None:
     """The write that a rollback rolled back is requested still."""
     path = t.completed(storage, "rollback")
@@ -158,6 +164,8 @@ PLANS_DAMAGES = (
            _done("rollback", lambda record: [one.update(commitTime="20200101000000000") for one in record["instantsRollback"]])),
     Damage("a rollback of another action", _ENTRIES, "TL-020", rolled_back,
            _planned("rollback", lambda record: record["instantToRollback"].update(action="clean"))),
+    Damage("a rollback that planned another write", _ENTRIES, "TL-020", rolled_back,
+           _planned("rollback", lambda record: record["instantToRollback"].update(commitTime="20200101000000000"))),
     Damage("a restore of fewer instants", _ENTRIES, "TL-024", restored,
            _done("restore", lambda record: record.update(instantsToRollback=[]))),
     Damage("a restore of other details", _ENTRIES, "TL-024", restored,
@@ -172,6 +180,10 @@ PLANS_DAMAGES = (
            _done("savepoint", _first(lambda entry: entry.update(partitionPath="elsewhere")))),
     Damage("a restore to a lost write", "removal-records.restored-to", "TL-024", restored,
            _planned("restore", lambda record: record.update(savepointToRestoreTimestamp="20200101000000000"))),
+    Damage("a pending restore to a lost write", "removal-records.restored-to", "TL-024", restored, _pending_restore, (),
+           "wrong-answers"),
+    Damage("a completed restore to a lost write", "removal-records.restored-to", "TL-024", restored,
+           _planned("restore", lambda record: record.update(savepointToRestoreTimestamp="20200101000000000")), (), "cosmetic"),
     Damage("a rollback of the latest file", _FILES, "TL-019", rolled_back, _rolled_back_latest, ("TL-035",), "wrong-answers"),
     Damage("a restore of the latest file", _FILES, "TL-023", restored, _restored_latest, (), "wrong-answers"),
     Damage("a write that is pending again", "removal-records.still-pending", "TL-019", rolled_back, _pending_again),
