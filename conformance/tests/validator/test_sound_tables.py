@@ -21,6 +21,7 @@ from hudi_conformance.validator.stored.table import load_table
 from hudi_conformance.validator.validation import Validation, validate
 from hudi_reference import clean, compact, open_table, restore, rollback
 from hudi_reference.clock import ManualClock, SystemClock
+from hudi_reference.layout.names import split_path
 from hudi_reference.storage.protocol import Storage
 from hudi_reference.timeline.contents.actions import write_action
 from hudi_reference.timeline.instants.instant import Instant
@@ -293,6 +294,15 @@ def test_upserts_may_store_partition_columns_that_inserts_dropped():
 
     t.change_record(storage, t.completed(storage, "commit", 0), drop)
     assert "LAY-018" not in t.rules_of(t.validated(storage, CHEAP).findings)
+
+
+def test_the_time_of_a_bootstrap_is_sound():
+    """TL-027: Apache Hudi 1.2.0 completes a bootstrap of whole records under the requested time 00000000000002."""
+    storage, bootstrap = t.copy_on_write(), "00000000000002"
+    for path in (t.completed(storage, "commit", 0), *t.paths(storage, ".requested")[:1], *t.paths(storage, ".inflight")[:1]):
+        folder, name = split_path(path)
+        storage.put(f"{folder}/{bootstrap}{name[17:]}", storage.get(path))
+    assert "TL-027" not in t.rules_of(t.validated(storage, CHEAP).findings)
 
 
 def test_rows_that_an_insert_stored_twice_are_cosmetic_without_meta_columns():

@@ -179,10 +179,17 @@ def _future(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
         )  # fmt: skip
 
 
+#: The requested times of bootstraps of metadata alone, and of whole records.
+_OF_BOOTSTRAPS = ("00000000000001", "00000000000002")
+
+
 def _calendar(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
-    """TL-027: a time has a month, a day and an hour if the other times of the table do. A counter may have any digits."""
+    """TL-027: a time has a month, a day and an hour if the other times of the table do. A counter may have any digits.
+
+    A bootstrap has one of two times of 14 digits, which are before all others.
+    """
     times = [(one, time) for one in table.timeline.instants for time in (one.requested, one.completion) if time is not None]
-    wrong = [(instant, time) for instant, time in times if not _HOUR.match(time)]
+    wrong = [(instant, time) for instant, time in times if not _HOUR.match(time) and time not in _OF_BOOTSTRAPS]
     tally.looked("TL-027", at=len(times))
     for instant, time in wrong if len(wrong) < len(times) else ():
         yield Finding(

@@ -52,7 +52,7 @@ STATEMENTS = (
     Statement(("runtimeStats.totalUpsertTime",), lambda entry: entry.is_new and not entry.reads_logs, _nothing),
     Statement(("runtimeStats.totalCreateTime",), lambda entry: entry.name is not None and not entry.is_new, _nothing),
     Statement(("totalWriteBytes",), lambda entry: entry.stat.get("fileSizeInBytes") is not None and _is_current(entry),
-              lambda entry: (None, entry.stat["fileSizeInBytes"])),
+              lambda entry: (entry.stat["fileSizeInBytes"],)),
     Statement(("partitionPath",), lambda entry: entry.stat.get("partitionPath") is None, lambda entry: (entry.partition,)),
     Statement(("prevCommit",), lambda entry: entry.is_new, _nothing),
     Statement(("prevCommit",), lambda entry: entry.is_log_file and entry.commit.operation not in COMPACTIONS, _earlier_write),

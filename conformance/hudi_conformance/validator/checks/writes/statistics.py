@@ -90,9 +90,9 @@ def _base_files(table: StoredTable) -> Mapping[GroupId, Mapping[str, str]]:
 
 def _size(entry: Entry) -> Iterator[Finding]:
     """TL-005: a file with rows has a size."""
-    if entry.stat.get("numWrites") and entry.stat.get("fileSizeInBytes") == 0:
+    if entry.stat.get("numWrites") and not (size := entry.stat.get("fileSizeInBytes")):
         meaning = "A metadata table that is built from the entry lists the file as an empty one."
-        yield entry.finding("the size of the file in fileSizeInBytes", 0, meaning=meaning)
+        yield entry.finding("the size of the file in fileSizeInBytes", size, meaning=meaning)
 
 
 def _counts(entry: Entry) -> Iterator[Finding]:
