@@ -184,6 +184,41 @@ def test_a_migrated_table_accepts_writes(engine: Client, new_uri: Callable[[], s
     assert len(after) == len(before) + 1
 
 
+PROPERTIES, PACKAGE = ".hoodie/hoodie.properties", "org.apache.hudi."
+GENERATOR, TYPE = "hoodie.table.keygenerator.class", "hoodie.table.keygenerator.type"
+CLASS, MODE = "hoodie.compaction.payload.class", "hoodie.record.merge.mode"
+#: Entries of a table of version 6, and those that it has after a migration; None if it has none.
+MIGRATED: dict[str, tuple[dict[str, str | None], dict[str, str | None]]] = {
+    "simple keys": ({GENERATOR: f"{PACKAGE}keygen.SimpleKeyGenerator"}, {TYPE: "SIMPLE"}),
+    "keys of no partition": ({GENERATOR: f"{PACKAGE}keygen.NonpartitionedKeyGenerator"}, {TYPE: "NON_PARTITION"}),
+    "keys of a class of a user": ({GENERATOR: "com.example.Keys"}, {TYPE: "USER_PROVIDED", GENERATOR: "com.example.Keys"}),
+    "no generator": ({GENERATOR: None}, {TYPE: None, GENERATOR: None}),
+    "a payload class of a user": ({CLASS: "com.example.Payload"}, {MODE: "CUSTOM", CLASS: "com.example.Payload"}),
+    "the latest row": (
+        {CLASS: f"{PACKAGE}common.model.OverwriteWithLatestAvroPayload"}, {MODE: "COMMIT_TIME_ORDERING"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.needs("table-version.6", "read.snapshot")
+@pytest.mark.requirements("COMPAT-006", "PROP-006", "PROP-010")
+@pytest.mark.parametrize("name", MIGRATED)
+def test_a_migration_converts_properties(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """PROP-006: at version 8 the type of the key generator and the merge mode are properties; they follow from the classes that
+    version 6 has, and a class without a type stays.
+    """
+    only_in_process(engine)
+    uri, (given, expected) = new_uri(), MIGRATED[name]
+    shutil.copytree(golden_table("v6.cow"), table_folder(uri))
+    file = table_folder(uri) / PROPERTIES
+    replaced = (TYPE, MODE, "hoodie.record.merge.strategy.id", "hoodie.table.checksum", *given)
+    kept = [line for line in file.read_text().splitlines() if line.partition("=")[0] not in replaced]
+    file.write_text("\n".join([*kept, *(f"{key}={value}" for key, value in given.items() if value is not None)]) + "\n")
+    migrate(uri)
+    found = read_properties(LocalStorage(table_folder(uri)))
+    assert {key: found.get(key) for key in expected} == expected
+
+
 @pytest.mark.needs("table-version.6")
 @pytest.mark.requirements("COMPAT-006")
 @pytest.mark.parametrize("name", ["v6.mor.pending-compaction", "v6.cow.pending", "v6.mor.pending", "v6.mor.clustered"])

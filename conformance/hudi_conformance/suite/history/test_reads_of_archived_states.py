@@ -5,6 +5,7 @@ Savepoints keep files and commits of some states, so that files of an older stat
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
@@ -12,7 +13,7 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.actions_by_hand import add_milliseconds, clean_plan, clean_result, put_action
-from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
 from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
@@ -24,7 +25,7 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     read_as_of,
     read_snapshot,
 )
-from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_time
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, Type, completion_time
 from hudi_reference.timeline.instants.states import State
 
 NewUri = Callable[[], str]
@@ -233,6 +234,29 @@ def test_a_logged_change_of_a_cleaned_row(engine: Client, new_uri: NewUri, mode:
         return
     (change,) = engine.read(uri, query).to_pylist()
     assert (change["before"]["value"], change["after"]["value"]) == ("update 6", "update 7")
+
+
+@pytest.mark.needs(*WRITES, "service.archive", "read.cdc", "read.incremental")
+@pytest.mark.requirements("TYP-012", "TYP-009", "LSM-020")
+@BOTH_TYPES
+@pytest.mark.parametrize("mode", ["OP_KEY_ONLY", "DATA_BEFORE_AFTER"])
+def test_changes_of_archived_writes_are_read(engine: Client, new_uri: NewUri, mode: str, type: Type) -> None:
+    """TYP-012: the history has the metadata of archived writes. While their files are there, each change that they made is in
+    the windows that contain it, and in no other; so is each row that they wrote last.
+    """
+    uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True)
+    captured = {**CAPTURED, "hoodie.table.cdc.supplemental.logging.mode": mode}
+    engine.create(uri, replace(program.spec(), properties=captured))
+    instants = [update(engine, uri, number, city) for number, city in enumerate(["oslo", "rio", "oslo", "rio", "oslo", "rio"])]
+    times = [None, *(completion_time(uri, instant) for instant in instants)]
+    archive_all_but(engine, uri, 2, instants[3])
+    changes = [(number, f"update {number - 2}" if number > 1 else None, f"update {number}") for number in range(len(instants))]
+    for first, last in combinations(range(len(times)), 2):
+        found = engine.read(uri, Query("cdc", begin=times[first], end=times[last])).to_pylist()
+        images = [(one["after"]["ts"], one["before"] and one["before"]["value"], one["after"]["value"]) for one in found]
+        assert sorted(images) == changes[first:last], (first, last)
+        rows = engine.read(uri, Query("incremental", begin=times[first], end=times[last], columns=("ts",))).to_pylist()
+        assert sorted(one["ts"] for one in rows) == [*range(first, last)][-2:], (first, last)
 
 
 @PAST

@@ -37,6 +37,7 @@ from hudi_reference.layout.properties import read_properties
 from hudi_reference.metadata.availability import read_definitions
 from hudi_reference.metadata.keys import column_stats_key, partition_stats_key
 from hudi_reference.metadata.records import ColumnStats
+from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.storage import LocalStorage
 
 LIST = f"{PREFIX}index.column.stats.column.list"
@@ -275,3 +276,23 @@ def test_statistics_of_a_partition_contain_values_of_a_narrower_type(engine: Cli
         engine.write(table.uri, "insert", rows, options=more)
         found = partition_entries(table.records("partition_stats"))["oslo", "size"]
         assert (found.least and found.least.value, found.greatest and found.greatest.value) == bounds
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.needs("types.nested")
+@pytest.mark.requirements("MDT-011", "MDT-010")
+def test_a_field_of_a_record_has_statistics(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-011: a field inside of another one that the settings list has bounds in each file, log files among them."""
+    uri, (avro, kind) = new_uri(), MIXED["place"]
+    create_rows_table(engine, uri, type, {"id": "string", "place": avro, "ts": "long"})
+    schema, listed = pa.schema([("id", pa.string()), ("place", kind), ("ts", pa.int64())]), {LIST: "id,place.x"}
+    for ts, places in ((1, {"a": 7, "b": -3}), (2, {"a": 9, "b": None})):
+        rows = [{"id": key, "place": None if x is None else {"x": x}, "ts": ts} for key, x in places.items()]
+        engine.write(uri, "upsert", pa.Table.from_pylist(rows, schema=schema), options={**STATISTICS, **listed})
+    metadata = MetadataTable.for_table(table := open_table(uri))
+    assert metadata is not None
+    found = (record.payload for record in metadata.records("column_stats", table.timeline).values())
+    stats = [one for one in found if isinstance(one, ColumnStats) and one.column == "place.x"]
+    bounds = {(one.least and one.least.value, one.greatest and one.greatest.value, one.null_count) for one in stats}
+    assert bounds == {(-3, 7, 0), (9, 9, 1)}

@@ -18,13 +18,19 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     CHANGES,
     EVERY_INDEX,
     INDEXED,
+    INFLIGHT,
     INSERTS,
+    PREFIX,
+    USABLE,
     WRITES,
     IndexedTable,
     values_where,
 )
 from hudi_conformance.suite.support.tables.tables_under_services import copy_golden_table
 from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.locks import InProcessLock
+from hudi_reference.storage import LocalStorage
 
 SKIPS = pytest.mark.needs(*WRITES, "read.filter", "read.projection")
 COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -145,6 +151,30 @@ def test_an_expression_index_loses_no_row_of_its_column(engine: Client, new_uri:
     table = IndexedTable(engine, new_uri(), type, INDEXED)
     table.write_with_index_of_lower_case()
     expect_filters(table, "with an expression index", {"value": ("UPPER", "upper", "Mixed", "x")})
+
+
+@pytest.mark.needs("service.index", "service.index.named")
+@SKIPS
+@BOTH_TYPES
+@pytest.mark.requirements("IDX-035", "PROP-012")
+def test_an_expression_index_that_is_built_again_excludes_nothing(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """PROP-012: an index of lower(value) is replaced by one of upper(value), which is not built yet. The definition has the new
+    function, the metadata table the results of the former one: the index is not listed as usable, so that no query uses it.
+    """
+    table = IndexedTable(engine, new_uri(), type, INDEXED)
+    table.write_with_index_of_lower_case()
+    other = {"hoodie.index.name": "by_city", f"{PREFIX}index.secondary.column": "city"}
+    assert engine.service(table.uri, "index", options=other) is not None
+    (definitions,) = (table.folder / ".hoodie" / ".index_defs").iterdir()
+    definitions.write_text(definitions.read_text().replace("lower", "upper"))
+    usable = ",".join(one for one in table.listed_partitions() if one != "expr_index_low")
+    update_properties(
+        LocalStorage(table.folder),
+        InProcessLock(),
+        {USABLE: usable, INFLIGHT: "expr_index_low"},
+        comment="the index is planned",
+    )
+    expect_filters(table, "with a planned expression index", {"value": ("UPPER", "upper", "Mixed", "x")})
 
 
 @pytest.mark.needs("service.index", "service.index.named")

@@ -30,8 +30,10 @@ from hudi_conformance.suite.support.tables.tables_under_services import keep_com
 from hudi_conformance.suite.support.tables.written_tables import files_below, table_folder
 from hudi_reference import open_table
 from hudi_reference.files.base_file import read_base_file
+from hudi_reference.files.bloom.bloom import decode_filter
 from hudi_reference.layout.properties import read_properties
-from hudi_reference.metadata.records import ColumnStats, PartitionStats, SecondaryEntry
+from hudi_reference.metadata.keys import bloom_filters_key
+from hudi_reference.metadata.records import BloomFilter, ColumnStats, PartitionStats, SecondaryEntry
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.query.file_groups import load_file_groups
 from hudi_reference.storage import LocalStorage
@@ -340,6 +342,83 @@ def test_an_expression_index_follows_every_write(
     if "service.clustering" in engine.hello.features:
         assert engine.service(table.uri, "clustering", options={SORT: "ts"}) is not None
         check_statistics(table, "expr_index_e", column, compute)
+
+
+#: Functions of a text, and the options of bloom filters of their values.
+FILTERED: Mapping[str, tuple[str, dict[str, str], Callable[[str], str]]] = {
+    "the default": ("lower", {}, str.lower),
+    "SIMPLE": ("identity", {"filtertype": "SIMPLE", "numentries": "50", "fpp": "0.000001"}, str),
+    "DYNAMIC_V0": ("identity", {"filtertype": "DYNAMIC_V0", "numentries": "50", "fpp": "0.000001"}, str),
+}
+
+
+@NAMED
+@pytest.mark.requirements("IDX-004", "IDX-005", "IDX-033", "IDX-035", "MDT-001")
+@pytest.mark.parametrize("kind", FILTERED)
+def test_bloom_filters_of_an_expression_follow_every_write(engine: Client, new_uri: NewUri, kind: str) -> None:
+    """IDX-004: the entry of each base file is a filter of the kind that the options name, which has every value of the function
+    in the file, and few others.
+    """
+    uri, (function, options, compute) = new_uri(), FILTERED[kind]
+    index = {**expression_index("low", "value", function, **options), "hoodie.expression.index.type": "bloom_filters"}
+    table, storage = NamedTable(engine, uri, "COPY_ON_WRITE", index), LocalStorage(table_folder(uri))
+    for number, steps in enumerate(((), *((step,) for step in CHANGES))):
+        table.write(*steps)
+        found = {key: record.payload for key, record in table.records("expr_index_low").items()}
+        current = set(engine.read(uri, Query(columns=("_hoodie_file_name",))).column(0).to_pylist())
+        assert all(isinstance(one, BloomFilter) and one.type == options.get("filtertype", one.type) for one in found.values())
+        for partition, name in ((partition, name) for partition, files in table.files_stored().items() for name in files):
+            entry = found.pop(bloom_filters_key(partition, name), None)
+            assert entry is not None or name not in current, f"{name} has no entry after write {number}"
+            if isinstance(entry, BloomFilter):
+                values = read_base_file(storage, f"{partition}/{name}", ["value"]).column(0).to_pylist()
+                stored = decode_filter(entry.type, entry.text, name)
+                assert all(stored.may_hold([compute(value) for value in values if value])), name
+                assert not any(stored.may_hold([f"absent {one}" for one in range(1000)])), name
+                assert entry.instant == name.removesuffix(".parquet").rpartition("_")[2]
+        assert not found, f"entries of other files after write {number}"
+
+
+@NAMED
+@BOTH_TYPES
+@pytest.mark.needs("types.nested")
+@pytest.mark.requirements("IDX-021", "IDX-031")
+def test_a_secondary_index_of_a_field_of_a_record(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-031: an index of a field inside of another one has an entry for each value and record key; a record that is null, or
+    whose field is null, has none that a look-up of a value finds.
+    """
+    parts = [{"name": name, "type": ["null", "long"], "default": None} for name in ("w", "x")]
+    inner = {"type": "record", "name": "point", "fields": parts}
+    fields = [{"name": "id", "type": "string"}, {"name": "p", "type": ["null", inner], "default": None}]
+    uri, schema = new_uri(), {"type": "record", "name": "nested", "fields": fields}
+    engine.create(uri, TableSpec("nested", type, schema, ("id",), merge_mode="COMMIT_TIME_ORDERING"))
+    kinds = pa.schema([pa.field("id", pa.string(), nullable=False), ("p", pa.struct([("w", pa.int64()), ("x", pa.int64())]))])
+    points = {"a": {"w": 3, "x": 1}, "b": {"x": -2}, "c": {"x": None}, "d": None}
+    rows = [{"id": key, "p": point} for key, point in points.items()]
+    engine.write(uri, "upsert", pa.Table.from_pylist(rows, schema=kinds), options=SETTINGS)
+    engine.service(uri, "index", options={"hoodie.index.name": "by_x", f"{PREFIX}index.secondary.column": "p.x"})
+    changed = pa.Table.from_pylist([{"id": "a", "p": {"x": 5}}, {"id": "d", "p": {"x": 7}}], schema=kinds)
+    engine.write(uri, "upsert", changed, options=SETTINGS)
+    metadata = MetadataTable.for_table(table := open_table(uri))
+    assert metadata is not None
+    keys = metadata.records("secondary_index_by_x", table.timeline)
+    assert sorted(key for key in keys if not key.startswith(("\0", "$"))) == ["-2$b", "5$a", "7$d"]
+
+
+@NAMED
+@pytest.mark.requirements("IDX-035", "IDX-042")
+def test_a_pattern_of_times_may_have_a_fraction(engine: Client, new_uri: NewUri) -> None:
+    """IDX-042: under a pattern with a fraction of a second the results of a function of times have it; a text that has not
+    the form of the pattern has no result.
+    """
+    index = expression_index("at", "value", "to_timestamp", format="yyyy-MM-dd HH:mm:ss.SSS")
+    table = NamedTable(engine, new_uri(), "COPY_ON_WRITE", index)
+    texts = {"p": "2024-01-02 03:04:05.678", "q": "2024-01-02 03:04:06.007", "r": "2024-01-02 03:04:07"}
+    table.write(Step("insert", tuple(row(key, 1, text, "lima") for key, text in texts.items())))
+    found = (record.payload for record in table.records("expr_index_at").values())
+    stats = [one for one in found if isinstance(one, ColumnStats) and one.value_count]
+    bounds = [(one.least and one.least.value, one.greatest and one.greatest.value, one.null_count) for one in stats]
+    assert bounds == [(1_704_164_645_678_000, 1_704_164_646_007_000, 1)]
 
 
 @NAMED

@@ -29,7 +29,7 @@ from hudi_conformance.suite.support.tables.renamed_columns import (
 )
 from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_time, table_folder
 from hudi_reference import create_table
-from hudi_reference.schema.avro import arrow_schema
+from hudi_reference.schema.avro import META_COLUMNS, arrow_schema
 
 NEEDS = ("read.snapshot", "read.by-id", "read.projection", "copy-on-write", "merge.commit-time", "partition.none")
 
@@ -196,6 +196,34 @@ def test_by_id_values_are_converted_to_the_present_type(engine: Client, new_uri:
     (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
     found = {row["id"]: row["v"] for row in read_rows(engine, uri, by_id=True, columns=("id", "v"))}
     assert found == {**{str(n): value for n, value in enumerate(expected)}, "last": None}
+
+
+@pytest.mark.needs(*NEEDS, "merge-on-read", "merge.partial-updates", "log.avro")
+@pytest.mark.requirements("LF-038", "LF-045")
+def test_by_id_a_partial_update_changes_the_column_of_its_time(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LF-045: a block of partial updates has some columns under the names of its time. After a column was renamed, the update
+    has changed that column, and left alone the one that has the former name now.
+    """
+    uri, first, last = new_uri(), {"id": 5, "a": 6, "b": 7}, {"id": 5, "b": 6, "c": 7}
+    table = create_table(
+        uri, name="renamed", schema=nullable_text_schema(tuple(first)), record_key=("id",), table_type="MERGE_ON_READ"
+    )
+    instants = [
+        table.upsert(pa.table({"id": ["1", "2"], "a": ["a1", "a2"], "b": ["b1", "b2"]})),
+        table.partial_update(pa.table({"id": ["1"], "a": ["changed"]})),
+        table.upsert(pa.table({"id": ["3"], "a": ["a3"], "b": ["b3"]})),
+    ]
+    versions = [schema_version(instants[0], first), schema_version(instants[2], last)]
+    meta = table_folder(uri) / ".hoodie"
+    (file,) = (meta / "timeline").glob(f"{instants[2]}_*commit")
+    schema = json.dumps(nullable_text_schema((*META_COLUMNS, *last)))
+    add_extra_metadata(file, {"schema": schema, "latest_schema": json.dumps(versions[1])})
+    (meta / ".schema").mkdir()
+    (meta / ".schema" / f"{instants[2]}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
+    assert [row for row in read_rows(engine, uri, by_id=True, columns=tuple(last)) if row["id"] != "3"] == [
+        {"id": "1", "b": "changed", "c": "b1"},
+        {"id": "2", "b": "a2", "c": "b2"},
+    ]
 
 
 #: How the fields of a record are stored in a column: its Avro type, its type in the history, and values made of the record's.

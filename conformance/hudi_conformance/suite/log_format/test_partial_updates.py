@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -282,6 +283,48 @@ def test_a_narrower_column_keeps_the_type(engine: Client, new_uri: Callable[[], 
     engine.write(uri, "upsert", as_arrow([{**OLD, "ts": 2}], narrow), options=RECONCILE)
     engine.write(uri, "upsert", as_arrow([{**OTHER, "ts": 2**40}], TYPES))
     check_rows(engine, uri, [{**OLD, "ts": 2}, {**OTHER, "ts": 2**40}], TYPES, "after a write with a narrower column")
+
+
+#: A column and its type in Avro; a narrower type that it takes and a value; and a type that it does not take, and a value.
+WIDTHS: Mapping[str, tuple[Any, tuple[pa.DataType, Any], tuple[pa.DataType, Any]]] = {
+    "double": ("double", (pa.float32(), 0.5), (pa.decimal128(4, 2), Decimal("0.25"))),
+    "float": ("float", (pa.float32(), 0.5), (pa.float64(), 0.1)),
+    "decimal": (
+        {"type": "bytes", "logicalType": "decimal", "precision": 6, "scale": 2},
+        (pa.decimal128(5, 1), Decimal("1234.5")), (pa.decimal128(7, 2), Decimal("12345.67")),
+    ),
+    "scale": (
+        {"type": "bytes", "logicalType": "decimal", "precision": 6, "scale": 2},
+        (pa.decimal128(4, 0), Decimal(1234)), (pa.decimal128(6, 3), Decimal("1.234")),
+    ),
+    "map": (
+        {"type": "map", "values": "long"}, (pa.map_(pa.string(), pa.int32()), [("k", 1)]),
+        (pa.map_(pa.string(), pa.string()), [("k", "x")]),
+    ),
+}  # fmt: skip
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize("name", WIDTHS)
+@pytest.mark.requirements("LF-038")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "schema.evolution", "merge.commit-time", "partition.none")
+@pytest.mark.needs("types.nested", "types.decimal")
+def test_a_column_takes_narrower_values_only(engine: Client, new_uri: Callable[[], str], type: TableType, name: str) -> None:
+    """LF-038: numbers of fewer bits or digits, also in a map, are stored with the type of the column. A value of another type
+    is refused, or widens the column: it is not changed.
+    """
+    avro, (narrow, value), (wide, other) = WIDTHS[name]
+    schema = {"type": "record", "name": "row", "namespace": "hoodie.widths", "fields": [
+        {"name": "id", "type": "string"}, {"name": "v", "type": ["null", avro], "default": None}]}  # fmt: skip
+    uri = new_uri()
+    engine.create(uri, TableSpec("widths", type, schema, ("id",), merge_mode="COMMIT_TIME_ORDERING"))
+    engine.write(uri, "upsert", pa.table({"id": ["a"], "v": pa.array([value], narrow)}))
+    assert engine.read(uri, Query(columns=("id", "v"))).to_pylist() == [{"id": "a", "v": value}]
+    stored = value
+    with suppress(EngineError, Refused):
+        engine.write(uri, "upsert", pa.table({"id": ["a"], "v": pa.array([other], wide)}))
+        stored = other
+    assert engine.read(uri, Query(columns=("id", "v"))).to_pylist() == [{"id": "a", "v": stored}]
 
 
 @BOTH_TYPES

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from hudi_conformance.model import Model
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
 from hudi_conformance.suite.support.tables.custom_mergers import PACKAGE, stored_properties
 from hudi_conformance.suite.support.tables.written_tables import Type, table_folder
+from hudi_reference import create_table
 
 pytestmark = [
     pytest.mark.versions(9),
@@ -356,6 +358,41 @@ NESTED: Mapping[str, tuple[Any, pa.DataType, Any]] = {
         pa.struct([("p", pa.int64())]), {"p": None},
     ),
 }  # fmt: skip
+
+
+#: Columns with a default: the type in Avro, the default there, the type and the default of a row, and another value.
+DEFAULTS: Mapping[str, tuple[Any, Any, pa.DataType, Any, Any]] = {
+    "number": ("long", 7, pa.int64(), 7, 8),
+    "text": ("string", "none", pa.string(), "none", "some"),
+    "bytes": ("bytes", "\u00ff\u0000", pa.binary(), b"\xff\0", b"\1"),
+    "day": ({"type": "int", "logicalType": "date"}, 365, pa.date32(), date(1971, 1, 1), date(1970, 1, 1)),
+    "time": (
+        {"type": "long", "logicalType": "timestamp-micros"}, 1_000_001, pa.timestamp("us", "UTC"),
+        datetime(1970, 1, 1, 0, 0, 1, 1, tzinfo=UTC), datetime(1970, 1, 1, 0, 0, 2, tzinfo=UTC),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.needs("table-version.9", "merge-on-read", "types.temporal", "log.avro")
+@pytest.mark.requirements("MRG-048")
+def test_defaults_of_each_type_are_filled(engine: Client, new_uri: NewUri) -> None:
+    """MRG-048: with IGNORE_DEFAULTS a column of a newer row that has its default keeps the stored value. In the schema
+    a default of bytes is a text, those of dates and times are numbers. Another value replaces the stored one.
+    """
+    fields: list[dict[str, Any]] = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}]
+    fields += [{"name": name, "type": avro, "default": default} for name, (avro, default, *_) in DEFAULTS.items()]
+    schema = pa.schema([("id", pa.string()), ("ts", pa.int64()), *((name, one[2]) for name, one in DEFAULTS.items())])
+    default, other = ({name: found[place] for name, found in DEFAULTS.items()} for place in (3, 4))
+    uri = new_uri()
+    table = create_table(
+        uri, name="merged", schema={"type": "record", "name": "merged", "fields": fields}, record_key=("id",), version=9,
+        ordering=("ts",), table_type="MERGE_ON_READ", properties={"hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"},
+    )  # fmt: skip
+    stored = [{"id": "default", "ts": 1, **other}, {"id": "other", "ts": 1, **default}]
+    changes = [{"id": "default", "ts": 2, **default}, {"id": "other", "ts": 2, **other}]
+    for rows in (stored, changes):
+        table.upsert(pa.Table.from_pylist(rows, schema=schema))
+    assert rows_by_key(engine, uri, *DEFAULTS) == dict.fromkeys(("default", "other"), tuple(other.values()))
 
 
 @BOTH_TYPES

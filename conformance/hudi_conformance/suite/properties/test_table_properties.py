@@ -1,6 +1,7 @@
 """Table properties: their defaults and checks at creation, and the partitions of the metadata table that they list."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -90,6 +91,29 @@ def test_the_database_is_a_separate_property(engine: Client, new_uri: Callable[[
     engine.create(uri, replace(table_spec(hoodie__database__name="sales"), name="trips"))
     found = stored_properties(uri)
     assert (found["hoodie.database.name"], found["hoodie.table.name"]) == ("sales", "trips")
+
+
+#: What an escape of java.util.Properties stands for, where it is not the character itself.
+ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+
+
+@CREATES
+@pytest.mark.requirements("PROP-001", "PROP-004")
+def test_every_character_of_a_property_is_stored(engine: Client, new_uri: Callable[[], str]) -> None:
+    """PROP-001: a properties file has one byte for each character: others, and those that separate keys from values, are
+    escaped. A character beyond the first 65,536 has two escapes, one for each half.
+    """
+    uri, name = new_uri(), "fahrr\u00e4der \u2603 \U0001d11e \t=:#! \\u0041"
+    engine.create(uri, replace(table_spec(), name=name))
+    text = (table_folder(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
+    (stored,) = (line.partition("=")[2] for line in text.splitlines() if line.startswith("hoodie.table.name="))
+
+    def unescape(match: re.Match[str]) -> str:
+        code = match[1]
+        return chr(int(code[1:], 16)) if len(code) == 5 else ESCAPES.get(code, code)
+
+    found = re.sub(r"\\(u[0-9a-fA-F]{4}|.)", unescape, stored)
+    assert found.encode("utf-16", "surrogatepass").decode("utf-16") == name
 
 
 @pytest.mark.needs("create", "copy-on-write", "write.insert", "read.snapshot", "read.projection")
