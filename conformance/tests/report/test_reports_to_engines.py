@@ -28,7 +28,7 @@ def test_a_report_is_complete(page: Path) -> None:
 def test_a_report_names_existing_cases_and_errata(page: Path) -> None:
     """The last section names cases of the suite and errata by their exact ids."""
     text = page.read_text("utf-8").split("## Case of this suite")[1].split("## See also")[0]
-    named, about = re.findall(r"`([\w.:-]+)`", text), re.findall(r"ER-\d+", text)
+    named, about = re.findall(r"`([\w.:=\[\]-]+)`", text), re.findall(r"ER-\d+", text)
     assert named
     assert set(named) <= {case.id for case in gather_evidence().cases}
     assert set(about) <= {erratum.id for erratum in errata.errata()}

@@ -106,8 +106,7 @@ class MetadataTable:
 
         Entries of actions that are pending on `data`, the timeline of the data table, are ignored.
         """
-        pending = {instant.requested for instant in data.pending}
-        timeline = self.timeline
+        pending, timeline = data.pending_times, self.timeline
         instants = (
             replace(instant, state=State.INFLIGHT) if instant.requested in pending else instant for instant in timeline.instants
         )

@@ -83,6 +83,11 @@ class Timeline:
         """Instants in any state that add or replace data files, including compactions and clusterings."""
         return tuple(instant for instant in self.instants if ACTIONS[instant.action].writes)
 
+    @property
+    def pending_times(self) -> frozenset[str]:
+        """The requested times of pending actions. A savepoint has that of the write that it protects, which is completed."""
+        return frozenset(instant.requested for instant in self.pending if instant.action != "savepoint")
+
     def commits_of(self, table_type: TableType) -> tuple[Instant, ...]:
         """Completed instants that changed the rows of a table of that type."""
         return tuple(instant for instant in self.commits if instant.action in COMMITS_OF[table_type])

@@ -10,11 +10,13 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import Refused
-from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
+from hudi_conformance.explorer.crash_points import crash_states
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project, only_in_process
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
     COMPACTED_AFTER,
+    EVERY_INDEX,
     INDEXED,
     INFLIGHT,
     INSERTS,
@@ -23,16 +25,18 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     WRITES,
     IndexedTable,
     completion_times,
+    values_where,
 )
-from hudi_conformance.suite.support.tables.tables_under_services import Json, copy_golden_table, sort_rows
+from hudi_conformance.suite.support.tables.tables_under_services import Json, copy_golden_table, keep_commits, sort_rows
 from hudi_conformance.suite.support.tables.written_tables import table_folder
-from hudi_reference import open_table
+from hudi_reference import create_index, open_table, rollback
 from hudi_reference.layout.properties_update import update_properties
 from hudi_reference.locks import InProcessLock
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.services.planning.compaction_plan import eligible_operations, plan_record
 from hudi_reference.services.planning.plan_execution import hold_for_planning
-from hudi_reference.storage import LocalStorage
+from hudi_reference.services.rollback.rollback import schedule_rollback
+from hudi_reference.storage import LocalStorage, Storage
 
 #: A table with a metadata table, written by Apache Hudi in two commits.
 GOLDEN = "layout.with-metadata-table"
@@ -77,6 +81,49 @@ def test_metadata_is_up_to_date_before_a_write_completes(engine: Client, tmp_pat
     data, metadata = (completion_times(folder) for folder in (table_folder(uri), table_folder(uri) / ".hoodie" / "metadata"))
     assert metadata.get(instant, "never") < data[instant]
     assert read_rows(engine, uri, Query()) == sort_rows(rows)
+
+
+@pytest.mark.needs(*READS)
+@pytest.mark.requirements("OCC-021", "RDR-018")
+def test_a_pending_savepoint_hides_no_entries(engine: Client, tmp_path: Path) -> None:
+    """OCC-021: the process that made a savepoint crashed, and left its inflight file. The write of the same time is completed,
+    so that its entries count.
+    """
+    uri, _ = copy_golden_table(GOLDEN, tmp_path)
+    rows, last = read_rows(engine, uri, Query()), max(completion_times(table_folder(uri)))
+    (table_folder(uri) / ".hoodie" / "timeline" / f"{last}.savepoint.inflight").touch()
+    assert read_rows(engine, uri, Query()) == rows
+
+
+def begin_rollback(uri: str, instant: str) -> None:
+    """Leave what a rollback leaves that crashed before it removed the entries of the write."""
+    table, folder = open_table(uri), table_folder(uri)
+    requested = schedule_rollback(table, instant)
+    timeline = folder / ".hoodie" / "timeline"
+    (timeline / f"{requested}.rollback.inflight").touch()
+    for path in (*timeline.glob(f"{instant}*"), *folder.glob(f"*/*{instant}*")):
+        path.unlink()
+
+
+@pytest.mark.needs(*WRITES, "service.clean", "read.filter")
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-021", "MDT-010", "IDX-010")
+@pytest.mark.versions(8, 9)
+def test_entries_of_a_write_that_is_rolled_back_have_no_effect(
+    engine: Client, new_uri: NewUri, type: Type, drawn_version: int
+) -> None:
+    """OCC-021: a rollback has removed the files of a write, and crashed before it removed the entries. A clean between the two
+    may have compacted the metadata table. Filters find the rows that the write had changed and deleted.
+    """
+    often = {**EVERY_INDEX, COMPACTED_AFTER: "2"}
+    table = IndexedTable(engine, new_uri(), type, often, drawn_version)
+    table.write(*INSERTS, Step("upsert", (row("a", 31, "changed"),)))
+    instant = engine.write(table.uri, "delete", as_arrow([row("a", 0, ""), row("c", 0, "", "rio")]), options=often)
+    engine.service(table.uri, "clean", options={**often, **keep_commits(1)})
+    begin_rollback(table.uri, instant)
+    table.check_rows("while the write is rolled back")
+    assert values_where(engine, table.uri, ("id", "=", "a"), column="value") == ["changed"]
+    assert values_where(engine, table.uri, ("value", "=", "x")) == ["c", "e"]
 
 
 def make_update(number: int) -> Step:
@@ -140,3 +187,40 @@ def test_an_index_is_published_after_a_crash(engine: Client, new_uri: NewUri, ty
     assert (table.listed_partitions(), table.listed_partitions(INFLIGHT)) == (usable, ())
     assert {path.name for path in (table.folder / ".hoodie" / "timeline").glob("*.indexing*")} == actions
     table.write(make_update(1)).check("after another write")
+
+
+@pytest.mark.needs("create", "write.insert", "write.delete", "service.rollback", "service.clean", "service.index")
+@pytest.mark.parametrize("compacted", ["before", "due"])
+@pytest.mark.requirements("OCC-021", "MDT-010", "IDX-010", "IDX-024")
+@pytest.mark.versions(8, 9)
+def test_filters_find_every_row_during_a_rollback(engine: Client, new_uri: NewUri, compacted: str, drawn_version: int) -> None:
+    """OCC-021: wherever a rollback crashes, a filter finds the rows that a read without indexes has. The metadata table was
+    compacted after the write, so that its base files lack the rows that the write deleted; or a compaction is due, which must
+    not merge them: then readers that ignore pending rollbacks find the rows, too.
+    """
+    only_in_process(engine)
+    often = {**EVERY_INDEX, COMPACTED_AFTER: "1"}
+    table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE", EVERY_INDEX, drawn_version)
+    table.write(*INSERTS, Step("upsert", (row("a", 31, "changed"),)))
+    create_index(open_table(table.uri), "by_value", "value")
+    instant = engine.write(table.uri, "delete", as_arrow([row("a", 0, "")]), options=EVERY_INDEX)
+    if compacted == "before":
+        engine.service(table.uri, "clean", options={**often, **keep_commits(1)})
+
+    def act(storage: Storage) -> None:
+        rollback(open_table(table.uri, storage=storage, options=often), instant)
+
+    found = list[int]()
+    for state in crash_states(LocalStorage(table.folder), act):
+        opened = open_table(table.uri, storage=state.storage)
+        for path in state.storage.names(".hoodie/timeline") if compacted == "due" else ():
+            if ".rollback." in path and not state.ended:
+                state.storage.delete(f".hoodie/timeline/{path}")
+        rows = opened.snapshot(["id", "value"]).to_pylist()
+        for one in rows:
+            for column in ("id", "value"):
+                by_filter = opened.snapshot(["id", "value"], [(column, "=", one[column])]).to_pylist()
+                assert one in by_filter, f"{column} = {one[column]!r}: {state}"
+        found.append(len(rows))
+    assert found == sorted(found)
+    assert {*found} == {4, 5}

@@ -273,6 +273,19 @@ def test_a_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], s
 
 
 @CLEANS
+@pytest.mark.requirements("CLN-001", "TL-013")
+def test_a_savepoint_that_is_pending_stops_no_clean(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TL-013: the process that made a savepoint crashed, and left its inflight file. Cleans go on, and delete old files."""
+    table = create_updated_table(engine, new_uri(), 5)
+    (table_folder(table.uri) / ".hoodie" / "timeline" / f"{table.instants[1]}.savepoint.inflight").touch()
+    assert engine.service(table.uri, "clean", options=keep_versions(1)) is not None
+    found = instants_of_base_files(table.uri)
+    assert found[-1] == table.instants[-1]
+    assert not {*found} & {table.instants[0], *table.instants[2:4]}
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
+
+
+@CLEANS
 @pytest.mark.needs("read.as-of", "service.savepoint")
 @pytest.mark.requirements("TL-041")
 def test_a_savepointed_instant_can_be_read_past_retention(engine: Client, new_uri: Callable[[], str]) -> None:

@@ -22,7 +22,7 @@ from hudi_reference.caching import cached_property
 from hudi_reference.clock import Clock, SystemClock
 from hudi_reference.errors import HudiError, MalformedTable
 from hudi_reference.layout.java_properties import load
-from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
+from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import (
     BACKUP_PATH,
@@ -343,8 +343,11 @@ class StoredTable:
 
     @cached_property
     def metadata_table(self) -> "StoredTable | None":
-        """The metadata table, as a table with the partitions in use; None if there is none, or if no reader may use it."""
-        partitions = (*self.properties.fields(USABLE), *self.properties.fields(INFLIGHT))
+        """The metadata table, as a table with the partitions in use; None if there is none, or if no reader may use it.
+
+        A partition that is being built again lacks the files that the timeline names from before it was dropped.
+        """
+        partitions = self.properties.fields(USABLE)
         listing = self.listing.below(METADATA_FOLDER)
         if not listing.files or not partitions:
             return None

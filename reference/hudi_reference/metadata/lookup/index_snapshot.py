@@ -44,13 +44,15 @@ def open_snapshot(table: Table, data: Timeline, commits: Commits) -> "IndexSnaps
     """The metadata table as far as it describes the state of `data`.
 
     None if there is none, if its writer has begun an action that `data` does not have, or if it lacks one of the `commits`.
+    None also during a rollback or restore: it removes a write before its entries, which a compaction may have merged.
     """
     usable = usable_partitions(table.properties)
-    metadata = MetadataTable.for_table(table) if usable else None
+    is_undoing = any(one.action in ("rollback", "restore") for one in data.pending)
+    metadata = None if is_undoing or not usable else MetadataTable.for_table(table)
     if metadata is None:
         return None
-    timeline = metadata.timeline
-    pending, last = {one.requested for one in data.pending}, max((_completion(one) for one in data.completed), default="")
+    timeline, pending = metadata.timeline, data.pending_times
+    last = max((_completion(one) for one in data.completed), default="")
     later = [one for one in timeline.completed if one.requested > last and one.requested not in pending]
     if any(one.action == "deltacommit" for one in later) or _lacks_writes(timeline, commits):
         return None

@@ -59,7 +59,7 @@ def check_plan(table: Table, requested: str, plan: Plan) -> None:
         because = (needed.rule, needed.reason)
         must_stay |= dict.fromkeys(needed.file_slice.paths, because)
         bases[(*needed.file_slice.group, needed.file_slice.base_file_instant)] = because
-    pending = {found.requested for found in timeline.pending}
+    pending = timeline.pending_times
     foreign = _outside_partitions(table, groups, planned)
     for path in planned:
         partition, name = split_path(path)

@@ -249,11 +249,10 @@ class MetadataSync:
             made += [n.rpartition("_")[2].removesuffix(".hfile") for n in metadata.files(partition) if n.endswith(".hfile")]
         for target in record.get("commitsRollback") or ():
             completion = metadata.timeline.completion_of(target)
-            if self._has_created_groups(metadata, target):
-                return self.rebuild()
+            is_merged = completion is not None and completion < max(made, default="")
+            if is_merged or self._has_created_groups(metadata, target):
+                return self.rebuild()  # readers do not use the table from its first step on
             remove_deltacommit(metadata, target, (*self.usable, *self.building))
-            if completion is not None and completion < max(made, default=""):
-                return self.rebuild()
         listed = metadata.records(BuiltIn.FILES, self.table.timeline)
         for partition, names in deleted.items():
             known = listed.get(partition_identifier(partition))

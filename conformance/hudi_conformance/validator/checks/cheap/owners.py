@@ -175,7 +175,7 @@ def _shared_id(file_id: str, partitions: Iterable[str]) -> Finding:
 
 def _markers(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """OCC-027: the markers of an action are removed after its completion, with its rollback, or with its archiving."""
-    pending = {instant.requested for instant in table.timeline.pending}
+    pending = table.timeline.pending_times
     kept: dict[str, list[str]] = defaultdict(list)
     for path, info in table.listing.files.items():
         if path.startswith(_MARKERS):
@@ -192,7 +192,7 @@ def _markers(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding
 
 def _heartbeats(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """A writer removes its heartbeat at the end; one that is left belongs to a writer that crashed."""
-    pending = {instant.requested for instant in table.timeline.pending}
+    pending = table.timeline.pending_times
     for path, info in table.listing.files.items():
         folder, name = split_path(path)
         if folder == HEARTBEATS:

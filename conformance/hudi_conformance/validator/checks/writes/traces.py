@@ -139,7 +139,7 @@ def _seen_completed(table: StoredTable, part: object, tally: Tally) -> Iterator[
     if table.is_metadata_table or table.properties.is_legacy or table.history.errors:
         return
     completed = {instant.requested for instant in (*table.timeline.completed, *table.history.instants)}
-    pending = {instant.requested for instant in table.timeline.pending}
+    pending = table.timeline.pending_times
     gone = table.removals.targets.keys() | table.removals.pending_targets
     reported: set[str] = set()
     for instant, seen in _witnesses(table):
