@@ -195,8 +195,8 @@ def test_an_index_is_published_after_a_crash(engine: Client, new_uri: NewUri, ty
 @pytest.mark.versions(8, 9)
 def test_filters_find_every_row_during_a_rollback(engine: Client, new_uri: NewUri, compacted: str, drawn_version: int) -> None:
     """OCC-021: wherever a rollback crashes, a filter finds the rows that a read without indexes has. The metadata table was
-    compacted after the write, so that its base files lack the rows that the write deleted; or a compaction is due, which must
-    not merge them: then readers that ignore pending rollbacks find the rows, too.
+    compacted after the write, so that its base files lack the rows that the write deleted; or a compaction is due: then readers
+    that ignore pending rollbacks find the rows, too.
     """
     only_in_process(engine)
     often = {**EVERY_INDEX, COMPACTED_AFTER: "1"}

@@ -42,11 +42,8 @@ def maintain(metadata: MetadataTable, data: Table, usable: Collection[str]) -> N
     Only usable partitions are compacted: those that are being built have no base files yet, and files of dropped ones may be
     missing.
 
-    Nothing is compacted while a pending action of the data table has entries here, or while one is rolled back: a compaction
-    would merge the entries that the rollback has to remove.
+    Nothing is compacted while a pending action of the data table has entries here: its rollback would have to remove them.
     """
-    if pending_of(data.timeline, "rollback") or pending_of(data.timeline, "restore"):
-        return
     table = metadata.as_table
     timeline, waiting = table.timeline, data.timeline.pending_times
     limit = {COMMITS_KEY: data.options.get(LIMIT_KEY, LIMIT)}
