@@ -47,8 +47,8 @@ def open_snapshot(table: Table, data: Timeline, commits: Commits) -> "IndexSnaps
     None also during a rollback or restore: it removes a write before its entries, which a compaction may have merged.
     """
     usable = usable_partitions(table.properties)
-    is_undoing = any(one.action in ("rollback", "restore") for one in data.pending)
-    metadata = None if is_undoing or not usable else MetadataTable.for_table(table)
+    is_rolling_back = any(one.action in ("rollback", "restore") for one in data.pending)
+    metadata = None if is_rolling_back or not usable else MetadataTable.for_table(table)
     if metadata is None:
         return None
     timeline, pending = metadata.timeline, data.pending_times
