@@ -52,7 +52,11 @@ def _text(storage: Storage, path: str) -> str:
     try:
         return storage.get(path).decode()
     except UnicodeDecodeError as error:
-        raise MalformedSchema("not a schema history", rule="LF-038", path=path, found=str(error)) from error
+        raise _malformed(path, str(error)) from error
+
+
+def _malformed(path: str, found: str) -> MalformedSchema:
+    return MalformedSchema("not a schema history", rule="LF-038", path=path, found=found)
 
 
 def carried_versions(commits: Commits) -> list[str]:
@@ -72,11 +76,17 @@ def version_entry(commits: Commits, before: AvroSchema, after: AvroSchema, reque
         commits: the completed writes before this one.
         before, after: the schema of the table before and after this write.
         requested: the requested time of this write.
+
+    Raises:
+        MalformedSchema: the last version lacks what the next one needs.
     """
     versions = carried_versions(commits)
     if not versions:
         return {}
-    version = next_version(json.loads(versions[-1]), before, after, requested)
+    try:
+        version = next_version(json.loads(versions[-1]), before, after, requested)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _malformed(LATEST, f"{type(error).__name__}: {error}") from error
     return {LATEST: json.dumps(version, separators=(",", ":"), ensure_ascii=False)}
 
 
