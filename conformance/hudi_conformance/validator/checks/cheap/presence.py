@@ -47,9 +47,9 @@ def _log_files_of_the_attempt(commit: CommitMetadata) -> dict[str, str]:
     A stat lists the log files of its slice: those of earlier writes, and those that its own task wrote before the last one.
     """
     partitions: Mapping[str, Any] = commit.record.get("partitionToWriteStats") or {}
-    found = {}
+    found, paths = {}, commit.paths
     for partition, stats in partitions.items():
-        for stat in (one for one in stats or () if one.get("path") in commit.paths):
+        for stat in (one for one in stats or () if one.get("path") in paths):
             own = parse_data_file_name(split_path(stat["path"])[1])
             for name in stat.get("logFiles") or ():
                 if _is_of_one_task(parse_data_file_name(name), own):

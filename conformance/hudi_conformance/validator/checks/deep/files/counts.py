@@ -91,7 +91,11 @@ def counts_of_a_rewrite(opened: Opened, older: BaseFile, newer: BaseFile, tally:
         return
     instant, _, stat = written
     is_next = (stat.previous_base_file or "").rpartition("/")[2] == older.name
-    if not is_next or any(one.keys.null_count or _has_twice(one.keys) for one in (older, newer)):
+    if (
+        not is_next
+        or COMMIT_TIME not in newer.rows.column_names
+        or any(one.keys.null_count or _has_twice(one.keys) for one in (older, newer))
+    ):
         return
     tally.looked("TL-005")
     kept = pc.sum(pc.is_in(newer.keys, older.keys)).as_py() or 0
