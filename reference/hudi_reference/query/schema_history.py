@@ -66,25 +66,22 @@ def carried_versions(commits: Commits) -> list[str]:
 
 
 @implements("LF-038")
-def version_entry(commits: Commits, before: AvroSchema, after: AvroSchema, requested: str) -> dict[str, str]:
-    """The version that a write adds to its metadata; empty if no write on the active timeline has one.
+def version_entry(last: str, before: AvroSchema, after: AvroSchema, requested: str) -> dict[str, str]:
+    """The version that a write adds to its metadata, after the last one that another write has.
 
     The next statement that changes the schema takes the ids from the last write. Without them it would number all fields again,
     so that fields of older files get the ids of others.
 
     Args:
-        commits: the completed writes before this one.
+        last: the version of the last write on the active timeline that has one.
         before, after: the schema of the table before and after this write.
         requested: the requested time of this write.
 
     Raises:
         MalformedSchema: the last version lacks what the next one needs.
     """
-    versions = carried_versions(commits)
-    if not versions:
-        return {}
     try:
-        version = next_version(json.loads(versions[-1]), before, after, requested)
+        version = next_version(json.loads(last), before, after, requested)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _malformed(LATEST, f"{type(error).__name__}: {error}") from error
     return {LATEST: json.dumps(version, separators=(",", ":"), ensure_ascii=False)}

@@ -68,9 +68,15 @@ class View:
 
     @implements("LF-038")
     def version_entry(self, properties: TableProperties, requested: str) -> dict[str, str]:
-        """What a write of that requested time, or the execution of a plan, adds to its metadata: see `version_entry`."""
+        """What a write of that requested time, or the execution of a plan, adds to its metadata.
+
+        Nothing if no earlier write on the active timeline has a version; see `version_entry`.
+        """
         commits = self.commits_before(requested)
-        return version_entry(commits, schema_of(commits, properties) or self.schema, self.schema, requested)
+        versions = carried_versions(commits)
+        if not versions:
+            return {}
+        return version_entry(versions[-1], schema_of(commits, properties) or self.schema, self.schema, requested)
 
     def commits_before(self, requested: str | None) -> dict[Instant, CommitMetadata]:
         """The completed writes that were requested earlier; all for None."""

@@ -4,9 +4,8 @@ A version is the JSON object that deployed engines store as `latest_schema` in c
 other field ever gets: `max_column_id` is the highest one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from hudi_reference.requirement import implements
@@ -33,7 +32,7 @@ def next_version(version: Json, before: AvroSchema, after: AvroSchema, instant: 
     """
     if before == after:
         return version
-    numbering = _Numbering(count(int(version["max_column_id"]) + 1), int(version["max_column_id"]))
+    numbering = _Numbering(int(version["max_column_id"]))
     meta = [field for field in version["fields"] if field["name"] in META_COLUMNS]
     fields = [*meta, *numbering.fields(version["fields"], before["fields"], after["fields"])]
     return {"max_column_id": numbering.last, "version_id": int(instant), "type": "record", "fields": fields}
@@ -43,11 +42,10 @@ def next_version(version: Json, before: AvroSchema, after: AvroSchema, instant: 
 class _Numbering:
     """Gives ids to new fields; `last` is the highest id."""
 
-    numbers: Iterator[int]
     last: int
 
     def next(self) -> int:
-        self.last = next(self.numbers)
+        self.last += 1
         return self.last
 
     def fields(self, known: Sequence[Json], before: Sequence[Json], after: Sequence[Json]) -> list[Json]:

@@ -16,9 +16,6 @@ from hudi_reference import open_table
 from hudi_reference.errors import MalformedSchema
 from hudi_reference.query.schema_history import version_entry
 from hudi_reference.schema.field_ids import FieldIdMapping, SchemaHistory
-from hudi_reference.timeline.contents.metadata import CommitMetadata
-from hudi_reference.timeline.instants.instant import Instant
-from hudi_reference.timeline.instants.states import State
 
 DATA = Path(__file__).parents[1] / "data" / "schema_history" / "renamed-1.0.2.tar.gz"
 COLUMNS = ("id", "ts", "a", "bb", "c", "s")
@@ -92,12 +89,11 @@ def test_a_history_that_is_none_is_an_error(text):
                                   '{"max_column_id":1,"fields":[{"id":1}]}'])  # fmt: skip
 def test_a_write_after_a_damaged_version_is_refused(text):
     """LF-038: a version in commit metadata without highest id or names cannot be continued."""
-    commit = CommitMetadata("UPSERT", record={"extraMetadata": {"latest_schema": text}})
     before, after = (
         {"type": "record", "name": "t", "fields": [{"name": n, "type": "int"} for n in names]} for names in ("a", "ab")
     )
     with pytest.raises(MalformedSchema):
-        version_entry({Instant("1", "commit", State.COMPLETED, "2"): commit}, before, after, "3")
+        version_entry(text, before, after, "3")
 
 
 def version(number, inner):

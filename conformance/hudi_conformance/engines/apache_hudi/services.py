@@ -58,10 +58,8 @@ def _statement(options: Mapping[str, str]) -> str:
         return f"{create} ({column})"
     listed = options.get("hoodie.metadata.index.expression.options", "")
     given = ", ".join(f"{name}={_literal(value)}" for name, _, value in (one.partition("=") for one in listed.split(",")))
-    kind, column = (
-        options.get("hoodie.expression.index.type", "column_stats"),
-        options["hoodie.metadata.index.expression.column"],
-    )
+    kind = options.get("hoodie.expression.index.type", "column_stats")
+    column = options["hoodie.metadata.index.expression.column"]
     return f"{create} USING {kind}({column}) OPTIONS ({given})"
 
 

@@ -15,7 +15,9 @@ from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.files.log.block import BlockType, CorruptBlock
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import join_path
+from hudi_reference.timeline.instants.instant import Instant
 
+_Operations = Mapping[tuple[str, str | None], Mapping[str, Any]]
 _RULES = {"compaction": "TL-015", "logcompaction": "TL-017"}
 _MEGABYTE = 1024 * 1024
 #: What a result counts in its log files, beside their records.
@@ -30,10 +32,16 @@ def operation_of(entry: Entry) -> Mapping[str, Any] | None:
     if entry.commit.operation not in COMPACTIONS or entry.name is None:
         return None
     service = "compaction" if entry.commit.operation == "COMPACT" else "logcompaction"
-    plan = plan_of_service(entry.table, entry.instant, service) or {}
-    group = (entry.partition, entry.name.file_id)
-    found = (one for one in plan.get("operations") or () if (one.get("partitionPath") or "", one.get("fileId")) == group)
-    return next(found, None)
+    operations: _Operations = entry.table.once(
+        f"operations of {entry.instant.file_name}", lambda: _operations(entry.table, entry.instant, service)
+    )
+    return operations.get((entry.partition, entry.name.file_id))
+
+
+def _operations(table: StoredTable, instant: Instant, service: str) -> _Operations:
+    """The operations of a plan by file group; the first one, if a damaged plan has several for a group."""
+    operations = (plan_of_service(table, instant, service) or {}).get("operations") or ()
+    return {(one.get("partitionPath") or "", one.get("fileId")): one for one in reversed(operations)}
 
 
 def counts_logs(entry: Entry) -> bool:

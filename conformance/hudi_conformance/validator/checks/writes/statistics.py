@@ -66,7 +66,7 @@ def _last_base_file(entry: Entry) -> Iterator[Finding]:
     ):
         return
     found = str(entry.stat.get("prevBaseFile") or "").rpartition("/")[2]
-    known: Mapping[str, str] = table.once("base files of groups", lambda: _base_files(table)).get(group, {})
+    known = {one: instant.completion or "" for one, instant in _base_files_of(table, group).items()}
     last = max(((time, one) for one, time in known.items() if time < entry.instant.requested), default=("", ""))
     is_known = found in known if found else entry.commit.operation != "COMPACT"
     if is_known and known.get(found, "") < last[0]:
@@ -79,12 +79,17 @@ def _replaced(table: StoredTable) -> Callable[[], frozenset[GroupId]]:
     )
 
 
-def _base_files(table: StoredTable) -> Mapping[GroupId, Mapping[str, str]]:
-    """The base files of each file group that writes of the active timeline stored, with the times of their completion."""
-    found: dict[GroupId, dict[str, str]] = {}
+def _base_files_of(table: StoredTable, group: GroupId) -> Mapping[str, Instant]:
+    """The base files of a file group that writes of the active timeline stored, with these writes."""
+    found: Mapping[GroupId, Mapping[str, Instant]] = table.once("base files of groups", lambda: _base_files(table))
+    return found.get(group, {})
+
+
+def _base_files(table: StoredTable) -> Mapping[GroupId, Mapping[str, Instant]]:
+    found: dict[GroupId, dict[str, Instant]] = {}
     for entry in entries_of(table):
         if entry.name is not None and entry.is_base_file:
-            found.setdefault((entry.partition, entry.name.file_id), {})[entry.text] = entry.instant.completion or ""
+            found.setdefault((entry.partition, entry.name.file_id), {})[entry.text] = entry.instant
     return found
 
 
@@ -170,11 +175,8 @@ def _slice(entry: Entry) -> Iterator[Finding]:
     base = entry.named("baseFile")
     if not isinstance(base, BaseFileName) or table.properties.is_legacy:
         return
-    known = (one for one in table.commits if base.instant < one.requested and (one.completion or "") < entry.instant.requested)
-    stored = (split_path(path) for one in known for path in table.commits[one].paths)
-    for folder, later in stored:
-        parsed = parse_data_file_name(later)
-        if folder == entry.partition and isinstance(parsed, BaseFileName) and parsed.file_id == name.file_id:
+    for later, write in _base_files_of(table, (entry.partition, name.file_id)).items():
+        if base.instant < write.requested and (write.completion or "") < entry.instant.requested:
             yield entry.finding(f"baseFile={later}, the last one", entry.stat["baseFile"])
 
 
