@@ -4,7 +4,6 @@ A part that cannot be read is recorded with its error, and the validation goes o
 something is wrong; the checks do.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -13,28 +12,20 @@ from typing import Any
 from hudi_conformance.validator.stored.file_views import DataFile, Views
 from hudi_conformance.validator.stored.history import KnownHistory, StoredHistory, load_history
 from hudi_conformance.validator.stored.listing import Listing, list_everything
-from hudi_conformance.validator.stored.metadata_properties import probable_properties
 from hudi_conformance.validator.stored.opened import Opened
 from hudi_conformance.validator.stored.read_only import ReadOnlyStorage
 from hudi_conformance.validator.stored.removals import Removals
 from hudi_conformance.validator.stored.scope import Scope
+from hudi_conformance.validator.stored.stored_properties import StoredProperties
 from hudi_reference.caching import cached_property
 from hudi_reference.clock import Clock, SystemClock
 from hudi_reference.errors import HudiError, MalformedTable
-from hudi_reference.layout.java_properties import load
 from hudi_reference.layout.metadata_settings import USABLE
-from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
 from hudi_reference.layout.properties import (
-    BACKUP_PATH,
-    LAYOUTS,
-    LEGACY_VERSION,
     META_FOLDER,
-    NEWEST_VERSION,
-    PROPERTIES_PATH,
-    TABLE_VERSION,
     TableProperties,
 )
-from hudi_reference.layout.property_table import BY_KEY
 from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.table import FIRST
 from hudi_reference.query.file_groups import FileGroups
@@ -94,72 +85,25 @@ class StoredTable:
             self._computed[name] = compute()
         return self._computed[name]
 
-    # Properties.
-
     @cached_property
-    def texts(self) -> Mapping[str, bytes]:
-        """The bytes of the properties file and of its backup, as far as they can be read."""
-        return {path: text for path, text in self._stored_texts.items() if not isinstance(text, HudiError)}
+    def stored_properties(self) -> StoredProperties:
+        """The files of properties as stored."""
+        return StoredProperties(self.storage, self.listing, self.outer)
 
-    @cached_property
-    def _stored_texts(self) -> Mapping[str, bytes | HudiError]:
-        found: dict[str, bytes | HudiError] = {}
-        for path in (one for one in (PROPERTIES_PATH, BACKUP_PATH) if one in self.listing.files):
-            try:
-                found[path] = self.storage.get(path)
-            except HudiError as error:
-                found[path] = error
-        return found
-
-    @cached_property
-    def properties_files(self) -> Mapping[str, Mapping[str, str] | HudiError]:
-        """The entries of each of these files, or why it cannot be read."""
-        found: dict[str, Mapping[str, str] | HudiError] = {}
-        for path, text in self._stored_texts.items():
-            try:
-                found[path] = text if isinstance(text, HudiError) else load(text, path)
-            except HudiError as error:
-                found[path] = error
-        return found
-
-    @cached_property
+    @property
     def entries(self) -> Mapping[str, str]:
-        """The entries of the file that counts: the one with more entries, because the other one is truncated."""
-        readable = [entries for entries in self.properties_files.values() if not isinstance(entries, HudiError)]
-        if not readable:
-            return {}
-        main, *backup = readable
-        lost = backup[0].keys() - main.keys() if backup else ()
-        return backup[0] if lost else main
+        """The entries of the properties file that counts."""
+        return self.stored_properties.entries
 
     @cached_property
     def properties(self) -> TableProperties:
         """The properties with which the table is examined: invalid values are left out, and an unknown version is replaced."""
-        entries = self.entries or (probable_properties(self.outer) if self.outer is not None else {})
-        valid = {key: value for key, value in entries.items() if is_allowed(key, value)}
-        if valid.get("hoodie.table.version", "") not in map(str, LAYOUTS):
-            valid["hoodie.table.version"] = str(self._nearest_version(valid))
-        return TableProperties(valid)
-
-    def _nearest_version(self, entries: Mapping[str, str]) -> int:
-        """The known version by whose rules a table of another version is examined; files decide if no version is stored."""
-        if self.version is not None and self.version > NEWEST_VERSION:
-            return NEWEST_VERSION
-        folder = f"{META_FOLDER}/{entries.get('hoodie.timeline.path') or 'timeline'}/"
-        is_current = any(path.startswith(folder) for path in self.listing.files)
-        return TABLE_VERSION if is_current or not self._has_legacy_instants else LEGACY_VERSION
-
-    @property
-    def _has_legacy_instants(self) -> bool:
-        folder = f"{META_FOLDER}/"
-        names = (path.removeprefix(folder) for path in self.listing.files if path.startswith(folder))
-        return any(parse_legacy_name(name) is not None for name in names)
+        return self.stored_properties.usable
 
     @property
     def version(self) -> int | None:
         """The table version as stored; None if there is none."""
-        text = self.entries.get("hoodie.table.version", "")
-        return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
+        return self.stored_properties.version
 
     @property
     def is_metadata_table(self) -> bool:
@@ -285,6 +229,11 @@ class StoredTable:
                 found[path] = DataFile(path, info.size, info.modified, parsed)
         return found
 
+    def name_of(self, path: str) -> BaseFileName | LogFileName | None:
+        """The parts of the name of a file, which is on storage or not; None if it is not one of a data file."""
+        file = self.data_files.get(path)
+        return parse_data_file_name(split_path(path)[1]) if file is None else file.name
+
     @cached_property
     def _views(self) -> Views:
         return Views(self.storage, self.properties, self.data_files, self.scope.wants, self._has_readable_plan)
@@ -356,12 +305,6 @@ class StoredTable:
             FolderStorage(self.storage, METADATA_FOLDER), f"{self.uri}/{METADATA_FOLDER}", listing, self.now, scope,
             outer=self.entries,
         )  # fmt: skip
-
-
-def is_allowed(key: str, value: str) -> bool:
-    """Whether a property may have that value."""
-    known = BY_KEY.get(key)
-    return known is None or known.values is None or not value or value in known.values
 
 
 def _probable_instant(name: str) -> Instant | None:

@@ -7,7 +7,7 @@ from typing import Any
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
-from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
+from hudi_reference.layout.names import BaseFileName, LogFileName, split_path
 from hudi_reference.query.damage_checks import faults_between_commits, faults_of_commit, instants_of_slices
 from hudi_reference.schema.avro import parse_schema
 from hudi_reference.timeline.instants.instant import Instant
@@ -64,8 +64,7 @@ def _own_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Findi
     plans = instants_of_slices(table.timeline, commits)
     for instant, commit in commits.items():
         for stat in commit.stats:
-            folder, name = split_path(stat.path)
-            parsed = parse_data_file_name(name)
+            folder, parsed = split_path(stat.path)[0], table.name_of(stat.path)
             tally.looked("BF-009", "LAY-018", at=bool(stat.path))
             path = table.path_of(instant) if instant in table.commits else table.history.folder
             if not stat.path:

@@ -11,7 +11,7 @@ from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.java_properties import load
 from hudi_reference.layout.metadata_settings import USABLE
-from hudi_reference.layout.names import BASE_EXTENSIONS, PARTITION_METAFILE, join_path, parse_data_file_name, split_path
+from hudi_reference.layout.names import BASE_EXTENSIONS, PARTITION_METAFILE, join_path, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.metadata.availability import METADATA_FOLDER, PATH_KEY, definitions_path, read_definitions
 from hudi_reference.metadata.definitions import IndexDefinition
@@ -201,7 +201,7 @@ def _names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
             continue
         rule = "BF-003" if is_base else "LF-002"
         tally.looked(rule)
-        if parse_data_file_name(name) is None:
+        if table.name_of(path) is None:
             yield Finding(
                 rule, "lost-space", path, "No query reads the file.",
                 "<file id>_<write token>_<instant>.<extension>" if is_base

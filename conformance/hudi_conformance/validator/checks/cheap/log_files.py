@@ -210,7 +210,7 @@ def _names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     writers: dict[tuple[str, str, str, int], list[tuple[str, LogFileName, str]]] = {}
     for instant, commit in table.commits.items() if table.has_consistent_hashing else ():
         for stat in commit.stats:
-            name = parse_data_file_name(split_path(stat.path)[1])
+            name = table.name_of(stat.path)
             if isinstance(name, LogFileName) and not name.cdc:
                 tally.looked("LF-004")
                 slot = (stat.partition, name.file_id, name.instant, name.version)

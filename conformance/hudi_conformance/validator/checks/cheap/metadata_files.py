@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
-from hudi_conformance.validator.stored.metadata_properties import MADE
 from hudi_conformance.validator.stored.pending import EXPIRED
+from hudi_conformance.validator.stored.stored_properties import OF_METADATA_TABLES
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.clock import SystemClock
 from hudi_reference.errors import HudiError
@@ -86,7 +86,7 @@ def _compared(table: StoredTable, path: str, size: int | None, listed: int | Non
 
 def _entry_without_owner(table: StoredTable, path: str, listed: int) -> Iterator[Finding]:
     """An entry of a file that is not there, or that no completed write owns. Readers ignore those of pending writes."""
-    parsed = parse_data_file_name(split_path(path)[1])
+    parsed = table.name_of(path)
     written = "" if parsed is None else parsed.instant
     if path in table.removals.planned or written in table.removals.pending_targets:
         return  # the entry is removed when the action completes
@@ -196,7 +196,7 @@ def _settings(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
     inside = table.metadata_table
     if inside is None or inside.properties.is_legacy or not inside.entries:
         return
-    for key, value in MADE.items():
+    for key, value in OF_METADATA_TABLES.items():
         tally.looked("MDT-002")
         if inside.entries.get(key, value) != value:
             yield Finding(

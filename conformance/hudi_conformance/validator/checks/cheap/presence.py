@@ -1,6 +1,5 @@
 """Files that the table needs and that must be on storage, with their sizes."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -29,7 +28,7 @@ def _named_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
     """Each file that a completed write names is there, unless a clean deleted it."""
     needed, removals = _needed(table), table.removals
     for instant, commit in table.owned.commits.items():
-        beside = _log_files_of_the_attempt(commit)
+        beside = _log_files_of_the_attempt(table, commit)
         needed |= {path: needed[own] for path, own in beside.items() if own in needed}
         for path in sorted({*commit.paths, *beside}):
             if not table.scope.wants(split_path(path)[0]):
@@ -41,7 +40,7 @@ def _named_files(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
                 yield _missing(table, instant, path, needed)
 
 
-def _log_files_of_the_attempt(commit: CommitMetadata) -> dict[str, str]:
+def _log_files_of_the_attempt(table: StoredTable, commit: CommitMetadata) -> dict[str, str]:
     """The paths of the log files that a write stat lists and that its task wrote -> the path of the stat.
 
     A stat lists the log files of its slice: those of earlier writes, and those that its own task wrote before the last one.
@@ -50,7 +49,7 @@ def _log_files_of_the_attempt(commit: CommitMetadata) -> dict[str, str]:
     found, paths = {}, commit.paths
     for partition, stats in partitions.items():
         for stat in (one for one in stats or () if one.get("path") in paths):
-            own = parse_data_file_name(split_path(stat["path"])[1])
+            own = table.name_of(stat["path"]) if stat.get("logFiles") else None
             for name in stat.get("logFiles") or ():
                 if _is_of_one_task(parse_data_file_name(name), own):
                     found[join_path(partition, name)] = stat["path"]
@@ -92,19 +91,18 @@ def _missing(table: StoredTable, instant: Instant, path: str, needed: Mapping[st
 
 def _sizes(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """Each file has the size that its write recorded. Before version 8 writers appended to log files of others."""
-    sizes: dict[str, list[tuple[int, Instant]]] = defaultdict(list)
+    greatest: dict[str, tuple[int, Instant]] = {}
     for instant, commit in table.owned.commits.items():
         for stat in commit.stats:
-            sizes[stat.path].append((stat.size, instant))
-            for path, size in stat.changes.items():
-                sizes[path].append((size, instant))
-    for path, said in sizes.items():
+            for path, size in ((stat.path, stat.size), *stat.changes.items()):
+                if path not in greatest or greatest[path][0] < size:
+                    greatest[path] = size, instant
+    for path, (expected, instant) in greatest.items():
         info = table.listing.files.get(path)
-        expected, instant = max(said, key=lambda one: one[0])
         if info is None or not expected or not table.scope.wants(split_path(path)[0]):
             continue
         tally.looked("TL-005")
-        is_log = isinstance(parse_data_file_name(split_path(path)[1]), LogFileName)
+        is_log = isinstance(table.name_of(path), LogFileName)
         if info.size < expected:
             yield Finding("TL-005", "data-lost", path, "The end of the file is missing, with the rows in it.",
                           f"{expected} bytes, by {table.path_of(instant)}", f"{info.size} bytes", RESTORE)  # fmt: skip
@@ -133,7 +131,7 @@ def _savepoints(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
                           f"hudi-conformance service TABLE delete-savepoint --instant {instant.requested}")  # fmt: skip
         for file in _savepointed(table.contents[instant].record or {}):
             tally.looked("TL-021")
-            parsed = parse_data_file_name(split_path(file)[1])
+            parsed = table.name_of(file)
             if isinstance(parsed, LogFileName) and parsed.instant > instant.requested:
                 continue
             if table.scope.wants(split_path(file)[0]) and file not in table.listing.files:
@@ -155,7 +153,7 @@ def _unprotected(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
             tally.looked("TL-021")
             last = next((one for one in group.slices if one.base_instant <= instant.requested), None)
             path = last.path(last.base_file) if last is not None and last.base_file and group.replaced_by is None else None
-            if path is not None and path in table.listing.files and path not in named and _completed_until(done, path, until):
+            if path is not None and path in table.listing.files and path not in named and _is_older(table, path, done, until):
                 yield Finding(
                     "TL-021", "cosmetic", path,
                     "A clean may delete the file; time travel to the savepoint, and a restore to it, then lack rows.",
@@ -165,9 +163,9 @@ def _unprotected(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
                 )  # fmt: skip
 
 
-def _completed_until(done: Mapping[str, str], path: str, until: str) -> bool:
+def _is_older(table: StoredTable, path: str, done: Mapping[str, str], until: str) -> bool:
     """Whether the write of a file completed at that time or before. `done` are the completion times by requested time."""
-    name = parse_data_file_name(split_path(path)[1])
+    name = table.name_of(path)
     written = "" if name is None else done.get(name.instant)
     return written is not None and written <= until
 
@@ -177,7 +175,7 @@ def _two_in_a_slice(table: StoredTable, part: object, tally: Tally) -> Iterator[
     for instant, commit in table.owned.commits.items():
         found: dict[tuple[str, str], str] = {}
         for stat in commit.stats:
-            name = parse_data_file_name(split_path(stat.path)[1])
+            name = table.name_of(stat.path)
             if not isinstance(name, BaseFileName) or name.instant != instant.requested:
                 continue
             tally.looked("LAY-023")

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally, finding_of
-from hudi_conformance.validator.stored.table import StoredTable, is_allowed
+from hudi_conformance.validator.stored.stored_properties import is_allowed
+from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.java_properties import entries_of
 from hudi_reference.layout.merge_config import MODE_OF_STRATEGY, MODE_ONLY
@@ -30,7 +31,7 @@ REFUSED = "Readers and writers refuse the table."
 
 def _file(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """At least one of the two files is whole."""
-    main, backup = table.properties_files.get(PROPERTIES_PATH), table.properties_files.get(BACKUP_PATH)
+    main, backup = table.stored_properties.files.get(PROPERTIES_PATH), table.stored_properties.files.get(BACKUP_PATH)
     tally.looked("LAY-013")
     if main is None:
         has_backup = backup is not None and not isinstance(backup, HudiError)
@@ -38,7 +39,7 @@ def _file(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
         found = "only hoodie.properties.backup" if has_backup else "neither the file nor a readable backup"
         yield Finding("LAY-013", "cosmetic" if has_backup else "wrong-answers", PROPERTIES_PATH, meaning, "the file", found,
                       RESTORE)  # fmt: skip
-    for error in table.properties_files.values():
+    for error in table.stored_properties.files.values():
         tally.looked("PROP-011")
         if isinstance(error, HudiError):
             yield finding_of(error, "wrong-answers", REFUSED, rule="PROP-011", path=PROPERTIES_PATH, remedy=RESTORE)
@@ -60,16 +61,17 @@ def _expected_checksum(entries: Mapping[str, str]) -> str:
 
 def _ending(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """The last line is terminated. Writers store the keys in any order, so that a cut file may lack any of them."""
-    for path, text in table.texts.items():
+    texts = table.stored_properties.texts
+    for path, text in texts.items():
         tally.looked("PROP-011")
-        if path == PROPERTIES_PATH and BACKUP_PATH not in table.texts and text and not text.endswith((b"\n", b"\r")):
+        if path == PROPERTIES_PATH and BACKUP_PATH not in texts and text and not text.endswith((b"\n", b"\r")):
             yield Finding("PROP-011", "wrong-answers", path, "Readers lack the settings that were in the rest of the file.",
                           "a line break at the end", f"{len(text)} bytes without one", RESTORE, offset=len(text))  # fmt: skip
 
 
 def _checksum(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """The checksum is that of the two names. Every writer stores one; readers take a file without it as it is."""
-    for path, entries in table.properties_files.items():
+    for path, entries in table.stored_properties.files.items():
         if isinstance(entries, HudiError) or not entries:
             continue
         tally.looked("PROP-011")
@@ -93,7 +95,7 @@ def _checksum(table: StoredTable, part: object, tally: Tally) -> Iterator[Findin
 
 def _mandatory(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """The keys without a default have a value."""
-    is_readable = any(not isinstance(entries, HudiError) for entries in table.properties_files.values())
+    is_readable = any(not isinstance(entries, HudiError) for entries in table.stored_properties.files.values())
     for key in MANDATORY if is_readable else ():
         rule = BY_KEY[key].rule
         tally.looked(rule)
@@ -121,8 +123,8 @@ def _values(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]
 
 def _once(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """PROP-001: no key has two values. A reader takes the last one, another program may take the first one."""
-    for path, text in table.texts.items():
-        if isinstance(table.properties_files[path], HudiError):
+    for path, text in table.stored_properties.texts.items():
+        if isinstance(table.stored_properties.files[path], HudiError):
             continue
         known: dict[str, str] = {}
         for _, key, value in entries_of(text, path):
@@ -136,11 +138,12 @@ def _once(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
 
 def _characters(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """PROP-011: no control character, which writers escape: one in the file comes from damage, although Java reads it."""
-    for path, text in table.texts.items():
+    texts = table.stored_properties.texts
+    for path, text in texts.items():
         tally.looked("PROP-011")
         found = _CONTROL.search(text)
         if found is not None:
-            is_used = path == PROPERTIES_PATH and not isinstance(table.properties_files[path], HudiError)
+            is_used = path == PROPERTIES_PATH and not isinstance(table.stored_properties.files[path], HudiError)
             yield Finding(
                 "PROP-011", "wrong-answers" if is_used else "cosmetic", path,
                 "The setting in this line has another value, or is taken for another one.", "text without control characters",
@@ -160,9 +163,9 @@ def _located(run: Run) -> Run:
 
 def _offset(table: StoredTable, finding: Finding) -> int | None:
     """The offset of the last line of a property, which counts."""
-    if finding.key is None or isinstance(table.properties_files.get(finding.path), (HudiError, type(None))):
+    if finding.key is None or isinstance(table.stored_properties.files.get(finding.path), (HudiError, type(None))):
         return None
-    offsets = {key: offset for offset, key, _ in entries_of(table.texts[finding.path], finding.path)}
+    offsets = {key: offset for offset, key, _ in entries_of(table.stored_properties.texts[finding.path], finding.path)}
     return offsets.get(finding.key)
 
 

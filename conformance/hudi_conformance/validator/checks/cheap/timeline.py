@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.table import StateFile, StoredTable
 from hudi_reference.errors import HudiError
-from hudi_reference.layout.names import LogFileName, parse_data_file_name, split_path
+from hudi_reference.layout.names import LogFileName, split_path
 from hudi_reference.timeline.contents.avro_container import Record
 from hudi_reference.timeline.contents.metadata import SERVICES
 from hudi_reference.timeline.instants.instant import Instant
@@ -225,7 +225,7 @@ def _log_files(table: StoredTable, tally: Tally) -> Iterator[Finding]:
     for instant, commit in table.commits.items():
         for stat in commit.stats:
             tally.looked("TYP-002")
-            if isinstance(parse_data_file_name(split_path(stat.path)[1]), LogFileName) and not stat.path.endswith(".cdc"):
+            if isinstance(table.name_of(stat.path), LogFileName) and not stat.path.endswith(".cdc"):
                 yield Finding(
                     "TYP-002", "wrong-answers", stat.path, "Readers of copy-on-write tables do not read the file.",
                     "base files alone, because the table is copy-on-write", f"a log file of {instant.file_name}",

@@ -1,6 +1,6 @@
 """The entries of files in the metadata of completed writes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,14 +26,14 @@ class Entry:
     instant: Instant
     commit: CommitMetadata
     partition: str
-    stat: Mapping[str, Any]
+    stat: dict[str, Any]
 
-    @property
+    @cached_property
     def path(self) -> str:
         """The path of the file, as the entry has it."""
         return str(self.stat["path"])
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The name of the file."""
         return self.path.rpartition("/")[2]
@@ -41,20 +41,20 @@ class Entry:
     @cached_property
     def name(self) -> BaseFileName | LogFileName | None:
         """The parts of this name; None of files of change capture, and of a name that is not one of a data file."""
-        parsed = parse_data_file_name(self.text)
+        parsed = self.table.name_of(self.path)
         return None if isinstance(parsed, LogFileName) and parsed.cdc else parsed
 
-    @property
+    @cached_property
     def is_base_file(self) -> bool:
         """Whether it is the entry of a base file."""
         return isinstance(self.name, BaseFileName)
 
-    @property
+    @cached_property
     def is_log_file(self) -> bool:
         """Whether it is the entry of a log file."""
         return isinstance(self.name, LogFileName)
 
-    @property
+    @cached_property
     def is_new(self) -> bool:
         """Whether it is the first base file of its group."""
         return self.is_base_file and self.stat.get("prevBaseFile") in NOTHING
@@ -76,8 +76,13 @@ class Entry:
         return Finding(rule, severity, path, meaning, expected[:300], str(found)[:300], RESTORE, key=self.path)
 
 
-def entries_of(table: StoredTable) -> Iterator[Entry]:
+def entries_of(table: StoredTable) -> tuple[Entry, ...]:
     """The entries of files of all completed writes on the active timeline."""
+    found: tuple[Entry, ...] = table.once("entries of files", lambda: tuple(_entries(table)))
+    return found
+
+
+def _entries(table: StoredTable) -> Iterator[Entry]:
     for instant, commit in table.commits.items():
         for partition, stats in (commit.record.get("partitionToWriteStats") or {}).items():
             for stat in stats or ():

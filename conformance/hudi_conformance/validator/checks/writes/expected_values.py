@@ -61,20 +61,14 @@ STATEMENTS = (
 
 def unexpected_values(entry: Entry) -> Iterator[Finding]:
     """TL-005: each field has a value that its entry allows."""
+    values = entry.stat | {f"runtimeStats.{key}": value for key, value in (entry.stat.get("runtimeStats") or {}).items()}
     for statement in STATEMENTS:
         if statement.concerns(entry):
             allowed = statement.allowed(entry)
             for field in statement.fields:
-                value = _value(entry, field)
+                value = values.get(field)
                 if value not in allowed:
                     expected = (
                         "nothing" if allowed is NOTHING else " or ".join(str(one) for one in allowed if one not in NOTHING)
                     )
                     yield entry.finding(f"{field}={expected or 'nothing'}", value)
-
-
-def _value(entry: Entry, field: str) -> Any:
-    """The value of a field, also of one in a record; None if there is none."""
-    first, _, inner = field.partition(".")
-    value = entry.stat.get(first)
-    return value if not inner else (value or {}).get(inner)

@@ -54,7 +54,7 @@ def _lost_clusterings(table: StoredTable, part: object, tally: Tally) -> Iterato
         tally.looked("CLU-007")
         inputs = files_of_plan(Instant(instant.requested, "clustering", State.REQUESTED), plan)
         lost = sum(rows.get(path, 0) for path in inputs)
-        if lost and not commit.paths and all(_is_base_file(path) for path in inputs):
+        if lost and not commit.paths and all(_is_base_file(table, path) for path in inputs):
             yield _finding("CLU-007", "data-lost", table.path_of(instant), "Queries lack the rows of the replaced groups.",
                            f"files with the {lost} rows of the planned groups", "no file")  # fmt: skip
 
@@ -71,7 +71,7 @@ def _compactions(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
             continue
         tally.looked("CMP-001")
         planned = {(one.get("partitionPath") or "", one.get("fileId") or "") for one in plan.get("operations") or ()}
-        stored = {(stat.partition, stat.file_id) for stat in commit.stats if _is_base_file(stat.path)}
+        stored = {(stat.partition, stat.file_id) for stat in commit.stats if _is_base_file(table, stat.path)}
         if lacking := planned - stored:
             yield _finding(
                 "CMP-001", "data-lost", table.path_of(instant),
@@ -84,8 +84,8 @@ def _compactions(table: StoredTable, part: object, tally: Tally) -> Iterator[Fin
                            f"base files of groups {_listed(planned)}", f"also of {_listed(more)}")  # fmt: skip
 
 
-def _is_base_file(path: str) -> bool:
-    return isinstance(parse_data_file_name(split_path(path)[1]), BaseFileName)
+def _is_base_file(table: StoredTable, path: str) -> bool:
+    return isinstance(table.name_of(path), BaseFileName)
 
 
 def plan_of_service(table: StoredTable, instant: Instant, service: str) -> Mapping[str, Any] | None:
@@ -211,12 +211,12 @@ def _row_counts(table: StoredTable, part: object, tally: Tally) -> Iterator[Find
     }
     for instant, commit in table.owned.commits.items():
         for stat in () if commit.operation in SERVICES else commit.stats:
-            if _is_base_file(stat.path) and stat.inserts + stat.updates > stat.writes:
+            if _is_base_file(table, stat.path) and stat.inserts + stat.updates > stat.writes:
                 yield _finding("TL-005", "cosmetic", table.path_of(instant), "Only statistics of the write are wrong.",
                                f"at most {stat.writes} rows of {stat.path} inserted or updated",
                                f"{stat.inserts} inserted and {stat.updates} updated")  # fmt: skip
             before = stored.get((stat.partition, (stat.previous_base_file or "").rpartition("/")[2]))
-            if before is None or before.path == stat.path or not _is_base_file(stat.path):
+            if before is None or before.path == stat.path or not _is_base_file(table, stat.path):
                 continue
             tally.looked("TL-005")
             if before.writes and stat.writes > (most := before.writes + stat.inserts):

@@ -1,6 +1,5 @@
 """Traces of lost updates: what concurrent writers and services did to each other, as far as the timeline still shows it."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,35 +17,26 @@ COMPACTIONS = ("COMPACT", "LOG_COMPACT")
 AGAIN = "write the rows of {} again; hudi-conformance read TABLE --query cdc or its source has them"
 
 
-def _base_files(table: StoredTable) -> dict[GroupId, list[tuple[Instant, CommitMetadata, WriteStat]]]:
-    """The base files of completed writes by file group, by requested time."""
-    found: dict[GroupId, list[tuple[Instant, CommitMetadata, WriteStat]]] = defaultdict(list)
-    for instant, commit in table.owned.commits.items():
-        for stat in commit.stats:
-            if stat.path and not isinstance(parse_data_file_name(split_path(stat.path)[1]), LogFileName):
-                found[stat.partition, stat.file_id].append((instant, commit, stat))
-    return found
-
-
 def _same_parent(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """No two writes made a base file of one group from the same earlier base file: the changes of one would be lost."""
-    for (_, file_id), files in _base_files(table).items():
-        tally.looked("OCC-013", at=len(files))
-        known: dict[str, tuple[Instant, WriteStat]] = {}
-        for instant, commit, stat in files:
-            parent = stat.previous_base_file
-            if not parent or commit.operation in COMPACTIONS:
+    known: dict[tuple[str, str, str], tuple[Instant, WriteStat]] = {}
+    for instant, commit in table.owned.commits.items():
+        for stat in commit.stats:
+            if not stat.path or isinstance(table.name_of(stat.path), LogFileName):
                 continue
-            parent = parent.rpartition("/")[2]
-            if parent in known and known[parent][0].requested != instant.requested:
-                first, lost = known[parent]
+            tally.looked("OCC-013")
+            if not stat.previous_base_file or commit.operation in COMPACTIONS:
+                continue
+            parent = stat.previous_base_file.rpartition("/")[2]
+            first, lost = known.setdefault((stat.partition, stat.file_id, parent), (instant, stat))
+            if first.requested != instant.requested:
                 yield Finding(
                     "OCC-013", "data-lost", lost.path,
                     "Queries read the base file of the later write alone: the changes of the other are lost.",
                     f"a base file of {instant.requested} that is based on that of {first.requested}",
-                    f"both are based on {parent}", AGAIN.format(first.requested), key=file_id,
+                    f"both are based on {parent}", AGAIN.format(first.requested), key=stat.file_id,
                 )  # fmt: skip
-            known[parent] = instant, stat
+            known[stat.partition, stat.file_id, parent] = instant, stat
 
 
 def _replaced_groups(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
