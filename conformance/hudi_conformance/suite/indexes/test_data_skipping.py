@@ -153,6 +153,32 @@ def test_an_expression_index_loses_no_row_of_its_column(engine: Client, new_uri:
     expect_filters(table, "with an expression index", {"value": ("UPPER", "upper", "Mixed", "x")})
 
 
+#: Functions of the text column, and constants of comparisons with the column itself that are no results of the function.
+FUNCTIONS: Mapping[str, tuple[Mapping[str, str], tuple[str, ...]]] = {
+    "lower": ({}, ("UPPER", "Mixed")),
+    "substring": ({"pos": "1", "len": "2"}, ("UPPER", "Mixed", "xyz")),
+    "upper": ({}, ("xyz", "Mixed")),
+}
+
+
+@pytest.mark.needs("service.index", "service.index.named")
+@SKIPS
+@pytest.mark.requirements("IDX-035")
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_an_index_that_was_built_last_loses_no_row_of_its_column(engine: Client, new_uri: NewUri, function: str) -> None:
+    """IDX-035: the statistics of a function's results in each file exclude none of the values of the column (ER-166)."""
+    table, (options, constants) = IndexedTable(engine, new_uri(), "COPY_ON_WRITE", INDEXED), FUNCTIONS[function]
+    for number, (value, city) in enumerate({"UPPER": "oslo", "Mixed": "rio", "xyz": "lima"}.items()):
+        table.write(Step("upsert", (row(f"k{number}", 1, value, city),)))
+    given = ",".join(f"{key}={value}" for key, value in {"expr": function, **options}.items())
+    settings = {
+        "hoodie.index.name": "built", f"{PREFIX}index.expression.enable": "true",
+        f"{PREFIX}index.expression.column": "value", f"{PREFIX}index.expression.options": given,
+    }  # fmt: skip
+    assert engine.service(table.uri, "index", options=settings) is not None
+    expect_filters(table, f"with an index of {function}", {"value": constants})
+
+
 @pytest.mark.needs("service.index", "service.index.named")
 @SKIPS
 @BOTH_TYPES

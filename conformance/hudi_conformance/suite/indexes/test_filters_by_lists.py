@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+from hudi_conformance.contract import TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Row, Step, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
@@ -101,3 +103,23 @@ def test_a_list_of_values_of_an_expression_index(engine: Client, new_uri: NewUri
     table = IndexedTable(engine, new_uri(), type, INDEXED)
     table.write_with_index_of_lower_case()
     expect_lists(table, "with an expression index", {"value": ("UPPER", "upper", "Mixed", "x")})
+
+
+@LISTS
+@BOTH_TYPES
+@pytest.mark.requirements("MRG-015", "MDT-010")
+def test_a_zero_in_a_list_equals_zeros_of_both_signs(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MRG-015: 0.0 and -0.0 are equal numbers, so that a list with one of them selects the rows with either, also from a file
+    whose values are all the other one.
+    """
+    uri = new_uri()
+    types = {"id": "string", "p": "string", "ts": "long", "d": "double"}
+    schema = {"type": "record", "name": "row", "fields": [{"name": n, "type": kind} for n, kind in types.items()]}
+    engine.create(uri, TableSpec("zeros", type, schema, ("id",), partition=("p",), ordering=("ts",)))
+    for partition, zero in (("p", 0.0), ("q", -0.0)):
+        keys = [f"{partition}{number}" for number in (1, 2, 3)]
+        rows = {"id": keys, "p": [partition] * 3, "ts": pa.array([1, 1, 1], pa.int64()), "d": [zero] * 3}
+        engine.write(uri, "upsert", pa.table(rows), options=dict(EVERY_INDEX))
+    zeros = ["p1", "p2", "p3", "q1", "q2", "q3"]
+    for members, found in (([-0.0], zeros), ([0.0], zeros), ([-0.0, 1.0], zeros), ([0.0, -1.0], zeros), ([1.0], [])):
+        assert values_where(engine, uri, ("d", "in", members)) == found, members

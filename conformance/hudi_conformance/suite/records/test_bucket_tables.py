@@ -5,6 +5,7 @@ Expected buckets, ranges and file ids are those that the classes of Apache Hudi 
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,23 @@ def test_an_overwrite_of_buckets_stores_base_files(engine: Client, new_uri: Call
     added = sorted(data_files(uri) - before)
     assert [path.rpartition("/")[2][:9] for path in added] == ["00000001-", "00000002-"]
     assert all(path.endswith(".parquet") for path in added), f"stored {', '.join(added)}"
+
+
+@WRITES
+@pytest.mark.needs("merge-on-read", "log.only-slices", "write.insert-overwrite")
+@pytest.mark.requirements("LAY-021", "MRG-007", "TL-039")
+def test_rows_after_an_overwrite_of_ranges_are_found(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LAY-021: an overwrite replaces the file groups of the ranges. The rows of a later write belong to no replaced file group,
+    in which queries would not find them; an engine that cannot place them refuses the overwrite or the write (ER-218).
+    """
+    uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True)
+    engine.create(uri, program.spec())
+    model = program.model()
+    overwrite = Step("insert_overwrite", (row("b", 5, "instead", "x"), row("g", 5, "instead", "x")))
+    for step in (STEPS[0], overwrite, Step("upsert", (row("b", 6, "later", "x"), row("h", 6, "later", "x")))):
+        with suppress(ContractError):
+            model.apply(step.operation, step.rows, engine.write(uri, step.operation, as_arrow(step.rows), options=RANGES))
+        expect_rows(engine, uri, model.snapshot(), f"after {step}")
 
 
 @WRITES
