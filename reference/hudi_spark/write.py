@@ -32,6 +32,7 @@ from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.schema.evolution import conform
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, INSERT_OVERWRITE_TABLE
+from hudi_reference.write.column_ids import version_entry
 from hudi_reference.write.commit import Commit
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.conflict_resolution import apply_update_strategy
@@ -268,7 +269,7 @@ class _Write:
             found = rows.mapInArrow(lambda given: run(task, given), spark_schema(STATS)).collect()
         commit.stats.extend(sorted((pickle.loads(row[0]) for row in found), key=lambda stat: stat.path))
         remove_failed_attempts(commit)
-        return commit.complete(self.view.schema, self.view.version_entry(self.table.properties, commit.requested))
+        return commit.complete(self.view.schema, version_entry(self.view, self.table.properties, commit.requested))
 
 
 def remove_failed_attempts(commit: Commit) -> None:

@@ -48,6 +48,21 @@ def check_begun(timeline: Timeline, time: str) -> None:
         )  # fmt: skip
 
 
+@implements("TYP-008", "RDR-006")
+def timeline_as_of(timeline: Timeline, time: str) -> Timeline:
+    """The actions that were requested at `time` or before. Raises InvalidQuery while a write of them is still pending."""
+    if not timeline.instants:  # data files beside it are refused at any time
+        return timeline
+    before = timeline.until(time)
+    for instant in before.pending:
+        if instant.action in ("commit", "deltacommit", "replacecommit"):
+            raise InvalidQuery(
+                "a write requested before this time is still pending: its completion would change the answer",
+                rule="TYP-008", path=instant.file_name, expected=f"a time before {instant.requested}", found=time,
+            )  # fmt: skip
+    return before
+
+
 def _first_retained(storage: Storage, properties: TableProperties, timeline: Timeline, time: str) -> str:
     """The first instant from `time` on whose files are certain to exist; "" if no clean deleted files of `time`."""
     start = _start(timeline)

@@ -1,15 +1,12 @@
 """The schema history of a table: the files in `.hoodie/.schema/`, and the versions in commit metadata."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 
 from hudi_reference.errors import MalformedSchema
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.field_ids import FieldIdMapping, SchemaHistory
-from hudi_reference.schema.id_versions import next_version
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import CommitMetadata
@@ -52,10 +49,11 @@ def _text(storage: Storage, path: str) -> str:
     try:
         return storage.get(path).decode()
     except UnicodeDecodeError as error:
-        raise _malformed(path, str(error)) from error
+        raise malformed(path, str(error)) from error
 
 
-def _malformed(path: str, found: str) -> MalformedSchema:
+def malformed(path: str, found: str) -> MalformedSchema:
+    """The error of a file or text that is no schema history."""
     return MalformedSchema("not a schema history", rule="LF-038", path=path, found=found)
 
 
@@ -63,35 +61,3 @@ def carried_versions(commits: Commits) -> list[str]:
     """The versions in the metadata of these writes, oldest first."""
     entries = [commit.record.get("extraMetadata") or {} for commit in commits.values()]
     return [text for extra in entries if (text := extra.get(LATEST))]
-
-
-@implements("LF-038")
-def version_entry(last: str, before: AvroSchema, after: AvroSchema, requested: str) -> dict[str, str]:
-    """The version that a write adds to its metadata, after the last one that another write has.
-
-    The next statement that changes the schema takes the ids from the last write. Without them it would number all fields again,
-    so that fields of older files get the ids of others.
-
-    Args:
-        last: the version of the last write on the active timeline that has one.
-        before, after: the schema of the table before and after this write.
-        requested: the requested time of this write.
-
-    Raises:
-        MalformedSchema: the last version lacks what the next one needs.
-    """
-    try:
-        version = next_version(json.loads(last), before, after, requested)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _malformed(LATEST, f"{type(error).__name__}: {error}") from error
-    return {LATEST: json.dumps(version, separators=(",", ":"), ensure_ascii=False)}
-
-
-def store_version(storage: Storage, timeline: Timeline, entry: Mapping[str, str], requested: str) -> None:
-    """Store the history with the version of a write, if the write made it, before the write completes."""
-    made = json.loads(entry[LATEST]) if entry else {}
-    if made.get("version_id") != int(requested):
-        return
-    older = [version for text in read_schema_versions(storage, timeline) for version in json.loads(text)["schemas"]]
-    content = json.dumps({"schemas": [made, *older]}, separators=(",", ":"), ensure_ascii=False)
-    storage.create(f"{FOLDER}/{requested}_{requested}.schemacommit", content.encode())

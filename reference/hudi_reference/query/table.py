@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_reference.clock import Clock
-from hudi_reference.errors import InvalidQuery, UnsupportedTableFeature
+from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.ids import Ids
 from hudi_reference.layout.metadata_settings import USABLE
@@ -28,8 +28,8 @@ from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_col
 from hudi_reference.query.pruning.partition_pruning import prune_partitions
 from hudi_reference.query.pruning.predicates import Comparison, compare, matching_rows
 from hudi_reference.query.pruning.table_indexes import Filter, OpenIndexes, TableIndexes, no_indexes
-from hudi_reference.query.retention import check_begun, check_retained, check_whole, deleted_files
-from hudi_reference.query.schema_history import carried_versions, field_id_mapping, read_schema_versions, version_entry
+from hudi_reference.query.retention import check_begun, check_retained, check_whole, deleted_files, timeline_as_of
+from hudi_reference.query.schema_history import field_id_mapping, read_schema_versions
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.write_hooks import NO_HOOKS, WriteHooks
 from hudi_reference.records.mergers.merger import RecordMerger
@@ -46,8 +46,6 @@ from hudi_reference.schema.avro import (
 from hudi_reference.schema.field_ids import FieldIdMapping
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
-from hudi_reference.timeline.contents.metadata import CommitMetadata
-from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.time_parsing import instant_of
 
 #: The schema of a table without a schema and without rows.
@@ -65,23 +63,6 @@ class View:
     by_id: FieldIdMapping | None = None
     #: The indexes that a query may use; None if there are none.
     indexes: TableIndexes | None = None
-
-    @implements("LF-038")
-    def version_entry(self, properties: TableProperties, requested: str) -> dict[str, str]:
-        """What a write of that requested time, or the execution of a plan, adds to its metadata.
-
-        Nothing if no earlier write on the active timeline has a version; see `version_entry`.
-        """
-        commits = self.commits_before(requested)
-        versions = carried_versions(commits)
-        if not versions:
-            return {}
-        return version_entry(versions[-1], schema_of(commits, properties) or self.schema, self.schema, requested)
-
-    def commits_before(self, requested: str | None) -> dict[Instant, CommitMetadata]:
-        """The completed writes that were requested earlier; all for None."""
-        known = self.groups.commits.items()
-        return {one: commit for one, commit in known if requested is None or one.requested < requested}
 
     def reader(self, table: "Table") -> SliceReader:
         """The reader of this view's slices."""
@@ -159,7 +140,7 @@ class Table:
             check_retained(self.storage, self.properties, timeline, as_of)
             check_begun(timeline, as_of)
         # ER-033: a read time is a requested time, not a completion time.
-        whole, timeline = timeline, timeline if as_of is None else _as_of(timeline, as_of)
+        whole, timeline = timeline, timeline if as_of is None else timeline_as_of(timeline, as_of)
         # Without a filter and without a metadata table, one listing of storage has all that is needed.
         is_needed = where or self.properties.get(USABLE)
         listing = None if where is None or not is_needed else self._listing(whole, () if as_of else where)
@@ -172,19 +153,6 @@ class Table:
             schema = EMPTY_SCHEMA if as_of is None else self.view().schema
         by_id = field_id_mapping(read_schema_versions(self.storage, whole), groups.commits) if self.schema_on_read else None
         return View(timeline, groups, schema, by_id, None if listing is None else listing.indexes)
-
-    @implements("LF-038")
-    def view_for_write(self, requested: str | None = None) -> View:
-        """The table as a write sees it: columns have the ids of the schema history, if a write on the active timeline has them.
-
-        `requested` is the time of a planned action: files of that time must have the names that columns had then.
-        """
-        view = self.view()
-        if not carried_versions(view.groups.commits):
-            return view
-        known = view.commits_before(requested)
-        by_id = field_id_mapping(read_schema_versions(self.storage, view.timeline), known)
-        return replace(view, schema=schema_of(known, self.properties) or view.schema, by_id=by_id)
 
     def _listing(self, timeline: Timeline, where: Sequence[Comparison]) -> QueryListing:
         """The listing of the partitions that a filter needs."""
@@ -378,17 +346,3 @@ def check_readable(properties: TableProperties) -> None:
             "columns of a bootstrapped table may be stored outside its data files", rule="LAY-007",
             path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
         )  # fmt: skip
-
-
-@implements("TYP-008", "RDR-006")
-def _as_of(timeline: Timeline, time: str) -> Timeline:
-    if not timeline.instants:  # data files beside it are refused at any time
-        return timeline
-    before = timeline.until(time)
-    for instant in before.pending:
-        if instant.action in ("commit", "deltacommit", "replacecommit"):
-            raise InvalidQuery(
-                "a write requested before this time is still pending: its completion would change the answer",
-                rule="TYP-008", path=instant.file_name, expected=f"a time before {instant.requested}", found=time,
-            )  # fmt: skip
-    return before

@@ -12,7 +12,6 @@ from hudi_reference.errors import HeartbeatLost, StorageFault, WriteConflict
 from hudi_reference.layout.names import join_path
 from hudi_reference.layout.partitions import mark_partition
 from hudi_reference.query.file_groups import GroupId
-from hudi_reference.query.schema_history import store_version
 from hudi_reference.query.table import Table
 from hudi_reference.records.keys.bucket_hash import bucket_prefix
 from hudi_reference.requirement import implements
@@ -23,6 +22,7 @@ from hudi_reference.timeline.instant_generator import Times, times_of
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.transitions import Transitions, check_base_commits_exist, check_no_restore, check_not_rolled_back
+from hudi_reference.write.column_ids import store_version
 from hudi_reference.write.concurrency.config import Concurrency, Mode, Policy
 from hudi_reference.write.concurrency.conflict_resolution import (
     ConflictChecker,

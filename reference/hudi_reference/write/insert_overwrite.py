@@ -18,6 +18,7 @@ from hudi_reference.records.keys.record_keys import KeyGenerator, with_settings
 from hudi_reference.requirement import implements
 from hudi_reference.storage import require_inside_table
 from hudi_reference.timeline.contents.metadata import DELETE_PARTITION
+from hudi_reference.write.column_ids import version_entry, view_for_write
 from hudi_reference.write.write import begin_write, run_with_retries
 
 
@@ -32,11 +33,11 @@ def delete_partitions(table: Table, paths: Iterable[str]) -> str:
     chosen = sorted({require_inside_table(path) for path in paths})
 
     def attempt() -> str:
-        view = table.view_for_write()
+        view = view_for_write(table)
         commit = begin_write(table, DELETE_PARTITION, view.timeline, (), view.groups.slices_in(chosen))
         empty: dict[str, list[str]] = {path: [] for path in chosen}
         commit.replaced = empty | dict(commit.replaced or {})
-        return commit.complete(view.schema, view.version_entry(table.properties, commit.requested))
+        return commit.complete(view.schema, version_entry(view, table.properties, commit.requested))
 
     return run_with_retries(table, attempt)
 

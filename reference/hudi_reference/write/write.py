@@ -19,6 +19,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, INSERT_OVERWRITE_TABLE, ids_by_partition
+from hudi_reference.write.column_ids import version_entry
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import BucketEngine, Concurrency, Mode, Policy
 from hudi_reference.write.concurrency.conflict_resolution import apply_update_strategy
@@ -105,7 +106,7 @@ def _write_once(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: 
     _store_changes(writer, located)
     for partition, new in located.new:
         writer.add(partition, new, in_logs=new_keys_in_logs)
-    return commit.complete(context.view.schema, context.view.version_entry(table.properties, commit.requested))
+    return commit.complete(context.view.schema, version_entry(context.view, table.properties, commit.requested))
 
 
 @implements("TL-039")

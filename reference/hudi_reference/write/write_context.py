@@ -19,6 +19,7 @@ from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.reconcile import reconcile_schema, without_columns
+from hudi_reference.write.column_ids import view_for_write
 from hudi_reference.write.placement.global_index import is_global
 from hudi_reference.write.placement.rows import NULL_FOR_MISSING, RECONCILE, Intake, Needs
 from hudi_reference.write.preconditions import check_format, check_populated
@@ -49,7 +50,7 @@ class WriteContext:
 
         A table that has no schema yet, because it was created without one and no write has completed, gets that of the rows.
         """
-        view, options = table.view_for_write(), table.options
+        view, options = view_for_write(table), table.options
         is_first = view.schema is EMPTY_SCHEMA and operation not in ("DELETE", PARTIAL_UPDATE)
         if is_first:
             view = replace(view, schema=without_columns(table.properties.name))

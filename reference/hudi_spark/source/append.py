@@ -9,6 +9,7 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from hudi_reference.query.table import Table
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.timeline.contents.metadata import WriteStat
+from hudi_reference.write.column_ids import version_entry
 from hudi_reference.write.commit import begin
 from hudi_reference.write.placement.bucket_layout import check_placement
 from hudi_reference.write.write import check_write
@@ -49,4 +50,4 @@ class Appender(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark is not c
         written = [stat for message in messages if isinstance(message, _Written) for stat in message.stats]
         commit.stats.extend(sorted(written, key=lambda stat: stat.path))
         remove_failed_attempts(commit)
-        commit.complete(self.view.schema, self.view.version_entry(commit.table.properties, commit.requested))
+        commit.complete(self.view.schema, version_entry(self.view, commit.table.properties, commit.requested))

@@ -14,8 +14,8 @@ import pytest
 
 from hudi_reference import open_table
 from hudi_reference.errors import MalformedSchema
-from hudi_reference.query.schema_history import version_entry
 from hudi_reference.schema.field_ids import FieldIdMapping, SchemaHistory
+from hudi_reference.write.column_ids import entry_after
 
 DATA = Path(__file__).parents[1] / "data" / "schema_history" / "renamed-1.0.2.tar.gz"
 COLUMNS = ("id", "ts", "a", "bb", "c", "s")
@@ -93,7 +93,7 @@ def test_a_write_after_a_damaged_version_is_refused(text):
         {"type": "record", "name": "t", "fields": [{"name": n, "type": "int"} for n in names]} for names in ("a", "ab")
     )
     with pytest.raises(MalformedSchema):
-        version_entry(text, before, after, "3")
+        entry_after(text, before, after, "3")
 
 
 def version(number, inner):

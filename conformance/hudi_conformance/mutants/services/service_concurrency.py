@@ -35,10 +35,10 @@ def compaction_deletes_files_of_other_attempts(patch: Patch) -> None:
     """An executor of a compaction first deletes the files of another attempt, without checking again."""
     patch.edit(
         compaction.CompactionExecution.work,
-        "    table, view, operations = self.table, self.table.view_for_write(self.requested), operations_in(plan)\n",
+        "    table, view, operations = self.table, view_for_write(self.table, self.requested), operations_in(plan)\n",
         "    for path in __import__('hudi_reference.services.planning.compaction_plan', fromlist=['p'])"
         ".files_of_instant(self.table, self.requested):\n        self.table.storage.delete(path)\n"
-        "    table, view, operations = self.table, self.table.view_for_write(self.requested), operations_in(plan)\n",
+        "    table, view, operations = self.table, view_for_write(self.table, self.requested), operations_in(plan)\n",
     )
     patch.set(compaction, "check_stored", lambda *_: None)
 

@@ -49,6 +49,7 @@ from hudi_reference.timeline.contents.metadata import WriteStat, commit_record, 
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.transitions import check_not_rolled_back
+from hudi_reference.write.column_ids import version_entry, view_for_write
 from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker, WriteKind, check_schema, concurrent_actions
 from hudi_reference.write.concurrency.markers import mark_file, remove_markers
 from hudi_reference.write.placement.rows import with_file_name
@@ -132,12 +133,14 @@ class ClusteringExecution(PlanExecution):
     def work(self, record: Plan) -> Plan:
         """Store the new file groups. They depend on the plan and the table alone."""
         self._check_planned()
-        plan, view = parse_clustering_plan(record), self.table.view_for_write(self.requested)
+        plan, view = parse_clustering_plan(record), view_for_write(self.table, self.requested)
         self.groups, self.base_timeline, self.schema = plan.groups, view.timeline, view.schema
         check_unchanged(view, plan.groups)
         rewriting = Rewriting(self.table, view, plan, self.requested)
         self.rewrite_all(rewriting)
-        return completed_record(self.stats, plan.groups, view.schema, view.version_entry(self.table.properties, self.requested))
+        return completed_record(
+            self.stats, plan.groups, view.schema, version_entry(view, self.table.properties, self.requested)
+        )
 
     def rewrite_all(self, rewriting: "Rewriting") -> None:
         """Store the files of all groups of the plan, and add their stats. Engines may distribute this."""

@@ -51,6 +51,7 @@ from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.times import format_time
+from hudi_reference.write.column_ids import version_entry, view_for_write
 from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.placement.rows import with_file_name
 from hudi_reference.write.preconditions import check_writable
@@ -163,13 +164,13 @@ class CompactionExecution(PlanExecution):
     @implements("CMP-001", "SVC-005")
     def work(self, plan: Plan) -> Plan:
         """Store the new files. Files that other executions of the plan stored are deleted."""
-        table, view, operations = self.table, self.table.view_for_write(self.requested), operations_in(plan)
+        table, view, operations = self.table, view_for_write(self.table, self.requested), operations_in(plan)
         compactor = self.compactor(view)
         stats = self.merge_all(compactor, operations)
         done = [(stat, one) for stat, one in zip(stats, operations, strict=True) if stat is not None]
         self.stats.extend(stat for stat, _ in done)
         remove_strays(table, self.requested, self.stats)
-        return completed_record(self.operation, done, view.schema, view.version_entry(self.table.properties, self.requested))
+        return completed_record(self.operation, done, view.schema, version_entry(view, self.table.properties, self.requested))
 
     def merge_all(self, compactor: "Compactor", operations: Sequence[Operation]) -> Sequence[WriteStat | None]:
         """Store the new file of each operation; None for one that stores none. Engines may distribute this."""
