@@ -5,6 +5,7 @@ conversion (`fits`), so the text "12" is not written as a number. Files have the
 (`with_required_columns`), because readers compare the two.
 """
 
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -148,10 +149,20 @@ def with_required_columns(rows: pa.Table, avro: AvroSchema, rule: str) -> pa.Tab
     """`rows`, nullable only where the Avro record `avro` is. Raises InvalidRows, by `rule`, for a null in another column."""
     known: dict[str, Any] = {}
     kinds = {field["name"]: field["type"] for field in avro["fields"]}
+    wanted = pa.schema([_field(column.name, column.type, kinds[column.name], known) for column in rows.schema])
+    with suppress(ValueError):
+        return rows.cast(wanted)
     try:
-        return rows.cast(pa.schema([_field(column.name, column.type, kinds[column.name], known) for column in rows.schema]))
+        return _without_hidden_nulls(rows).cast(wanted)
     except ValueError as error:
         raise InvalidRows("a null in a column that is not nullable", rule=rule, found=str(error)) from error
+
+
+def _without_hidden_nulls(rows: pa.Table) -> pa.Table:
+    """The same values, built anew: other programs store nulls in the fields of a null record, which Arrow takes for values."""
+    columns = [pa.chunked_array([column.to_pylist()], column.type) if pt.is_nested(column.type) else column
+               for column in rows.columns]  # fmt: skip
+    return pa.table(columns, schema=rows.schema)
 
 
 def _field(name: str, kind: pa.DataType, avro: Any, known: dict[str, Any]) -> pa.Field:

@@ -101,3 +101,26 @@ def test_a_block_names_the_instant_that_wrote_it():
     storage.put(log, storage.get(log) + encode_block(BlockType.DELETE, {HeaderKey.SCHEMA: "{}"}, encode_deletes([], [])))
     with pytest.raises(MalformedLogBlock, match="without the instant"):
         table.snapshot()
+
+
+PLACE = {"type": "record", "name": "place", "fields": [{"name": "x", "type": "int"}]}
+WITH_PLACE = {
+    "type": "record",
+    "name": "t",
+    "fields": [{"name": "id", "type": "string"}, {"name": "place", "type": ["null", PLACE], "default": None}],
+}
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_null_record_may_have_nulls_in_required_fields(kind: str) -> None:
+    """BF-002: Spark gives the fields of a null record a null of their own. They have no value, so none is missing."""
+    places = pa.StructArray.from_arrays([pa.array([7, None], pa.int32())], names=["x"], mask=pa.array([False, True]))
+    table = create_table(
+        "memory:///t", name="t", schema=WITH_PLACE, table_type=kind, storage=MemoryStorage(), record_key=("id",)
+    )
+    for _ in range(2):  # the second write appends to a log file in a table of merge-on-read
+        table.upsert(pa.table({"id": ["a", "b"], "place": places}))
+    rows = table.snapshot(["id", "place"]).to_pylist()
+    assert sorted(rows, key=lambda row: row["id"]) == [{"id": "a", "place": {"x": 7}}, {"id": "b", "place": None}]
+    with pytest.raises(InvalidRows):
+        table.upsert(pa.table({"id": ["c"], "place": [{"x": None}]}))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from failing_calls import CHANGES, ERRORS, Failing, failing_calls
 from reference_samples import SCHEMA, trip, trips
 
 from hudi_conformance.cases.schema import fixtures_root
@@ -31,38 +32,7 @@ from hudi_reference.ids import SeededIds
 from hudi_reference.locks.lock import lock_of
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.rollback.failed_writes import roll_back_failed
-from hudi_reference.storage import LocalStorage, MemoryStorage, ObjectExists, Storage, SystemCalls
-
-ERRORS = (errno.ENOSPC, errno.EACCES, errno.EIO, errno.EMFILE, errno.EINTR, errno.ENAMETOOLONG, errno.EROFS, errno.EDQUOT)
-#: Calls that change something, or make a change durable.
-CHANGES = frozenset({"create_file", "write", "sync", "make_folder", "remove_folder", "link", "rename", "remove", "lock"})
-
-
-class Failing(SystemCalls):
-    """System calls of which one fails: the one with the number `at`."""
-
-    def __init__(self, at: int = 0, error: int = errno.EIO) -> None:
-        self.at, self.error, self.made = at, error, []
-
-    def __getattribute__(self, name: str):
-        found = super().__getattribute__(name)
-        if name in vars(SystemCalls) and not name.startswith("_"):
-            self.made.append(name)
-            if len(self.made) == self.at:
-                return self.fail if name != "close" else self.fail_to_close
-        return found
-
-    def sync(self, descriptor: int) -> None:
-        """Nothing: the tests have no power loss."""
-
-    def fail_to_close(self, descriptor: int) -> None:
-        """The system closes a file also if it reports an error."""
-        os.close(descriptor)
-        self.fail()
-
-    def fail(self, *_: object, **__: object) -> None:
-        raise OSError(self.error, "injected")
-
+from hudi_reference.storage import LocalStorage, MemoryStorage, ObjectExists, Storage
 
 OPERATIONS: dict[str, Callable[[LocalStorage], object]] = {
     "get": lambda storage: storage.get("a/x"),
@@ -241,15 +211,13 @@ def check_every(tmp_path: Path, name: str, chosen: Callable[[int, str], bool]) -
     states = [rows(tmp_path / "start"), rows(tmp_path / "whole")]
     if name == "restore":
         states.insert(1, {"1": "2", "2": "2"})
-    tried = 0
-    for call, kind in enumerate(calls.made, 1):
-        if chosen(call, kind):
-            folder = tmp_path / f"{call}"
-            shutil.copytree(tmp_path / "start", folder)
-            check_fault(folder, name, Failing(call, ERRORS[tried % len(ERRORS)]), states)
-            shutil.rmtree(folder)
-            tried += 1
-    assert tried > 3
+    tried = list(failing_calls(calls.made, chosen))
+    for failing in tried:
+        folder = tmp_path / f"{failing.at}"
+        shutil.copytree(tmp_path / "start", folder)
+        check_fault(folder, name, failing, states)
+        shutil.rmtree(folder)
+    assert len(tried) > 3
 
 
 MIGRATIONS = {"6 to 8": ("v6.mor", 8), "8 to 9": ("upgraded.mor", 9)}
@@ -266,21 +234,19 @@ def check_migration(tmp_path: Path, name: str, chosen: Callable[[int, str], bool
     shutil.copytree(start, tmp_path / "whole")
     migrated(tmp_path / "whole", calls)
     expected = open_table(str(tmp_path / "whole")).snapshot().num_rows
-    tried = 0
-    for call, kind in enumerate(calls.made, 1):
-        if not chosen(call, kind):
-            continue
-        folder, tried = tmp_path / f"{call}", tried + 1
+    tried = list(failing_calls(calls.made, chosen))
+    for failing in tried:
+        folder = tmp_path / f"{failing.at}"
         shutil.copytree(start, folder)
         with suppress(HudiError):
-            migrated(folder, Failing(call, ERRORS[tried % len(ERRORS)]))
+            migrated(folder, failing)
         with suppress(UnfinishedMigration):
             assert open_table(str(folder)).snapshot().num_rows == expected
         migrated(folder, Failing())
         table = open_table(str(folder))
-        assert (table.properties.version, table.snapshot().num_rows) == (version, expected), f"call {call}, {kind}"
+        assert (table.properties.version, table.snapshot().num_rows) == (version, expected), f"call {failing.at}"
         shutil.rmtree(folder)
-    assert tried > 3
+    assert len(tried) > 3
 
 
 @pytest.mark.parametrize("name", MIGRATIONS)
