@@ -201,7 +201,7 @@ def find_missing_file(storage: Storage, properties: TableProperties, later: Iter
     """
     times = {instant.requested for instant in later}
     commits = {i: load_commit(storage, properties, i) for i in later if i.state is State.COMPLETED and i.action in COMMITS}
-    begun = {group for commit in commits.values() for group in _groups_started_by(commit)}
+    begun = {group for instant, commit in commits.items() for group in _groups_started_by(instant, commit)}
     for instant, commit in commits.items():
         for partition, name in (*_superseded_base_files(commit), *_compacted_log_files(storage, properties, instant, commit)):
             file = parse_data_file_name(name)
@@ -214,10 +214,13 @@ def find_missing_file(storage: Storage, properties: TableProperties, later: Iter
     return None
 
 
-def _groups_started_by(commit: CommitMetadata) -> Iterator[GroupId]:
-    """The groups whose first file is a base file of this write. A compaction starts no group, because it reads log files."""
+def _groups_started_by(instant: Instant, commit: CommitMetadata) -> Iterator[GroupId]:
+    """The groups whose first file is a file of this write: a base file without an older one, or a log file of a slice that the
+    write itself began. A compaction starts no group, because it reads log files.
+    """
     for stat in commit.stats:
-        if stat.previous_instant == "null" and not stat.is_log and commit.operation != "COMPACT":
+        before_first = instant.requested if stat.is_log else "null"
+        if stat.previous_instant == before_first and commit.operation != "COMPACT":
             yield stat.partition, stat.file_id
 
 

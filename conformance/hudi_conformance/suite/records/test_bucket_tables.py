@@ -160,6 +160,51 @@ def test_rows_after_an_overwrite_of_ranges_are_found(engine: Client, new_uri: Ca
         expect_rows(engine, uri, model.snapshot(), f"after {step}")
 
 
+#: A file group begins with a log file, and is replaced.
+LATER = (
+    Step("upsert", (row("b", 2, "new group", "y"),)),
+    Step("insert_overwrite", (row("c", 3, "instead", "y"),)),
+)
+
+
+@WRITES
+@pytest.mark.needs("merge-on-read", "log.only-slices", "write.insert-overwrite", "read.as-of")
+@pytest.mark.requirements("TYP-008", "TL-039")
+def test_time_travel_before_a_group_of_logs(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TYP-008: a file group began with a log file and was replaced, both after the time of the query. Nothing that the state of
+    that time had is missing.
+    """
+    uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True)
+    engine.create(uri, program.spec())
+    model, states = program.model(), []
+    for step in (STEPS[0], *LATER):
+        instant = engine.write(uri, step.operation, as_arrow(step.rows), options=BUCKETED)
+        model.apply(step.operation, step.rows, instant)
+        states.append((instant, [(one["id"], one["value"]) for one in model.snapshot()]))
+    for instant, expected in states:
+        found = engine.read(uri, Query("as-of", as_of=instant, columns=("id", "value"))).to_pylist()
+        assert sorted((one["id"], one["value"]) for one in found) == sorted(expected), f"as of {instant}"
+
+
+@WRITES
+@pytest.mark.needs("merge-on-read", "log.only-slices", "write.insert-overwrite", "service.savepoint", "service.restore")
+@pytest.mark.requirements("TL-023", "TL-039")
+def test_a_restore_before_a_group_of_logs(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TL-023: a restore to a savepoint removes the write that began a file group with a log file, and the one that replaced the
+    group.
+    """
+    uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True)
+    engine.create(uri, program.spec())
+    model = program.model()
+    saved = engine.write(uri, "insert", as_arrow(STEPS[0].rows), options=BUCKETED)
+    model.apply("insert", STEPS[0].rows, saved)
+    engine.service(uri, "savepoint", instant=saved)
+    for step in LATER:
+        engine.write(uri, step.operation, as_arrow(step.rows), options=BUCKETED)
+    engine.service(uri, "restore", instant=saved)
+    expect_rows(engine, uri, model.snapshot(), "restored")
+
+
 @WRITES
 @BOTH_TYPES
 @pytest.mark.requirements("LAY-021", "PROP-001")
