@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from hudi_conformance.validator.checks.deep.files.key_generation import are_of_the_fields, computed_keys, computed_paths
 from hudi_conformance.validator.checks.finding import Finding, Severity, Tally
 from hudi_conformance.validator.stored.opened import Opened
+from hudi_reference.caching import cached_property
 from hudi_reference.errors import HudiError, MalformedBaseFile
 from hudi_reference.files.base.footer import BaseFileFooter
 from hudi_reference.files.base_file import read_base_file, read_footer
@@ -48,6 +49,11 @@ class BaseFile:
     def name(self) -> str:
         """Its name."""
         return split_path(self.path)[1]
+
+    @cached_property
+    def has_unique_keys(self) -> bool:
+        """Whether each row has a key, and no two rows have the same."""
+        return not self.keys.null_count and pc.count_distinct(self.keys).as_py() == len(self.keys)
 
     def finding(
         self, rule: str, severity: Severity, meaning: str, expected: str, found: str, key: str | None = None

@@ -57,7 +57,11 @@ def counts_of_a_log_file(opened: Opened, path: str, counted: Counted, tally: Tal
     instant, _, stat = opened.writers[path]
     tally.looked("TL-007")
     found = f"{counted.rows} rows and {counted.deletes} deletes"
-    if counted.rows > stat.writes > 0 and counted.single is not None and _has_twice(counted.single):
+    if (
+        counted.rows > stat.writes > 0
+        and counted.single is not None
+        and pc.count_distinct(counted.single).as_py() < len(counted.single)
+    ):
         yield Finding(
             "TL-007", "cosmetic", path, "The block has a key twice, of which its write counted one; the later row counts.",
             f"{stat.writes} rows, by {instant.file_name}", found, REWRITE,
@@ -74,10 +78,6 @@ def counts_of_a_log_file(opened: Opened, path: str, counted: Counted, tally: Tal
         yield _statistics(opened, path, f"{counted.deletes} deletes", f"numDeletes={stat.deletes}")
 
 
-def _has_twice(keys: pa.Array) -> bool:
-    return pc.count_distinct(keys).as_py() < len(keys)  # type: ignore[no-any-return]
-
-
 def _statistics(opened: Opened, path: str, expected: str, found: str) -> Finding:
     instant, _, _ = opened.writers[path]
     where = f"{opened.properties.timeline_folder}/{instant.file_name}"
@@ -91,11 +91,7 @@ def counts_of_a_rewrite(opened: Opened, older: BaseFile, newer: BaseFile, tally:
         return
     instant, _, stat = written
     is_next = (stat.previous_base_file or "").rpartition("/")[2] == older.name
-    if (
-        not is_next
-        or COMMIT_TIME not in newer.rows.column_names
-        or any(one.keys.null_count or _has_twice(one.keys) for one in (older, newer))
-    ):
+    if not is_next or COMMIT_TIME not in newer.rows.column_names or not (older.has_unique_keys and newer.has_unique_keys):
         return
     tally.looked("TL-005")
     kept = pc.sum(pc.is_in(newer.keys, older.keys)).as_py() or 0
