@@ -4,9 +4,7 @@ Slices with log files are merged on the executors, one task for each, by the ref
 alone go through Spark's Parquet reader where that gives the same values: columns are pruned and filters pushed by Spark.
 """
 
-import gc
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from functools import reduce
@@ -19,6 +17,7 @@ from pyspark.sql.types import StructType
 
 from hudi_reference import Table, WritableTable, open_table
 from hudi_reference.errors import InvalidQuery, Misuse
+from hudi_reference.garbage_collection import collector_paused
 from hudi_reference.query.cdc import ChangeQuery, GroupChange
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.incremental import Window, plan_incremental
@@ -155,19 +154,7 @@ class ChangesOfGroups:
         return matching_rows(self.query(change), self.where)
 
 
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Pause Python's cyclic garbage collector: a plan makes a million objects without cycles, and keeps most of them."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-@_collector_paused()
+@collector_paused()
 def make_plan(
     uri: str,
     *,

@@ -11,6 +11,7 @@ import pyarrow as pa
 from hudi_reference.clock import Clock
 from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.files.base_file import read_footer
+from hudi_reference.garbage_collection import collector_paused
 from hudi_reference.ids import Ids
 from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.properties import TableProperties
@@ -125,6 +126,7 @@ class Table:
         return timeline_of(self.storage, self.properties)
 
     @implements("LF-038", "LAY-001", "RDR-002", "RDR-003", "RDR-005")
+    @collector_paused()
     def view(self, as_of: str | None = None, known: View | None = None, *, where: Sequence[Comparison] | None = None) -> View:
         """The table now, or as of a requested time. Raises InvalidQuery, and the errors of malformed tables.
 
@@ -285,6 +287,7 @@ class Table:
                 parts = list(pool.map(plan.read, plan.slices))
         return pa.concat_tables(parts).select(plan.names) if parts else plan.no_rows
 
+    @collector_paused()
     def plan(
         self,
         view: View,
