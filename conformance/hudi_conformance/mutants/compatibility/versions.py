@@ -5,6 +5,7 @@ from hudi_reference.layout import properties
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query import table
 from hudi_reference.services.migration import version_6_timeline, version_9, version_9_properties
+from hudi_reference.timeline.instants import version_6
 
 
 @mutant(breaks="COMPAT-001")
@@ -85,3 +86,11 @@ def later_indexes_kept(patch: Patch) -> None:
 def any_class_after_downgrade(patch: Patch) -> None:
     """Stores a payload class in a downgrade that merges by other rules than the table."""
     patch.edit(version_9_properties._payload_of, "and _merges_as(one, properties, given)", "")
+
+
+@mutant(breaks=("COMPAT-006", "TL-004"))
+def migrated_action_completes_at_the_time_of_its_file(patch: Patch) -> None:
+    """A migration takes the modification time of a file for the completion time, also if it is before the request."""
+    patch.edit(version_6.completion_of, "max(format_time(file.modified, zone), just_after(requested))",
+               "format_time(file.modified, zone)")  # fmt: skip
+    patch.edit(version_6_timeline.completion_times, "if time <= instant.requested or (", "if (")

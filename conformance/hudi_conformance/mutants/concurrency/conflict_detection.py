@@ -73,3 +73,15 @@ def logs_appended_to_clustered_groups(patch: Patch) -> None:
 def clustering_of_overwritten_groups_completes(patch: Patch) -> None:
     """A clustering completes although its file groups were overwritten in the meantime; replaced rows reappear."""
     patch.item(MATRIX, (WriteKind.CLUSTERS, WriteKind.REPLACES), Cell(Verdict.BOTH, "no conflict"))  # type: ignore[arg-type]
+
+
+@mutant(breaks="OCC-013")
+def both_overwrites_of_a_partition_complete(patch: Patch) -> None:
+    """Lets two overwrites of one partition complete, although the second one has not seen the rows of the first."""
+    patch.item(MATRIX, (WriteKind.REPLACES, WriteKind.REPLACES), _BOTH)  # type: ignore[arg-type]
+
+
+@mutant(breaks="OCC-016")
+def overwrites_of_clustered_groups_complete(patch: Patch) -> None:
+    """Lets an overwrite complete whose file groups a clustering has replaced meanwhile."""
+    patch.item(MATRIX, (WriteKind.REPLACES, WriteKind.CLUSTERS), _BOTH)  # type: ignore[arg-type]

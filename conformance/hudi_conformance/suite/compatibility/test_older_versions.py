@@ -1,5 +1,6 @@
 """Writers on tables of version 6 and on tables whose migration is not finished; migrations that crash."""
 
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -184,6 +185,26 @@ def test_a_migrated_table_accepts_writes(engine: Client, new_uri: Callable[[], s
     assert len(after) == len(before) + 1
 
 
+@pytest.mark.needs("table-version.6", "read.snapshot")
+@pytest.mark.requirements("COMPAT-006", "COMPAT-003", "TL-004")
+@pytest.mark.parametrize("name", ["v6.cow", "v6.mor"])
+def test_a_migration_of_files_with_other_times(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """COMPAT-006: at version 6 an action completed at the modification time of its file, and a copy of a table may have any. In
+    the new timeline each action completes after its request, and before the next one is requested.
+    """
+    only_in_process(engine)
+    uri = new_uri()
+    shutil.copytree(golden_table(name), table_folder(uri))
+    for path in (table_folder(uri) / ".hoodie").iterdir():
+        os.utime(path, (0, 0))
+    before = read_rows(LocalStorage(table_folder(uri)))
+    migrate(uri)
+    assert read_rows(LocalStorage(table_folder(uri))) == before
+    done = open_table(uri).timeline.completed
+    assert all(one.completion is not None and one.requested < one.completion for one in done)
+    assert [one.requested for one in done] == [one.requested for one in sorted(done, key=lambda one: str(one.completion))]
+
+
 PROPERTIES, PACKAGE = ".hoodie/hoodie.properties", "org.apache.hudi."
 GENERATOR, TYPE = "hoodie.table.keygenerator.class", "hoodie.table.keygenerator.type"
 CLASS, MODE = "hoodie.compaction.payload.class", "hoodie.record.merge.mode"
@@ -217,6 +238,25 @@ def test_a_migration_converts_properties(engine: Client, new_uri: Callable[[], s
     migrate(uri)
     found = read_properties(LocalStorage(table_folder(uri)))
     assert {key: found.get(key) for key in expected} == expected
+
+
+@pytest.mark.needs("table-version.6", "read.snapshot")
+@pytest.mark.requirements("COMPAT-006", "COMPAT-003")
+def test_a_migration_of_an_archive_with_an_incomplete_block(engine: Client) -> None:
+    """COMPAT-006: at the end of a file of the archive an incomplete block is what a crashed writer left, and its actions are
+    still active. Before another block it is damage, and the table stays at version 6.
+    """
+    only_in_process(engine)
+    storage = copy_storage(LocalStorage(golden_table("v6.mor.archived")))
+    path = max(info.path for info in storage.list(".hoodie") if ".commits_.archive" in info.path)
+    data, instants = storage.get(path), completed_before_migration(storage)
+    storage.put(path, data[:40] + data)
+    with pytest.raises(HudiError):
+        make_migration(storage)
+    assert read_properties(storage).is_legacy
+    storage.put(path, data + data[:40])
+    make_migration(storage)
+    assert completed_before_migration(storage) == instants
 
 
 @pytest.mark.needs("table-version.6")

@@ -11,14 +11,16 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
-from hudi_conformance.suite.support.concurrent.slow_writers import NON_BLOCKING, SlowWriter
+from hudi_conformance.suite.support.concurrent.slow_writers import NON_BLOCKING, OPTIMISTIC, SlowWriter
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import create_updated_table, read_snapshot
+from hudi_conformance.suite.support.tables.written_tables import base_files, table_folder
 from hudi_reference import open_table
 from hudi_reference.errors import ConcurrentChange
 
 NEEDED = pytest.mark.needs("create", "write.upsert", "write.insert", "read.snapshot", "partition.plain")
 KEYS = {"hoodie.write.concurrency.record.key.check.enable": "true"}
+EARLY = {"hoodie.write.concurrency.early.conflict.detection.enable": "true"}
 NewUri = Callable[[], str]
 
 
@@ -72,6 +74,21 @@ def test_deleted_keys_are_compared(engine: Client, new_uri: NewUri) -> None:
     assert rows_of(engine, uri) == sorted([*before, ("oslo", "a", "inserted")])
 
 
+@NEEDED
+@pytest.mark.needs("merge-on-read")
+@pytest.mark.requirements("OCC-017")
+def test_updated_keys_are_compared(engine: Client, new_uri: NewUri) -> None:
+    """OCC-017: a writer updates a key in a log file, and another one inserts it meanwhile into a new file group: the first to
+    complete wins.
+    """
+    only_in_process(engine)
+    uri = create_updated_table(engine, new_uri(), 0, "MERGE_ON_READ").uri
+    with pytest.raises(ConcurrentChange) as refused:
+        SlowWriter(uri, inserting(uri, "a"), options=KEYS).upsert([row("a", 100, "slow")])
+    assert refused.value.rule == "OCC-017"
+    assert "slow" not in {value for _, _, value in rows_of(engine, uri)}
+
+
 @pytest.mark.needs("create", "read.snapshot", "merge-on-read", "log.only-slices", "partition.plain", "merge.event-time")
 @pytest.mark.requirements("OCC-026", "NBC-004")
 def test_equal_ids_in_two_partitions_are_two_file_groups(engine: Client, new_uri: NewUri) -> None:
@@ -81,8 +98,27 @@ def test_equal_ids_in_two_partitions_are_two_file_groups(engine: Client, new_uri
     only_in_process(engine)
     uri = new_uri()
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
-    options = {**NON_BLOCKING, "hoodie.bucket.index.num.buckets": "1",
-               "hoodie.write.concurrency.early.conflict.detection.enable": "true"}  # fmt: skip
+    options = {**NON_BLOCKING, "hoodie.bucket.index.num.buckets": "1", **EARLY}
     quick = SlowWriter(uri, int, options=options)
     SlowWriter(uri, lambda: quick.upsert([row("a", 1, "quick", "rio")]), options=options).upsert([row("a", 1, "slow")])
     assert rows_of(engine, uri) == [("oslo", "a", "slow"), ("rio", "a", "quick")]
+
+
+@NEEDED
+@pytest.mark.requirements("OCC-026")
+def test_markers_of_later_writers_do_not_conflict(engine: Client, new_uri: NewUri) -> None:
+    """OCC-026: of two writers of one file group only the later one aborts. An earlier one completes beside the marker of a
+    later one that is active.
+    """
+    only_in_process(engine)
+    uri, later = create_updated_table(engine, new_uri(), 0).uri, "29990101000000000"
+    (data,) = (path for path in base_files(uri) if path.parent.name == "oslo")
+    meta = table_folder(uri) / ".hoodie"
+    marker, heartbeat = meta / ".temp" / later / "oslo" / f"{data.name}.marker.MERGE", meta / ".heartbeat" / later
+    for file in (marker, heartbeat):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    SlowWriter(uri, int, options=OPTIMISTIC | EARLY).upsert([row("a", 100, "earlier")])
+    assert ("oslo", "a", "earlier") in rows_of(engine, uri)
+    marker.unlink()
+    heartbeat.unlink()

@@ -97,6 +97,18 @@ def test_non_blocking_control_has_prerequisites(engine: Client, new_uri: Callabl
     assert not list((table_folder(uri) / ".hoodie").glob("timeline/2*"))
 
 
+@pytest.mark.needs(*NEEDED)
+@pytest.mark.requirements("TL-030", "NBC-004")
+def test_non_blocking_writers_roll_back_no_active_writer(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TL-030: with several writers a pending write may be active. A non-blocking writer that would roll back all of them before
+    it begins is refused.
+    """
+    uri = create_empty_table(engine, new_uri())
+    with pytest.raises(Misuse):
+        SlowWriter(uri, int, options={**NON_BLOCKING, "hoodie.clean.failed.writes.policy": "EAGER"}).upsert([row("a", 1, "x")])
+    assert read_snapshot(engine, uri) == []
+
+
 @pytest.mark.needs(*NEEDED, "service.compaction")
 @pytest.mark.requirements("NBC-002", "NBC-003", "NBC-004", "NBC-007")
 @pytest.mark.parametrize(

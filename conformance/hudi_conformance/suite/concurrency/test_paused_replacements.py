@@ -10,6 +10,8 @@ from hudi_conformance.suite.support.tables.tables_under_services import keep_com
 
 OVERWRITES = pytest.mark.needs("write.insert-overwrite")
 DELETES = pytest.mark.needs("write.delete-partition")
+#: Writes begin although a clustering is planned.
+ALLOW = "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy"
 #: New keys go to new file groups.
 APART = {"hoodie.parquet.small.file.limit": "0"}
 
@@ -66,6 +68,44 @@ def test_a_partition_is_deleted_during_a_write(engine: Client, new_uri: NewUri, 
     table.rows["a"] = "written"
     orders = [sorted(table.rows.items())] if not deleted else [[("c", "x")], [("a", "written"), ("c", "x"), ("d", "written")]]
     assert table.values() in orders
+
+
+@PAUSES
+@OVERWRITES
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-013", "OCC-001")
+def test_two_overwrites_of_one_partition(engine: Client, new_uri: NewUri, type: str) -> None:
+    """OCC-013: a writer has stored its files when another one overwrites the partition. The rows are those of one of them: an
+    overwrite that completes without having seen the other one leaves its rows.
+    """
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    assert table.begin("slow", {"m": "slow"}, operation="insert_overwrite")
+    overwrite_oslo(table, "quick")
+    finished = table.finish("slow")
+    assert table.values() == [("c", "x"), ("m", "slow") if finished else ("n", "quick")]
+
+
+@PAUSES
+@OVERWRITES
+@BOTH_TYPES
+@pytest.mark.needs("service.clustering")
+@pytest.mark.requirements("OCC-013", "OCC-016")
+@pytest.mark.parametrize("last", ["overwrite", "clustering"])
+def test_an_overwrite_during_a_clustering(engine: Client, new_uri: NewUri, type: str, last: str) -> None:
+    """OCC-016: a partition is overwritten while a clustering writes its rows to new groups. The overwritten rows are not in the
+    table again, whichever completes last; one of both may abort.
+    """
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    plan, allowed = table.schedule("clustering"), {"hoodie.clustering.updates.strategy": ALLOW}
+    begun = table.begin("overwrite", {"n": "instead"}, operation="insert_overwrite", options=allowed) is not None
+    running = table.start_service("clustering", table.call("clustering", "execute", plan))
+    if last == "overwrite":
+        assert running and table.finish_service("clustering")
+    if begun and table.finish("overwrite"):
+        table.rows = {key: found for key, found in table.rows.items() if key in ("c", "n")}
+    if last == "clustering" and running:
+        table.finish_service("clustering")
+    table.check("both have ended")
 
 
 @PAUSES

@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.actions_by_hand import add_milliseconds
 from hudi_conformance.suite.support.programs.write_programs import expect_rows
 from hudi_conformance.suite.support.tables.archived_tables import (
     LEVEL_FILE,
@@ -215,3 +217,28 @@ def test_the_history_is_stored_in_its_folder_only(engine: Client, new_uri: NewUr
     after = {path for path in table_folder(uri).rglob("*") if path.is_file() and path.suffix != ".crc"}
     assert {path.parent for path in after - before} == {table_folder(uri) / ".hoodie" / "timeline" / "history"}
     assert read_step(uri).current
+
+
+@ARCHIVE
+@pytest.mark.needs("read.snapshot", "inspect.table", "timeline.history")
+@pytest.mark.requirements("LSM-019", "TL-046")
+@pytest.mark.leaves_damage("its history has an action that no release writes")
+def test_an_unknown_action_of_the_history_is_no_damage(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """LSM-019: a later release may archive an action that an engine does not know. It reads the others, and writes on."""
+    uri = histories.copy(engine, 5, new_uri())
+    engine.service(uri, "archive", options=archive_limits(4, 2))
+    before, step = completed_actions(engine, uri)["archived"], read_step(uri)
+    (name,) = step.current
+    first, *others = step.rows(name)
+    unknown = {**first, "action": "futureaction", "instantTime": add_milliseconds(first["instantTime"], 1)}
+    rows = [first, unknown, *others]
+    folder = table_folder(uri) / ".hoodie" / "timeline" / "history"
+    pq.write_table(pa.Table.from_pylist(rows, schema=step.schema(name)), folder / name)
+    manifest = folder / f"manifest_{step.version}"
+    manifest.write_text(manifest.read_text().replace(str(step.current[name]), str((folder / name).stat().st_size)))
+    for checked in (name, manifest.name):
+        (folder / f".{checked}.crc").unlink(missing_ok=True)
+    found = completed_actions(engine, uri)["archived"]
+    assert [one for one in found if one["action"] != "futureaction"] == before
+    write_times(engine, uri, 1, archive_limits(4, 2), first=5)
+    expect_rows(engine, uri, expected_rows(6), "after a further write")

@@ -92,6 +92,16 @@ def test_the_limits_rise_if_cleaning_retains_more_commits(engine: Client, new_ur
 
 
 @ARCHIVE
+@pytest.mark.requirements("ARC-007")
+def test_the_limits_rise_if_cleaning_retains_hours(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """ARC-007: cleaning that retains the writes of the last hours needs them on the timeline, here all of them."""
+    cleaning = {"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": "24"}
+    uri = histories.copy(engine, 9, new_uri())
+    engine.service(uri, "archive", options={**archive_limits(4, 2), **cleaning})
+    assert len(completed_actions(engine, uri)["active"]) == 9
+
+
+@ARCHIVE
 @pytest.mark.requirements("ARC-008")
 @pytest.mark.parametrize(("most", "fewest"), [(2, 4), (3, 3)])
 def test_a_lower_limit_that_is_not_below_the_upper_one_is_refused(

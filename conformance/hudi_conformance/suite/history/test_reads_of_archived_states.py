@@ -13,6 +13,7 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.actions_by_hand import add_milliseconds, clean_plan, clean_result, put_action
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
 from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.tables_under_services import (
@@ -41,9 +42,10 @@ def archive_all_but(engine: Client, uri: str, fewest: int, gone: str) -> None:
     assert not [name for name in instant_files(uri) if name.startswith(gone)], "the write was not archived"
 
 
-def update(engine: Client, uri: str, number: int, city: str = "oslo") -> str:
+def update(engine: Client, uri: str, number: int, city: str = "oslo", **options: str) -> str:
     """Write one record with this number as ordering value; return the instant."""
-    return engine.write(uri, "upsert", as_arrow([row("a", number, f"update {number}", city)]), options=BY_HAND)
+    rows = as_arrow([row("a", number, f"update {number}", city)])
+    return engine.write(uri, "upsert", rows, options={**BY_HAND, **options})
 
 
 @PAST
@@ -257,6 +259,21 @@ def test_changes_of_archived_writes_are_read(engine: Client, new_uri: NewUri, mo
         assert sorted(images) == changes[first:last], (first, last)
         rows = engine.read(uri, Query("incremental", begin=times[first], end=times[last], columns=("ts",))).to_pylist()
         assert sorted(one["ts"] for one in rows) == [*range(first, last)][-2:], (first, last)
+
+
+@pytest.mark.needs(*WRITES, "service.archive", "read.incremental", "copy-on-write")
+@pytest.mark.requirements("LSM-025", "TYP-009")
+def test_an_archived_write_that_completed_late(engine: Client, new_uri: NewUri) -> None:
+    """LSM-025: a write completes after others that were requested later, and is archived with one of these. The name of their
+    file has requested times before the window; the write completed in it, so that the window has its row.
+    """
+    table = create_updated_table(engine, new_uri(), 0)
+    slow = begin_write(table.uri, (row("c", 90, "slow", "rio"),))
+    quick = [update(engine, table.uri, number, **SEVERAL_WRITERS) for number in range(3, 8)]
+    slow.complete()
+    archive_all_but(engine, table.uri, 4, quick[0])
+    window = Query("incremental", begin=completion_time(table.uri, quick[-1]), columns=("id", "value"))
+    assert engine.read(table.uri, window).to_pylist() == [{"id": "c", "value": "slow"}]
 
 
 @PAST

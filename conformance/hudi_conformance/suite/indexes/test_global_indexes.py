@@ -112,6 +112,20 @@ def test_a_record_stays_in_its_partition(engine: Client, new_uri: NewUri, type: 
 @WRITES
 @EVENT_TIME
 @BOTH_TYPES
+@pytest.mark.needs("table-version.9")
+@pytest.mark.requirements("MRG-006", "LAY-021", "META-009")
+def test_the_record_index_under_its_later_name(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """META-009: releases with table version 9 have another name for the record index of the whole table. Under this name, too,
+    a record stays in its partition by default.
+    """
+    index = {"hoodie.index.type": "GLOBAL_RECORD_LEVEL_INDEX", "hoodie.metadata.global.record.level.index.enable": "true"}
+    table = GlobalTable(engine, new_uri(), type, index)
+    assert table.rows_after(row("a", 9, "updated", "rio")) == sorted([*table.first[1:], ("oslo", "a", "updated")])
+
+
+@WRITES
+@EVENT_TIME
+@BOTH_TYPES
 @EACH_STAYING
 @pytest.mark.requirements("OCC-008", "IDX-010", "LAY-021")
 def test_a_delete_finds_the_key_in_any_partition(engine: Client, new_uri: NewUri, type: Type, index: str) -> None:

@@ -5,7 +5,8 @@ have the values of the columns with these ids, and the ids must stay as they are
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import date
 from typing import Any
 
 import pyarrow as pa
@@ -44,11 +45,16 @@ def create_table_with_history(uri: str, table_type: Type, before_last: Callable[
     create_altered_table(uri, changes, table_type=table_type, before_last=before_last)
 
 
-def stored_ids(uri: str, instant: str, action: str = "commit") -> dict[str, int]:
-    """Return the id of each column in the version that a write of this time added to its metadata."""
+def stored_fields(uri: str, instant: str, action: str = "commit") -> dict[str, dict[str, Any]]:
+    """Return the columns by name in the version that a write of this time added to its metadata."""
     _, record = read_instant_file(uri, instant, action)
     version: dict[str, Any] = json.loads(record["extraMetadata"]["latest_schema"])
-    return {field["name"]: field["id"] for field in version["fields"] if field["name"] not in META_COLUMNS}
+    return {field["name"]: field for field in version["fields"] if field["name"] not in META_COLUMNS}
+
+
+def stored_ids(uri: str, instant: str, action: str = "commit") -> dict[str, int]:
+    """Return the id of each column in that version."""
+    return {name: field["id"] for name, field in stored_fields(uri, instant, action).items()}
 
 
 @pytest.mark.needs(*NEEDS, "merge-on-read", "service.compaction")
@@ -121,3 +127,61 @@ def test_a_column_that_a_write_adds_gets_an_id_of_its_own(engine: Client, new_ur
     assert ids.items() >= AFTER.items() and ids["gone"] not in {*BEFORE.values(), *AFTER.values()}
     found = engine.read(uri, Query(columns=(*AFTER, "gone"), by_id=True)).to_pylist()
     assert sorted(found, key=lambda row: str(row["id"])) == [*({**row, "gone": None} for row in ROWS), added]
+
+
+#: New columns: the type of Arrow, the type in the version without its ids, and a value.
+TYPED: Mapping[str, tuple[pa.DataType, Any, Any]] = {
+    "place": (pa.struct([("x", pa.int64())]), {"type": "record", "fields": [{"name": "x", "optional": True, "type": "long"}]},
+              {"x": 1}),
+    "tags": (pa.list_(pa.string()), {"type": "array", "element": "string", "element_optional": True}, ["a", "b"]),
+    "counts": (pa.map_(pa.string(), pa.int64()), {"type": "map", "key": "string", "value": "long", "value_optional": True},
+               [("a", 1)]),
+    "day": (pa.date32(), "date", date(1969, 12, 31)),
+    "data": (pa.binary(), "binary", b"x"),
+}  # fmt: skip
+IDS = ("id", "element_id", "key_id", "value_id")
+
+
+def split_ids(stored: Any) -> tuple[Any, list[int]]:
+    """Return the type of a column or the column itself without the ids in it, and these."""
+    if isinstance(stored, list):
+        parts = [split_ids(one) for one in stored]
+        return [part for part, _ in parts], [number for _, numbers in parts for number in numbers]
+    if not isinstance(stored, dict):
+        return stored, []
+    inner = {name: split_ids(value) for name, value in stored.items() if name not in IDS}
+    own = [stored[name] for name in IDS if name in stored]
+    return {name: part for name, (part, _) in inner.items()}, own + [n for _, numbers in inner.values() for n in numbers]
+
+
+@pytest.mark.needs(*NEEDS, "copy-on-write", "write.upsert", "schema.evolution", "types.nested")
+@pytest.mark.parametrize("name", TYPED)
+@pytest.mark.requirements("LF-038")
+def test_parts_of_a_new_column_get_ids_of_their_own(engine: Client, new_uri: NewUri, name: str) -> None:
+    """LF-038: in the version that a write adds, a new column has its type, and it and each field, element, key and value in it
+    have ids that nothing else has.
+    """
+    uri, (kind, stored, value) = new_uri(), TYPED[name]
+    create_table_with_history(uri, "COPY_ON_WRITE")
+    rows = pa.table({"id": ["4"], "new": ["d"], "old": ["e"], name: pa.array([value], kind)})
+    fields = stored_fields(uri, engine.write(uri, "upsert", rows, options={**GROWING, **BY_ID}))
+    found, ids = split_ids(fields[name])
+    assert found["type"] == stored
+    assert len(ids) == len({*ids} - {*BEFORE.values(), *AFTER.values()})
+    (row,) = engine.read(uri, Query(columns=("id", name), where=(("id", "=", "4"),), by_id=True)).to_pylist()
+    assert row == {"id": "4", name: value}
+
+
+@pytest.mark.needs(*NEEDS, "copy-on-write", "write.upsert", "schema.evolution", "types.nested")
+@pytest.mark.requirements("LF-038")
+def test_a_new_field_of_a_struct_leaves_the_other_ids(engine: Client, new_uri: NewUri) -> None:
+    """LF-038: a write adds a field to a struct; the struct and its other field keep their ids, the new field gets another."""
+    uri, options = new_uri(), {**GROWING, **BY_ID}
+    create_table_with_history(uri, "COPY_ON_WRITE")
+    ids = []
+    for place in ({"x": 1}, {"x": 2, "y": "z"}):
+        row = {"id": "4", "new": "d", "old": "e", "place": place}
+        field = stored_fields(uri, engine.write(uri, "upsert", pa.Table.from_pylist([row]), options=options))["place"]
+        ids.append({"place": field["id"], **{one["name"]: one["id"] for one in field["type"]["fields"]}})
+    first, second = ids
+    assert second.items() > first.items() and second["y"] not in {*first.values(), *AFTER.values()}

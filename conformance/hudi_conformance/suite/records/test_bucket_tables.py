@@ -81,6 +81,29 @@ def test_there_are_256_buckets_by_default(engine: Client, new_uri: Callable[[], 
     assert [one[:9] for one in group_ids(uri)] == [f"{3136 % 256:08}-"]
 
 
+#: Settings of a bucket index that do not fit a copy-on-write table with the key field `id`.
+UNFIT = {
+    "a field that is no key": {**BUCKETED, "hoodie.bucket.index.hash.field": "value"},
+    "one of two fields": {**BUCKETED, "hoodie.bucket.index.hash.field": "id,value"},
+    "ranges": RANGES,
+}
+
+
+@WRITES
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.parametrize("unfit", UNFIT)
+@pytest.mark.requirements("LAY-021", "MRG-007")
+def test_settings_of_buckets_that_do_not_fit_the_table(engine: Client, new_uri: Callable[[], str], unfit: str) -> None:
+    """LAY-021: a bucket follows from the record key, and ranges of hashes need log files. A write with other settings is
+    refused, and nothing is stored.
+    """
+    uri = new_uri()
+    engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
+    with pytest.raises(ContractError):
+        engine.write(uri, "upsert", as_arrow(STEPS[0].rows), options=UNFIT[unfit])
+    assert data_files(uri) == set()
+
+
 @WRITES
 @pytest.mark.needs("merge-on-read", "log.only-slices")
 @pytest.mark.requirements("LAY-021", "MRG-007")

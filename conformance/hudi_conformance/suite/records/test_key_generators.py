@@ -208,6 +208,34 @@ def test_a_composite_key_contains_the_field_names(engine: Client, new_uri: Calla
     assert keys_and_partitions(engine, uri) == {(f"id:a,p:{AT}", "x", "old"), ("id:b,p:__null__", "x", "new")}
 
 
+@pytest.mark.requirements("META-007", "PROP-016")
+@pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain", "partition.several-levels", "key.complex")
+@pytest.mark.parametrize(("setting", "key"), [("true", "a"), ("false", "id:a")])
+@pytest.mark.versions(8)
+def test_a_setting_of_complex_keys_of_one_field(engine: Client, new_uri: Callable[[], str], setting: str, key: str) -> None:
+    """META-007: at version 8 a setting of the writer decides whether a complex key of one field has its name; the record is
+    found again.
+    """
+    uri, options = new_uri(), {"hoodie.write.complex.keygen.new.encoding": setting}
+    create_table(engine, uri, "COPY_ON_WRITE", record_key=("id",), partition=("q", "p"))
+    for name in ("old", "new"):
+        engine.write(uri, "upsert", as_arrow(make_row("a", 7, name=name)), options=options)
+    assert keys_and_partitions(engine, uri) == {(key, "x/7", "new")}
+
+
+@pytest.mark.requirements("META-007", "PROP-007")
+@pytest.mark.needs(*WRITES, "copy-on-write", "partition.none")
+def test_a_field_of_a_struct_is_the_key(engine: Client, new_uri: Callable[[], str]) -> None:
+    """PROP-007: the path of a key field leads into a struct; its value finds the record again."""
+    uri = new_uri()
+    place: dict[str, Any] = {"type": "record", "name": "place", "fields": [{"name": "id", "type": "string"}]}
+    schema = {**SCHEMA, "fields": [{"name": "place", "type": place}, {"name": "name", "type": "string"}]}
+    engine.create(uri, TableSpec("keyed", "COPY_ON_WRITE", schema, ("place.id",), merge_mode="COMMIT_TIME_ORDERING"))
+    for key, name in (("a", "old"), ("b", "old"), ("a", "new")):
+        engine.write(uri, "upsert", pa.table({"place": [{"id": key}], "name": [name]}))
+    assert keys_and_partitions(engine, uri) == {("a", "", "new"), ("b", "", "old")}
+
+
 @BOTH_TYPES
 @pytest.mark.requirements("META-007")
 @pytest.mark.needs(*WRITES, "partition.plain")

@@ -83,7 +83,7 @@ def create_altered_table(
             file, {"schema": json.dumps(nullable_text_schema((*META_COLUMNS, *ids))), "latest_schema": json.dumps(known)}
         )
     (meta / ".schema").mkdir()
-    (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
+    (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}, separators=(",", ":")))
     return instants
 
 
