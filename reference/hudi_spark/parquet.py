@@ -16,6 +16,7 @@ from hudi_reference.errors import UnsupportedSchema, missing_data_file
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.query.file_groups import FileSlice, Span
 from hudi_reference.query.pruning.predicates import Comparison, constants
+from hudi_reference.query.slice_reader import BOOTSTRAP_OF_METADATA
 from hudi_reference.query.table import View
 from hudi_reference.schema.avro import arrow_schema, parse_schema
 from hudi_reference.storage import LocalStorage
@@ -37,7 +38,8 @@ def base_files_for_spark(
 
     These are the slices without log files whose base file was written under a schema that needs no conversion. That schema is
     in the metadata of the file's commit; without it, the reference reads the file. The reference also reads files without
-    bytes, and files of another length than in commit metadata (`spans`, by path), because Spark would ignore this damage.
+    bytes, and files of another length than in commit metadata (`spans`, by path), because Spark would ignore this damage, and
+    it refuses files of a bootstrap.
     """
     schema = arrow_schema(view.schema)
     if not isinstance(table.storage, LocalStorage) or not all(_is_native(field.type) for field in schema):
@@ -48,6 +50,7 @@ def base_files_for_spark(
         (candidate, candidate.path(candidate.base_file))
         for candidate in slices
         if candidate.base_file is not None
+        and candidate.base_file_instant != BOOTSTRAP_OF_METADATA
         and not (logs and candidate.log_files)
         and texts.get(candidate.base_instant) in fitting
     ]

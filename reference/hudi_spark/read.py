@@ -23,7 +23,7 @@ from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.incremental import Window, plan_incremental
 from hudi_reference.query.plan import SliceQuery, check_columns
 from hudi_reference.query.pruning.predicates import Comparison, matching_rows
-from hudi_reference.query.table import View, check_readable
+from hudi_reference.query.table import View
 from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.time_parsing import instant_of
@@ -175,7 +175,6 @@ def make_plan(
     slices the filter needs.
     """
     table = replace(open_shared(uri, mergers), schema_on_read=schema_on_read)
-    check_readable(table.properties)
     zone = table.properties.zone
     time, window = _instant(query, as_of, zone), _window(query, begin, end, include_begin, zone)
     comparisons, changed = list(where), None

@@ -7,7 +7,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_reference.errors import MalformedLogBlock, missing_data_file
+from hudi_reference.errors import MalformedLogBlock, UnsupportedTableFeature, missing_data_file
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
@@ -29,6 +29,8 @@ from hudi_reference.storage import Storage
 
 #: The meta columns with the partition and with the name of the file, in log files the id of the file group.
 PARTITION, FILE_NAME = META_COLUMNS[3:5]
+#: The requested time of a bootstrap that stores meta columns alone; one of whole rows has the next one.
+BOOTSTRAP_OF_METADATA = "00000000000001"
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,7 @@ class SliceReader:
         if file_slice.base_file is None:
             return fields.empty_table()
         path = file_slice.path(file_slice.base_file)
+        _check_whole_rows(file_slice, path)
         committed, timeline = self.scanner.committed, self.scanner.timeline
         known = self.checks.base_file(
             committed.spans.get(path, ()), timeline, may_keep_names=self.may_keep_names, rows=committed.rows.get(path, 0),
@@ -233,6 +236,17 @@ class SliceReader:
         for name in pc.unique(rows.column(FILE_NAME)).to_pylist():
             if name in self.file_ids and own is not None and name != own.file_id:
                 raise _foreign_rows(block, "META-010", f"file group {own.file_id}", f"file group {name}")
+
+
+@implements("COMPAT-004", "LAY-007")
+def _check_whole_rows(file_slice: FileSlice, path: str) -> None:
+    """Refuse a file that a bootstrap of metadata alone wrote: its other columns are in a file outside of the table."""
+    if file_slice.base_file_instant == BOOTSTRAP_OF_METADATA:
+        raise UnsupportedTableFeature(
+            "the columns of a bootstrapped row are in a file outside of the table", rule="LAY-007", path=path,
+            found=f"a file of the instant {BOOTSTRAP_OF_METADATA}",
+            remedy="cluster or compact the file group with the engine that bootstrapped the table",
+        )  # fmt: skip
 
 
 def _foreign_rows(block: Block, rule: str, expected: str, found: str) -> MalformedLogBlock:

@@ -211,7 +211,6 @@ class Table:
         A slice is read when the caller asks for it and is not kept, so a caller that drops each table has two at most in
         memory. All tables are from one view and have one schema; a table without slices gives one table without rows.
         """
-        check_readable(self.properties)
         comparisons = list(where)
         view = self.view(None if as_of is None else instant_of(as_of, self.properties.zone), where=comparisons)
         plan = self.plan(view, columns, comparisons, logs=logs, is_latest=as_of is None)
@@ -254,7 +253,6 @@ class Table:
         record did not exist. The window is that of `incremental`. Without change-capture files the slices before and after each
         write are compared. Raises InvalidQuery if the window ends before it begins, and if files of a change were cleaned.
         """
-        check_readable(self.properties)
         view, window = self.view(where=()), Window.between(begin, end, include_begin, self.properties.zone)
         query = ChangeQuery(view.reader(self))
         names, comparisons = list(query.schema.names if columns is None else columns), list(where)
@@ -278,7 +276,6 @@ class Table:
         is_latest: bool = True,
         changed: IncrementalPlan | None = None,
     ) -> pa.Table:
-        check_readable(self.properties)
         plan = self.plan(view, columns, where, logs=logs, is_latest=is_latest, changed=changed)
         if self.parallelism < 2 or not use_threads(self.storage, plan.slices, plan.read.reader.scanner.committed.spans):
             parts = [plan.read(found) for found in plan.slices]

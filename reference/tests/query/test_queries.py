@@ -1,5 +1,6 @@
 """What queries return of written tables: time travel, columns, filters, and base files alone."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from reference_samples import (
     trips,
 )
 
-from hudi_reference.errors import InvalidQuery
+from hudi_reference.errors import InvalidQuery, UnsupportedTableFeature
 
 COW, MOR = TABLE_TYPES
 both_types = pytest.mark.parametrize("table_type", TABLE_TYPES)
@@ -100,3 +101,15 @@ def test_read_optimized_queries_see_base_files_alone() -> None:
         table.insert(trips(trip("1", "a")))
         table.upsert(trips(trip("1", "b"), trip("2", "b")))
         assert {row["id"]: row["name"] for row in table.read_optimized().to_pylist()} == expected
+
+
+def test_a_file_of_a_bootstrap_of_metadata_is_refused() -> None:
+    """COMPAT-004: the columns of its rows are outside of the table; a query never returns nulls for them."""
+    table = new_table(table_type=COW, **EVENT)
+    table.insert(trips(trip("1", "a", 1)))
+    view = table.view()
+    (whole,) = view.groups.latest_slices
+    name = f"{whole.file_id}_0-0-0_00000000000001.parquet"
+    table.storage.put(whole.path(name), table.storage.get(whole.path(whole.base_file or "")))
+    with pytest.raises(UnsupportedTableFeature, match="LAY-007"):
+        view.reader(table).read(replace(whole, base_file=name), ["id", "name"])

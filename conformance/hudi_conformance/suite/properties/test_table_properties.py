@@ -297,6 +297,23 @@ def test_a_table_without_a_schema_gets_that_of_its_first_rows(engine: Client, ne
     assert sorted((one["id"], one["value"]) for one in found) == [("a", "second"), ("first", "first"), ("second", "second")]
 
 
+@pytest.mark.needs("create", "copy-on-write", "write.upsert", "read.snapshot", "partition.plain", "merge.event-time")
+@pytest.mark.requirements("TYP-007")
+def test_a_table_that_was_bootstrapped_with_whole_rows(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TYP-007: a property names the files from which a table was bootstrapped. Its own files have whole rows, as a bootstrap of
+    full records stores them, and a query returns them.
+    """
+    uri = new_uri()
+    engine.create(uri, table_spec())
+    engine.write(uri, "upsert", as_arrow([row("a", 1, "first"), row("b", 1, "first")]))
+    (table_folder(uri).parent / "source").mkdir()
+    with (table_folder(uri) / ".hoodie" / "hoodie.properties").open("a", encoding="latin-1") as file:
+        file.write(f"\nhoodie.bootstrap.base.path={table_folder(uri).parent / 'source'}\nhoodie.bootstrap.index.type=HFILE\n")
+    (table_folder(uri) / ".hoodie" / ".hoodie.properties.crc").unlink(missing_ok=True)
+    found = engine.read(uri, Query(columns=("id", "value"))).to_pylist()
+    assert sorted((one["id"], one["value"]) for one in found) == [("a", "first"), ("b", "first")]
+
+
 @pytest.mark.needs("compute.metadata-partitions.after")
 @pytest.mark.requirements("PROP-012")
 def test_a_partition_is_listed_when_its_build_is_complete(engine: Client) -> None:

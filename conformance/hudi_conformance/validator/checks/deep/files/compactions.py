@@ -1,6 +1,7 @@
 """Base files of compactions against the slices that they merged, as long as these are on storage."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -40,7 +41,7 @@ def merged_as_read(opened: Opened, older: FileSlice, newer: FileSlice, tally: Ta
     if len(added):
         yield _finding("CMP-006", newer, _CHANGED, wanted, f"a row of {_listed(added)}", added)
     if not len(lost) and not len(added) and have_same_order(expected, found):
-        yield from _changed(expected, found, older, newer)
+        yield from _changed(opened, expected, found, older, newer)
 
 
 def _keys_twice(opened: Opened, older: FileSlice) -> pa.Array:
@@ -58,12 +59,32 @@ def _is_comparable(opened: Opened, older: FileSlice, newer: FileSlice) -> bool:
     return bool(older.log_files) and not older.missing and not newer.missing
 
 
-def _changed(expected: pa.Table, found: pa.Table, older: FileSlice, newer: FileSlice) -> Iterator[Finding]:
+def _changed(opened: Opened, expected: pa.Table, found: pa.Table, older: FileSlice, newer: FileSlice) -> Iterator[Finding]:
     for name, rows in changed_columns(expected, found):
-        before, after = (table.column(name)[rows[0].as_py()].as_py() for table in (expected, found))
-        wanted = f"{name}={before!r}, as a reader of the slice {older.base_instant} merges it"[:300]
-        more = f", and {len(rows) - 1} more rows" if len(rows) > 1 else ""
-        yield _finding("CMP-002", newer, _CHANGED, wanted, f"{after!r}"[:200] + more, expected.column(KEY).take(rows[:1]))
+        wrong = _without_filled(opened, older, found, name, rows)
+        if len(wrong):
+            before, after = (table.column(name)[wrong[0].as_py()].as_py() for table in (expected, found))
+            wanted = f"{name}={before!r}, as a reader of the slice {older.base_instant} merges it"[:300]
+            more = f", and {len(wrong) - 1} more rows" if len(wrong) > 1 else ""
+            yield _finding("CMP-002", newer, _CHANGED, wanted, f"{after!r}"[:200] + more, expected.column(KEY).take(wrong[:1]))
+
+
+def _without_filled(opened: Opened, older: FileSlice, found: pa.Table, name: str, rows: pa.Array) -> pa.Array:
+    """The rows whose value in the column no version of the record in the slice has, if the table has a partial update mode.
+
+    Apache Hudi then merges the versions in log files with each other first, so that another one fills the column (ER-177).
+    """
+    if opened.properties.partial_update_mode is None:
+        return rows
+    base, logs = rows_by_key(opened.reader, [older], logs=False), opened.reader.changes_by_key(older)[1].rows
+    stored = {(key, repr(value)) for one in (base, logs) for key, value in _pairs(one, name)}
+    changed = zip(rows.to_pylist(), _pairs(found.take(rows), name), strict=True)
+    return pa.array([row for row, (key, value) in changed if (key, repr(value)) not in stored], rows.type)
+
+
+def _pairs(rows: pa.Table, name: str) -> Iterator[tuple[Any, Any]]:
+    """Key and value of each row."""
+    return zip(rows.column(KEY).to_pylist(), rows.column(name).to_pylist(), strict=True)
 
 
 def _finding(rule: str, newer: FileSlice, meaning: str, expected: str, found: str, keys: pa.ChunkedArray) -> Finding:
