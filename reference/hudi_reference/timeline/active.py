@@ -7,7 +7,6 @@ answer needs.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedInstantName, MalformedTable
@@ -18,11 +17,6 @@ from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.timeline.history.history import END_OF_TIME, START_OF_TIME, History
 from hudi_reference.timeline.instants.instant import Instant, Parts, instant_name_parts, parse_instant_name
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, EXTENSIONS, PENDING, State
-
-TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
-#: Completed actions that change the rows of a table of each type. A copy-on-write table may become merge-on-read, but not the
-#: reverse.
-COMMITS_OF: dict[TableType, frozenset[str]] = {"COPY_ON_WRITE": COMMITS - {"deltacommit"}, "MERGE_ON_READ": COMMITS}
 
 
 @implements("TT-003")
@@ -87,10 +81,6 @@ class Timeline:
     def pending_times(self) -> frozenset[str]:
         """The requested times of pending actions. A savepoint has that of the write that it protects, which is completed."""
         return frozenset(instant.requested for instant in self.pending if instant.action != "savepoint")
-
-    def commits_of(self, table_type: TableType) -> tuple[Instant, ...]:
-        """Completed instants that changed the rows of a table of that type."""
-        return tuple(instant for instant in self.commits if instant.action in COMMITS_OF[table_type])
 
     @property
     @implements("TL-054", "RDR-003")

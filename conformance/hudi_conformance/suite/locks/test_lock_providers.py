@@ -6,7 +6,7 @@ Each lock of a `LockFixture` represents a separate process; they share the servi
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
@@ -19,9 +19,12 @@ from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.lock_fixtures import START, VALIDITY, LockFixture
 from hudi_conformance.suite.support.concurrent.lock_properties import BRIEFLY, Detector, run_in_threads
 from hudi_reference.clock import ManualClock, SystemClock
-from hudi_reference.errors import LockNotObtained, StorageUnavailable
-from hudi_reference.locks.lease import LeasedLock
+from hudi_reference.errors import LockNotObtained, OutcomeUnknown, StorageUnavailable
+from hudi_reference.locks.file_system import FileLease
+from hudi_reference.locks.lease import Lease, LeasedLock
+from hudi_reference.locks.storage_based import StoredLease
 from hudi_reference.locks.timeout import LockTimeout
+from hudi_reference.storage import MemoryStorage, Storage
 
 LEASES = ("expiring_file", "storage_based")
 SHARED = ("file_system", *LEASES)
@@ -232,3 +235,52 @@ def test_a_renewal_without_an_answer_is_tried_again(engine: Client) -> None:
     assert lease.renewed.wait(10), "the thread that renews the lease has stopped"
     lock.check("me")
     lock.release("me")
+
+
+@parametrize_providers("expiring_file")
+@pytest.mark.requirements("LOCK-001")
+def test_a_lock_file_of_another_engine_is_valid_until_its_expiry(lock_fixture: LockFixture) -> None:
+    """LOCK-001: the file of another engine names no expiry: it is valid for the configured time since it was modified."""
+    file = Path(lock_fixture.uri.removeprefix("file://")) / ".hoodie" / "lock"
+    file.parent.mkdir()
+    file.touch()
+    os.utime(file, ns=(START * 1_000_000, START * 1_000_000))
+    mine = lock_fixture.lock(ManualClock(START + VALIDITY - 1_000, step=0), **BRIEFLY)
+    with pytest.raises(LockNotObtained):
+        mine.acquire("me")
+
+
+class LosesFirstAnswer(MemoryStorage):
+    """Storage that creates the first object, and loses the answer."""
+
+    def create(self, path: str, data: bytes) -> None:
+        """Create the object."""
+        is_first = not self.list()
+        super().create(path, data)
+        if is_first:
+            raise OutcomeUnknown("the answer was lost", path=path)
+
+
+#: The leases that are objects in a storage, by the holder.
+STORED: Mapping[str, Callable[[Storage, str], Lease]] = {
+    "object": lambda storage, holder: StoredLease(storage, ManualClock(START), holder),
+    "file": lambda storage, holder: FileLease(storage, holder, path="lock"),
+}
+
+
+@pytest.mark.parametrize("kind", STORED)
+@pytest.mark.requirements("LOCK-001")
+def test_a_lock_is_obtained_although_the_answer_was_lost(engine: Client, kind: str) -> None:
+    """LOCK-001: the storage stores the lock and loses the answer. The holder finds its lock at the next try; before it is
+    released, no other holder obtains it.
+    """
+    only_in_process(engine)
+    storage, clock = LosesFirstAnswer(), ManualClock(START)
+    timeout = LockTimeout(wait=3_000, step=1_000, retries=0)
+    mine, others = (LeasedLock(STORED[kind](storage, holder), clock, timeout) for holder in ("me", "another"))
+    mine.acquire("me")
+    with pytest.raises(LockNotObtained):
+        others.acquire("another")
+    mine.release("me")
+    others.acquire("another")
+    others.release("another")

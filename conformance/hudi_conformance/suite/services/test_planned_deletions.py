@@ -1,7 +1,9 @@
-"""Clean plans that name files which must stay: a plan in storage may come from another program, or may have been changed."""
+"""Plans of cleans and restores that would remove what must stay: a plan in storage may come from another program, or may have
+been changed.
+"""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import fastavro
@@ -12,6 +14,7 @@ from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
+    Json,
     Known,
     create_updated_table,
     keep_commits,
@@ -19,6 +22,8 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     read_snapshot,
 )
 from hudi_conformance.suite.support.tables.written_tables import files_below, table_folder
+from hudi_reference import open_table
+from hudi_reference.services.rollback.restore import schedule_restore
 
 CLEANS = pytest.mark.needs(*WRITES, "service.clean", "copy-on-write")
 
@@ -31,19 +36,29 @@ def base_file_of(table: Known, instant: str) -> Path:
 
 def add_to_plan(table: Known, instant: str, partition: str, file: Path) -> set[str]:
     """Add a file to the pending clean plan, after the files that it names already; return the names of these."""
-    path = table_folder(table.uri) / ".hoodie" / "timeline" / f"{instant}.clean.requested"
+    before = set[str]()
+
+    def add(plan: Json) -> None:
+        before.update(planned_deletions(plan))
+        planned = plan["filePathsToBeDeletedPerPartition"]
+        added = {"filePath": file.as_uri().replace("file://", "file:"), "isBootstrapBaseFile": False}
+        planned[partition] = [*planned.get(partition, ()), added]
+
+    edit_plan(table, f"{instant}.clean.requested", add)
+    return before
+
+
+def edit_plan(table: Known, name: str, change: Callable[[Json], None]) -> None:
+    """Change the plan in that file of the timeline."""
+    path = table_folder(table.uri) / ".hoodie" / "timeline" / name
     reader = fastavro.reader(io.BytesIO(path.read_bytes()))
     (plan,) = reader
-    assert isinstance(plan, dict)
-    before, planned = planned_deletions(plan), plan["filePathsToBeDeletedPerPartition"]
-    added = {"filePath": file.as_uri().replace("file://", "file:"), "isBootstrapBaseFile": False}
-    planned[partition] = [*planned.get(partition, ()), added]
+    assert isinstance(plan, dict) and reader.writer_schema is not None
+    change(plan)
     changed = io.BytesIO()
-    assert reader.writer_schema is not None
     fastavro.writer(changed, reader.writer_schema, [plan])
     path.write_bytes(changed.getvalue())
     path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
-    return before
 
 
 def check_kept(engine: Client, table: Known, instant: str, file: Path) -> None:
@@ -123,3 +138,36 @@ def test_a_planned_clean_deletes_data_files_only(engine: Client, new_uri: Callab
     instant = plan_deletions(engine, table)
     add_to_plan(table, instant, partition.replace("outside", f"{folder.name}-outside"), other)
     check_kept(engine, table, instant, other)
+
+
+Writes = list[Json]
+#: Changes of the writes in the plan of a restore, newest first; the last argument is its target.
+UNSAFE: Mapping[str, Callable[[Writes, str], Writes]] = {
+    "without the newest write": lambda writes, target: writes[1:],
+    "with its target": lambda writes, target: [*writes, {"commitTime": target, "action": "commit"}],
+    "with a path": lambda writes, target: [*writes, {"commitTime": "../..", "action": "commit"}],
+}
+
+
+@pytest.mark.needs(*WRITES, "service.restore", "copy-on-write")
+@pytest.mark.requirements("TL-023")
+@pytest.mark.leaves_damage("it edits the plan")
+@pytest.mark.parametrize("edit", UNSAFE)
+def test_a_planned_restore_ends_at_its_target(engine: Client, new_uri: Callable[[], str], edit: str) -> None:
+    """TL-023: the plan of a restore leaves a write that is later than its target, or removes more than these writes. The table
+    is that of its target, or the plan is refused and nothing has changed.
+    """
+    only_engines_of_this_project(engine, "whether an engine may trust a plan that is stored in the table")
+    table = create_updated_table(engine, new_uri(), 4)
+    target = table.instants[1]
+    planned = schedule_restore(open_table(table.uri), target)
+    edit_plan(table, f"{planned}.restore.requested",
+              lambda plan: plan.update(instantsToRollback=UNSAFE[edit](plan["instantsToRollback"], target)))  # fmt: skip
+    before = {path for path in files_below(table_folder(table.uri)) if ".hoodie" not in path.parts}
+    expected = table.rows[1]
+    try:
+        engine.service(table.uri, "restore", instant=target)
+    except ContractError:
+        expected = table.rows[-1]
+        assert {path for path in files_below(table_folder(table.uri)) if ".hoodie" not in path.parts} == before
+    assert read_snapshot(engine, table.uri) == expected

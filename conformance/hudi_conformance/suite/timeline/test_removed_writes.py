@@ -207,3 +207,21 @@ def test_a_restore_removes_later_rollbacks(engine: Client, new_uri: NewUri) -> N
     instant = engine.service(table.uri, "restore", instant=target)
     assert {name[:17] for name in instant_files(table.uri) if name[:17] > target} == {instant}
     assert read_snapshot(engine, table.uri) == table.rows[1]
+
+
+@RESTORES
+@pytest.mark.needs("service.rollback", "copy-on-write")
+@pytest.mark.requirements("TL-023")
+def test_a_restore_leaves_earlier_rollbacks(engine: Client, new_uri: NewUri) -> None:
+    """TL-023: a restore resets the timeline to its target: a rollback before the target stays, one after it is removed."""
+    table = create_updated_table(engine, new_uri(), 2)
+    earlier = engine.service(table.uri, "rollback", instant=table.instants[-1])
+    target = engine.write(table.uri, "upsert", as_arrow([row("b", 50, "target")]))
+    rows = read_snapshot(engine, table.uri)
+    engine.service(table.uri, "savepoint", instant=target)
+    removed = engine.write(table.uri, "upsert", as_arrow([row("b", 60, "undone")]))
+    engine.service(table.uri, "rollback", instant=removed)
+    engine.write(table.uri, "upsert", as_arrow([row("b", 70, "later")]))
+    engine.service(table.uri, "restore", instant=target)
+    assert {name.partition(".")[0].partition("_")[0] for name in instant_files(table.uri, "rollback")} == {earlier}
+    assert read_snapshot(engine, table.uri) == rows

@@ -1,14 +1,22 @@
 """Instants of consecutive writes, also on a timeline that is ahead of the clock; and reads, which change no file."""
 
-from collections.abc import Callable
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Query
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.programs.write_programs import Program, Step, as_arrow, row
+from hudi_conformance.suite.support.tables.older_tables import golden_table
 from hudi_conformance.suite.support.tables.written_tables import INSERT, UPDATE, completed_files, table_folder, write_table
+from hudi_reference import migrate
 
 WRITES = pytest.mark.needs("create", "write.insert", "write.upsert", "copy-on-write", "partition.plain")
 #: How far the timeline is set ahead of the clock: longer than a write takes, shorter than a test should wait.
@@ -80,3 +88,63 @@ def test_reading_changes_no_file(engine: Client, new_uri: Callable[[], str]) -> 
     before = read_files(uri)
     assert engine.read(uri, Query("snapshot")).num_rows == len(INSERT.rows)
     assert read_files(uri) == before
+
+
+@pytest.fixture
+def in_kolkata(engine: Client, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Set the time zone of this process, which is five and a half hours ahead of UTC."""
+    only_in_process(engine)
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def digits_of(moment: float, zone: str) -> str:
+    """Return the instant time of seconds since 1970 in a zone."""
+    return datetime.fromtimestamp(moment, ZoneInfo(zone)).strftime("%Y%m%d%H%M%S%f")[:17]
+
+
+#: The zone of a timeline in the properties, and its name.
+ZONES = {"LOCAL": "Asia/Kolkata", "UTC": "UTC"}
+
+
+@WRITES
+@pytest.mark.needs("read.as-of")
+@pytest.mark.requirements("TT-005", "TYP-008")
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.usefixtures("in_kolkata")
+def test_times_are_in_the_zone_of_the_table(engine: Client, new_uri: Callable[[], str], zone: str) -> None:
+    """TT-005: the times of instants are in the zone that the table names, and so is a time in a query that is given in
+    milliseconds since 1970.
+    """
+    uri, spec = new_uri(), Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec()
+    engine.create(uri, replace(spec, properties={"hoodie.table.timeline.timezone": zone}))
+    begin = time.time()
+    engine.write(uri, "upsert", as_arrow(INSERT.rows))
+    assert digits_of(begin, ZONES[zone]) <= completed_times(uri)[0] <= digits_of(time.time(), ZONES[zone])
+    now = str(int(time.time() * 1000))
+    engine.write(uri, "upsert", as_arrow([row("z", 1, "later")]))
+    assert engine.read(uri, Query("as-of", as_of=now)).num_rows == len(INSERT.rows)
+
+
+@pytest.mark.needs("table-version.6", "read.snapshot")
+@pytest.mark.requirements("COMPAT-006", "TT-005")
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.usefixtures("in_kolkata")
+def test_a_migration_takes_times_of_files_in_the_zone_of_the_table(
+    engine: Client, new_uri: Callable[[], str], zone: str
+) -> None:
+    """TT-005: at version 6 an action completed at the modification time of its file; a migration writes it in the table's
+    zone.
+    """
+    folder, modified = table_folder(uri := new_uri()), datetime(2030, 1, 1).timestamp()
+    shutil.copytree(golden_table("v6.cow"), folder)
+    properties = folder / ".hoodie" / "hoodie.properties"
+    properties.write_text(properties.read_text().replace("timezone=LOCAL", f"timezone={zone}"))
+    newest = max((folder / ".hoodie").glob("*.commit"))
+    os.utime(newest, (modified, modified))
+    migrate(uri)
+    (completed,) = (folder / ".hoodie" / "timeline").glob(f"{newest.stem}_*.commit")
+    assert completed.stem == f"{newest.stem}_{digits_of(modified, ZONES[zone])}"
