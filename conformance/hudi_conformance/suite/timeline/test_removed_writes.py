@@ -219,7 +219,7 @@ def test_a_restore_leaves_earlier_rollbacks(engine: Client, new_uri: NewUri) -> 
     target = engine.write(table.uri, "upsert", as_arrow([row("b", 50, "target")]))
     rows = read_snapshot(engine, table.uri)
     engine.service(table.uri, "savepoint", instant=target)
-    removed = engine.write(table.uri, "upsert", as_arrow([row("b", 60, "undone")]))
+    removed = engine.write(table.uri, "upsert", as_arrow([row("b", 60, "removed")]))
     engine.service(table.uri, "rollback", instant=removed)
     engine.write(table.uri, "upsert", as_arrow([row("b", 70, "later")]))
     engine.service(table.uri, "restore", instant=target)
