@@ -146,12 +146,13 @@ def _files_that_are_there(table: StoredTable, part: object, tally: Tally) -> Ite
     }
     services = {one.requested for one, commit in table.owned.commits.items() if commit.operation in SERVICES}
     for path, instant in table.removals.rolled_back.items():
-        tally.looked("TL-019" if instant.action == "rollback" else "TL-023")
+        rule = "TL-019" if instant.action == "rollback" else "TL-023"
+        tally.looked(rule)
         name = parse_data_file_name(path.rpartition("/")[2])
         if path not in latest or path not in table.listing.files or name is None or name.instant in services:
             continue
         yield Finding(
-            "TL-019" if instant.action == "rollback" else "TL-023", "wrong-answers", path,
+            rule, "wrong-answers", path,
             "Queries read the file, while a metadata table that follows the action leaves it out, with its rows.",
             f"a {instant.action} that names no file of the latest state", f"{instant.file_name} says that it deleted the file",
             f"restore {instant.file_name} from another copy of the table; keep the data file",
