@@ -80,6 +80,14 @@ RULES: Mapping[str, tuple[Rule, Cells]] = {
             "new": (None, (7, "new", None), (7, "new", None)),
         },
     ),
+    "partial update, ordered by text": (
+        payload_rule("PartialUpdateAvroPayload", ("ts", "string"), ("name", "string"), ("price", "string")),
+        {
+            "late": (("b", "name_1", "p_1"), ("a", "name_2", "p_2"), ("b", "name_1", "p_1")),
+            "fills": (("b", "name_1", None), ("a", None, "price_1"), ("b", "name_1", "price_1")),
+            "higher": (("b", "name_1", None), ("c", None, "p_3"), ("c", "name_1", "p_3")),
+        },
+    ),
     "non-defaults": (
         payload_rule("OverwriteNonDefaultsWithLatestAvroPayload", *FLAGGED),
         {
