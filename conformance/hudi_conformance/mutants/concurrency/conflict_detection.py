@@ -72,7 +72,7 @@ def logs_appended_to_clustered_groups(patch: Patch) -> None:
 @mutant(breaks=("OCC-016", "SVC-009"))
 def clustering_of_overwritten_groups_completes(patch: Patch) -> None:
     """A clustering completes although its file groups were overwritten in the meantime; replaced rows reappear."""
-    patch.item(MATRIX, (WriteKind.CLUSTERS, WriteKind.REPLACES), Cell(Verdict.BOTH, "no conflict"))  # type: ignore[arg-type]
+    patch.item(MATRIX, (WriteKind.CLUSTERS, WriteKind.REPLACES), _BOTH)  # type: ignore[arg-type]
 
 
 @mutant(breaks="OCC-013")

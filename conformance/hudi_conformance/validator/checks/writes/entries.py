@@ -28,12 +28,12 @@ class Entry:
     partition: str
     stat: dict[str, Any]
 
-    @cached_property
+    @property
     def path(self) -> str:
         """The path of the file, as the entry has it."""
         return str(self.stat["path"])
 
-    @cached_property
+    @property
     def text(self) -> str:
         """The name of the file."""
         return self.path.rpartition("/")[2]
@@ -44,17 +44,17 @@ class Entry:
         parsed = self.table.name_of(self.path)
         return None if isinstance(parsed, LogFileName) and parsed.cdc else parsed
 
-    @cached_property
+    @property
     def is_base_file(self) -> bool:
         """Whether it is the entry of a base file."""
         return isinstance(self.name, BaseFileName)
 
-    @cached_property
+    @property
     def is_log_file(self) -> bool:
         """Whether it is the entry of a log file."""
         return isinstance(self.name, LogFileName)
 
-    @cached_property
+    @property
     def is_new(self) -> bool:
         """Whether it is the first base file of its group."""
         return self.is_base_file and self.stat.get("prevBaseFile") in NOTHING
@@ -76,13 +76,8 @@ class Entry:
         return Finding(rule, severity, path, meaning, expected[:300], str(found)[:300], RESTORE, key=self.path)
 
 
-def entries_of(table: StoredTable) -> tuple[Entry, ...]:
+def entries_of(table: StoredTable) -> Iterator[Entry]:
     """The entries of files of all completed writes on the active timeline."""
-    found: tuple[Entry, ...] = table.once("entries of files", lambda: tuple(_entries(table)))
-    return found
-
-
-def _entries(table: StoredTable) -> Iterator[Entry]:
     for instant, commit in table.commits.items():
         for partition, stats in (commit.record.get("partitionToWriteStats") or {}).items():
             for stat in stats or ():

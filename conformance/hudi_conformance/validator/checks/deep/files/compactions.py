@@ -1,6 +1,7 @@
 """Base files of compactions against the slices that they merged, as long as these are on storage."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
 from typing import Any
 
 import pyarrow as pa
@@ -60,8 +61,9 @@ def _is_comparable(opened: Opened, older: FileSlice, newer: FileSlice) -> bool:
 
 
 def _changed(opened: Opened, expected: pa.Table, found: pa.Table, older: FileSlice, newer: FileSlice) -> Iterator[Finding]:
+    versions = cache(partial(_versions, opened, older))
     for name, rows in changed_columns(expected, found):
-        wrong = _without_filled(opened, older, found, name, rows)
+        wrong = rows if opened.properties.partial_update_mode is None else _without_filled(versions(), found, name, rows)
         if len(wrong):
             before, after = (table.column(name)[wrong[0].as_py()].as_py() for table in (expected, found))
             wanted = f"{name}={before!r}, as a reader of the slice {older.base_instant} merges it"[:300]
@@ -69,15 +71,18 @@ def _changed(opened: Opened, expected: pa.Table, found: pa.Table, older: FileSli
             yield _finding("CMP-002", newer, _CHANGED, wanted, f"{after!r}"[:200] + more, expected.column(KEY).take(wrong[:1]))
 
 
-def _without_filled(opened: Opened, older: FileSlice, found: pa.Table, name: str, rows: pa.Array) -> pa.Array:
-    """The rows whose value in the column no version of the record in the slice has, if the table has a partial update mode.
+def _versions(opened: Opened, older: FileSlice) -> tuple[pa.Table, pa.Table]:
+    """The rows of the base file of a slice, and those in its log files."""
+    return rows_by_key(opened.reader, [older], logs=False), opened.reader.changes_by_key(older)[1].rows
 
-    Apache Hudi then merges the versions in log files with each other first, so that another one fills the column (ER-177).
+
+def _without_filled(versions: Iterable[pa.Table], found: pa.Table, name: str, rows: pa.Array) -> pa.Array:
+    """The rows whose value in the column no version of the record in the slice has.
+
+    In a table with a partial update mode Apache Hudi merges the versions in log files with each other first, so that another
+    one fills the column (ER-177).
     """
-    if opened.properties.partial_update_mode is None:
-        return rows
-    base, logs = rows_by_key(opened.reader, [older], logs=False), opened.reader.changes_by_key(older)[1].rows
-    stored = {(key, repr(value)) for one in (base, logs) for key, value in _pairs(one, name)}
+    stored = {(key, repr(value)) for one in versions for key, value in _pairs(one, name)}
     changed = zip(rows.to_pylist(), _pairs(found.take(rows), name), strict=True)
     return pa.array([row for row, (key, value) in changed if (key, repr(value)) not in stored], rows.type)
 
