@@ -81,7 +81,8 @@ def check_signal(
 ) -> None:
     """Start the command, wait for its children, send the signal, and look for what stays in `folder`.
 
-    The signal is not sent before one of the processes has loaded `library`.
+    The signal is not sent before the folder of the command has its lock file, since a folder without one stays for an hour if
+    the command is killed, and not before one of the processes has loaded `library`.
     """
     mark = f"TEST_MARK={uuid4()}"
     adapter = tmp_path / "adapter.py"
@@ -95,7 +96,8 @@ def check_signal(
         deadline = time.monotonic() + 120
         while process.poll() is None and time.monotonic() < deadline:
             found = list(processes_with(mark))
-            if list(folder.glob("hudicf-*")) and len(found) >= children and any(has_loaded(library, one) for one in found):
+            has_folder = any(folder.glob("hudicf-*/.lock"))
+            if has_folder and len(found) >= children and any(has_loaded(library, one) for one in found):
                 break
             time.sleep(0.02)
         assert process.poll() is None, "the command has ended before the signal"
