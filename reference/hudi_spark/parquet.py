@@ -16,7 +16,6 @@ from hudi_reference.errors import UnsupportedSchema, missing_data_file
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.query.file_groups import FileSlice, Span
 from hudi_reference.query.pruning.predicates import Comparison, constants
-from hudi_reference.query.slice_reader import BOOTSTRAP_OF_METADATA
 from hudi_reference.query.table import View
 from hudi_reference.schema.avro import arrow_schema, parse_schema
 from hudi_reference.storage import LocalStorage
@@ -50,7 +49,7 @@ def base_files_for_spark(
         (candidate, candidate.path(candidate.base_file))
         for candidate in slices
         if candidate.base_file is not None
-        and candidate.base_file_instant != BOOTSTRAP_OF_METADATA
+        and not candidate.lacks_columns
         and not (logs and candidate.log_files)
         and texts.get(candidate.base_instant) in fitting
     ]

@@ -34,6 +34,8 @@ GroupId = tuple[str, str]
 Span = tuple[int, int]
 #: Lists the files of some partitions; the argument are the completed writes.
 Listing = Callable[[Mapping[Instant, CommitMetadata]], Listed]
+#: The requested time of a bootstrap that stores meta columns alone; one of whole rows has the next one.
+BOOTSTRAP_OF_METADATA = "00000000000001"
 #: The name of a data file, as text and parsed.
 NamedFile = tuple[str, BaseFileName | LogFileName]
 
@@ -64,6 +66,11 @@ class FileSlice:
         """The instant that wrote the base file; "" if there is no base file."""
         parsed = parse_data_file_name(self.base_file or "")
         return parsed.instant if isinstance(parsed, BaseFileName) else ""
+
+    @property
+    def lacks_columns(self) -> bool:
+        """Whether the base file has meta columns alone: the others are in a file outside of the table (LAY-007)."""
+        return self.base_file is not None and self.base_instant == BOOTSTRAP_OF_METADATA
 
     @property
     def files(self) -> tuple[str, ...]:

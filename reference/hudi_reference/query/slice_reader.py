@@ -14,7 +14,7 @@ from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
 from hudi_reference.files.log.positions import names_base_file, positions_of_all, usable_positions
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
-from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.file_groups import BOOTSTRAP_OF_METADATA, FileSlice
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.pruning.partition_columns import DroppedColumns
 from hudi_reference.records.changes import KEY, Changes, keys_of
@@ -29,8 +29,6 @@ from hudi_reference.storage import Storage
 
 #: The meta columns with the partition and with the name of the file, in log files the id of the file group.
 PARTITION, FILE_NAME = META_COLUMNS[3:5]
-#: The requested time of a bootstrap that stores meta columns alone; one of whole rows has the next one.
-BOOTSTRAP_OF_METADATA = "00000000000001"
 
 
 @dataclass(frozen=True)
@@ -149,7 +147,7 @@ class SliceReader:
         if file_slice.base_file is None:
             return fields.empty_table()
         path = file_slice.path(file_slice.base_file)
-        _check_whole_rows(file_slice, path)
+        check_whole_rows(file_slice)
         committed, timeline = self.scanner.committed, self.scanner.timeline
         known = self.checks.base_file(
             committed.spans.get(path, ()), timeline, may_keep_names=self.may_keep_names, rows=committed.rows.get(path, 0),
@@ -239,12 +237,12 @@ class SliceReader:
 
 
 @implements("COMPAT-004", "LAY-007")
-def _check_whole_rows(file_slice: FileSlice, path: str) -> None:
-    """Refuse a file that a bootstrap of metadata alone wrote: its other columns are in a file outside of the table."""
-    if file_slice.base_file_instant == BOOTSTRAP_OF_METADATA:
+def check_whole_rows(file_slice: FileSlice) -> None:
+    """Refuse a slice with columns in a file outside of the table. Raises UnsupportedTableFeature."""
+    if file_slice.lacks_columns:
         raise UnsupportedTableFeature(
-            "the columns of a bootstrapped row are in a file outside of the table", rule="LAY-007", path=path,
-            found=f"a file of the instant {BOOTSTRAP_OF_METADATA}",
+            "the columns of a bootstrapped row are in a file outside of the table", rule="LAY-007",
+            path=file_slice.path(file_slice.base_file or ""), found=f"a file of the instant {BOOTSTRAP_OF_METADATA}",
             remedy="cluster or compact the file group with the engine that bootstrapped the table",
         )  # fmt: skip
 

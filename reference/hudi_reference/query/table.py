@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_reference.clock import Clock
-from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.garbage_collection import collector_paused
 from hudi_reference.ids import Ids
@@ -335,14 +334,3 @@ class Table:
 def timeline_of(storage: Storage, properties: TableProperties, known: Timeline | None = None) -> Timeline:
     """The timeline as storage has it now, by the rules of the table's version; `known` is the timeline as loaded earlier."""
     return load_legacy_timeline(storage, properties) if properties.is_legacy else load_timeline(storage, properties, known)
-
-
-@implements("COMPAT-004", "LAY-007")
-def check_readable(properties: TableProperties) -> None:
-    """Refuse bootstrapped tables, whose rows may be in files outside the table. Raises UnsupportedTableFeature."""
-    key = "hoodie.bootstrap.base.path"
-    if properties.get(key) is not None:
-        raise UnsupportedTableFeature(
-            "columns of a bootstrapped table may be stored outside its data files", rule="LAY-007",
-            path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
-        )  # fmt: skip

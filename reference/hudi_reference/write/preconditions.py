@@ -11,6 +11,7 @@ from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.files.base_file import ENCODERS
 from hudi_reference.layout.metadata_settings import ENABLE, INFLIGHT, USABLE, partitions_to_drop
 from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties, read_properties
+from hudi_reference.query.slice_reader import check_whole_rows
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 
@@ -26,9 +27,9 @@ def check_writable(table: Table) -> None:
     """
     properties = table.properties
     check_indexes_maintained(table)
+    check_columns_stored(table)
     unsupported = {
         "hoodie.datasource.write.drop.partition.columns": properties.is_set("hoodie.datasource.write.drop.partition.columns"),
-        "hoodie.bootstrap.base.path": properties.get("hoodie.bootstrap.base.path") is not None,
         "hoodie.table.base.file.format": properties.base_file_extension not in ENCODERS,
     }
     for key in (key for key, is_unsupported in unsupported.items() if is_unsupported):
@@ -69,6 +70,19 @@ def check_maintained(table: Table, partitions: Iterable[str]) -> None:
             expected=f"{USABLE} of {', '.join(sorted(table.hooks.maintained_indexes))}", found=", ".join(others),
             remedy=f"drop them, or write with {ENABLE}=false, which deletes the metadata table; reading is possible as it is",
         )  # fmt: skip
+
+
+@implements("LAY-007")
+def check_columns_stored(table: Table) -> None:
+    """Check that all columns are in data files of the table.
+
+    Raises:
+        UnsupportedTableFeature: a file slice of a bootstrapped table has columns in a file outside of the table; a
+            bootstrap of whole rows leaves none.
+    """
+    if table.properties.get("hoodie.bootstrap.base.path") is not None:
+        for found in table.file_groups().latest_slices:
+            check_whole_rows(found)
 
 
 @implements("META-012")

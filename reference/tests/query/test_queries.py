@@ -112,4 +112,4 @@ def test_a_file_of_a_bootstrap_of_metadata_is_refused() -> None:
     name = f"{whole.file_id}_0-0-0_00000000000001.parquet"
     table.storage.put(whole.path(name), table.storage.get(whole.path(whole.base_file or "")))
     with pytest.raises(UnsupportedTableFeature, match="LAY-007"):
-        view.reader(table).read(replace(whole, base_file=name), ["id", "name"])
+        view.reader(table).read(replace(whole, base_instant="00000000000001", base_file=name), ["id", "name"])

@@ -18,7 +18,7 @@ from reference_samples import (
 )
 from refused_calls import refused, sample
 
-from hudi_reference import open_table
+from hudi_reference import WritableTable, cluster, compact, open_table
 from hudi_reference.errors import (
     HudiError,
     InvalidQuery,
@@ -170,7 +170,6 @@ def test_an_invalid_table_is_not_created(options: dict[str, Any]) -> None:
     ("key", "value"),
     [
         ("hoodie.table.metadata.partitions", "other_index,files"),
-        ("hoodie.bootstrap.base.path", "/elsewhere"),
         ("hoodie.datasource.write.drop.partition.columns", "true"),
     ],
 )
@@ -180,6 +179,19 @@ def test_a_table_with_unsupported_features_is_not_written(key: str, value: str) 
     set_property(table.storage, key, value)
     with refused(table, UnsupportedTableFeature, "PROP-001"):
         open_table("x:", storage=table.storage).insert(trips(trip("9", p="x")))
+
+
+@pytest.mark.parametrize("call", [lambda table: table.insert(trips(trip("9", p="x"))), cluster, compact])
+def test_a_table_with_a_file_of_a_bootstrap_of_metadata_is_not_written(call: Callable[[WritableTable], Any]) -> None:
+    """LAY-007: the columns of its rows are outside of the table. A table that was bootstrapped with whole rows is written."""
+    table = sample("MERGE_ON_READ")
+    set_property(table.storage, "hoodie.bootstrap.base.path", "/elsewhere")
+    call(open_table("x:", storage=table.storage))
+    (whole, *_) = table.file_groups().latest_slices
+    name = "0_1-1-1_00000000000001.parquet"
+    table.storage.put(whole.path(name), table.storage.get(whole.path(whole.base_file or "")))
+    with refused(table, UnsupportedTableFeature, "LAY-007"):
+        call(open_table("x:", storage=table.storage))
 
 
 def test_a_timeline_folder_outside_the_table_is_an_error() -> None:

@@ -30,7 +30,7 @@ from hudi_reference.layout.properties import (
 )
 from hudi_reference.legacy.archived_log import archived_log_files
 from hudi_reference.query.file_groups import FileSlice
-from hudi_reference.query.table import Table, check_readable
+from hudi_reference.query.table import Table
 from hudi_reference.records.payloads.merger_resolution import merging_of
 from hudi_reference.requirement import implements
 from hudi_reference.services.compaction.compaction import compact
@@ -44,7 +44,7 @@ from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.timeline.instants.version_6 import legacy_instants, list_legacy_files, parse_legacy_name
-from hudi_reference.write.preconditions import check_writable
+from hudi_reference.write.preconditions import check_columns_stored, check_writable
 
 METADATA_TABLE = f"{META_FOLDER}/metadata"
 
@@ -55,7 +55,7 @@ def migrate_from_version_6(table: Table, *, dry_run: bool) -> Migration:
     storage, properties = table.storage, table.properties
     version = storage.head(PROPERTIES_PATH)
     listed = list_legacy_files(storage)
-    _check_migratable(storage, properties, listed)
+    _check_migratable(table, listed)
     old = read_old_files(listed, storage, properties)
     new = migrate_timeline(storage, properties, old, table.ids)
     entries = migrate_properties(properties)
@@ -89,18 +89,18 @@ def finish_version_6(table: Table, *, dry_run: bool) -> Migration:
 
 
 @implements("COMPAT-006")
-def _check_migratable(storage: Storage, properties: TableProperties, listed: Iterable[ObjectInfo]) -> None:
+def _check_migratable(table: Table, listed: Iterable[ObjectInfo]) -> None:
     """Raises MigrationRefused for pending actions, which must be finished by the rules of version 6, and for schema
     histories."""
-    check_readable(properties)
-    pending = [instant for instant in legacy_instants(listed, properties) if instant.state is not State.COMPLETED]
+    check_columns_stored(table)
+    pending = [instant for instant in legacy_instants(listed, table.properties) if instant.state is not State.COMPLETED]
     if pending:
         raise MigrationRefused(
             "an action is pending", rule="COMPAT-006", path=f"{META_FOLDER}/{pending[0].file_name}",
             expected="completed actions only", found=", ".join(instant.file_name for instant in pending[:5]),
             remedy="with a writer of version 6, run the compaction or clustering, or write once; that rolls back failed writes",
         )  # fmt: skip
-    if storage.list(f"{META_FOLDER}/.schema"):
+    if table.storage.list(f"{META_FOLDER}/.schema"):
         raise MigrationRefused(
             "the table has a history of its schemas, which is not migrated", rule="COMPAT-006", path=f"{META_FOLDER}/.schema",
             remedy="upgrade the table with Apache Hudi",

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, REWRITE, keys_of_rows
-from hudi_conformance.validator.checks.deep.groups import groups_of
+from hudi_conformance.validator.checks.deep.groups import has_all_rows
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
@@ -36,7 +36,7 @@ class Captured:
 
 def captured_of(table: StoredTable) -> Sequence[Captured]:
     """The base files of writes of the active timeline with captured changes, of which all files are on storage."""
-    if not groups_of(table):
+    if not has_all_rows(table):
         return ()
     found = (
         Captured(stat.path, instant.requested, tuple(sorted(stat.changes)))

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from hudi_conformance.validator.checks.deep.files.base_files import REWRITE
 from hudi_conformance.validator.checks.deep.files.compared_rows import first_difference, rows_by_key
-from hudi_conformance.validator.checks.deep.groups import groups_of
+from hudi_conformance.validator.checks.deep.groups import has_all_rows
 from hudi_conformance.validator.checks.deep.keys import live_keys
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.stored.table import StoredTable
@@ -19,7 +19,7 @@ from hudi_reference.timeline.instants.instant import Instant
 
 def clusterings_of(table: StoredTable) -> Sequence[Instant]:
     """The completed clusterings of the active timeline, by requested time."""
-    if not groups_of(table):
+    if not has_all_rows(table):
         return ()
     return [instant for instant, commit in table.commits.items() if commit.operation == "CLUSTER" and commit.replaced]
 

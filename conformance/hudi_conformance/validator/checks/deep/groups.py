@@ -19,18 +19,22 @@ from hudi_conformance.validator.checks.finding import Check, Finding, Tally, fin
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, MissingDataFile
 from hudi_reference.query.file_groups import FileGroup, FileSlice
-from hudi_reference.query.table import check_readable
 
 _UNREADABLE = "Queries that read the file fail."
 
 
 def groups_of(table: StoredTable) -> Sequence[FileGroup]:
-    """The file groups in scope, replaced ones included; none of a table whose rows are stored elsewhere too."""
-    try:
-        check_readable(table.properties)
-    except HudiError:
-        return ()
-    return table.scope.chosen(tuple(table.groups))
+    """The file groups in scope, replaced ones included, without those whose rows are stored in files outside of the table."""
+    return table.scope.chosen(tuple(group for group in table.groups if not _lacks_columns(group)))
+
+
+def has_all_rows(table: StoredTable) -> bool:
+    """Whether all columns of all rows are in data files of the table: no file group needs a file that was bootstrapped."""
+    return not any(_lacks_columns(group) for group in table.groups)
+
+
+def _lacks_columns(group: FileGroup) -> bool:
+    return any(one.lacks_columns for one in group.slices)
 
 
 def examine_group(table: StoredTable, group: FileGroup, tally: Tally) -> Iterator[Finding]:

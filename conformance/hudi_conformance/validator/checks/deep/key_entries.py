@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from hudi_conformance.validator.checks.deep.file_entries import Place, rebuild
-from hudi_conformance.validator.checks.deep.groups import groups_of
+from hudi_conformance.validator.checks.deep.groups import has_all_rows
 from hudi_conformance.validator.checks.deep.keys import were_inserted
 from hudi_conformance.validator.checks.deep.named_entries import is_time, knows_all_writes, times_of_groups
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
@@ -58,7 +58,7 @@ def parts_of(table: StoredTable) -> Sequence[IndexPart | None]:
 
     Nothing with limited partitions, because an entry does not show to which partition its record belongs.
     """
-    if table.scope.partitions or table.scope.sample is not None or not groups_of(table):
+    if table.scope.partitions or table.scope.sample is not None or not has_all_rows(table):
         return ()
     try:
         snapshot = table.opened.indexes

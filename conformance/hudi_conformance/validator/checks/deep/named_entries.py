@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from hudi_conformance.validator.checks.deep.file_entries import Place
-from hudi_conformance.validator.checks.deep.groups import groups_of
+from hudi_conformance.validator.checks.deep.groups import has_all_rows
 from hudi_conformance.validator.checks.finding import Check, Finding, Severity, Tally
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.caching import cached_property
@@ -73,7 +73,7 @@ def payloads(table: StoredTable, index: str) -> Mapping[str, Payload]:
 
 def indexes_of_names(table: StoredTable) -> Sequence[str]:
     """The partitions whose keys are made of names, if all files are in scope; others report what cannot be read."""
-    if table.scope.partitions or not groups_of(table):
+    if table.scope.partitions or not has_all_rows(table):
         return ()
     try:
         snapshot = table.opened.indexes

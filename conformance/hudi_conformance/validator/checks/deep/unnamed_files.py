@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from hudi_conformance.validator.checks.deep.files.base_files import COMMIT_TIME, keys_of_rows
 from hudi_conformance.validator.checks.deep.files.log_files import DATA_BLOCKS
-from hudi_conformance.validator.checks.deep.groups import groups_of
+from hudi_conformance.validator.checks.deep.groups import has_all_rows
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally
 from hudi_conformance.validator.stored.file_views import DataFile
 from hudi_conformance.validator.stored.table import StoredTable
@@ -23,7 +23,7 @@ from hudi_reference.layout.names import BaseFileName
 
 def unnamed_files_of(table: StoredTable) -> Sequence[str]:
     """The base files of completed writes of the active timeline that their metadata does not name."""
-    if not groups_of(table) or not table.properties.populates_meta_fields:
+    if not has_all_rows(table) or not table.properties.populates_meta_fields:
         return ()
     completed = {instant.requested for instant in table.commits}
     gone = table.removals.cleaned.keys() | table.removals.rolled_back.keys()
