@@ -1,0 +1,62 @@
+"""File groups of buckets under operations other than upserts: a bulk insert, and a write after a deleted partition.
+
+The engine under test writes and reads.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Step, as_arrow, expect_rows, row
+from hudi_conformance.suite.support.tables.clustered_tables import Type
+from hudi_conformance.suite.support.tables.written_tables import data_files
+
+BUCKETED: Mapping[str, str] = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
+#: Settings of writers that do not wait for each other; their file groups have ids that follow from the bucket.
+NON_BLOCKING: Mapping[str, str] = {
+    **SEVERAL_WRITERS, **BUCKETED, "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+}  # fmt: skip
+WRITES = pytest.mark.needs("create", "write.upsert", "write.bucket-index", "read.snapshot", "read.projection",
+                           "partition.plain", "merge.event-time")  # fmt: skip
+FIRST = Step("upsert", tuple(row(key, 1, "first", "x") for key in "abcd"))
+LATER = Step("upsert", tuple(row(key, 2, "later", "x") for key in "abe"))
+
+
+@WRITES
+@BOTH_TYPES
+@pytest.mark.needs("write.bulk-insert")
+@pytest.mark.requirements("LAY-021")
+def test_a_bulk_insert_adds_to_the_file_groups_of_buckets(engine: Client, new_uri: Callable[[], str], type: Type) -> None:
+    """LAY-021: a bulk insert of new keys adds to the file groups of their buckets, or is refused. It begins no second file group
+    of a bucket: a later write could not tell which of them has a key (ER-220).
+    """
+    uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True)
+    engine.create(uri, program.spec())
+    model = program.model()
+    bulk = Step("bulk_insert", tuple(row(key, 1, "bulk", "x") for key in "fgh"))
+    for step in (FIRST, bulk, LATER):
+        with suppress(*[ContractError][: step is bulk]):
+            model.apply(step.operation, step.rows, engine.write(uri, step.operation, as_arrow(step.rows), options=BUCKETED))
+        expect_rows(engine, uri, model.snapshot(), f"after {step}")
+    groups = sorted({path.rpartition("/")[2].lstrip(".").partition("_")[0] for path in data_files(uri)})
+    assert [one[:9] for one in groups] == ["00000000-", "00000001-"], f"file groups {', '.join(groups)}"
+
+
+@WRITES
+@pytest.mark.needs("merge-on-read", "log.only-slices", "write.delete-partition")
+@pytest.mark.parametrize("control", ["single writer", "non-blocking"])
+@pytest.mark.requirements("LAY-021", "TL-039")
+def test_rows_after_a_deleted_partition_are_found(engine: Client, new_uri: Callable[[], str], control: str) -> None:
+    """TL-039: a deleted partition replaces the file groups of its buckets. Rows of a later write to the partition belong to no
+    replaced file group, in which queries would not find them (ER-221).
+    """
+    uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True)
+    engine.create(uri, program.spec())
+    model, options = program.model(), NON_BLOCKING if control == "non-blocking" else BUCKETED
+    for step in (FIRST, Step("delete_partition", (row("any", 0, "", "x"),)), LATER):
+        model.apply(step.operation, step.rows, engine.write(uri, step.operation, as_arrow(step.rows), options=options))
+        expect_rows(engine, uri, model.snapshot(), f"after {step}")
