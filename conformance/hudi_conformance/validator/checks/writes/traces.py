@@ -172,10 +172,20 @@ def _closed_plans(table: StoredTable, part: object, tally: Tally) -> Iterator[Fi
         for operation in (plan or {}).get("operations") or ():
             tally.looked("CMP-003")
             group = operation.get("partitionPath") or "", operation.get("fileId") or ""
-            found = slices.get((*group, operation.get("baseInstantTime") or ""))
+            base = operation.get("baseInstantTime") or ""
+            found = slices.get((*group, base))
             planned = {name.rpartition("/")[2] for name in operation.get("deltaFilePaths") or ()}
-            yield from _left_out(table, instant, group, set(found.log_files if found is not None else ()) - planned)
+            files = set(found.log_files if found is not None else ())
+            if table.opened.had_version_6:  # the name of a log file had the instant of its base file
+                files = {name for name in files if (*group, _instant_of(name)) not in slices or _instant_of(name) == base}
+            yield from _left_out(table, instant, group, files - planned)
             yield from _taken_early(table, instant, group, planned)
+
+
+def _instant_of(name: str) -> str:
+    """The instant in the name of a log file."""
+    parsed = parse_data_file_name(name)
+    return "" if parsed is None else parsed.instant
 
 
 def _completion_of(table: StoredTable, name: str) -> str | None:
@@ -183,8 +193,7 @@ def _completion_of(table: StoredTable, name: str) -> str | None:
     written: dict[str, str] = table.once(
         "completion times", lambda: {instant.requested: instant.completion or "" for instant in table.owned.commits}
     )
-    parsed = parse_data_file_name(name)
-    return None if parsed is None else written.get(parsed.instant)
+    return written.get(_instant_of(name))
 
 
 def _left_out(table: StoredTable, instant: Instant, group: GroupId, names: set[str]) -> Iterator[Finding]:
@@ -202,9 +211,12 @@ def _taken_early(table: StoredTable, instant: Instant, group: GroupId, names: se
     if table.opened.had_version_6:
         return  # the name of a log file had the instant of its base file
     for name in sorted(names):
-        completion, parsed = _completion_of(table, name), parse_data_file_name(name)
-        is_known = parsed is not None and parsed.instant in table.repeated_initializations
-        if not is_known and completion is not None and completion > instant.requested:
+        completion = _completion_of(table, name)
+        if (
+            _instant_of(name) not in table.repeated_initializations
+            and completion is not None
+            and completion > instant.requested
+        ):
             yield Finding(
                 "CMP-003", "wrong-answers", join_path(group[0], name),
                 "Queries apply the changes of this file again after the compaction, over later ones.",
