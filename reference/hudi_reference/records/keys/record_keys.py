@@ -196,8 +196,10 @@ def _number_distinct_values(texts: pa.Table) -> tuple[pa.Array, pa.Table]:
     code = np.zeros(texts.num_rows, np.int64)
     for column in texts.columns:
         values = column.combine_chunks().dictionary_encode(null_encoding="encode")
-        _, code = np.unique(code * len(values.dictionary) + values.indices.to_numpy(), return_inverse=True)
-    _, first = np.unique(code, return_index=True)
+        pairs = pa.array(code * len(values.dictionary) + values.indices.to_numpy())
+        code = pairs.dictionary_encode().indices.to_numpy()
+    first = np.empty(code.max(initial=-1) + 1, np.int64)
+    first[code[::-1]] = np.arange(len(code))[::-1]  # of equal indexes the last one counts
     return pa.array(code), texts.take(first)
 
 

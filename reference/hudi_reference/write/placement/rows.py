@@ -168,7 +168,7 @@ def merge_duplicates(incoming: Incoming, merging: Merging, *, whole_table: bool 
     positions = pa.array(np.arange(rows.num_rows))
     paths = pa.repeat("", rows.num_rows) if whole_table else rows.column(PARTITION)
     identity = pc.binary_join_element_wise(paths, rows.column(KEY), "\0")
-    if pc.count_distinct(identity).as_py() == rows.num_rows:
+    if len(pc.unique(identity)) == rows.num_rows:
         return incoming
     if merging.merger is not None:
         groups = [rows] if whole_table else [part for _, part in incoming.by_partition()]

@@ -60,7 +60,7 @@ def counts_of_a_log_file(opened: Opened, path: str, counted: Counted, tally: Tal
     if (
         counted.rows > stat.writes > 0
         and counted.single is not None
-        and pc.count_distinct(counted.single).as_py() < len(counted.single)
+        and len(pc.unique(counted.single).drop_null()) < len(counted.single)
     ):
         yield Finding(
             "TL-007", "cosmetic", path, "The block has a key twice, of which its write counted one; the later row counts.",
@@ -122,7 +122,7 @@ def counts_of_a_compaction(table: StoredTable, newer: BaseFile, logs: Logs, tall
         return
     tally.looked("TL-005")
     rows, deletes = sum(one.rows for one in known), sum(one.deletes for one in known)
-    keys = pc.count_distinct(pa.chunked_array([keys for one in known for keys in one.keys], pa.string())).as_py()
+    keys = len(pc.unique(pa.chunked_array([keys for one in known for keys in one.keys], pa.string())).drop_null())
     for key, allowed in {"totalLogRecords": (rows, rows + deletes), "totalUpdatedRecordsCompacted": (keys,)}.items():
         if entry.stat.get(key) not in allowed:
             yield entry.finding(f"{key}={' or '.join(map(str, dict.fromkeys(allowed)))}", entry.stat.get(key))

@@ -75,7 +75,7 @@ def _excluded(column: pq.ColumnChunkMetaData, rows: pa.Table) -> tuple[str, str]
         return "a null", "0 nulls"
     if not stored.has_min_max or values.null_count == len(values) or not isinstance(stored.min, int | str):
         return None
-    least, greatest = (pc.min_max(values)[side].as_py() for side in ("min", "max"))
+    least, greatest = pc.min_max(values).as_py().values()
     if not isinstance(stored.min, type(least)) or (stored.min <= least and greatest <= stored.max):
         return None
     return f"{least!r} to {greatest!r}"[:200], f"{stored.min!r} to {stored.max!r}"[:200]
