@@ -90,6 +90,11 @@ def copy_on_write() -> Storage:
     return _written("COPY_ON_WRITE", {}).storage  # type: ignore[no-any-return]
 
 
+def hfiles() -> Storage:
+    """A copy-on-write table whose base files are HFiles, which have no statistics of columns."""
+    return _written("COPY_ON_WRITE", {}, properties={"hoodie.table.base.file.format": "HFILE"}).storage  # type: ignore[no-any-return]
+
+
 def bootstrapped() -> Storage:
     """A copy-on-write table that was bootstrapped with whole rows: all its columns are in its own files."""
     return _written("COPY_ON_WRITE", {}, properties={"hoodie.bootstrap.base.path": "/source"}).storage  # type: ignore[no-any-return]

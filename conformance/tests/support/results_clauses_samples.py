@@ -219,8 +219,8 @@ def _partition_by(name: str) -> Callable[[Storage], None]:
     return edit
 
 
-def _change_definition(change: Callable[[dict[str, Any], str], object]) -> Callable[[Storage], None]:
-    """Change the definition of a secondary index in use: `change` gets all definitions, and its name."""
+def _change_definition(change: Callable[[dict[str, Any], str], object], kind: str = "secondary") -> Callable[[Storage], None]:
+    """Change the definition of an index in use, which is a secondary one by default: `change` gets all definitions, and its name."""
 
     def edit(storage: Storage) -> None:
         written = entry(storage, PATH_KEY)
@@ -229,7 +229,7 @@ def _change_definition(change: Callable[[dict[str, Any], str], object]) -> Calla
             raise NotPossible
         document = json.loads(storage.get(path))
         used = (entry(storage, USABLE) or "").split(",")
-        name = first(one for one in document["indexDefinitions"] if one.startswith("secondary") and one in used)
+        name = first(one for one in document["indexDefinitions"] if one.startswith(kind) and one in used)
         change(document["indexDefinitions"], name)
         storage.put(path, json.dumps(document).encode())
 
@@ -287,5 +287,11 @@ RESULTS = (
     Clause("a write that calls itself a compaction", ("TL-044",), WRONG, _take_for_service),
     Clause("an index of no column", ("PROP-014",), WRONG,
            _change_definition(lambda known, name: known[name].update(sourceFields=["nothing"]))),
+    Clause("an index without columns", ("PROP-014",), WRONG,
+           _change_definition(lambda known, name: known[name].update(sourceFields=[]))),
+    Clause("an expression index of an unknown type", ("PROP-014",), WRONG,
+           _change_definition(lambda known, name: known[name].update(indexType="nothing"), "expr_index")),
+    Clause("an expression index of an unknown function", ("PROP-014",), WRONG,
+           _change_definition(lambda known, name: known[name].update(indexFunction="nothing"), "expr_index")),
     Clause("an index without a definition", ("LAY-016",), WRONG, _change_definition(lambda known, name: known.pop(name))),
 )  # fmt: skip

@@ -69,12 +69,26 @@ def _to_old_layout(storage: Storage) -> None:
         storage.delete(pending)
 
 
+def _leave_in_the_old_layout(storage: Storage) -> None:
+    """A migration was interrupted before it deleted the instant of the old layout, which it had converted."""
+    requested = split_path(t.completed(storage, "commit"))[1].partition("_")[0]
+    storage.put(f".hoodie/{requested}.commit", b"{}")
+
+
+def _lose_the_timeline(storage: Storage) -> None:
+    for info in storage.list(t.TIMELINE):
+        storage.delete(info.path)
+
+
 def _rename(suffix: str, target: str, number: int = -1):
     return lambda storage: t.move(storage, t.paths(storage, suffix)[number], target)
 
 
 LAYOUT = (
-    Damage("instant of the old layout", "layout.one-layout", "COMPAT-006", t.copy_on_write, _to_old_layout, ("RDR-008",)),
+    Damage("instant of the old layout", "layout.one-layout", "COMPAT-006", t.copy_on_write, _to_old_layout, ("RDR-008",), "data-lost"),
+    Damage("an instant in both layouts", "layout.one-layout", "COMPAT-006", t.copy_on_write, _leave_in_the_old_layout, (),
+           "cosmetic"),
+    Damage("no timeline", "layout.timeline-folder", "LAY-017", t.copy_on_write, _lose_the_timeline, ("RDR-008",), "data-lost"),
     Damage("completed file in a partition", "layout.moved-actions", "LAY-017", t.copy_on_write,
            lambda s: t.move(s, t.completed(s, "commit"), f"north/{split_path(t.completed(s, 'commit'))[1]}"), ("TL-030",)),
     Damage("no partition metadata", "layout.partition-metadata", "LAY-003", t.copy_on_write,

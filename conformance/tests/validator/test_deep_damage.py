@@ -319,7 +319,10 @@ DAMAGES = (
            severity=COSMETIC),
 )  # fmt: skip
 
-SOUND = (d.copy_on_write, d.merge_on_read, d.compacted, d.without_meta_columns, d.bucketed, d.indexed, d.indexed_merge_on_read)
+SOUND = (
+    d.copy_on_write, d.merge_on_read, d.compacted, d.without_meta_columns, d.hfiles, d.bucketed, d.indexed,
+    d.indexed_merge_on_read,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("make", SOUND, ids=lambda make: make.__name__)
