@@ -6,8 +6,9 @@ import pytest
 
 from hudi_conformance.contract import EngineError
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.concurrent.pending_writes import LATE, begin_write
-from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, as_arrow, row
+from hudi_conformance.engines.registry import connect
+from hudi_conformance.suite.support.concurrent.pending_writes import LATE, SEVERAL_WRITERS, begin_write
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import (
     create_updated_table,
     data_file_names,
@@ -29,6 +30,10 @@ DIRECT = {"hoodie.write.markers.type": "DIRECT"}
 BY_SERVER = {"hoodie.write.markers.type": "TIMELINE_SERVER_BASED", "hoodie.embed.timeline.server": "true"}
 
 
+#: Several writers that look for markers of each other before they store a file.
+EARLY = {**SEVERAL_WRITERS, "hoodie.write.concurrency.early.conflict.detection.enable": "true"}
+
+
 @pytest.fixture
 def uri(tmp_path: Path) -> str:
     return (tmp_path / "table").as_uri()
@@ -38,6 +43,21 @@ def temporary(uri: str) -> list[str]:
     """The paths below the folder of all markers, without checksum files of Hadoop's local file system."""
     home = table_folder(uri) / ".hoodie" / ".temp"
     return sorted(str(path.relative_to(home)) for path in home.rglob("*") if path.suffix != ".crc")
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize("creator", ["reference", "apache-hudi"])
+def test_apache_hudi_detects_conflicts_early_after_a_write_of_the_reference(
+    hudi: Client, uri: str, type: str, creator: str
+) -> None:
+    """Its early conflict detection lists the folder of all markers, which the reference keeps, and makes with a table."""
+    with connect("reference") as reference:
+        (reference if creator == "reference" else hudi).create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())
+    open_table(uri).insert(as_arrow([row("a", 1, "first")]))
+    hudi.write(uri, "upsert", as_arrow([row("a", 2, "second")]), options=EARLY)
+    open_table(uri).upsert(as_arrow([row("a", 3, "third")]))
+    hudi.write(uri, "upsert", as_arrow([row("b", 4, "fourth")]), options=EARLY)
+    assert sorted(one["value"] for one in read_snapshot(hudi, uri)) == ["fourth", "third"]
 
 
 @BOTH_TYPES

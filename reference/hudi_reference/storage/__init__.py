@@ -13,10 +13,11 @@ from hudi_reference.storage.memory import MemoryStorage
 from hudi_reference.storage.objects import ObjectStorage, RetryPolicy
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, Storage, is_below, require_inside_table
 from hudi_reference.storage.s3 import s3_storage
-from hudi_reference.storage.system_calls import SystemCalls
+from hudi_reference.storage.system_calls import MARKERS, SystemCalls
 from hudi_reference.storage.uris import storage_of
 
 __all__ = [
+    "MARKERS",
     "STAGING",
     "SYNC_VARIABLE",
     "LocalStorage",

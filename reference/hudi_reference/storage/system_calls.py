@@ -108,6 +108,9 @@ class _Fault(NamedTuple):
     remedy: str
 
 
+#: The steps to the folder of all markers, which stays when it is empty: Apache Hudi makes it with the table, and its writers
+#: with early conflict detection list it before they store a file.
+MARKERS = (".hoodie", ".temp")
 _RETRY = "nothing was changed; try again"
 _FAULTS = {
     **dict.fromkeys(
@@ -251,7 +254,7 @@ class OpenedFolders:
 
     def remove_if_empty(self, steps: Sequence[str]) -> Sequence[str]:
         """Remove a folder and those above it, as far as they are empty; the steps to the first that stays."""
-        while steps:
+        while steps and tuple(steps) != MARKERS:
             try:
                 with self.opened(steps[:-1]) as above:
                     self._calls.remove_folder(steps[-1], dir_fd=above)

@@ -25,7 +25,7 @@ from hudi_reference.layout.properties import (
 from hudi_reference.layout.stored_merging import DELETE_FIELD, DELETE_MARKER, with_delete_marker
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, field_names
-from hudi_reference.storage import LocalStorage, ObjectExists, Storage
+from hudi_reference.storage import MARKERS, LocalStorage, ObjectExists, Storage
 from hudi_reference.timeline.instants.times import format_time
 
 #: The versions of new tables.
@@ -101,8 +101,9 @@ def store_new_table(store: Storage, entries: Mapping[str, str], clock: Clock) ->
     if store.list(META_FOLDER):
         raise exists
     check_entries(entries)
-    if isinstance(store, LocalStorage):  # the first write of a deployed writer lists the folder, and fails without it
+    if isinstance(store, LocalStorage):  # a deployed writer lists these folders, and fails without them
         store.make_folder(TableProperties(entries).timeline_folder)
+        store.make_folder("/".join(MARKERS))
     try:
         return write_properties(store, entries, f"Properties saved on {format_time(clock.now())} UTC")
     except ObjectExists as error:

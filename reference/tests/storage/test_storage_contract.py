@@ -252,6 +252,17 @@ def test_a_table_can_be_stored_on_each_storage(storage: Storage, table_type: str
     assert folders == {"p=São Paulo%2F1", "p=p%3A1", "p=__HIVE_DEFAULT_PARTITION__"}
 
 
+@pytest.mark.parametrize("table_type", TABLE_TYPES)
+def test_the_folder_of_all_markers_stays(tmp_path: Path, table_type: str) -> None:
+    """OCC-026: writers of Apache Hudi with early conflict detection list the folder of all markers, and fail without it."""
+    uri, folder = (tmp_path / "table").as_uri(), tmp_path / "table" / ".hoodie" / ".temp"
+    table = create_table(uri, name="t", schema=SCHEMA, record_key=("id",), table_type=table_type)
+    assert list(folder.iterdir()) == []
+    table.insert(trips(trip("1", "a", 1, "x")))
+    table.upsert(trips(trip("1", "b", 2, "x")))
+    assert list(folder.iterdir()) == []
+
+
 def test_partial_files_are_not_listed(tmp_path: Path) -> None:
     """S3-006: on a local disk a partially written file has a hidden name, and its remains have no effect."""
     storage = LocalStorage(tmp_path)
