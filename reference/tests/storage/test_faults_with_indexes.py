@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from failing_calls import CHANGES, Failing, failing_calls
+from failing_calls import CHANGES, Failing, copies_with_faults
 
 from hudi_conformance.validator.all_checks import ALL, CHEAP
 from hudi_conformance.validator.stored.table import load_table
@@ -169,11 +169,9 @@ def check_action(work: Path, name: str, kind: str, version: int, *, changes: int
     WRITES[name](opened(LocalStorage(work / "whole", sync=True, calls=calls), 10))
     states = [rows_of(work / "start"), rows_of(work / "whole")]
     numbers = spread(calls.made, changes, reads)
-    for turn, failing in enumerate(failing_calls(calls.made, lambda number, _: number in numbers)):
-        folder = work / f"{failing.at}"
-        shutil.copytree(work / "start", folder)
+    copies = copies_with_faults(work / "start", work, calls.made, lambda number, _: number in numbers)
+    for turn, (folder, failing) in enumerate(copies):
         check_fault(folder, name, failing, states, deep=turn == 0)
-        shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("name", ["upsert", "delete_partitions", "compaction"])

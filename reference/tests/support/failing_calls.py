@@ -2,7 +2,9 @@
 
 import errno
 import os
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from hudi_reference.storage import SystemCalls
 
@@ -37,8 +39,16 @@ class Failing(SystemCalls):
         raise OSError(self.error, "injected")
 
 
-def failing_calls(made: list[str], chosen: Callable[[int, str], bool]) -> Iterator[Failing]:
-    """One object for each call that is chosen by its number and name, with the errors in turn."""
+def copies_with_faults(
+    start: Path, work: Path, made: list[str], chosen: Callable[[int, str], bool]
+) -> Iterator[tuple[Path, Failing]]:
+    """A copy of the folder `start` for each call that is chosen by its number and name, and what fails there.
+
+    The errors come in turn. A copy is deleted before the next one is made.
+    """
     numbers = [call for call, kind in enumerate(made, 1) if chosen(call, kind)]
     for turn, call in enumerate(numbers):
-        yield Failing(call, ERRORS[turn % len(ERRORS)])
+        folder = work / f"{call}"
+        shutil.copytree(start, folder)
+        yield folder, Failing(call, ERRORS[turn % len(ERRORS)])
+        shutil.rmtree(folder)
