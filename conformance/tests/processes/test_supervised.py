@@ -46,8 +46,8 @@ def is_running(pid: int) -> bool:
 
 
 def wait_for_end(pids: list[int]) -> list[int]:
-    """Those of the processes that run after ten seconds."""
-    deadline = time.monotonic() + 10
+    """Those of the processes that run after half a minute."""
+    deadline = time.monotonic() + 30
     while time.monotonic() < deadline and any(map(is_running, pids)):
         time.sleep(0.02)
     return [pid for pid in pids if is_running(pid)]
