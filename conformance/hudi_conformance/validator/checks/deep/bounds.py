@@ -80,9 +80,11 @@ def _deviation_of_floats(entry: Statistics, present: pa.ChunkedArray) -> Deviati
         return None
     first, last = _ends(numbers) if len(numbers) else (least, greatest)
     has_nan = len(numbers) < len(present)
+    expected = f"bounds that contain {first!r} to {'NaN' if has_nan else last!r}"
     if first < least or last > greatest or has_nan:
-        expected = f"bounds that contain {first!r} to {'NaN' if has_nan else last!r}"
         return Deviation(expected, f"{least!r} to {greatest!r}")
+    if least < first or greatest > last:
+        return Deviation(expected, f"{least!r} to {greatest!r}", is_narrow=False)
     return None
 
 
