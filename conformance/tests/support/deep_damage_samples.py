@@ -90,6 +90,13 @@ def copy_on_write() -> Storage:
     return _written("COPY_ON_WRITE", {}).storage  # type: ignore[no-any-return]
 
 
+def inserted() -> Storage:
+    """A copy-on-write table with one insert."""
+    table = _create("COPY_ON_WRITE", {})
+    table.insert(rows(*range(16)))
+    return table.storage  # type: ignore[no-any-return]
+
+
 def hfiles() -> Storage:
     """A copy-on-write table whose base files are HFiles, which have no statistics of columns."""
     return _written("COPY_ON_WRITE", {}, properties={"hoodie.table.base.file.format": "HFILE"}).storage  # type: ignore[no-any-return]

@@ -256,6 +256,7 @@ DAMAGES = (
            ), "LF-043", severity=COSMETIC),
     damage("too few positions", d.merge_on_read, _positions(0), "LF-042", "BLK-016"),
     damage("positions after the last row", d.merge_on_read, _positions(0, 900), "LF-042"),
+    damage("a row twice in a file of an insert", d.inserted, d.duplicate_in_file, "PROP-017", cosmetic=("META-005",)),
     damage("positions of other rows", d.merge_on_read, _positions(4, 5), "LF-042", "PROP-017"),
     damage("the partition of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_partition_path", 1, "y")), "META-009"),
     damage("no key of a row in a log", d.merge_on_read, _in_log(d.with_value("_hoodie_record_key", 1, "")), "META-007", "LF-042", "BLK-016"),
