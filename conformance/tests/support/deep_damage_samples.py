@@ -25,6 +25,7 @@ from hudi_reference.metadata.partitions import IndexGroups
 from hudi_reference.metadata.records import MetadataRecord
 from hudi_reference.metadata.schema import SCHEMA as METADATA_SCHEMA
 from hudi_reference.metadata.writer import Entries, encode_log_file
+from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.schema.avro import parse_schema
 from hudi_reference.storage import MemoryStorage, Storage
 
@@ -140,6 +141,13 @@ def indexed(table_type: str = "COPY_ON_WRITE") -> Storage:
     create_index(_reopened(table, INDEXED), "by_city", "city")
     create_index(_reopened(table, INDEXED), "by_lower", "city", using="column_stats", function="lower")
     _reopened(table, INDEXED).upsert(rows(*range(6), ts=3, fare=70))
+    return table.storage  # type: ignore[no-any-return]
+
+
+def with_filters_of_an_expression() -> Storage:
+    """A table with an index that has bloom filters of the lower-case cities."""
+    table = _written("COPY_ON_WRITE", INDEXED)
+    create_index(_reopened(table, INDEXED), "by_lower", "city", using="bloom_filters", function="lower")
     return table.storage  # type: ignore[no-any-return]
 
 
@@ -295,13 +303,30 @@ def entries_of(storage: Storage, index: str) -> dict[str, MetadataRecord]:
 
 def change_index(storage: Storage, index: str, added: Sequence[MetadataRecord] = (), removed: Sequence[str] = ()) -> None:
     """Append blocks with these records and removed keys to the newest log files of an index."""
+    slices = _slices_of(storage, index)
+    for group, part in Entries(added, removed).in_groups(IndexGroups.from_ids(slices)).items():
+        _append_entries(storage, index, slices[group], part)
+
+
+def copy_to_other_group(storage: Storage, index: str) -> None:
+    """Store the first entry of an index also in a file group of the index to which its key does not belong."""
+    key, record = min(entries_of(storage, index).items())
+    slices = _slices_of(storage, index)
+    own, _ = IndexGroups.from_ids(slices).locate(key)
+    other = next(one for group, one in slices.items() if group != own)
+    _append_entries(storage, index, other, Entries([record]))
+
+
+def _slices_of(storage: Storage, index: str) -> dict[str, FileSlice]:
     snapshot = stored(storage).opened.indexes
     assert snapshot is not None
-    slices = {one.file_id: one for one in snapshot.slices(index)}
-    for group, part in Entries(added, removed).in_groups(IndexGroups.from_ids(slices)).items():
-        path = f"{METADATA_FOLDER}/{slices[group].path(slices[group].log_files[-1])}"
-        instant = next(iter(read_log_file(storage, path))).instant
-        storage.put(path, storage.get(path) + encode_log_file(index, instant, part, METADATA_SCHEMA))
+    return {one.file_id: one for one in snapshot.slices(index)}
+
+
+def _append_entries(storage: Storage, index: str, found: FileSlice, entries: Entries) -> None:
+    path = f"{METADATA_FOLDER}/{found.path(found.log_files[-1])}"
+    instant = next(iter(read_log_file(storage, path))).instant
+    storage.put(path, storage.get(path) + encode_log_file(index, instant, entries, METADATA_SCHEMA))
 
 
 def schema_text() -> str:

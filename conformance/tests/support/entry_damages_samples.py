@@ -67,6 +67,16 @@ def _longer_filter(storage: Storage) -> None:
     d.change_index(storage, "bloom_filters", [MetadataRecord(key, replace(record.payload, text=text))])  # type: ignore[type-var]
 
 
+def _filter_of_other_values(storage: Storage) -> None:
+    """The filter of an expression in the newest base file is one of the values without the function."""
+    path = d.base_files(storage)[-1]
+    key = bloom_filters_key(*split_path(path))
+    record = d.entries_of(storage, "expr_index_by_lower")[key]
+    text = d.make_file_filter(read_base_file(storage, path).column("city").combine_chunks()).encode()
+    d.change_index(storage, "expr_index_by_lower", removed=[key])
+    d.change_index(storage, "expr_index_by_lower", [MetadataRecord(key, replace(record.payload, text=text))])  # type: ignore[type-var]
+
+
 def _filter_of_nothing(storage: Storage) -> None:
     record = min(d.entries_of(storage, "bloom_filters").values(), key=lambda one: one.key)
     d.change_index(storage, "bloom_filters", [MetadataRecord(bloom_filters_key("x", "gone.parquet"), record.payload)])
@@ -133,6 +143,15 @@ ENTRY_DAMAGES: dict[str, tuple[Callable[[], Storage], Edit, set[tuple[str, str]]
     "a filter of another type": (
         d.indexed, _entry("bloom_filters", lambda one: replace(one, type="SIMPLE")),
         {("IDX-005", WRONG), ("IDX-006", WRONG)},
+    ),
+    "a filter of an expression with other values": (
+        d.with_filters_of_an_expression, _filter_of_other_values, {("IDX-004", WRONG)},
+    ),
+    "a location in another file group of the index": (
+        d.indexed, lambda storage: d.copy_to_other_group(storage, "record_index"), {("IDX-010", WRONG)},
+    ),
+    "a pair in another file group of the index": (
+        d.indexed, lambda storage: d.copy_to_other_group(storage, "secondary_index_by_city"), {("IDX-024", WRONG)},
     ),
     "sizes of partitions": (
         d.indexed, _entry("files", _with_sizes, lambda storage, one: isinstance(one, PartitionList)), {("MDT-007", COSMETIC)},

@@ -322,7 +322,7 @@ DAMAGES = (
 
 SOUND = (
     d.copy_on_write, d.merge_on_read, d.compacted, d.without_meta_columns, d.hfiles, d.bucketed, d.indexed,
-    d.indexed_merge_on_read,
+    d.indexed_merge_on_read, d.with_filters_of_an_expression,
 )  # fmt: skip
 
 
