@@ -3,18 +3,25 @@ writes.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
+from io import BytesIO
 from itertools import pairwise
+from typing import Any
 
+import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.actions_by_hand import add_milliseconds
-from hudi_conformance.suite.support.programs.write_programs import expect_rows
+from hudi_conformance.suite.support.programs.write_programs import Program, expect_rows
 from hudi_conformance.suite.support.tables.archived_tables import (
     LEVEL_FILE,
+    NOT_BY_ITSELF,
     Histories,
     archive_limits,
     completed_actions,
@@ -23,7 +30,7 @@ from hudi_conformance.suite.support.tables.archived_tables import (
     read_step,
     write_times,
 )
-from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, table_folder
 
 ARCHIVE = pytest.mark.needs("create", "write.upsert", "service.archive", "copy-on-write", "partition.plain")
 NewUri = Callable[[], str]
@@ -219,6 +226,31 @@ def test_the_history_is_stored_in_its_folder_only(engine: Client, new_uri: NewUr
     assert read_step(uri).current
 
 
+def rewrite_history(uri: str, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
+    """Replace the rows of the one file of the history."""
+    step = read_step(uri)
+    (name,) = step.current
+    folder = table_folder(uri) / ".hoodie" / "timeline" / "history"
+    pq.write_table(pa.Table.from_pylist(change(step.rows(name)), schema=step.schema(name)), folder / name)
+    manifest = folder / f"manifest_{step.version}"
+    manifest.write_text(manifest.read_text().replace(str(step.current[name]), str((folder / name).stat().st_size)))
+    for checked in (name, manifest.name):
+        (folder / f".{checked}.crc").unlink(missing_ok=True)
+
+
+def write_logged_changes(engine: Client, uri: str) -> None:
+    """Write five times to a table that logs changes, and archive the first three writes."""
+    engine.create(uri, replace(Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", True).spec(), properties=CAPTURED))
+    write_times(engine, uri, 5, NOT_BY_ITSELF)
+    engine.service(uri, "archive", options=archive_limits(4, 2))
+
+
+def with_unknown_action(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows, and after the first of them one with an action of a later release."""
+    first, *others = rows
+    return [first, {**first, "action": "futureaction", "instantTime": add_milliseconds(first["instantTime"], 1)}, *others]
+
+
 @ARCHIVE
 @pytest.mark.needs("read.snapshot", "inspect.table", "timeline.history")
 @pytest.mark.requirements("LSM-019", "TL-046")
@@ -227,18 +259,47 @@ def test_an_unknown_action_of_the_history_is_no_damage(engine: Client, new_uri: 
     """LSM-019: a later release may archive an action that an engine does not know. It reads the others, and writes on."""
     uri = histories.copy(engine, 5, new_uri())
     engine.service(uri, "archive", options=archive_limits(4, 2))
-    before, step = completed_actions(engine, uri)["archived"], read_step(uri)
-    (name,) = step.current
-    first, *others = step.rows(name)
-    unknown = {**first, "action": "futureaction", "instantTime": add_milliseconds(first["instantTime"], 1)}
-    rows = [first, unknown, *others]
-    folder = table_folder(uri) / ".hoodie" / "timeline" / "history"
-    pq.write_table(pa.Table.from_pylist(rows, schema=step.schema(name)), folder / name)
-    manifest = folder / f"manifest_{step.version}"
-    manifest.write_text(manifest.read_text().replace(str(step.current[name]), str((folder / name).stat().st_size)))
-    for checked in (name, manifest.name):
-        (folder / f".{checked}.crc").unlink(missing_ok=True)
+    before = completed_actions(engine, uri)["archived"]
+    rewrite_history(uri, with_unknown_action)
     found = completed_actions(engine, uri)["archived"]
     assert [one for one in found if one["action"] != "futureaction"] == before
     write_times(engine, uri, 1, archive_limits(4, 2), first=5)
     expect_rows(engine, uri, expected_rows(6), "after a further write")
+
+
+@ARCHIVE
+@pytest.mark.needs("read.cdc")
+@pytest.mark.requirements("LSM-019", "LSM-020", "TYP-012")
+@pytest.mark.leaves_damage("its history has an action that no release writes")
+def test_changes_are_read_beside_an_unknown_action(engine: Client, new_uri: NewUri) -> None:
+    """LSM-020: the history has an action of an unknown kind among archived writes. A change query of all writes has the
+    changes of each of them, because the metadata of the others is that of their own rows.
+    """
+    uri = new_uri()
+    write_logged_changes(engine, uri)
+    rewrite_history(uri, with_unknown_action)
+    changes = engine.read(uri, Query("cdc")).to_pylist()
+    assert sorted(one["after"]["value"] for one in changes) == ["never changed", *(f"write {number}" for number in range(5))]
+
+
+@ARCHIVE
+@pytest.mark.needs("read.cdc")
+@pytest.mark.requirements("LSM-020", "TYP-012")
+@pytest.mark.leaves_damage("the history has bytes after the metadata of an action")
+def test_bytes_after_archived_metadata_are_damage(engine: Client, new_uri: NewUri) -> None:
+    """LSM-020: the history has metadata as a bare record (ER-038), with one byte after it: its writer had another schema. A
+    query that needs it is an error.
+    """
+
+    def as_bare_records(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        for one in rows:
+            records, bare = fastavro.reader(BytesIO(one["metadata"])), BytesIO()
+            fastavro.schemaless_writer(bare, records.writer_schema, next(records))
+            one["metadata"] = bare.getvalue() + b"\0"
+        return rows
+
+    uri = new_uri()
+    write_logged_changes(engine, uri)
+    rewrite_history(uri, as_bare_records)
+    with pytest.raises(ContractError):
+        engine.read(uri, Query("cdc"))

@@ -4,6 +4,7 @@ import json
 import math
 import operator
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,35 @@ def test_an_index_that_was_built_last_loses_no_row_of_its_column(engine: Client,
     expect_filters(table, f"with an index of {function}", {"value": constants})
 
 
+#: Settings of an index of the hours of a column, and of a writer with a time zone.
+HOURS = {
+    "hoodie.index.name": "hours", f"{PREFIX}index.expression.enable": "true",
+    f"{PREFIX}index.expression.column": "at", f"{PREFIX}index.expression.options": "expr=hour",
+}  # fmt: skip
+TOKYO = {"spark.sql.session.timeZone": "Asia/Tokyo"}
+
+
+@pytest.mark.needs("service.index", "service.index.named")
+@SKIPS
+@pytest.mark.requirements("IDX-035", "IDX-040")
+def test_an_index_of_hours_of_another_zone_loses_no_row(engine: Client, new_uri: NewUri) -> None:
+    """IDX-040: the writer had another time zone than the reader when it indexed the hours of timestamps (ER-166). The zone is
+    not stored, so that the hours exclude no file.
+    """
+    uri = new_uri()
+    types = {"id": "string", "p": "string", "ts": "long", "at": {"type": "long", "logicalType": "timestamp-micros"}}
+    schema = {"type": "record", "name": "row", "fields": [{"name": name, "type": kind} for name, kind in types.items()]}
+    engine.create(uri, TableSpec("hours", "COPY_ON_WRITE", schema, ("id",), partition=("p",), ordering=("ts",)))
+    times = {key: datetime(2026, 11, 28, hour, tzinfo=UTC) for key, hour in {"morning": 6, "evening": 18}.items()}
+    for key, time in times.items():
+        rows = {"id": [key], "p": [key], "ts": pa.array([1], pa.int64()), "at": pa.array([time], pa.timestamp("us", "UTC"))}
+        engine.write(uri, "upsert", pa.table(rows), options={**EVERY_INDEX, **TOKYO})
+        if key == "morning":
+            assert engine.service(uri, "index", options={**EVERY_INDEX, **TOKYO, **HOURS}) is not None
+    for key, time in times.items():
+        assert values_where(engine, uri, ("at", "=", time.isoformat())) == [key]
+
+
 @pytest.mark.needs("service.index", "service.index.named")
 @SKIPS
 @BOTH_TYPES
@@ -214,6 +244,34 @@ def test_a_secondary_index_loses_no_row_of_its_column(engine: Client, new_uri: N
     table = IndexedTable(engine, new_uri(), type, INDEXED)
     table.write_with_secondary_index(*MOVES)
     expect_filters(table, "with a secondary index", {"value": ("$", "x", "x$y\\", "y", "changed", "none")})
+
+
+@pytest.mark.versions(9)
+@pytest.mark.needs("create.table-version.9", "service.index", "service.index.named")
+@SKIPS
+@pytest.mark.requirements("IDX-044", "IDX-026")
+def test_an_index_without_its_version_loses_no_row(engine: Client, new_uri: NewUri) -> None:
+    """IDX-044: the definition of a secondary index of dates lost its version. Its keys may be those of either version, which
+    have different texts for a date, so that they exclude no file.
+    """
+    uri, types = new_uri(), {"id": "string", "ts": "long", "day": {"type": "int", "logicalType": "date"}}
+    schema = {"type": "record", "name": "row", "fields": [{"name": name, "type": kind} for name, kind in types.items()]}
+    spec = TableSpec("days", "COPY_ON_WRITE", schema, ("id",), ordering=("ts",), version=9)
+    engine.create(uri, spec)
+    for key, number in {"early": 20000, "late": 20001}.items():
+        days = pa.array([number], pa.int32()).cast(pa.date32())
+        rows = pa.table({"id": [key], "ts": pa.array([1], pa.int64()), "day": days})
+        engine.write(uri, "insert", rows, options=dict(INDEXED))
+    settings = {"hoodie.index.name": "by_day", f"{PREFIX}index.secondary.column": "day"}
+    assert engine.service(uri, "index", options={**INDEXED, **settings}) is not None
+    (definitions,) = (table_folder(uri) / ".hoodie" / ".index_defs").glob("*.json")
+    document = json.loads(definitions.read_text())
+    for one in document["indexDefinitions"].values():
+        one.pop("version", None)
+    definitions.write_text(json.dumps(document))
+    (definitions.parent / f".{definitions.name}.crc").unlink(missing_ok=True)
+    for key, day in (("early", "2024-10-04"), ("late", "2024-10-05")):
+        assert values_where(engine, uri, ("day", "=", day)) == [key]
 
 
 @SKIPS

@@ -8,7 +8,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
-from hudi_conformance.suite.support.tables.metadata_tables import LISTED, PREFIX, WRITES, IndexedTable
+from hudi_conformance.suite.support.tables.metadata_tables import LISTED, PREFIX, WRITES, IndexedTable, values_where
 
 pytestmark = [pytest.mark.versions(9), pytest.mark.needs(*WRITES, "create.table-version.9")]
 
@@ -53,3 +53,17 @@ def test_a_key_in_two_partitions_is_two_records(engine: Client, new_uri: NewUri,
     assert len(table.records("record_index")) == 4
     table.write(Step("delete", (row("a", 0, "", "rio"),)))
     table.check_rows("after a delete")
+
+
+@BOTH_TYPES
+@pytest.mark.needs("service.index", "service.index.named", "read.filter", "read.projection")
+@pytest.mark.requirements("IDX-048", "IDX-024")
+def test_a_value_is_found_beside_a_secondary_index(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-048: a secondary index leads to keys, each of which may be in several partitions. A filter on a value finds the rows
+    of each partition.
+    """
+    table = write_table(engine, new_uri(), type, 2, 2)
+    settings = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
+    assert engine.service(table.uri, "index", options=settings) is not None
+    for value, keys in (("x", ["a", "b"]), ("y", ["a"]), ("z", ["c"])):
+        assert values_where(engine, table.uri, ("value", "=", value)) == keys, value

@@ -89,3 +89,24 @@ def test_repeated_records_decode_alike(engine: Client, tmp_path: Path, name: str
     found = engine.inspect(cases.write_file(case.subject.name, data, tmp_path))
     difference = find_contradiction({**expected, "blocks": blocks}, found)
     assert difference is None, difference.summary()
+
+
+@pytest.mark.needs("inspect.log-file", "inspect.log-content")
+@pytest.mark.requirements("BLK-017", "LF-025")
+@pytest.mark.parametrize("before", [0, 1, 3, 6])
+def test_a_block_after_a_mebibyte_of_damage_is_found(engine: Client, tmp_path: Path, before: int) -> None:
+    """BLK-017: readers that look for the next magic fetch windows of a power of two. The magic may be in two of them: the block
+    is found however many of its bytes are before the bound.
+    """
+    case = next(case for case in CASES.values() if len(case.inspection[0]["blocks"]) == 1)
+    data, expected = case.subject.read_bytes(), case.inspection[0]
+    (block,) = expected["blocks"]
+    damage = bytes((1 << 20) + 1 - before)
+    blocks = [
+        block,
+        {"offset": len(data), "length": len(damage), "type": "corrupt"},
+        {**block, "offset": len(data) + len(damage)},
+    ]
+    found = engine.inspect(cases.write_file(case.subject.name, data + damage + data, tmp_path))
+    difference = find_contradiction({**expected, "blocks": blocks}, found)
+    assert difference is None, difference.summary()

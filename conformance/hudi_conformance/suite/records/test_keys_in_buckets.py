@@ -12,7 +12,7 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
 from hudi_conformance.suite.support.tables.written_tables import table_folder
-from hudi_reference import open_table
+from hudi_reference import compact, open_table
 
 BUCKETED = {
     "hoodie.index.type": "BUCKET",
@@ -41,3 +41,23 @@ def test_versions_of_a_key_are_in_one_file_group(engine: Client, new_uri: Callab
     assert sorted((r["id"], r["ts"], r["value"]) for r in rows) == sorted((k, ts, f"{k} at {ts}") for k, ts in latest.items())
     groups = {path.name.removeprefix(".").partition("_")[0] for path in table_folder(uri).rglob("*.log.*")}
     assert groups <= {f"{bucket:08}-0000-0000-0000-000000000000" for bucket in range(4)}
+
+
+@pytest.mark.needs("create", "read.snapshot", "read.projection", "read.filter", "merge-on-read", "merge.event-time")
+@pytest.mark.needs("partition.plain", "log.only-slices")
+@pytest.mark.requirements("LAY-021", "IDX-012")
+def test_a_new_key_in_a_log_of_a_bucket_is_found(engine: Client, new_uri: Callable[[], str]) -> None:
+    """LAY-021: a key that is new in its bucket is in a log file beside a base file. The bloom filter of the base file does not
+    have it, and a filter on the key finds its row.
+    """
+    uri, keys = new_uri(), "abcdefghijkl"
+    indexes = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.bloom.filter.enable": "true"}
+    engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
+    table = open_table(uri, options={**BUCKETED, **indexes})
+    table.upsert(as_arrow([row(key, 1, "first") for key in keys[:6]]))
+    assert compact(table) is not None
+    table.upsert(as_arrow([row(key, 2, "second") for key in keys[6:]]))
+    assert sorted(engine.read(uri, Query(columns=("id",))).column("id").to_pylist()) == list(keys)
+    for key in keys:
+        rows = engine.read(uri, Query(columns=("id",), where=(("id", "=", key),)))
+        assert rows.column("id").to_pylist() == [key]
