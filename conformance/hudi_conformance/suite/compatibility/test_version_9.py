@@ -284,6 +284,22 @@ def test_marked_rows_are_deletes(engine: Client, new_uri: Callable[[], str], typ
 @NEEDS
 @pytest.mark.needs("service.compaction")
 @BOTH_TYPES
+@MODES
+@pytest.mark.requirements("MRG-051", "MRG-014")
+def test_a_marked_row_of_an_unknown_key_is_no_record(
+    engine: Client, new_uri: Callable[[], str], type: Type, mode: Mode
+) -> None:
+    """MRG-051: a row with the delete marker has a key that no record has. The write stores no record of it."""
+    marker = {"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "D"}
+    properties = {f"hoodie.record.merge.property.{key}": value for key, value in marker.items()}
+    spec = replace(wide_table(type, mode), properties=properties)
+    stored, changes = wide_rows(("k", 2, "A", "B", "I")), wide_rows(("k", 3, "a", "b", "U"), ("unknown", 3, "a", "b", "D"))
+    assert written_wide(engine, new_uri(), spec, stored, changes) == {("k", 3, "a", "b")}
+
+
+@NEEDS
+@pytest.mark.needs("service.compaction")
+@BOTH_TYPES
 @pytest.mark.needs("merge.multiple-ordering-fields", "partition.none")
 @pytest.mark.requirements("MRG-046", "MRG-008", "MRG-013", "PROP-020")
 def test_several_ordering_fields_are_compared_in_turn(engine: Client, new_uri: Callable[[], str], type: Type) -> None:

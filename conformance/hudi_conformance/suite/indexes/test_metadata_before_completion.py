@@ -12,6 +12,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import Refused
 from hudi_conformance.explorer.crash_points import crash_states
 from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project, only_in_process
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
@@ -167,6 +168,24 @@ def test_writes_are_rolled_back_beside_compactions_of_the_metadata_table(engine:
         assert engine.service(table.uri, "rollback", instant=instant) is not None
     assert table.metadata_files("files/*.hfile")
     table.check("after the last rollback")
+
+
+@pytest.mark.needs(*WRITES, "service.rollback")
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-021", "MDT-008")
+def test_a_rollback_leaves_the_entries_of_later_writes(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """OCC-021: a write crashed when the metadata table had its entries, and another writer has completed a later write. The
+    rollback of the first removes its entries alone.
+    """
+    listing = {**SEVERAL_WRITERS, "hoodie.rollback.using.markers": "false"}  # there are no markers of the first
+    table = IndexedTable(engine, new_uri(), type, {**INDEXED, **SEVERAL_WRITERS}).write(*INSERTS)
+    changes = as_arrow([row("r", 1, "rolled back", "lima")])
+    crashed = engine.write(table.uri, "upsert", changes, options={**INDEXED, **SEVERAL_WRITERS})
+    for path in (table.folder / ".hoodie" / "timeline").glob(f"{crashed}_*"):
+        path.unlink()
+    table.write(Step("upsert", (row("n", 1, "new", "bergen"),)))
+    assert engine.service(table.uri, "rollback", instant=crashed, options=listing) is not None
+    table.check("after the rollback")
 
 
 @pytest.mark.needs(*WRITES, "service.index")
