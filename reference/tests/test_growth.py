@@ -21,7 +21,8 @@ from hudi_reference.layout.java_properties import load
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.metadata.record_merge import MergedRecords
 from hudi_reference.metadata.records import FileInfo, FileList, MetadataRecord
-from hudi_reference.query.file_groups import CommittedFiles, load_file_groups
+from hudi_reference.query.file_groups import CommittedFiles
+from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.query.log_scanner import LogScanner, apply_log_compactions
 from hudi_reference.schema.avro import parse_schema
 from hudi_reference.storage import MemoryStorage

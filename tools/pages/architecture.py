@@ -14,7 +14,8 @@ from hudi_conformance.runner.results import compare_with_list
 from hudi_conformance.runner.run_report import finish_run
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.query.damage_checks import ReadChecks
-from hudi_reference.query.file_groups import FileGroups, load_file_groups
+from hudi_reference.query.file_groups import FileGroups
+from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.write_hooks import WriteHooks

@@ -18,7 +18,8 @@ from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.metadata.availability import METADATA_FOLDER
-from hudi_reference.query.file_groups import FileGroup, FileSlice, load_file_groups
+from hudi_reference.query.file_groups import FileGroup, FileSlice
+from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.query.pruning.folder_listing import Listed
 
 #: The properties in the heading.

@@ -27,7 +27,8 @@ from hudi_reference.metadata.record_merge import MergedRecords
 from hudi_reference.metadata.records import MetadataRecord
 from hudi_reference.metadata.schema import schema_of
 from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
-from hudi_reference.query.file_groups import FileSlice, load_file_groups
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema

@@ -6,7 +6,8 @@ from typing import Any
 from hudi_reference.errors import InvalidQuery, missing_data_file
 from hudi_reference.layout.names import is_change_file, join_path, parse_data_file_name
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.query.file_groups import FileGroups, GroupId, load_commit
+from hudi_reference.query.file_groups import FileGroups, GroupId
+from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline

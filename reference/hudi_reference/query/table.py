@@ -16,10 +16,11 @@ from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.legacy.versions import load_legacy_timeline
 from hudi_reference.locks import Lock
-from hudi_reference.query.cdc import ChangePlan, ChangeQuery
+from hudi_reference.query.changes.cdc import ChangePlan, ChangeQuery
+from hudi_reference.query.changes.incremental import IncrementalPlan, Window, plan_incremental
 from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
-from hudi_reference.query.file_groups import FileGroups, load_file_groups
-from hudi_reference.query.incremental import IncrementalPlan, Window, plan_incremental
+from hudi_reference.query.file_groups import FileGroups
+from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.query.inspect import inspect_table
 from hudi_reference.query.key_search import may_have_keys
 from hudi_reference.query.log_scanner import LogScanner

@@ -34,7 +34,7 @@ from hudi_reference.errors import (
     MissingDataFile,
     PathOutsideTable,
 )
-from hudi_reference.query.file_groups import load_file_groups
+from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.timeline.contents.avro_container import write_record
 
 

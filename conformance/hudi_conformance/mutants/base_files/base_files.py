@@ -5,7 +5,7 @@ import re
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.files import base_file
 from hudi_reference.layout import names
-from hudi_reference.query import file_groups
+from hudi_reference.query import file_system_view
 from hudi_reference.write.writer import Writer
 
 
@@ -34,7 +34,7 @@ def lance_files_left_out(patch: Patch) -> None:
     """Does not take Lance files as base files, nor their names in the metadata of writes, so that their rows are missing."""
     patch.set(names, "_BASE", re.compile(names._BASE.pattern.replace("|lance", ""), re.ASCII))
     patch.edit(
-        file_groups._collect_data_files,
+        file_system_view._collect_data_files,
         "parsed is None and path in committed",
         "parsed is None and path in committed and not path.endswith('.lance')",
     )

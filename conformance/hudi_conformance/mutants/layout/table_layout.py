@@ -5,7 +5,7 @@ from functools import partial
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference import tables
-from hudi_reference.query import file_groups
+from hudi_reference.query import file_system_view
 from hudi_reference.query.pruning import folder_listing
 from hudi_reference.storage.local import LocalStorage
 from hudi_reference.storage.system_calls import SystemCalls
@@ -43,6 +43,6 @@ def symbolic_links_followed(patch: Patch) -> None:
 @mutant(breaks="LAY-012")
 def metadata_folder_read_as_partition(patch: Patch) -> None:
     """Reads data files below .hoodie as rows of the table."""
-    patch.edit(file_groups.load_file_groups, "storage.list(skip=META_FOLDER)", "storage.list()")
+    patch.edit(file_system_view.load_file_groups, "storage.list(skip=META_FOLDER)", "storage.list()")
     patch.edit(folder_listing.list_all, "storage.list(skip=META_FOLDER)", "storage.list()")
     patch.edit(folder_listing.list_partitions, """ and name != f"{META_FOLDER}/\"""", "")

@@ -1,7 +1,8 @@
 """Mutants of table and query types: snapshot, time travel, incremental, change, read-optimized."""
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
-from hudi_reference.query import cdc, file_groups
+from hudi_reference.query import file_system_view
+from hudi_reference.query.changes import cdc
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.records import row_diff
 from hudi_reference.services.compaction import compaction
@@ -19,7 +20,7 @@ def cdc_files_in_other_folder(patch: Patch) -> None:
 @mutant(breaks="TYP-005")
 def cdc_files_read_as_data(patch: Patch) -> None:
     """Reads every log file of a slice as data."""
-    patch.edit(file_groups._collect_data_files, " or (isinstance(parsed, LogFileName) and parsed.cdc)", "")
+    patch.edit(file_system_view._collect_data_files, " or (isinstance(parsed, LogFileName) and parsed.cdc)", "")
     patch.edit(LogScanner._is_applied, "block.kind is BlockType.CDC_DATA", "False")
 
 

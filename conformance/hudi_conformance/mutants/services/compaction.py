@@ -44,7 +44,7 @@ def log_compaction_completes_after_compaction(patch: Patch) -> None:
 def pending_compacted_block_read(patch: Patch) -> None:
     """A reader uses a compacted block in place of its inputs while the log compaction is pending."""
     patch.edit(
-        file_groups._make_slices,
+        file_groups.make_slices,
         "in compactions else completion",
         "in compactions else completion or last",
     )

@@ -35,7 +35,7 @@ from hudi_reference.layout.properties import read_properties
 from hudi_reference.metadata.keys import bloom_filters_key
 from hudi_reference.metadata.records import BloomFilter, ColumnStats, PartitionStats, SecondaryEntry
 from hudi_reference.metadata.table import MetadataTable
-from hudi_reference.query.file_groups import load_file_groups
+from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.storage import LocalStorage
 
 NAMED = pytest.mark.needs(*WRITES, "service.index", "service.index.named")

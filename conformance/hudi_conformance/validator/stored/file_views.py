@@ -12,7 +12,8 @@ from hudi_conformance.validator.stored.history import KnownHistory
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query.damage_checks import NO_CHECKS
-from hudi_reference.query.file_groups import FileGroups, load_file_groups
+from hudi_reference.query.file_groups import FileGroups
+from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.query.pruning.folder_listing import Listed
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
 from hudi_reference.metadata.table import MetadataTable
-from hudi_reference.query.file_groups import load_commit
+from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.pruning.table_indexes import Commits
 from hudi_reference.requirement import implements
 from hudi_reference.timeline.active import Timeline, completion_order

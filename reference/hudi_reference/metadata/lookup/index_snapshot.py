@@ -21,7 +21,8 @@ from hudi_reference.metadata.partitions import IndexGroups
 from hudi_reference.metadata.record_merge import MergedRecords
 from hudi_reference.metadata.records import MetadataRecord
 from hudi_reference.metadata.table import FIRST, MetadataTable
-from hudi_reference.query.file_groups import FileGroups, FileSlice, GroupId, load_file_groups
+from hudi_reference.query.file_groups import FileGroups, FileSlice, GroupId
+from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.query.pruning.folder_listing import Listed
 from hudi_reference.query.pruning.table_indexes import Commits
 from hudi_reference.query.table import Table

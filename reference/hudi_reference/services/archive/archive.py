@@ -19,7 +19,7 @@ from hudi_reference.clock import Clock
 from hudi_reference.errors import MalformedTable, UnsupportedTableFeature, WriteConflict
 from hudi_reference.layout.properties import META_FOLDER, TableProperties, check_writable
 from hudi_reference.locks import hold_lock, new_owner
-from hudi_reference.query.file_groups import load_commit
+from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.archive.bounds import Bound, Situation, earliest_bound

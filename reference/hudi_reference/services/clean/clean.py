@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hudi_reference.layout.names import join_path
-from hudi_reference.query.file_groups import load_file_groups
+from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.clean.plan_check import check_plan

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from hudi_reference.errors import UnsafePlan
 from hudi_reference.layout.names import PARTITION_METAFILE, LogFileName, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
-from hudi_reference.query.file_groups import FileGroup, FileGroups, FileSlice, load_file_groups
+from hudi_reference.query.file_groups import FileGroup, FileGroups, FileSlice
+from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.clean_plan import planned_files

@@ -26,7 +26,8 @@ from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.layout.partitions import mark_partition
 from hudi_reference.number_settings import number_setting
-from hudi_reference.query.file_groups import GroupId, load_commit
+from hudi_reference.query.file_groups import GroupId
+from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, with_meta_columns

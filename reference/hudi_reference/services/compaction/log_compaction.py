@@ -19,7 +19,8 @@ from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.writer import BlockWriter, EncodedBlock
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name
 from hudi_reference.number_settings import number_setting
-from hudi_reference.query.file_groups import FileSlice, load_commit
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.slice_reader import partial_columns
 from hudi_reference.query.table import Table, View
 from hudi_reference.records.merge import type_of

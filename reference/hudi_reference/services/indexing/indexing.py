@@ -29,7 +29,7 @@ from hudi_reference.metadata.indexes.index import Index
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.metadata.writer import Deltacommit, remove_deltacommit
-from hudi_reference.query.file_groups import load_commit
+from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema

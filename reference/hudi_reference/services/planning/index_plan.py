@@ -12,7 +12,8 @@ from hudi_reference.errors import MalformedMetadata
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.metadata.indexes.all import index_of
 from hudi_reference.metadata.indexes.index import Index
-from hudi_reference.query.file_groups import FileGroups, load_file_groups
+from hudi_reference.query.file_groups import FileGroups
+from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.plan_execution import pending_of

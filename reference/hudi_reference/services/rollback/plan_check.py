@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from hudi_reference.errors import UnsafePlan
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
-from hudi_reference.query.file_groups import load_commit
+from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.unsafe_plan import unsafe_plan

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hudi_reference.errors import CannotUndo
-from hudi_reference.query.file_groups import load_commit
+from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.plan_execution import (

@@ -19,7 +19,7 @@ from hudi_reference.errors import CannotUndo, UnsupportedTableFeature
 from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.locks import hold_lock, new_owner
-from hudi_reference.query.file_groups import load_commit
+from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.plan_execution import (

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hudi_reference.errors import CannotProtect
-from hudi_reference.query.file_groups import load_file_groups
+from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.query.retention import find_missing_file
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements

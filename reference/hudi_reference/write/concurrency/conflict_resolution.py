@@ -22,7 +22,8 @@ from typing import Any
 
 from hudi_reference.errors import ConcurrentChange, MalformedMetadata, Misuse, WriteConflict
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.query.file_groups import FileSlice, GroupId, load_commit
+from hudi_reference.query.file_groups import FileSlice, GroupId
+from hudi_reference.query.file_system_view import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema, without_meta_columns
