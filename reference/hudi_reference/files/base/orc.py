@@ -11,7 +11,7 @@ from pyarrow import orc
 
 from hudi_reference.errors import MalformedBaseFile, UnsupportedFileFormat
 from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, key_values
-from hudi_reference.files.base.orc_footer import BLOCK_SIZE, with_entries
+from hudi_reference.files.base.orc_footer import BLOCK_SIZE, read_postscript, with_entries
 from hudi_reference.files.base.orc_zones import UTC, has_clock_times, zones_of
 from hudi_reference.files.base.written_file import WrittenFile
 from hudi_reference.limits import COLUMNS, FILE_VALUES
@@ -59,6 +59,7 @@ def opened_orc(storage: Storage, path: str) -> Iterator[tuple[orc.ORCFile, pa.Na
     """An ORC file and its bytes. Raises FileNotFoundError, MalformedBaseFile, also for errors while it is read."""
     try:
         with storage.open(path) as source:
+            read_postscript(source)
             yield orc.ORCFile(source), source
     except FileNotFoundError:
         raise

@@ -1,4 +1,4 @@
-"""Entries in the footer of an ORC file, which the ORC library cannot write.
+"""The postscript of an ORC file, and entries in its footer, which the ORC library cannot write.
 
     stripes, statistics | footer | postscript | its length (1)
 
@@ -9,12 +9,38 @@ further chunks. The postscript begins with the length of the footer.
 
 from collections.abc import Mapping
 
-from hudi_reference.files.hfile.varint import protobuf_varint, read_protobuf_varint
+import pyarrow as pa
+
+from hudi_reference.files.hfile.varint import protobuf_fields, protobuf_varint, read_protobuf_varint
 
 #: The size of compression blocks in written files; readers refuse larger chunks.
 BLOCK_SIZE = 1 << 16
 _METADATA, _NAME, _VALUE = (number << 3 | 2 for number in (5, 1, 2))
 _FOOTER_LENGTH = 1 << 3
+#: The most bytes of a compression block: its length has 23 bits.
+LONGEST_BLOCK = 1 << 23
+_BLOCK_SIZE_FIELD = 3
+
+
+def read_postscript(source: pa.NativeFile) -> dict[int, int | bytes]:
+    """The fields of the postscript by their numbers.
+
+    Raises ValueError if it cannot be parsed, and if blocks are longer than blocks can be: the ORC library reserves the memory
+    for one when it opens the file, and ends the process if there is not so much.
+    """
+    length = read_part(source, source.size() - 1, 1)[0]
+    fields = dict(protobuf_fields(read_part(source, source.size() - 1 - length, length)))
+    size = fields.get(_BLOCK_SIZE_FIELD, 0)
+    if not isinstance(size, int) or size > LONGEST_BLOCK:
+        raise ValueError(f"compression blocks of {size!r} bytes; the most is {LONGEST_BLOCK}")
+    return fields
+
+
+def read_part(source: pa.NativeFile, start: int, size: int) -> bytes:
+    """Bytes of the file. Raises ValueError if they are not inside of it."""
+    if start < 0 or size < 0 or start + size > source.size():
+        raise ValueError(f"{size} bytes at byte {start} of {source.size()}")
+    return bytes(source.read_at(size, start))
 
 
 def with_entries(data: bytes, entries: Mapping[str, str]) -> bytes:

@@ -12,28 +12,26 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.types as pt
 
+from hudi_reference.files.base.orc_footer import LONGEST_BLOCK, read_part, read_postscript
 from hudi_reference.files.hfile.varint import protobuf_fields, read_protobuf_varint
 
 #: Names of UTC, in which local time and instant are equal; the first is that of a writer that stores none.
 UTC = frozenset({"", "UTC", "GMT", "Z", "Zulu", "Universal", "Etc/UTC", "Etc/GMT", "Etc/Universal", "Etc/Zulu"})
-#: The most bytes of a chunk of a footer.
-_LONGEST_CHUNK = 1 << 23
 
 
 def zones_of(source: pa.NativeFile) -> frozenset[str]:
     """The names of the zones of all stripes. Raises ValueError if the file cannot be parsed."""
-    size = source.size()
-    length = _read(source, size - 1, 1)[0]
-    postscript = dict(protobuf_fields(_read(source, size - 1 - length, length)))
+    length = read_part(source, source.size() - 1, 1)[0]
+    postscript = read_postscript(source)
     compression, footer_size = _number(postscript.get(2)), _number(postscript.get(1))
-    footer = _plain(_read(source, size - 1 - length - footer_size, footer_size), compression)
+    footer = _plain(read_part(source, source.size() - 1 - length - footer_size, footer_size), compression)
     stripes = [dict(protobuf_fields(_bytes(value))) for tag, value in protobuf_fields(footer) if tag == 3]
     return frozenset(_zone(source, stripe, compression) for stripe in stripes)
 
 
 def _zone(source: pa.NativeFile, stripe: dict[int, int | bytes], compression: int) -> str:
     start, index, data, size = (_number(stripe.get(tag)) for tag in (1, 2, 3, 4))
-    footer = _plain(_read(source, start + index + data, size), compression)
+    footer = _plain(read_part(source, start + index + data, size), compression)
     return _bytes(dict(protobuf_fields(footer)).get(3, b"")).decode()
 
 
@@ -53,27 +51,21 @@ def _plain(data: bytes, compression: int) -> bytes:
 
 
 def _unzlib(chunk: bytes) -> bytes:
-    return zlib.decompressobj(wbits=-15).decompress(chunk, _LONGEST_CHUNK)
+    return zlib.decompressobj(wbits=-15).decompress(chunk, LONGEST_BLOCK)
 
 
 def _unsnappy(chunk: bytes) -> bytes:
     size, _ = read_protobuf_varint(chunk, 0)
-    return bytes(pa.Codec("snappy").decompress(chunk, min(size, _LONGEST_CHUNK), asbytes=True))
+    return bytes(pa.Codec("snappy").decompress(chunk, min(size, LONGEST_BLOCK), asbytes=True))
 
 
 def _unzstd(chunk: bytes) -> bytes:
     with pa.CompressedInputStream(pa.BufferReader(chunk), "zstd") as stream:
-        return bytes(stream.read(_LONGEST_CHUNK))
+        return bytes(stream.read(LONGEST_BLOCK))
 
 
 #: By the number of the compression in the postscript.
 _INFLATE: dict[int, Callable[[bytes], bytes]] = {1: _unzlib, 2: _unsnappy, 5: _unzstd}
-
-
-def _read(source: pa.NativeFile, start: int, size: int) -> bytes:
-    if start < 0 or size < 0 or start + size > source.size():
-        raise ValueError(f"{size} bytes at byte {start} of {source.size()}")
-    return bytes(source.read_at(size, start))
 
 
 def _number(value: int | bytes | None) -> int:
