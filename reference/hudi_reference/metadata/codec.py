@@ -54,6 +54,9 @@ def decode_entries(entries: Iterable[Entry], schema: AvroSchema, path: str) -> I
                 key = entry.row.decode()
                 record = decode_datum(entry.value, parsed, named=True) if records is None else records[nth]
                 payload = _payload(record, key)
+            except (MalformedIndexEntry, UnsupportedTableFeature) as error:
+                error.path = path
+                raise
             except DAMAGE as error:
                 raise MalformedIndexEntry(
                     f"the value of the key {entry.row[:60]!r} is not a record of the metadata table", rule="MDT-003", path=path,
