@@ -61,7 +61,10 @@ def check_inspection(found: Any) -> None:
 
 def find_violation(name: str, value: Any) -> str | None:
     """The violation of the schema `name` (file name without .json) by `value`, in one line; None if there is none."""
-    error = _compiled(name).error(value)
+    try:
+        error = _compiled(name).error(value)
+    except UnicodeEncodeError as half:
+        return f"{name}: a text with half a character, {half.object[half.start : half.end]!r}"
     return None if error is None else _in_one_line(name, error)
 
 

@@ -90,6 +90,7 @@ def test_messages_of_the_protocol_are_accepted(message):
         ({**READ, "table": "/a/path"}, "table"),
         ({**READ, "query": {"kind": "as-of"}}, "'as_of' is a required property"),
         ({**READ, "query": {"kind": "snapshot", "where": [["id", "like", "a%"]]}}, "query.where[0][1]"),
+        ({**READ, "query": {"kind": "\ud800"}}, "a text with half a character"),
         ({"op": "begin", "id": 5, "writer": "a", "until": "stored"}, "begin.message"),
         ({"op": "resume", "id": 6, "writer": "a", "until": "dawn"}, "until"),
     ],
