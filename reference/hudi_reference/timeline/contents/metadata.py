@@ -137,9 +137,9 @@ def commit_metadata_of(record: Mapping[str, Any], path: str) -> CommitMetadata:
         stats = tuple(_stat(partition, stat) for partition, stats in partitions.items() for stat in stats or ())
         replaced = record.get("partitionToReplaceFileIds") or {}
         return CommitMetadata(
-            operation=record.get("operationType") or "UNKNOWN",
+            operation=_text(record.get("operationType")) or "UNKNOWN",
             stats=stats,
-            schema=(record.get("extraMetadata") or {}).get("schema") or None,
+            schema=_text((record.get("extraMetadata") or {}).get("schema")) or None,
             replaced={partition: tuple(ids) for partition, ids in replaced.items()},
             compacted=bool(record.get("compacted")),
             record=record,
@@ -165,8 +165,8 @@ def _stat(partition: str, stat: Mapping[str, Any]) -> WriteStat:
         file_id=file_id,
         partition=partition,
         path=path,
-        previous_instant=stat.get("prevCommit") or "null",
-        previous_base_file=stat.get("prevBaseFile"),
+        previous_instant=_text(stat.get("prevCommit")) or "null",
+        previous_base_file=_text(stat.get("prevBaseFile")),
         writes=int(stat.get("numWrites") or 0),
         inserts=int(stat.get("numInserts") or 0),
         updates=int(stat.get("numUpdateWrites") or 0),
@@ -177,6 +177,13 @@ def _stat(partition: str, stat: Mapping[str, Any]) -> WriteStat:
         log_offset=stat.get("logOffset") or 0,
         changes={require_inside_table(name): int(size) for name, size in (stat.get("cdcStats") or {}).items()},
     )
+
+
+def _text(value: object) -> str | None:
+    """A text or null, whatever type the schema of the file gives the field. Raises TypeError for other values."""
+    if value is None or isinstance(value, str):
+        return value
+    raise TypeError(f"{value!r} is no text")
 
 
 @implements("TL-007", "TL-009", "OCC-023")
