@@ -40,11 +40,22 @@ def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, 
         file = parquet_file(source)
         known.check_size(path, source.size())
         known.check_rows(path, file.metadata.num_rows)
+        _check_row_groups(path, file.metadata)
         check_parquet_size(file.metadata, columns, path)
         stored = file.schema_arrow.names
         rows = _rows(source, file, stored, columns, threads=threads)
         _check_rows(path, file, stored, rows, known)
         return rows
+
+
+def _check_row_groups(path: str, footer: pq.FileMetaData) -> None:
+    """Check that the row groups have as many rows as the file. Raises MalformedBaseFile: rows would be left out."""
+    found = sum(footer.row_group(number).num_rows for number in range(footer.num_row_groups))
+    if found != footer.num_rows:
+        raise MalformedBaseFile(
+            "the row groups in the footer have another number of rows than the file", rule="BF-002", path=path,
+            expected=f"{footer.num_rows} rows", found=f"{found} rows", remedy="restore the file from another copy of the table",
+        )  # fmt: skip
 
 
 def read_parquet_footer(storage: Storage, path: str) -> BaseFileFooter:
@@ -99,7 +110,13 @@ def _check_rows(path: str, file: pq.ParquetFile, stored: Sequence[str], rows: pa
     """
     if known.is_described and file.metadata.num_rows and set(stored).issuperset(OF_FILE):
         has_row = rows.num_rows and set(OF_FILE) <= set(rows.column_names)
-        found = rows if has_row else next(file.iter_batches(1, columns=list(OF_FILE), use_threads=False))
+        found = rows if has_row else next(file.iter_batches(1, columns=list(OF_FILE), use_threads=False), None)
+        if found is None:
+            raise MalformedBaseFile(
+                "the meta columns have fewer rows than the file", rule="BF-002", path=path,
+                expected=f"{file.metadata.num_rows} rows", found="none",
+                remedy="restore the file from another copy of the table",
+            )  # fmt: skip
         known.check_row(path, *(found.column(name)[0].as_py() for name in OF_FILE))
     if known.pending and COMMIT_TIME in stored:
         known.check_times(path, pc.unique(file.read([COMMIT_TIME]).column(0)).to_pylist())

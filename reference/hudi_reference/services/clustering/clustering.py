@@ -42,7 +42,14 @@ from hudi_reference.services.clustering.plan_record import (
 )
 from hudi_reference.services.compaction.compaction import check_stored
 from hudi_reference.services.planning.compaction_plan import remove_strays, store_planned_file
-from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, execute_plans, pending_of, read_plan
+from hudi_reference.services.planning.plan_execution import (
+    Plan,
+    PlanExecution,
+    carry_out,
+    execute_plans,
+    pending_of,
+    rollback_target,
+)
 from hudi_reference.services.rollback.rollback import execute_rollback, withdraw_clustering
 from hudi_reference.storage import ObjectExists
 from hudi_reference.timeline.active import Timeline
@@ -90,7 +97,7 @@ def _resume(table: Table, plan: Instant) -> str | None:
 def finish_withdrawals(table: Table) -> None:
     """Execute pending withdrawals of plans."""
     for pending in pending_of(table.timeline, "rollback"):
-        if read_plan(table, "rollback", pending.requested)["instantToRollback"]["action"] == "clustering":
+        if rollback_target(table, pending.requested)[1] == "clustering":
             execute_rollback(table, pending.requested)
 
 

@@ -60,6 +60,30 @@ def read_plan(table: Table, action: str, requested: str) -> Plan:
     return read_content(table, Instant(requested, action, State.REQUESTED))
 
 
+@contextmanager
+def fields_of_plan(action: str, requested: str) -> Iterator[None]:
+    """In the block, a field that the plan lacks or has with a value of another type is an error. Raises MalformedMetadata.
+
+    A plan is read with the schema in its file, which may be any.
+    """
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError) as error:
+        raise MalformedMetadata(
+            "the plan lacks a field, or has a value of another type", rule="TL-047",
+            path=Instant(requested, action, State.REQUESTED).file_name, found=f"{type(error).__name__}: {error}",
+            remedy="restore the file from another copy of the table",
+        ) from error  # fmt: skip
+
+
+def rollback_target(table: Table, requested: str) -> tuple[str, str]:
+    """The requested time and the action of the write that a pending rollback rolls back."""
+    plan = read_plan(table, "rollback", requested)
+    with fields_of_plan("rollback", requested):
+        target = plan["instantToRollback"]
+        return str(target["commitTime"]), str(target["action"])
+
+
 def read_content(table: Table, instant: Instant) -> Plan:
     """The record in the file of an instant. Raises MalformedMetadata if there is none."""
     path = f"{table.properties.timeline_folder}/{instant.file_name}"
@@ -201,8 +225,7 @@ def rolls_back_completed_write(table: Table, timeline: Timeline) -> bool:
     """Whether a restore, or the rollback of a completed write, is pending: older slices will be the latest ones again."""
     if pending_of(timeline, "restore"):
         return True
-    plans = (read_plan(table, "rollback", rollback.requested) for rollback in pending_of(timeline, "rollback"))
-    targets = {plan["instantToRollback"]["commitTime"] for plan in plans}
+    targets = {rollback_target(table, rollback.requested)[0] for rollback in pending_of(timeline, "rollback")}
     return any(commit.requested in targets for commit in timeline.commits)
 
 

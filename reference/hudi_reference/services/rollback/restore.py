@@ -23,6 +23,7 @@ from hudi_reference.services.planning.plan_execution import (
     Plan,
     PlanExecution,
     carry_out,
+    fields_of_plan,
     hold_for_planning,
     pending_of,
     read_plan,
@@ -197,7 +198,8 @@ class RestoreExecution(PlanExecution):
 
 
 def _plan_of(requested: str, record: Plan) -> RestorePlan:
-    writes = tuple((write["commitTime"], write["action"]) for write in record["instantsToRollback"])
+    with fields_of_plan("restore", requested):
+        writes = tuple((write["commitTime"], write["action"]) for write in record["instantsToRollback"])
     return RestorePlan(record.get("savepointToRestoreTimestamp") or "", writes, requested)
 
 

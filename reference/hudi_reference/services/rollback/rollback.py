@@ -28,11 +28,13 @@ from hudi_reference.services.planning.plan_execution import (
     PlanExecution,
     by_partition,
     carry_out,
+    fields_of_plan,
     hold_for_planning,
     location_in_plan,
     path_in,
     pending_of,
     read_plan,
+    rollback_target,
 )
 from hudi_reference.services.planning.rollback_validation import check_state_complete
 from hudi_reference.services.rollback.plan_check import check_rollback_plan
@@ -171,7 +173,7 @@ class RollbackExecution(PlanExecution):
 
 def pending_target(table: Table, requested: str) -> str:
     """The requested time of the write that a pending rollback rolls back."""
-    return str(read_plan(table, "rollback", requested)["instantToRollback"]["commitTime"])
+    return rollback_target(table, requested)[0]
 
 
 def _drop_if_overtaken(table: Table, requested: str) -> None:
@@ -308,9 +310,10 @@ def _plan_record(table: Table, plan: RollbackPlan) -> dict[str, Any]:
 
 
 def _plan_of(requested: str, record: Plan) -> RollbackPlan:
-    target, requests = record["instantToRollback"], record["RollbackRequests"] or ()
-    files = [path_in(request["partitionPath"], file) for request in requests for file in request["filesToBeDeleted"]]
-    return RollbackPlan(target["commitTime"], target["action"], tuple(files), requested)
+    with fields_of_plan("rollback", requested):
+        target, requests = record["instantToRollback"], record["RollbackRequests"] or ()
+        files = [path_in(request["partitionPath"], file) for request in requests for file in request["filesToBeDeleted"]]
+        return RollbackPlan(target["commitTime"], target["action"], tuple(files), requested)
 
 
 def rollback_record(table: Table, plan: RollbackPlan, milliseconds: int) -> dict[str, Any]:

@@ -119,6 +119,20 @@ def stored(extension: str, **options: Any) -> MemoryStorage:
     return storage
 
 
+def test_a_footer_that_counts_more_rows_than_its_row_groups_is_refused() -> None:
+    """BF-002: the library reads the rows of the row groups, so that rows of the file would be left out."""
+    storage, out = MemoryStorage(), io.BytesIO()
+    pq.write_table(pa.table({"id": [f"k{number}" for number in range(57)]}), out)
+    whole = out.getvalue()
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    # The number of rows comes before those of the row groups: a varint of twice its value after the type of the field.
+    data = whole[:footer] + whole[footer:].replace(bytes([0x16, 2 * 57]), bytes([0x16, 2 * 58]), 1)
+    assert pq.read_metadata(io.BytesIO(data)).num_rows == 58
+    storage.put("x.parquet", data)
+    with pytest.raises(MalformedBaseFile, match="another number of rows"):
+        read_base_file(storage, "x.parquet")
+
+
 @pytest.mark.parametrize("extension", FORMATS)
 def test_values_of_every_type_are_unchanged(extension: str) -> None:
     """BF-002, BF-010: values of every type, nulls and nested values are unchanged after writing and reading in each format."""
