@@ -18,9 +18,9 @@ from pyspark.sql.types import StructType
 from hudi_reference import Table, WritableTable, open_table
 from hudi_reference.errors import InvalidQuery, Misuse
 from hudi_reference.garbage_collection import collector_paused
-from hudi_reference.query.changes.cdc import ChangeQuery, GroupChange
-from hudi_reference.query.changes.incremental import Window, plan_incremental
+from hudi_reference.query.cdc import ChangeQuery, GroupChange
 from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.incremental import Window, plan_incremental
 from hudi_reference.query.plan import SliceQuery, check_columns
 from hudi_reference.query.pruning.predicates import Comparison, matching_rows
 from hudi_reference.query.table import View

@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.query.changes.incremental import COMMIT_TIME, Window, rows_written_in
 from hudi_reference.query.file_groups import FileSlice, Span
+from hudi_reference.query.incremental import COMMIT_TIME, Window, rows_written_in
 from hudi_reference.query.pruning.folder_listing import Listed, list_all, list_partitions
 from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
 from hudi_reference.query.pruning.partition_pruning import ChosenPartitions, PartitionFilter, partition_filter

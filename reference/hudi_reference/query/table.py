@@ -16,11 +16,11 @@ from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.legacy.versions import load_legacy_timeline
 from hudi_reference.locks import Lock
-from hudi_reference.query.changes.cdc import ChangePlan, ChangeQuery
-from hudi_reference.query.changes.incremental import IncrementalPlan, Window, plan_incremental
+from hudi_reference.query.cdc import ChangePlan, ChangeQuery
 from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
 from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.query.file_system_view import load_file_groups
+from hudi_reference.query.incremental import IncrementalPlan, Window, plan_incremental
 from hudi_reference.query.inspect import inspect_table
 from hudi_reference.query.key_search import may_have_keys
 from hudi_reference.query.log_scanner import LogScanner
@@ -30,7 +30,6 @@ from hudi_reference.query.pruning.partition_pruning import prune_partitions
 from hudi_reference.query.pruning.predicates import Comparison, compare, matching_rows
 from hudi_reference.query.pruning.table_indexes import Filter, OpenIndexes, TableIndexes, no_indexes
 from hudi_reference.query.retention import check_begun, check_retained, check_whole, deleted_files, timeline_as_of
-from hudi_reference.query.schema_history import field_id_mapping, read_schema_versions
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.write_hooks import NO_HOOKS, WriteHooks
 from hudi_reference.records.mergers.merger import RecordMerger
@@ -48,6 +47,7 @@ from hudi_reference.schema.field_ids import FieldIdMapping
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.instants.time_parsing import instant_of
+from hudi_reference.timeline.schema_history import field_id_mapping, read_schema_versions
 
 #: The schema of a table without a schema and without rows.
 EMPTY_SCHEMA: AvroSchema = {"type": "record", "name": "empty", "fields": []}

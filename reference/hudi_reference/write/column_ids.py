@@ -10,7 +10,13 @@ from dataclasses import replace
 
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query.plan import schema_of
-from hudi_reference.query.schema_history import (
+from hudi_reference.query.table import Table, View
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import AvroSchema
+from hudi_reference.schema.id_versions import next_version
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.schema_history import (
     FOLDER,
     LATEST,
     Commits,
@@ -19,12 +25,6 @@ from hudi_reference.query.schema_history import (
     malformed,
     read_schema_versions,
 )
-from hudi_reference.query.table import Table, View
-from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import AvroSchema
-from hudi_reference.schema.id_versions import next_version
-from hudi_reference.storage import Storage
-from hudi_reference.timeline.active import Timeline
 
 
 @implements("LF-038")

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailable
 
 from hudi_reference import WritableTable
 from hudi_reference.errors import InvalidQuery, Misuse
-from hudi_reference.query.changes.incremental import Window
+from hudi_reference.query.incremental import Window
 from hudi_reference.storage import storage_of
 from hudi_reference.timeline.history.archived import metadata_of
 from hudi_reference.timeline.history.history import read_level_file

@@ -1,8 +1,7 @@
 """Mutants of table and query types: snapshot, time travel, incremental, change, read-optimized."""
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
-from hudi_reference.query import file_system_view
-from hudi_reference.query.changes import cdc
+from hudi_reference.query import cdc, file_system_view
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.records import row_diff
 from hudi_reference.services.compaction import compaction

@@ -17,9 +17,9 @@ from hudi_conformance.validator.checks.finding import Finding
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.query.pruning.partition_columns import DROP_KEY
-from hudi_reference.query.schema_history import FOLDER as SCHEMA_HISTORY
 from hudi_reference.schema.avro import META_COLUMNS, arrow_schema, parse_schema
 from hudi_reference.schema.promotion import conversion, kind_of
+from hudi_reference.timeline.schema_history import FOLDER as SCHEMA_HISTORY
 
 #: Columns that writers add to those of the table.
 _ADDED = (*META_COLUMNS, "_hoodie_operation")

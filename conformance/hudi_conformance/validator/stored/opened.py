@@ -15,7 +15,6 @@ from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.query.damage_checks import NO_CHECKS
 from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.query.plan import schema_of
-from hudi_reference.query.schema_history import field_id_mapping, read_schema_versions
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import EMPTY_SCHEMA, Table, View
 from hudi_reference.schema.avro import AvroSchema, parse_schema, without_meta_columns
@@ -25,6 +24,7 @@ from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import CommitMetadata, WriteStat
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
+from hudi_reference.timeline.schema_history import field_id_mapping, read_schema_versions
 
 #: The parts of the merge configuration, which are left out of it if the reference cannot merge.
 _MERGING = ("record.merge", "payload", "precombine", "ordering.fields", "partial.update")

@@ -13,7 +13,7 @@ from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock
 from hudi_reference.files.log.content import decode_deletes, decode_rows
 from hudi_reference.files.log.reader import read_log_file
-from hudi_reference.query.changes.incremental import COMMIT_TIME
+from hudi_reference.query.incremental import COMMIT_TIME
 from hudi_reference.records.changes import KEY
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage

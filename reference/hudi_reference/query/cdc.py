@@ -18,8 +18,8 @@ from hudi_reference.files.log.cdc import Operation
 from hudi_reference.files.log.content import decode_rows
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import split_path
-from hudi_reference.query.changes.incremental import Window
 from hudi_reference.query.file_groups import FileGroups, FileSlice, GroupId
+from hudi_reference.query.incremental import Window
 from hudi_reference.query.retention import files_were_cleaned, was_cleaned
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.changes import KEY
