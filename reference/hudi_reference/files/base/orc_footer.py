@@ -22,18 +22,19 @@ LONGEST_BLOCK = 1 << 23
 _BLOCK_SIZE_FIELD = 3
 
 
-def read_postscript(source: pa.NativeFile) -> dict[int, int | bytes]:
-    """The fields of the postscript by their numbers.
+def read_postscript(source: pa.NativeFile) -> tuple[int, dict[int, int | bytes]]:
+    """The offset of the postscript, which is the end of the footer, and its fields by their numbers.
 
     Raises ValueError if it cannot be parsed, and if blocks are longer than blocks can be: the ORC library reserves the memory
     for one when it opens the file, and ends the process if there is not so much.
     """
     length = read_part(source, source.size() - 1, 1)[0]
-    fields = dict(protobuf_fields(read_part(source, source.size() - 1 - length, length)))
+    start = source.size() - 1 - length
+    fields = dict(protobuf_fields(read_part(source, start, length)))
     size = fields.get(_BLOCK_SIZE_FIELD, 0)
     if not isinstance(size, int) or size > LONGEST_BLOCK:
         raise ValueError(f"compression blocks of {size!r} bytes; the most is {LONGEST_BLOCK}")
-    return fields
+    return start, fields
 
 
 def read_part(source: pa.NativeFile, start: int, size: int) -> bytes:

@@ -21,10 +21,9 @@ UTC = frozenset({"", "UTC", "GMT", "Z", "Zulu", "Universal", "Etc/UTC", "Etc/GMT
 
 def zones_of(source: pa.NativeFile) -> frozenset[str]:
     """The names of the zones of all stripes. Raises ValueError if the file cannot be parsed."""
-    length = read_part(source, source.size() - 1, 1)[0]
-    postscript = read_postscript(source)
+    end, postscript = read_postscript(source)
     compression, footer_size = _number(postscript.get(2)), _number(postscript.get(1))
-    footer = _plain(read_part(source, source.size() - 1 - length - footer_size, footer_size), compression)
+    footer = _plain(read_part(source, end - footer_size, footer_size), compression)
     stripes = [dict(protobuf_fields(_bytes(value))) for tag, value in protobuf_fields(footer) if tag == 3]
     return frozenset(_zone(source, stripe, compression) for stripe in stripes)
 
