@@ -40,7 +40,12 @@ def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, 
         file = parquet_file(source)
         known.check_size(path, source.size())
         known.check_rows(path, file.metadata.num_rows)
-        _check_row_groups(path, file.metadata)
+        found, expected = rows_of_row_groups(file.metadata), file.metadata.num_rows
+        if found != expected:
+            raise MalformedBaseFile(
+                "the row groups in the footer have another number of rows than the file", rule="BF-002", path=path,
+                expected=f"{expected} rows", found=f"{found} rows", remedy="restore the file from another copy of the table",
+            )  # fmt: skip
         check_parquet_size(file.metadata, columns, path)
         stored = file.schema_arrow.names
         rows = _rows(source, file, stored, columns, threads=threads)
@@ -48,14 +53,9 @@ def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, 
         return rows
 
 
-def _check_row_groups(path: str, footer: pq.FileMetaData) -> None:
-    """Check that the row groups have as many rows as the file. Raises MalformedBaseFile: rows would be left out."""
-    found = sum(footer.row_group(number).num_rows for number in range(footer.num_row_groups))
-    if found != footer.num_rows:
-        raise MalformedBaseFile(
-            "the row groups in the footer have another number of rows than the file", rule="BF-002", path=path,
-            expected=f"{footer.num_rows} rows", found=f"{found} rows", remedy="restore the file from another copy of the table",
-        )  # fmt: skip
+def rows_of_row_groups(footer: pq.FileMetaData) -> int:
+    """The number of rows that the library reads; the file is damaged if its footer counts others."""
+    return sum(footer.row_group(number).num_rows for number in range(footer.num_row_groups))
 
 
 def read_parquet_footer(storage: Storage, path: str) -> BaseFileFooter:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from hudi_reference.errors import MalformedBaseFile, MalformedLogBlock, Misuse, UnsupportedFileFormat
 from hudi_reference.fast_paths import FastPath, use_fast
-from hudi_reference.files.base.parquet import check_parquet_size
+from hudi_reference.files.base.parquet import check_parquet_size, rows_of_row_groups
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import HFile, hfile_of
 from hudi_reference.files.hfile.records import decode_records, encode_records
@@ -145,6 +145,8 @@ def _decode_parquet(block: Block, columns: Sequence[str] | None) -> pa.Table:
         rows.validate(full=True)
     except (pa.ArrowException, OSError) as error:
         raise _malformed(block, "BLK-028", str(error)) from error
+    if (found := rows_of_row_groups(file.metadata)) != file.metadata.num_rows:
+        raise _malformed(block, "BLK-028", f"{found} rows in the row groups of a file of {file.metadata.num_rows} rows")
     return rows
 
 

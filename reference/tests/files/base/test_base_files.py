@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from parquet_samples import parquet_of_missing_rows
 from pyarrow import orc
 from reference_samples import SCHEMA, TABLE_TYPES, new_table, reopened, rows_of
 
@@ -121,14 +122,8 @@ def stored(extension: str, **options: Any) -> MemoryStorage:
 
 def test_a_footer_that_counts_more_rows_than_its_row_groups_is_refused() -> None:
     """BF-002: the library reads the rows of the row groups, so that rows of the file would be left out."""
-    storage, out = MemoryStorage(), io.BytesIO()
-    pq.write_table(pa.table({"id": [f"k{number}" for number in range(57)]}), out)
-    whole = out.getvalue()
-    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
-    # The number of rows comes before those of the row groups: a varint of twice its value after the type of the field.
-    data = whole[:footer] + whole[footer:].replace(bytes([0x16, 2 * 57]), bytes([0x16, 2 * 58]), 1)
-    assert pq.read_metadata(io.BytesIO(data)).num_rows == 58
-    storage.put("x.parquet", data)
+    storage = MemoryStorage()
+    storage.put("x.parquet", parquet_of_missing_rows())
     with pytest.raises(MalformedBaseFile, match="another number of rows"):
         read_base_file(storage, "x.parquet")
 

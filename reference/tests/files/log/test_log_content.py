@@ -24,6 +24,7 @@ from log_block_samples import (
     block_with,
     blocks_of,
 )
+from parquet_samples import parquet_of_missing_rows
 from reference_samples import bounded
 
 from hudi_reference.errors import (
@@ -245,11 +246,11 @@ def test_unknown_commands_are_errors(command: str | None) -> None:
 
 
 def test_parquet_content_is_a_whole_parquet_file() -> None:
-    """BLK-027, BLK-028: nothing before or after it; a cut one is an error."""
+    """BLK-027, BLK-028: nothing before or after it; a cut one is an error, and one whose footer counts rows that it does not have."""
     out = io.BytesIO()
     pq.write_table(pa.table({"k": ["a"], "n": pa.array([7], pa.int32())}), out)
     assert decode_rows(block_with(BlockType.PARQUET_DATA, out.getvalue())).to_pylist() == [{"k": "a", "n": 7}]
-    for content in (out.getvalue()[:-1], b"", b"PAR1PAR1"):
+    for content in (out.getvalue()[:-1], b"", b"PAR1PAR1", parquet_of_missing_rows()):
         with pytest.raises(MalformedLogBlock) as raised:
             decode_rows(block_with(BlockType.PARQUET_DATA, content))
         assert raised.value.rule == "BLK-028"
