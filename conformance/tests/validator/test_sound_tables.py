@@ -19,7 +19,7 @@ from hudi_conformance.validator.all_checks import ALL, CHEAP
 from hudi_conformance.validator.checks.finding import UNSOUND as UNSOUND_SEVERITIES
 from hudi_conformance.validator.stored.table import load_table
 from hudi_conformance.validator.validation import Validation, validate
-from hudi_reference import clean, compact, open_table, restore, rollback
+from hudi_reference import clean, cluster, compact, open_table, restore, rollback
 from hudi_reference.clock import ManualClock, SystemClock
 from hudi_reference.layout.names import split_path
 from hudi_reference.storage.protocol import Storage
@@ -228,6 +228,21 @@ def test_a_write_to_the_slice_of_a_planned_compaction_completes_before_it():
 
     t.change_record(storage, f"{t.TIMELINE}/{write.file_name}", based)
     assert "TT-004" not in t.rules_of(t.validated(storage, CHEAP).findings)
+
+
+def test_a_service_may_store_files_again_that_a_rollback_deleted():
+    """MDT-008: a plan whose execution was rolled back is executed again, and stores files of the same names."""
+    storage = t.with_metadata_table()
+    assert cluster(t.reopened(storage), {"hoodie.clustering.inline.max.commits": "1"})
+    files, clustering = t.base_files(storage), t.reopened(storage).timeline.completed[-1].requested
+    path = f"{t.TIMELINE}/{clustering}.clustering.requested"
+    plan = storage.get(path)
+    rollback(t.reopened(storage), clustering)
+    assert t.base_files(storage) != files
+    storage.put(path, plan)  # Apache Hudi keeps the plan of a completed service
+    cluster(t.reopened(storage))
+    assert {*files} < {*t.base_files(storage)}  # another clustering follows
+    assert t.validated(storage, CHEAP).findings == ()
 
 
 def test_an_indexer_updates_the_metadata_table_for_completed_writes():

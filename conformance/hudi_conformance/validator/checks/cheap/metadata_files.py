@@ -17,6 +17,7 @@ from hudi_reference.metadata.keys import ALL_PARTITIONS, partition_identifier
 from hudi_reference.metadata.partitions import BuiltIn, IndexGroups
 from hudi_reference.metadata.records import FileList, MetadataRecord, PartitionList
 from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import COMMITS
 
 FILES = BuiltIn.FILES.value
@@ -69,8 +70,16 @@ def _committed(table: StoredTable) -> dict[str, int]:
         one.path(name) for group in table.owned for one in group.slices for name in (one.base_file, *one.log_files) if name
     }
     owned |= table.named_files
-    gone = table.removals.cleaned.keys() | table.removals.rolled_back.keys()
+    rolled_back = {path for path, by in table.removals.rolled_back.items() if not _is_stored_again(table, path, by)}
+    gone = table.removals.cleaned.keys() | rolled_back
     return {path: file.size for path, file in table.data_files.items() if path in owned and path not in gone}
+
+
+def _is_stored_again(table: StoredTable, path: str, rollback: Instant) -> bool:
+    """Whether a write was completed after the rollback that deleted its file: a service that executed its plan again."""
+    parsed = table.name_of(path)
+    completion = None if parsed is None else table.timeline.completion_of(parsed.instant)
+    return completion is not None and completion > (rollback.completion or "")
 
 
 def _compared(table: StoredTable, path: str, size: int | None, listed: int | None) -> Iterator[Finding]:
