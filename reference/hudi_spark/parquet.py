@@ -18,6 +18,7 @@ from hudi_reference.query.file_groups import FileSlice, Span
 from hudi_reference.query.pruning.predicates import Comparison, constants
 from hudi_reference.query.table import View
 from hudi_reference.schema.avro import arrow_schema, parse_schema
+from hudi_reference.schema.fields import type_at
 from hudi_reference.storage import LocalStorage
 
 #: Paths without parts that only Hadoop interprets (globs, drive letters).
@@ -100,8 +101,8 @@ def from_parquet(spark: SparkSession, files: Sequence[str], schema: StructType) 
 
 
 def condition_of(where: Sequence[Comparison], fields: pa.Schema) -> Column:
-    """Comparisons of columns of `fields` as one condition."""
-    return reduce(Column.__and__, [_condition(fields.field(c).type, *(c, o, v)) for c, o, v in where], F.lit(True))
+    """Comparisons of columns of `fields`, or of fields of its structs, as one condition."""
+    return reduce(Column.__and__, [_condition(type_at(fields, c), *(c, o, v)) for c, o, v in where], F.lit(True))
 
 
 #: Methods of a Spark column; `in` takes several constants.

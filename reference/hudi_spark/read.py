@@ -22,7 +22,7 @@ from hudi_reference.query.cdc import ChangeQuery, GroupChange
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.incremental import Window, plan_incremental
 from hudi_reference.query.plan import SliceQuery, check_columns
-from hudi_reference.query.pruning.predicates import Comparison, matching_rows
+from hudi_reference.query.pruning.predicates import Comparison, columns_compared, matching_rows
 from hudi_reference.query.table import View
 from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.timeline.active import Timeline
@@ -205,8 +205,8 @@ def _plan_of_changes(
 ) -> ReadPlan:
     query = ChangeQuery(view.reader(table))
     names = list(query.schema.names if columns is None else columns)
-    check_columns([*names, *(column for column, _, _ in where)], query.schema)
-    matching_rows(query.schema.empty_table(), where)  # refused as comparing rows is
+    check_columns(names, query.schema)
+    columns_compared(where, query.schema)  # refused as comparing rows is
     changes = view.change_plan(table).changes(window)
     partitions = frozenset(found.partition for one in changes if (found := one.after or one.before))
     return ReadPlan(ChangesOfGroups(query, where), query.schema, names, changes, [], partitions, view.timeline)

@@ -6,27 +6,26 @@ from functools import partial
 
 import pyarrow as pa
 
-from hudi_reference.errors import InvalidQuery
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query.file_groups import FileSlice, Span
 from hudi_reference.query.incremental import COMMIT_TIME, Window, rows_written_in
 from hudi_reference.query.pruning.folder_listing import Listed, list_all, list_partitions
 from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
 from hudi_reference.query.pruning.partition_pruning import ChosenPartitions, PartitionFilter, partition_filter
-from hudi_reference.query.pruning.predicates import Comparison, matching_rows
+from hudi_reference.query.pruning.predicates import Comparison, matching_rows, no_such_column
 from hudi_reference.query.pruning.table_indexes import Commits, Filter, TableIndexes
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.records.payloads.merger_resolution import merging_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import (
-    META_COLUMNS,
     AvroSchema,
     arrow_schema,
     parse_schema,
     with_meta_columns,
     without_meta_columns,
 )
+from hudi_reference.schema.fields import type_at
 from hudi_reference.storage import LocalStorage, Storage
 
 
@@ -79,8 +78,7 @@ def check_columns(names: Iterable[str], schema: pa.Schema) -> None:
     stored = frozenset(schema.names)
     for name in names:
         if name not in stored:
-            known = [n for n in schema.names if n not in META_COLUMNS]
-            raise InvalidQuery("no such column", rule="TYP-007", expected=f"one of {', '.join(known)}", found=name)
+            raise no_such_column(name, schema)
 
 
 @implements("LF-038")
@@ -126,7 +124,7 @@ class QueryListing:
         self, indexes: TableIndexes, wanted: PartitionFilter | None, schema: pa.Schema, partitions: Sequence[str]
     ) -> list[bool]:
         """For each partition whether the filter needs it, by its path and its statistics."""
-        known = [one for one in self.where if one[0] in schema.names]
+        known = [one for one in self.where if type_at(schema, one[0]) is not None]
         holds = [True] * len(partitions) if wanted is None else wanted.holding(partitions)
         left = [one for one, may in zip(partitions, holds, strict=True) if may]
         needed = set(indexes.matching_partitions(left, Filter(known, schema)))

@@ -27,7 +27,7 @@ from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.plan import Plan, QueryListing, SliceQuery, check_columns, schema_of, use_threads
 from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
 from hudi_reference.query.pruning.partition_pruning import prune_partitions
-from hudi_reference.query.pruning.predicates import Comparison, compare, matching_rows
+from hudi_reference.query.pruning.predicates import Comparison, columns_compared, matching_rows
 from hudi_reference.query.pruning.table_indexes import Filter, OpenIndexes, TableIndexes, no_indexes
 from hudi_reference.query.retention import check_begun, check_retained, check_whole, deleted_files, timeline_as_of
 from hudi_reference.query.slice_reader import SliceReader
@@ -170,7 +170,8 @@ class Table:
 
         Args:
             columns: the columns of the result; None for all, meta columns first.
-            where: comparisons `(column, operator, value)`, all of which hold for every row of the result.
+            where: comparisons `(column, operator, value)`, all of which hold for every row of the result. `place.city` is the
+                field `city` of the struct `place`.
 
         Raises:
             InvalidQuery: an unknown column or operator, or a value that cannot be compared with the column.
@@ -256,7 +257,7 @@ class Table:
         view, window = self.view(where=()), Window.between(begin, end, include_begin, self.properties.zone)
         query = ChangeQuery(view.reader(self))
         names, comparisons = list(query.schema.names if columns is None else columns), list(where)
-        check_columns([*names, *(column for column, _, _ in comparisons)], query.schema)
+        check_columns(names, query.schema)
         parts = [query(change) for change in view.change_plan(self).changes(window)]
         return matching_rows(pa.concat_tables([query.schema.empty_table(), *parts]), comparisons).select(names)
 
@@ -307,10 +308,8 @@ class Table:
         reader = view.reader(self)
         names, comparisons = list(reader.schema.names if columns is None else columns), list(where)
         # A table without columns would have no number of rows.
-        needed = list(dict.fromkeys([*names, *(column for column, _, _ in comparisons)])) or [META_COLUMNS[0]]
-        check_columns(needed, reader.schema)
-        for column, operator, value in comparisons:  # refused as comparing rows is, whichever slices are skipped
-            compare(pa.chunked_array([], reader.schema.field(column).type), operator, value)
+        needed = list(dict.fromkeys([*names, *columns_compared(comparisons, reader.schema)])) or [META_COLUMNS[0]]
+        check_columns(names, reader.schema)
         found = view.groups.latest_slices if changed is None else changed.slices
         slices = [s for s in found if logs or s.base_file is not None or s.missing]
         computes = reader.merging.merger is not None

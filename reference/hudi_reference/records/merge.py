@@ -22,6 +22,7 @@ from hudi_reference.files.log.deletes import Ordering, Scalar
 from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.records.merge_tables import COMMIT_TIME, EVENT_TIME, Cell, Decisions, Kind, Order, Result, decisions_of
 from hudi_reference.requirement import implements
+from hudi_reference.schema.fields import column_at, type_at
 
 
 @dataclass(frozen=True)
@@ -82,12 +83,9 @@ def stored_values(rows: pa.Table, field: str) -> pa.ChunkedArray:
 
     Raises UnsupportedSchema for a type whose values have no order.
     """
-    name, *path = field.split(".")
-    if name not in rows.column_names:
+    column = column_at(rows, field)
+    if column is None:
         return pa.chunked_array([pa.nulls(rows.num_rows)])
-    column = rows.column(name)
-    for step in path:
-        column = pa.chunked_array([chunk.field(step) for chunk in column.chunks], column.type.field(step).type)
     if pt.is_nested(column.type):
         raise UnsupportedSchema(
             f"the ordering field {field} holds values that have no order", rule="MRG-019", expected="one value for a record",
@@ -99,14 +97,9 @@ def stored_values(rows: pa.Table, field: str) -> pa.ChunkedArray:
 
 
 def type_of(schema: pa.Schema, field: str) -> pa.DataType:
-    """The type of an ordering field, where `a.b` is field b of struct a; the null type if there is no such column."""
-    name, *path = field.split(".")
-    if name not in schema.names:
-        return pa.null()
-    kind = schema.field(name).type
-    for step in path:
-        kind = kind.field(step).type
-    return kind
+    """The type of an ordering field; the null type if there is no such column."""
+    kind = type_at(schema, field)
+    return pa.null() if kind is None else kind
 
 
 @implements("MRG-019")

@@ -5,9 +5,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, get_args
 
-import pyarrow as pa
-import pyarrow.types as pt
-
 from hudi_reference.clock import Clock
 from hudi_reference.errors import Misuse, TableExists
 from hudi_reference.layout.merge_config import MODE_ONLY, MergeMode
@@ -25,6 +22,7 @@ from hudi_reference.layout.properties import (
 from hudi_reference.layout.stored_merging import DELETE_FIELD, DELETE_MARKER, with_delete_marker
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, field_names
+from hudi_reference.schema.fields import type_at
 from hudi_reference.storage import MARKERS, LocalStorage, ObjectExists, Storage
 from hudi_reference.timeline.instants.times import format_time
 
@@ -133,22 +131,11 @@ def check_fields(schema: AvroSchema, fields: Sequence[str]) -> None:
     """
     kinds = arrow_schema(schema)
     for field in fields:
-        if not has_field(kinds, field):
+        if type_at(kinds, field) is None:
             raise Misuse(
                 "a key, partition or ordering field is not in the schema", rule="PROP-007",
                 expected=f"one of {', '.join(field_names(schema))}", found=field,
             )  # fmt: skip
-
-
-def has_field(kinds: pa.Schema, field: str) -> bool:
-    """Whether there is a column of this name, or a field of a struct if the name is a path."""
-    name, *path = field.split(".") if field not in kinds.names else (field,)
-    kind = pa.struct(list(kinds))
-    for step in (name, *path):
-        if not pt.is_struct(kind) or kind.get_field_index(step) < 0:
-            return False
-        kind = kind.field(step).type
-    return True
 
 
 def _check_mode(mode: Any) -> None:

@@ -1,7 +1,7 @@
 """Filters of Spark as comparisons of the reference.
 
 A filter is pushed down where both mean the same for every value: on integers, texts, booleans, dates, decimals and timestamps.
-Spark keeps the others: on floating-point numbers, because it treats NaN as the greatest number, and on parts of columns.
+Spark keeps the others: on floating-point numbers, because it treats NaN as the greatest number, and tests for null.
 """
 
 import datetime
@@ -25,6 +25,7 @@ from pyspark.sql.datasource import (
 )
 
 from hudi_reference.query.pruning.predicates import Comparison
+from hudi_reference.schema.fields import type_at
 
 _OPERATORS: dict[type[Filter], str] = {
     EqualTo: "=",
@@ -54,12 +55,8 @@ def divide(filters: Iterable[Filter], schema: pa.Schema) -> Iterator[tuple[Filte
 def _comparison(found: Filter) -> Comparison | None:
     if isinstance(found, Not):
         inner = found.child
-        is_simple = isinstance(inner, EqualTo) and len(inner.attribute) == 1
-        return (inner.attribute[0], "!=", inner.value) if is_simple else None
-    attribute: tuple[str, ...] = getattr(found, "attribute", ())
-    if len(attribute) != 1:
-        return None
-    name, value = attribute[0], getattr(found, "value", None)
+        return (".".join(inner.attribute), "!=", inner.value) if isinstance(inner, EqualTo) else None
+    name, value = ".".join(getattr(found, "attribute", ())), getattr(found, "value", None)
     if isinstance(found, EqualNullSafe) and value is None:
         return None
     if isinstance(found, In):
@@ -71,10 +68,8 @@ def _comparison(found: Filter) -> Comparison | None:
 def _fits(comparison: Comparison, schema: pa.Schema) -> bool:
     """Whether the reference compares the column with each constant as Spark does."""
     name, operator, value = comparison
-    if name not in schema.names:
-        return False
-    kind = schema.field(name).type
-    return all(_is_constant_of(kind, one) for one in (value if operator == "in" else [value]))
+    kind = type_at(schema, name)
+    return kind is not None and all(_is_constant_of(kind, one) for one in (value if operator == "in" else [value]))
 
 
 def _is_constant_of(kind: pa.DataType, value: Any) -> bool:

@@ -103,14 +103,17 @@ NOW = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
         (GreaterThan(("t",), NOW.replace(tzinfo=None)), [], False),
         (GreaterThan(("ms",), NOW), [], False),
         (GreaterThan(("f",), 1.0), [], False),
-        (EqualTo(("s", "a"), 1), [], False),
+        (EqualTo(("s", "a"), 1), [("s.a", "=", 1)], True),
+        (Not(EqualTo(("s", "a"), 1)), [("s.a", "!=", 1)], True),
+        (EqualTo(("s", "b"), 1), [], False),
+        (EqualTo(("id", "a"), 1), [], False),
         (IsNull(("id",)), [], False),
         (Not(In(("n",), (1,))), [], False),
         (EqualTo(("unknown",), 1), [], False),
     ],
 )
 def test_filters_that_mean_the_same_are_pushed(pushed: Any, comparisons: list[Any], whole: bool) -> None:
-    """Floating-point numbers, parts of columns and tests for null stay with Spark."""
+    """Fields of structs are pushed; floating-point numbers and tests for null stay with Spark."""
     assert list(divide([pushed], SCHEMA)) == [(pushed, comparisons, whole)]
 
 

@@ -30,6 +30,7 @@ _FEATURES = frozenset(
         *WRITES,
         "read.cdc",
         "read.by-id",
+        "read.filter.fields",
         "read.digest",
         "write.sql",
         "write.generated-keys",

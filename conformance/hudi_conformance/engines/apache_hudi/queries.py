@@ -68,7 +68,7 @@ def _condition(found: Any, column: str, operator: str, value: Any) -> Any:
     from pyspark.sql import functions as f
     from pyspark.sql.types import BinaryType
 
-    kind = found.schema[column].dataType
+    kind = found.select(column).schema.fields[0].dataType
 
     def literal(one: Any) -> Any:
         return f.unhex(f.lit(one)) if isinstance(kind, BinaryType) else f.lit(one).cast(kind)

@@ -32,6 +32,7 @@ OFFERED = frozenset(
         *WRITES,
         "read.cdc",
         "read.by-id",
+        "read.filter.fields",
         "inspect.table",
         "write.generated-keys",
         "write.global-index",

@@ -7,7 +7,6 @@ only the record index knows its place.
 
 from collections.abc import Iterator, Set
 from functools import partial
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +27,7 @@ from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import Table, View
 from hudi_reference.records.changes import KEY
 from hudi_reference.requirement import implements
+from hudi_reference.schema.fields import type_at
 
 
 @implements("IDX-021", "IDX-022", "IDX-023")
@@ -103,11 +103,7 @@ def check_column(definition: IndexDefinition, schema: pa.Schema, properties: Tab
 
 def column_type(column: str, schema: pa.Schema) -> pa.DataType:
     """The type of a column, or of a field of a struct column by its dotted path. Raises Misuse for an unknown one."""
-    name, *inner = column.split(".")
-    kind: Any = schema.field(name).type if name in schema.names else None
-    for part in inner:
-        is_known = kind is not None and pt.is_struct(kind) and kind.get_field_index(part) >= 0
-        kind = kind.field(part).type if is_known else None
+    kind = type_at(schema, column)
     if kind is None:
         raise Misuse("the table has no such column", rule="IDX-021", expected=", ".join(schema.names), found=column)
     return kind

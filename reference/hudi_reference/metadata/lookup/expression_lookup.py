@@ -18,6 +18,7 @@ from hudi_reference.metadata.partitions import Kind
 from hudi_reference.query.pruning.predicates import Comparison, constants
 from hudi_reference.query.pruning.table_indexes import Filter
 from hudi_reference.requirement import implements
+from hudi_reference.schema.fields import type_at
 
 #: Functions whose results do not depend on the time zone of the writer, which is not stored.
 _WITHOUT_ZONE = frozenset({"identity", "lower", "upper", "trim", "ltrim", "rtrim", "length", "substring"})
@@ -34,7 +35,7 @@ def indexes_for_filter(
         for column, operator, value in query.where if is_known and one.function in _WITHOUT_ZONE else ():
             if column == one.columns[0] and operator in ("=", "in"):
                 with suppress(HudiError):
-                    results = _results(one, query.schema.field(column).type, operator, value)
+                    results = _results(one, type_at(query.schema, column), operator, value)
                     if results is not None:
                         yield one, results.type, (column, "in", results.to_pylist())
 

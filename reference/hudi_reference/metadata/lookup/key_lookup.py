@@ -20,6 +20,7 @@ from hudi_reference.query.pruning.predicates import Comparison, constants
 from hudi_reference.query.pruning.table_indexes import MayHave
 from hudi_reference.records.keys.record_keys import KeyGenerator
 from hudi_reference.requirement import implements
+from hudi_reference.schema.fields import type_at
 
 KEY = "_hoodie_record_key"
 
@@ -31,7 +32,7 @@ def keys_of_filter(where: Iterable[Comparison], properties: TableProperties, sch
     found: set[str] | None = None
     for column, operator, value in where:
         if column in fields and operator in ("=", "in"):
-            texts = _texts(schema.field(column).type, operator, value)
+            texts = _texts(type_at(schema, column), operator, value)
             if texts is not None:
                 found = texts if found is None else found & texts
     return found

@@ -31,6 +31,7 @@ from hudi_reference.query.pruning.predicates import Comparison
 from hudi_reference.query.pruning.table_indexes import Commits, Filter, MayHave
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
+from hudi_reference.schema.fields import type_at
 from hudi_reference.timeline.active import Timeline
 
 ENABLE, SKIPPING = "hoodie.metadata.enable", "hoodie.enable.data.skipping"
@@ -248,7 +249,7 @@ class QueryIndexes:
         """The comparisons of columns that readers return as the files have them, with the types of the columns."""
         for column, operator, value in query.where:
             if column not in _COMPUTED:
-                yield column, query.schema.field(column).type, operator, value
+                yield column, type_at(query.schema, column), operator, value
 
     @implements("IDX-022")
     def _is_available(self, partition: BuiltIn) -> bool:

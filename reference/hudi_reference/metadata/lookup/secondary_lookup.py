@@ -34,6 +34,7 @@ from hudi_reference.query.pruning.predicates import constants
 from hudi_reference.query.pruning.table_indexes import Filter
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import arrow_schema, parse_schema
+from hudi_reference.schema.fields import type_at
 
 _CREATED = "hoodie.table.create.schema"
 
@@ -63,7 +64,7 @@ def _asked_texts(one: IndexDefinition, query: Filter, properties: TablePropertie
     """For each comparison that the index decides, the texts of the values that rows must have."""
     for column, operator, value in query.where:
         if column == one.columns[0] and operator in ("=", "in"):
-            kind = query.schema.field(column).type
+            kind = type_at(query.schema, column)
             values = [value for value in constants(kind, operator, value) if value is not None]  # nothing equals a null
             texts = _texts(one, column, kind, values, properties)
             if texts is not None:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
@@ -28,6 +27,7 @@ from hudi_reference.metadata.records import ColumnStats, ValueType
 from hudi_reference.metadata.statistics.bounds import Bounds, bounds_in_footer, bounds_of, wrapper_of
 from hudi_reference.metadata.value_types import NO_VALUES, value_type_of
 from hudi_reference.requirement import implements
+from hudi_reference.schema.fields import column_at, type_at
 from hudi_reference.storage import Storage
 
 #: The number of nulls in a footer that does not have it.
@@ -104,12 +104,8 @@ def _statistics_of_chunk(name: str, column: str, kind: pa.DataType, chunk: pq.Co
 
 def _type_of(schema: pa.Schema, column: str) -> pa.DataType | None:
     """The type of a column that may be nested in structs; None if the file does not have it, or statistics do not exist."""
-    kind: pa.DataType = pa.struct(list(schema))
-    for part in column.split("."):
-        if not pt.is_struct(kind) or kind.get_field_index(part) < 0:
-            return None
-        kind = kind.field(part).type
-    return kind if has_statistics(kind) else None
+    kind = type_at(schema, column)
+    return kind if kind is not None and has_statistics(kind) else None
 
 
 def has_statistics(kind: pa.DataType) -> bool:
@@ -141,12 +137,8 @@ def _statistics_of_blocks(name: str, blocks: Iterable[Block], columns: Sequence[
 
 def _statistics_of_rows(name: str, rows: pa.Table, columns: Sequence[str]) -> Iterator[ColumnStats]:
     for column in columns:
-        if _type_of(rows.schema, column) is not None:
-            top, *path = column.split(".")
-            values = rows.column(top)
-            for part in path:
-                chunks = [pc.struct_field(chunk, part) for chunk in values.chunks]
-                values = pa.chunked_array(chunks, values.type.field(part).type)
+        values = column_at(rows, column)
+        if values is not None and has_statistics(values.type):
             kind = value_type_of(values.type)
             yield _make_statistics(name, column, bounds_of(values), len(values), values.null_count, (0, 0), kind)
 

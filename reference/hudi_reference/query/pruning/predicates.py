@@ -9,8 +9,10 @@ import pyarrow.compute as pc
 
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import META_COLUMNS
+from hudi_reference.schema.fields import column_at, path_of, type_at
 
-#: A comparison of a column with a constant; the constant of `in` is a list.
+#: A comparison of a column, or of a field of a struct as `place.city`, with a constant; the constant of `in` is a list.
 Comparison = tuple[str, str, Any]
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -25,9 +27,30 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 def matching_rows(rows: pa.Table, where: Iterable[Comparison]) -> pa.Table:
     """The rows for which all comparisons hold."""
-    for column, operator, value in where:
-        rows = rows.filter(compare(rows.column(column), operator, value))
+    for name, operator, value in where:
+        column = column_at(rows, name)
+        if column is None:
+            raise no_such_column(name, rows.schema)
+        rows = rows.filter(compare(column, operator, value))
     return rows
+
+
+def columns_compared(where: Iterable[Comparison], schema: pa.Schema) -> list[str]:
+    """The columns of a table that comparisons need. Raises InvalidQuery as comparing rows does."""
+    found = []
+    for name, operator, value in where:
+        kind = type_at(schema, name)
+        if kind is None:
+            raise no_such_column(name, schema)
+        compare(pa.chunked_array([], kind), operator, value)
+        found.append(path_of(schema, name)[0])
+    return found
+
+
+def no_such_column(name: str, schema: pa.Schema) -> InvalidQuery:
+    """The error for a column that the table lacks."""
+    known = [one for one in schema.names if one not in META_COLUMNS]
+    return InvalidQuery("no such column", rule="TYP-007", expected=f"one of {', '.join(known)}", found=name)
 
 
 @implements("MRG-015")

@@ -7,7 +7,6 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.types as pt
 
 from hudi_reference.errors import InvalidRows, UnsupportedKeyGenerator
 from hudi_reference.java_text import texts_of
@@ -16,6 +15,7 @@ from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.layout.property_table import KEY_GENERATORS
 from hudi_reference.records.keys.timestamp_keygen import OLD_PREFIX, PREFIX, TimestampPaths
 from hudi_reference.requirement import implements
+from hudi_reference.schema.fields import column_at
 
 #: Types of key generators whose keys and paths follow from the fields of a row; each also exists with the suffix `_AVRO`.
 GENERATORS = ("SIMPLE", "COMPLEX", "NON_PARTITION", "TIMESTAMP", "CUSTOM", "GLOBAL_DELETE")
@@ -209,14 +209,7 @@ def _rows(table: pa.Table, fields: Sequence[str]) -> list[tuple[object, ...]]:
 
 def _column(rows: pa.Table, field: str, what: str, rule: str) -> pa.Array:
     """A column in one chunk; `a.b` is field b of struct a. Raises InvalidRows."""
-    name, *path = field.split(".") if field not in rows.column_names else (field,)
-    column = rows.column(name) if name in rows.column_names else None
-    for step in path:
-        if column is None or not pt.is_struct(column.type) or column.type.get_field_index(step) < 0:
-            column = None
-            break
-        # ER-146: a key or ordering field may be inside of a struct.
-        column = pc.struct_field(column, step)
+    column = column_at(rows, field)  # ER-146: a key or ordering field may be inside of a struct.
     if column is None:
         raise InvalidRows(
             f"the {what} column {field} is missing", rule=rule, expected=field, found=", ".join(rows.column_names)

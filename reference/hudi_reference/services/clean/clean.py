@@ -23,6 +23,7 @@ from hudi_reference.services.planning.clean_plan import (
     deletable_slices,
     earliest_to_retain,
     planned_files,
+    retained_time,
 )
 from hudi_reference.services.planning.index_plan import files_to_index
 from hudi_reference.services.planning.plan_execution import (
@@ -169,12 +170,11 @@ class CleanExecution(PlanExecution):
 
 @implements("TL-013", "TL-014", "CLN-008")
 def _record(requested: str, plan: Plan, files: tuple[str, ...], milliseconds: int) -> dict[str, Any]:
-    earliest = plan["earliestInstantToRetain"]
     return {
         "startCleanTime": requested,
         "timeTakenInMillis": milliseconds,
         "totalFilesDeleted": len(files),
-        "earliestCommitToRetain": "" if earliest is None else earliest["timestamp"],
+        "earliestCommitToRetain": retained_time(plan) or "",
         "lastCompletedCommitTimestamp": plan.get("lastCompletedCommitTimestamp") or "",
         "partitionMetadata": {
             partition: {

@@ -21,9 +21,9 @@ from hudi_reference.query.file_groups import FileGroup, FileGroups, FileSlice
 from hudi_reference.query.file_system_view import load_file_groups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.planning.clean_plan import planned_files
+from hudi_reference.services.planning.clean_plan import planned_files, retained_time
 from hudi_reference.services.planning.index_plan import files_to_index
-from hudi_reference.services.planning.plan_execution import Plan, by_partition
+from hudi_reference.services.planning.plan_execution import Plan, by_partition, fields_of_plan
 from hudi_reference.services.planning.unsafe_plan import unsafe_plan
 from hudi_reference.services.rollback.savepoint import savepointed_files
 
@@ -47,16 +47,19 @@ def check_plan(table: Table, requested: str, plan: Plan) -> None:
         plan: its plan, a HoodieCleanerPlan.
 
     Raises:
+        MalformedMetadata: the plan lacks a field.
         UnsafePlan: a file must stay; the error names the plan and the file.
         PathOutsideTable: a file lies outside the table.
     """
-    planned, timeline = planned_files(plan), table.timeline
+    with fields_of_plan("clean", requested):
+        planned, retained, _ = planned_files(plan), retained_time(plan), plan["policy"]
+    timeline = table.timeline
     groups = load_file_groups(table.storage, table.properties, timeline)
     must_stay: dict[str, tuple[str, str]] = {}
     must_stay |= dict.fromkeys(files_to_index(table, timeline), ("SVC-012", "a pending index plan reads it"))
     must_stay |= dict.fromkeys(savepointed_files(table, timeline), ("TL-021", "a savepoint protects it"))
     bases = {}
-    for needed in _slices_needed(groups, (plan.get("earliestInstantToRetain") or {}).get("timestamp")):
+    for needed in _slices_needed(groups, retained):
         because = (needed.rule, needed.reason)
         must_stay |= dict.fromkeys(needed.file_slice.paths, because)
         bases[(*needed.file_slice.group, needed.file_slice.base_file_instant)] = because

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.requirement import implements
+from hudi_reference.schema.fields import column_at
 
 #: One number a row.
 Numbers = NDArray[np.uint64]
@@ -54,14 +55,10 @@ def check_layout(name: str) -> str:
 
 def column_of(rows: pa.Table, name: str) -> pa.ChunkedArray:
     """A column, or a field of a struct. Raises Misuse."""
-    first, *path = name.split(".")
-    try:
-        column = rows.column(first)
-        return pc.struct_field(column, path) if path else column
-    except (KeyError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise Misuse(
-            "the table lacks a sort column", rule="CLU-008", expected=", ".join(rows.column_names), found=name
-        ) from error
+    column = column_at(rows, name)
+    if column is None:
+        raise Misuse("the table lacks a sort column", rule="CLU-008", expected=", ".join(rows.column_names), found=name)
+    return column
 
 
 def ranks(column: pa.ChunkedArray, name: str = "") -> Numbers:

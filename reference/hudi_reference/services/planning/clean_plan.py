@@ -121,6 +121,12 @@ def _old_slices(policy: CleanPolicy, group: FileGroup, earliest: Instant | None)
     return tuple(before[1:])
 
 
+def retained_time(record: Mapping[str, Any]) -> str | None:
+    """The requested time of the first instant that a stored plan retains."""
+    earliest = record["earliestInstantToRetain"]
+    return None if earliest is None else str(earliest["timestamp"])
+
+
 def planned_files(record: Mapping[str, Any]) -> tuple[str, ...]:
     """The paths of the files that a stored plan deletes. Plans before version 2 contain names only."""
     files = [

@@ -32,6 +32,7 @@ from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
 from hudi_reference.metadata.partitions import BuiltIn, Kind
 from hudi_reference.metadata.records import BloomFilter, Statistics
 from hudi_reference.schema.avro import META_COLUMNS
+from hudi_reference.schema.fields import column_at
 
 RULES = ("MDT-010", "MDT-014", "MDT-001", "IDX-004", "IDX-005", "IDX-006", "IDX-035")
 #: The ends of names of base files.
@@ -318,16 +319,9 @@ def _has_statistics(schema: pa.Schema, name: str) -> bool:
 
 
 def column_of(rows: pa.Table, name: str) -> pa.ChunkedArray | None:
-    """A column, or by a dotted path a field inside a struct column; None if the rows have none of that name."""
-    top, *path = [name] if name in rows.column_names else name.split(".")
-    if top not in rows.column_names:
-        return None
-    values = rows.column(top)
-    for part in path:
-        if not pt.is_struct(values.type) or values.type.get_field_index(part) < 0:
-            return None
-        values = pa.chunked_array([pc.struct_field(chunk, part) for chunk in values.chunks], values.type.field(part).type)
-    return None if pt.is_nested(values.type) else values
+    """A column of single values, or such a field of a struct column; None if the rows have none of that name."""
+    values = column_at(rows, name)
+    return None if values is None or pt.is_nested(values.type) else values
 
 
 def _least(findings: Iterator[list[Finding]]) -> list[Finding]:
