@@ -143,7 +143,7 @@ def _decode_parquet(block: Block, columns: Sequence[str] | None) -> pa.Table:
         chosen = None if columns is None else [name for name in columns if file.schema_arrow.get_field_index(name) >= 0]
         rows = file.read(columns=chosen, use_threads=False)
         rows.validate(full=True)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _malformed(block, "BLK-028", str(error)) from error
     if (found := rows_of_row_groups(file.metadata)) != file.metadata.num_rows:
         raise _malformed(block, "BLK-028", f"{found} rows in the row groups of a file of {file.metadata.num_rows} rows")

@@ -250,7 +250,8 @@ def test_parquet_content_is_a_whole_parquet_file() -> None:
     out = io.BytesIO()
     pq.write_table(pa.table({"k": ["a"], "n": pa.array([7], pa.int32())}), out)
     assert decode_rows(block_with(BlockType.PARQUET_DATA, out.getvalue())).to_pylist() == [{"k": "a", "n": 7}]
-    for content in (out.getvalue()[:-1], b"", b"PAR1PAR1", parquet_of_missing_rows()):
+    garbled = parquet_of_missing_rows().replace(b"id", b"\x8fd")
+    for content in (out.getvalue()[:-1], b"", b"PAR1PAR1", parquet_of_missing_rows(), garbled):
         with pytest.raises(MalformedLogBlock) as raised:
             decode_rows(block_with(BlockType.PARQUET_DATA, content))
         assert raised.value.rule == "BLK-028"
