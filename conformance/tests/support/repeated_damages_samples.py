@@ -122,4 +122,6 @@ REPEATED_DAMAGES = (
     Damage("a second partition metadata file", "layout.partition-metadata", "LAY-003", t.copy_on_write, _second_metafile),
     Damage("a second partition metadata file of junk", "layout.partition-metadata", "LAY-003", t.copy_on_write,
            lambda s: s.put("north/.hoodie_partition_metadata.parquet", b"junk")),
+    Damage("a second partition metadata file with a damaged footer", "layout.partition-metadata", "LAY-003", t.copy_on_write,
+           lambda s: s.put("north/.hoodie_partition_metadata.parquet", b"PAR1\xff\xff\xff\xff\x04\0\0\0PAR1")),
 )  # fmt: skip

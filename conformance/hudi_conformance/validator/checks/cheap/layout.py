@@ -3,12 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from hudi_conformance.validator.checks.finding import Check, Finding, Tally, finding_of
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
+from hudi_reference.files.base.parquet import parquet_footer
 from hudi_reference.layout.java_properties import load
 from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.names import BASE_EXTENSIONS, PARTITION_METAFILE, join_path, split_path
@@ -183,10 +181,10 @@ def _entries_of_metafile(table: StoredTable, path: str) -> Mapping[str, str] | N
             return load(table.storage.get(path), path)
         if not path.endswith(".parquet"):
             return None
-        with table.storage.open(path) as source:
-            found = pq.read_metadata(source).metadata or {}
+        with parquet_footer(table.storage, path) as footer:
+            found = footer.metadata or {}
         return {key.decode(errors="replace"): value.decode(errors="replace") for key, value in found.items()}
-    except (HudiError, FileNotFoundError, pa.ArrowInvalid):
+    except (HudiError, FileNotFoundError):
         return {}
 
 
