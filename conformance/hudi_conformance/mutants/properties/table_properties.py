@@ -35,6 +35,41 @@ def months_and_minutes_confused(patch: Patch) -> None:
 
 
 @mutant(breaks="PROP-016")
+def days_of_years_from_zero(patch: Patch) -> None:
+    """Counts the days of a year from 0."""
+    letter = joda_format.LETTERS["D"]
+    patch.item(joda_format.LETTERS, "D", replace(letter, text=lambda moment, n: str(moment.timetuple().tm_yday - 1).zfill(n)))
+
+
+@mutant(breaks="PROP-016")
+def days_of_weeks_from_zero(patch: Patch) -> None:
+    """Counts the days of a week from 0."""
+    letter = joda_format.LETTERS["e"]
+    patch.item(joda_format.LETTERS, "e", replace(letter, text=lambda moment, n: str(moment.weekday()).zfill(n)))
+
+
+@mutant(breaks="PROP-016")
+def noon_in_the_morning(patch: Patch) -> None:
+    """Formats the hour after noon as one of the morning."""
+    letter = joda_format.LETTERS["a"]
+    patch.item(joda_format.LETTERS, "a", replace(letter, text=lambda moment, _: "AM" if moment.hour <= 12 else "PM"))
+
+
+@mutant(breaks="PROP-016")
+def last_digits_of_milliseconds(patch: Patch) -> None:
+    """Formats the last digits of the milliseconds where a pattern has room for the first ones."""
+    letter = joda_format.LETTERS["S"]
+    last = replace(letter, text=lambda moment, n: f"{moment.microsecond // 1000:03}".rjust(n, "0")[-n:])
+    patch.item(joda_format.LETTERS, "S", last)
+
+
+@mutant(breaks="PROP-016")
+def microseconds_as_milliseconds(patch: Patch) -> None:
+    """Takes numbers of microseconds for milliseconds."""
+    patch.item(timestamp_keygen.TYPES, "EPOCHMICROSECONDS", "MILLISECONDS")
+
+
+@mutant(breaks="PROP-016")
 def unknown_unit_of_time_is_seconds(patch: Patch) -> None:
     """Takes numbers in an unknown unit of time for seconds."""
     reading = vars(timestamp_keygen.TimestampPaths)["from_settings"].__func__

@@ -208,6 +208,9 @@ def test_a_migration_of_files_with_other_times(engine: Client, new_uri: Callable
 PROPERTIES, PACKAGE = ".hoodie/hoodie.properties", "org.apache.hudi."
 GENERATOR, TYPE = "hoodie.table.keygenerator.class", "hoodie.table.keygenerator.type"
 CLASS, MODE = "hoodie.compaction.payload.class", "hoodie.record.merge.mode"
+STRATEGY, FORMER = "hoodie.record.merge.strategy.id", "hoodie.compaction.record.merger.strategy"
+INITIAL = "hoodie.table.initial.version"
+MERGER, EVENT_TIME = "0f2c1d1c-5a7b-4f0e-9a53-1b3c5d7e9f01", "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 #: Entries of a table of version 6, and those that it has after a migration; None if it has none.
 MIGRATED: dict[str, tuple[dict[str, str | None], dict[str, str | None]]] = {
     "simple keys": ({GENERATOR: f"{PACKAGE}keygen.SimpleKeyGenerator"}, {TYPE: "SIMPLE"}),
@@ -215,6 +218,14 @@ MIGRATED: dict[str, tuple[dict[str, str | None], dict[str, str | None]]] = {
     "keys of a class of a user": ({GENERATOR: "com.example.Keys"}, {TYPE: "USER_PROVIDED", GENERATOR: "com.example.Keys"}),
     "no generator": ({GENERATOR: None}, {TYPE: None, GENERATOR: None}),
     "a payload class of a user": ({CLASS: "com.example.Payload"}, {MODE: "CUSTOM", CLASS: "com.example.Payload"}),
+    "an earlier first version": ({INITIAL: "5"}, {INITIAL: "5"}),
+    "no first version": ({INITIAL: None}, {INITIAL: "6"}),
+    "a strategy of a user": (
+        {CLASS: "com.example.Payload", STRATEGY: MERGER}, {MODE: "CUSTOM", CLASS: "com.example.Payload", STRATEGY: MERGER},
+    ),
+    "a strategy under its former name": (
+        {FORMER: EVENT_TIME}, {MODE: "EVENT_TIME_ORDERING", STRATEGY: EVENT_TIME, FORMER: None},
+    ),
     "the latest row": (
         {CLASS: f"{PACKAGE}common.model.OverwriteWithLatestAvroPayload"}, {MODE: "COMMIT_TIME_ORDERING"},
     ),
@@ -232,7 +243,7 @@ def test_a_migration_converts_properties(engine: Client, new_uri: Callable[[], s
     uri, (given, expected) = new_uri(), MIGRATED[name]
     shutil.copytree(golden_table("v6.cow"), table_folder(uri))
     file = table_folder(uri) / PROPERTIES
-    replaced = (TYPE, MODE, "hoodie.record.merge.strategy.id", "hoodie.table.checksum", *given)
+    replaced = (TYPE, MODE, STRATEGY, "hoodie.table.checksum", *given)
     kept = [line for line in file.read_text().splitlines() if line.partition("=")[0] not in replaced]
     file.write_text("\n".join([*kept, *(f"{key}={value}" for key, value in given.items() if value is not None)]) + "\n")
     migrate(uri)

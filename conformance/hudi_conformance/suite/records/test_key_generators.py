@@ -1,6 +1,7 @@
 """Keys and partition paths of tables that engines write, by the table's key generator, and rows that are refused."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -47,6 +48,14 @@ def keys_and_partitions(engine: Client, uri: str) -> set[tuple[Any, ...]]:
     """Return key, path and name of each row."""
     found = engine.read(uri, Query(columns=(*META, "name")))
     return {tuple(one.values()) for one in canonical_rows(found, {**dict.fromkeys(META, "string"), "name": "string"})}
+
+
+def name_generator(uri: str, generator: Mapping[str, str]) -> None:
+    """Replace the properties of a table that name its key generator by these, given without their prefix."""
+    prefix, file = "hoodie.table.keygenerator.", table_folder(uri) / ".hoodie" / "hoodie.properties"
+    lines = [line for line in file.read_text("latin-1").splitlines() if not line.startswith(prefix)]
+    file.write_text("\n".join([*lines, *(f"{prefix}{name}={value}" for name, value in generator.items()), ""]), "latin-1")
+    (file.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
 
 
 WRITES = ("create", "write.upsert", "read.snapshot", "read.projection", "read.meta-columns", "merge.commit-time")
@@ -102,6 +111,39 @@ TIMES: Mapping[str, tuple[dict[str, str], int | str, str]] = {
         {**TEXT, "input.dateformat": "yyyy-MM-dd HHZ", "output.dateformat": "yyyy-MM-dd HH", "input.timezone": "GMT+05:00"},
         "2026-07-03 01+0200",
         "2026-07-03 04",
+    ),
+    "an offset with a colon": (
+        {**TEXT, "input.dateformat": "yyyy-MM-dd HHZ", "output.dateformat": "yyyy-MM-dd HH", "output.timezone": "UTC"},
+        "2026-07-03 01+02:00",
+        "2026-07-02 23",
+    ),
+    "a zone of texts": (
+        {**TEXT, "input.dateformat": "yyyy-MM-dd HH", "output.dateformat": "yyyy-MM-dd HH", "input.timezone": "GMT+05:00",
+         "output.timezone": "UTC"},
+        "2026-07-03 01",
+        "2026-07-02 20",
+    ),
+    "a zone with another prefix": (
+        {"timestamp.type": "UNIX_TIMESTAMP", "output.dateformat": "HH", "timezone": "UTC+02:00"}, 0, "00",
+    ),
+    "long names": (
+        {"timestamp.type": "UNIX_TIMESTAMP", "output.dateformat": "EEEE-MMMM"}, AT, "Sunday-September",
+    ),
+    "numbers of days": ({"timestamp.type": "UNIX_TIMESTAMP", "output.dateformat": "DDD-e"}, AT, "257-7"),
+    "midday": ({"timestamp.type": "UNIX_TIMESTAMP", "output.dateformat": "kk-KK-hh-a"}, 43_200, "12-00-12-PM"),
+    "a quote": ({"timestamp.type": "UNIX_TIMESTAMP", "output.dateformat": "yyyy''MM'at'"}, AT, "2020'09at"),
+    "a part of the milliseconds": ({"timestamp.type": "EPOCHMILLISECONDS", "output.dateformat": "ss.S"}, 7, "00.0"),
+    "microseconds": ({"timestamp.type": "EPOCHMICROSECONDS", "output.dateformat": "ss.SSS"}, 1_500_000, "01.500"),
+    "a scalar without unit": ({"timestamp.type": "SCALAR", "output.dateformat": "mm-ss"}, 61, "01-01"),
+    "a short fraction": ({**TEXT, "input.dateformat": "HH:mm:ss.SSS", "output.dateformat": "SSS"}, "01:02:03.25", "250"),
+    "names in another case": ({**TEXT, "input.dateformat": "MMM dd yyyy hh a", "output.dateformat": "MM-HH"},
+                              "JUL 03 2026 12 pm", "07-12"),
+    "a date without year": ({**TEXT, "input.dateformat": "MM-dd", "output.dateformat": "yyyy-MM-dd"}, "02-29", "2000-02-29"),
+    "another delimiter": (
+        {**TEXT, "input.dateformat": "yyyy-MM-dd;MM/yyyy", "input.dateformat.list.delimiter.regex": ";",
+         "output.dateformat": "yyyy-MM"},
+        "07/2026",
+        "2026-07",
     ),
 }  # fmt: skip
 
@@ -172,12 +214,33 @@ def test_a_table_that_names_no_generator(
     uri = new_uri()
     create_table(engine, uri, "COPY_ON_WRITE", record_key=key, partition=partition)
     engine.write(uri, "upsert", as_arrow(make_row("a", 7)))
-    file = table_folder(uri) / ".hoodie" / "hoodie.properties"
-    lines = [line for line in file.read_text("latin-1").splitlines() if not line.startswith("hoodie.table.keygenerator.")]
-    file.write_text("\n".join([*lines, ""]), "latin-1")
-    (file.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
+    name_generator(uri, {})
     engine.write(uri, "upsert", as_arrow(make_row("a", 7, name="new")))
     assert keys_and_partitions(engine, uri) == {(*stored, "new")}
+
+
+@pytest.mark.requirements("PROP-016", "META-007")
+@pytest.mark.needs(*WRITES, "partition.plain", "copy-on-write", "key.complex")
+@pytest.mark.parametrize(
+    ("generator", "key"),
+    [
+        ({"type": "SIMPLE_AVRO"}, "a"),
+        ({"type": "COMPLEX_AVRO"}, "id:a"),
+        ({"class": "org.apache.hudi.keygen.ComplexAvroKeyGenerator"}, "id:a"),
+    ],
+    ids=["simple", "complex", "complex by its class"],
+)
+@pytest.mark.versions(8)
+def test_names_of_a_generator(engine: Client, new_uri: Callable[[], str], generator: Mapping[str, str], key: str) -> None:
+    """PROP-016: each type of key generator also exists with the suffix _AVRO and the same keys. Tables of older
+    releases name the class of the generator instead.
+    """
+    uri, options = new_uri(), {"hoodie.write.complex.keygen.new.encoding": "false"}
+    create_table(engine, uri, "COPY_ON_WRITE", record_key=("id",), partition=("q",))
+    name_generator(uri, generator)
+    for name in ("old", "new"):
+        engine.write(uri, "upsert", as_arrow(make_row("a", 7, name=name)), options=options)
+    assert keys_and_partitions(engine, uri) == {(key, "x", "new")}
 
 
 @BOTH_TYPES
@@ -234,6 +297,26 @@ def test_a_field_of_a_struct_is_the_key(engine: Client, new_uri: Callable[[], st
     for key, name in (("a", "old"), ("b", "old"), ("a", "new")):
         engine.write(uri, "upsert", pa.table({"place": [{"id": key}], "name": [name]}))
     assert keys_and_partitions(engine, uri) == {("a", "", "new"), ("b", "", "old")}
+
+
+@pytest.mark.requirements("LAY-011", "LAY-005")
+@pytest.mark.needs(*WRITES, "partition.plain", "copy-on-write")
+@pytest.mark.parametrize("value", [".hoodie", ".hoodie/timeline", ".."])
+def test_a_partition_value_that_names_no_folder(engine: Client, new_uri: Callable[[], str], value: str) -> None:
+    """LAY-011: a row whose partition would be the folder of the metadata, or lie outside of the table, is refused, or it is
+    found again. Files are stored in the table only, and the folder of the metadata has no base file.
+    """
+    uri, expected = new_uri(), {"a"}
+    create_table(engine, uri, "COPY_ON_WRITE", record_key=("id",), partition=("q",))
+    engine.write(uri, "upsert", as_arrow(make_row("a", 1)))
+    folder = table_folder(uri)
+    beside = set(folder.parent.iterdir())
+    with suppress(EngineError, Refused):
+        engine.write(uri, "upsert", as_arrow(make_row("b", 1, value)))
+        expected.add("b")
+    assert {key for key, _, _ in keys_and_partitions(engine, uri)} == expected
+    assert set(folder.parent.iterdir()) == beside
+    assert {path.suffix for path in (folder / ".hoodie").rglob("*.parquet")} == set()
 
 
 @BOTH_TYPES

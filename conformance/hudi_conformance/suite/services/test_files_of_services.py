@@ -16,7 +16,13 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Service
 from hudi_conformance.suite.support.programs.write_programs import Step, row
 from hudi_conformance.suite.support.tables.clustered_tables import ClusteredTable, NewUri, Type
-from hudi_conformance.suite.support.tables.tables_under_services import deleted_files, keep_commits, read_instant_file
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    create_updated_table,
+    deleted_files,
+    keep_commits,
+    keep_versions,
+    read_instant_file,
+)
 from hudi_conformance.suite.support.tables.tables_with_logs import DUE
 from hudi_conformance.suite.support.tables.written_tables import files_below, table_folder
 
@@ -177,6 +183,32 @@ def test_a_clean_stores_its_states_and_removes_what_it_names(engine: Client, new
     assert {name.rpartition("/")[2] for name in served.removed} == deleted_files(served.completion()) != set()
     check_kept_files(served)
     served.table.check_rows("after the clean")
+
+
+@CLEANS
+@pytest.mark.needs("service.savepoint")
+@pytest.mark.parametrize("policy", ["KEEP_LATEST_COMMITS", "KEEP_LATEST_FILE_VERSIONS"])
+@pytest.mark.requirements("TL-014", "TL-041")
+def test_plan_and_record_of_a_clean_describe_it(engine: Client, new_uri: NewUri, policy: str) -> None:
+    """TL-014: the plan of a clean names its policy, the newest commit, the earliest one to retain if the policy has one, and
+    the savepoints that it respects. The completed file names them again, with the number of deleted files.
+    """
+    table = create_updated_table(engine, new_uri(), 5)
+    protected, newest = table.instants[0], table.instants[-1]
+    engine.service(table.uri, "savepoint", instant=protected)
+    options, earliest = (keep_commits(2), table.instants[-2]) if policy == "KEEP_LATEST_COMMITS" else (keep_versions(2), None)
+    instant = engine.service(table.uri, "clean", options=options)
+    assert instant is not None
+    _, plan = read_instant_file(table.uri, instant, "clean.requested")
+    _, record = read_instant_file(table.uri, instant, "clean")
+    assert (plan["policy"], plan["lastCompletedCommitTimestamp"]) == (policy, newest)
+    assert (plan["earliestInstantToRetain"] or {}).get("timestamp") == earliest
+    assert record["startCleanTime"] == instant
+    assert (record["earliestCommitToRetain"], record["lastCompletedCommitTimestamp"]) == (earliest or "", newest)
+    assert {found["policy"] for found in record["partitionMetadata"].values()} == {policy}
+    assert record["totalFilesDeleted"] == len(deleted_files(record)) > 1
+    for named in (plan, record):
+        assert named["extraMetadata"]["savepointed_timestamps"] == protected
 
 
 @ROLLS_BACK

@@ -70,12 +70,13 @@ HISTORIES = {
 
 
 @JOINS
+@pytest.mark.parametrize("first", [1, 40])
 @pytest.mark.requirements("LCP-001", "LCP-005", "MRG-003", "MRG-008")
-def test_a_log_compaction_keeps_the_effect_of_each_history(engine: Client, new_uri: NewUri) -> None:
-    """LCP-005: three versions of a record, rows or deletes of both kinds, in any order, have the same effect on the older row
-    and on a later one when they are merged.
+def test_a_log_compaction_keeps_the_effect_of_each_history(engine: Client, new_uri: NewUri, first: int) -> None:
+    """LCP-005: three versions of a record, rows or deletes of both kinds, in any order, have the same effect on the older row,
+    be it lower or greater, and on a later one when they are merged.
     """
-    table = LoggedTable(engine, new_uri()).write(Step("upsert", tuple(row(key, 1, "first") for key in HISTORIES)))
+    table = LoggedTable(engine, new_uri()).write(Step("upsert", tuple(row(key, first, "first") for key in HISTORIES)))
     for place in range(3):
         versions = {key: history[place] for key, (history, _) in HISTORIES.items()}
         rows = (row(key, ts, f"version {place}", deleted=kind == "delete") for key, (kind, ts) in versions.items()

@@ -4,6 +4,7 @@ been changed.
 
 import io
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import fastavro
@@ -12,18 +13,33 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
+from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
+from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
+from hudi_conformance.suite.support.tables.metadata_tables import FILTERS, LISTED
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
     Json,
     Known,
     create_updated_table,
+    data_file_names,
+    deleted_files,
+    file_names,
     keep_commits,
     planned_deletions,
+    read_instant_file,
     read_snapshot,
 )
-from hudi_conformance.suite.support.tables.written_tables import files_below, table_folder
+from hudi_conformance.suite.support.tables.written_tables import (
+    CAPTURED,
+    INSERT,
+    data_files,
+    files_below,
+    table_folder,
+    write_table,
+)
 from hudi_reference import open_table
 from hudi_reference.services.rollback.restore import schedule_restore
+from hudi_reference.services.rollback.rollback import schedule_rollback
 
 CLEANS = pytest.mark.needs(*WRITES, "service.clean", "copy-on-write")
 
@@ -44,13 +60,13 @@ def add_to_plan(table: Known, instant: str, partition: str, file: Path) -> set[s
         added = {"filePath": file.as_uri().replace("file://", "file:"), "isBootstrapBaseFile": False}
         planned[partition] = [*planned.get(partition, ()), added]
 
-    edit_plan(table, f"{instant}.clean.requested", add)
+    edit_plan(table.uri, f"{instant}.clean.requested", add)
     return before
 
 
-def edit_plan(table: Known, name: str, change: Callable[[Json], None]) -> None:
+def edit_plan(uri: str, name: str, change: Callable[[Json], None]) -> None:
     """Change the plan in that file of the timeline."""
-    path = table_folder(table.uri) / ".hoodie" / "timeline" / name
+    path = table_folder(uri) / ".hoodie" / "timeline" / name
     reader = fastavro.reader(io.BytesIO(path.read_bytes()))
     (plan,) = reader
     assert isinstance(plan, dict) and reader.writer_schema is not None
@@ -97,10 +113,13 @@ def test_a_planned_clean_keeps_the_latest_slice(engine: Client, new_uri: Callabl
 
 @CLEANS
 @pytest.mark.requirements("CLN-003")
-def test_a_planned_clean_keeps_what_its_plan_retains(engine: Client, new_uri: Callable[[], str]) -> None:
-    """CLN-003: a plan names a file that reads from its own earliest retained instant on need. That file stays."""
+@pytest.mark.parametrize("write", [-2, -3], ids=["the earliest retained", "the one before it"])
+def test_a_planned_clean_keeps_what_its_plan_retains(engine: Client, new_uri: Callable[[], str], write: int) -> None:
+    """CLN-003: a plan names a file that reads from its own earliest retained instant on need: that of the instant, or the one
+    before it, to which the changes of the instant are made. That file stays.
+    """
     table = create_updated_table(engine, new_uri(), 5)
-    retained, instant = base_file_of(table, table.instants[-2]), plan_deletions(engine, table, commits=2)
+    retained, instant = base_file_of(table, table.instants[write]), plan_deletions(engine, table, commits=2)
     assert add_to_plan(table, instant, "oslo", retained)
     check_kept(engine, table, instant, retained)
 
@@ -140,6 +159,81 @@ def test_a_planned_clean_deletes_data_files_only(engine: Client, new_uri: Callab
     check_kept(engine, table, instant, other)
 
 
+@CLEANS
+@pytest.mark.requirements("CLN-002")
+@pytest.mark.leaves_damage("it edits the plan")
+def test_a_planned_clean_keeps_files_of_pending_writes(engine: Client, new_uri: Callable[[], str]) -> None:
+    """CLN-002: a plan names a base file that a pending write has stored. That file stays, and the write can complete."""
+    table = create_updated_table(engine, new_uri(), 4)
+    slow = begin_write(table.uri, (row("c", 90, "slow", "rio"),))
+    (stored,) = (table_folder(table.uri) / "rio").glob(f"*_{slow.instant}.parquet")
+    instant = plan_deletions(engine, table)
+    add_to_plan(table, instant, "rio", stored)
+    check_kept(engine, table, instant, stored)
+    slow.complete()
+    assert [found["value"] for found in read_snapshot(engine, table.uri)] == ["update 5", "x", "slow"]
+
+
+@CLEANS
+@pytest.mark.needs("read.cdc")
+@pytest.mark.requirements("CLN-002")
+@pytest.mark.leaves_damage("it edits the plan")
+def test_a_planned_clean_keeps_change_files_of_the_latest_slice(engine: Client, new_uri: Callable[[], str]) -> None:
+    """CLN-002: a plan names the change file of the newest write, whose base file a snapshot reads. That file stays: a query
+    reads the changes of this write from it.
+    """
+    uri = new_uri()
+    engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), properties=CAPTURED))
+    times = [engine.write(uri, "upsert", as_arrow([row("a", number, f"update {number}")])) for number in range(1, 5)]
+    table = Known(uri, times, [read_snapshot(engine, uri)])
+    (changes,) = (path for path in (table_folder(uri) / "oslo").glob(f".*{times[-1]}*.cdc"))
+    instant = plan_deletions(engine, table)
+    assert changes.name not in add_to_plan(table, instant, "oslo", changes)
+    check_kept(engine, table, instant, changes)
+
+
+@CLEANS
+@pytest.mark.needs("service.index", "write.metadata-table")
+@pytest.mark.requirements("SVC-012", "CLN-002")
+@pytest.mark.leaves_damage("it edits the plan")
+def test_a_planned_clean_keeps_what_an_index_plan_reads(engine: Client, new_uri: Callable[[], str]) -> None:
+    """SVC-012: a plan names a base file of the state from which a pending plan builds an index. That file stays."""
+    table = create_updated_table(engine, new_uri(), 2)
+    table.instants.append(engine.write(table.uri, "upsert", as_arrow([row("a", 5, "listed")]), options=LISTED))
+    read = base_file_of(table, table.instants[-1])
+    assert engine.service(table.uri, "index", phase="schedule", options={**LISTED, **FILTERS}) is not None
+    for number in range(2):
+        engine.write(table.uri, "upsert", as_arrow([row("a", 10 + number, "afterwards")]), options=LISTED)
+    table.rows.append(read_snapshot(engine, table.uri))
+    instant = plan_deletions(engine, table)
+    assert read.name not in add_to_plan(table, instant, "oslo", read)
+    check_kept(engine, table, instant, read)
+
+
+@CLEANS
+@pytest.mark.requirements("TL-014", "CLN-001")
+@pytest.mark.leaves_damage("it edits the plan")
+def test_a_plan_of_an_earlier_form_lists_names(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TL-014: plans before version 2 list the names of files by their partition, and no paths. The files are deleted too, and
+    reported.
+    """
+    table = create_updated_table(engine, new_uri(), 4)
+    instant = plan_deletions(engine, table)
+    due = {base_file_of(table, time).name for time in table.instants[:-2]}
+
+    def use_earlier_form(plan: Json) -> None:
+        assert planned_deletions(plan) == due
+        paths = plan["filePathsToBeDeletedPerPartition"]
+        names = {partition: sorted(file_names([info["filePath"] for info in infos])) for partition, infos in paths.items()}
+        plan.update(version=1, filesToBeDeletedPerPartition=names, filePathsToBeDeletedPerPartition=None)
+
+    edit_plan(table.uri, f"{instant}.clean.requested", use_earlier_form)
+    before = data_file_names(table.uri)
+    assert engine.service(table.uri, "clean", phase="execute", instant=instant) == instant
+    assert before - data_file_names(table.uri) == due == deleted_files(read_instant_file(table.uri, instant, "clean")[1])
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
+
+
 Writes = list[Json]
 #: Changes of the writes in the plan of a restore, newest first; the last argument is its target.
 UNSAFE: Mapping[str, Callable[[Writes, str], Writes]] = {
@@ -161,7 +255,7 @@ def test_a_planned_restore_ends_at_its_target(engine: Client, new_uri: Callable[
     table = create_updated_table(engine, new_uri(), 4)
     target = table.instants[1]
     planned = schedule_restore(open_table(table.uri), target)
-    edit_plan(table, f"{planned}.restore.requested",
+    edit_plan(table.uri, f"{planned}.restore.requested",
               lambda plan: plan.update(instantsToRollback=UNSAFE[edit](plan["instantsToRollback"], target)))  # fmt: skip
     before = {path for path in files_below(table_folder(table.uri)) if ".hoodie" not in path.parts}
     expected = table.rows[1]
@@ -171,3 +265,39 @@ def test_a_planned_restore_ends_at_its_target(engine: Client, new_uri: Callable[
         expected = table.rows[-1]
         assert {path for path in files_below(table_folder(table.uri)) if ".hoodie" not in path.parts} == before
     assert read_snapshot(engine, table.uri) == expected
+
+
+@pytest.mark.needs(*WRITES, "service.rollback", "write.metadata-table", "copy-on-write")
+@pytest.mark.requirements("TL-019")
+@pytest.mark.leaves_damage("it edits the plan")
+@pytest.mark.parametrize("other", ["an earlier write", "a later write", "the metadata table"])
+def test_a_planned_rollback_deletes_files_of_its_write(engine: Client, new_uri: Callable[[], str], other: str) -> None:
+    """TL-019: the plan of a rollback names, after the files of its write, a base file of another write, or the log file by
+    which the metadata table lists them. That file stays; if the plan is refused, nothing was deleted.
+    """
+    only_engines_of_this_project(engine, "whether an engine may trust a plan that is stored in the table")
+    uri = new_uri()
+    _, (first,) = write_table(engine, uri, INSERT)
+    newest = engine.write(uri, "upsert", as_arrow([row("a", 2, "newest")]), options=LISTED)
+    planned = schedule_rollback(open_table(uri), newest)
+    later = begin_write(uri, (row("c", 3, "later", "rio"),))
+    pattern = {
+        "an earlier write": f"oslo/*_{first}.parquet",
+        "a later write": f"rio/*_{later.instant}.parquet",
+        "the metadata table": f".hoodie/metadata/files/*_{newest}.log.*",
+    }[other]
+    (kept,) = (path for path in table_folder(uri).glob(pattern) if path.suffix != ".crc")
+
+    def add(plan: Json) -> None:
+        request = plan["RollbackRequests"][0]
+        partition = kept.parent.relative_to(table_folder(uri)).as_posix()
+        added = {**request, "partitionPath": partition, "filesToBeDeleted": [kept.as_uri().replace("file://", "file:")]}
+        plan["RollbackRequests"].append(added)
+
+    edit_plan(uri, f"{planned}.rollback.requested", add)
+    before = data_files(uri)
+    try:
+        engine.service(uri, "rollback", phase="execute", instant=planned)
+    except ContractError:
+        assert data_files(uri) == before, "the engine deleted files of a plan that it refused"
+    assert kept.exists()

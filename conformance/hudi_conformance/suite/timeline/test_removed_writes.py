@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write, send_heartbeat
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import ClusteredTable
 from hudi_conformance.suite.support.tables.tables_under_services import (
@@ -88,6 +88,23 @@ def test_a_writer_completes_the_rollback_of_another(engine: Client, new_uri: New
 
 
 @ROLLBACKS
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.requirements("TL-019", "TL-047")
+def test_a_planned_rollback_beside_an_earlier_writer(engine: Client, new_uri: NewUri) -> None:
+    """TL-019: the rollback of the newest commit is planned while an earlier writer is pending, which then completes. It is
+    based on nothing that the rollback removes: the plan is executed, and only the newest commit is removed.
+    """
+    table = create_updated_table(engine, new_uri(), 1)
+    slow = begin_write(table.uri, (row("c", 90, "slow", "rio"),))
+    send_heartbeat(table.uri, slow.instant)
+    newest = engine.write(table.uri, "upsert", as_arrow([row("b", 50, "newest")]), options=SEVERAL_WRITERS)
+    planned = schedule_rollback(open_table(table.uri), newest)
+    slow.complete()
+    assert engine.service(table.uri, "rollback", phase="execute", instant=planned) == planned
+    assert [found["value"] for found in read_snapshot(engine, table.uri)] == ["update 2", "x", "slow"]
+
+
+@ROLLBACKS
 @pytest.mark.needs("copy-on-write", "read.cdc")
 @pytest.mark.requirements("TL-019", "TL-020")
 @pytest.mark.parametrize("is_completed", [False, True])
@@ -134,6 +151,7 @@ def test_plan_and_record_of_a_restore_name_the_actions(engine: Client, new_uri: 
     for time in removed:
         (found,) = record["hoodieRestoreMetadata"][time]
         assert (found["commitsRollback"], deleted_files(found)) == ([time], files[time])
+    assert record["startRestoreTime"] == instant
 
 
 @RESTORES

@@ -30,9 +30,9 @@ def bucket_of_key(key: str, fields: Sequence[str], buckets: int) -> int:
 
 @implements("LAY-021")
 def values_of_key(key: str, fields: Sequence[str]) -> list[str]:
-    """The values of those index fields that a record key has; the whole key if it has none of them."""
-    parts = {name: value for name, colon, value in (part.partition(":") for part in key.split(",")) if colon}
-    return [parts[field] for field in fields if field in parts] or [key]
+    """The values of those index fields that a record key has, in the order of the key; the whole key if it has none of them."""
+    parts = (part.partition(":") for part in key.split(","))
+    return [value for name, colon, value in parts if colon and name in fields] or [key]
 
 
 @implements("NBC-004")

@@ -133,17 +133,18 @@ def _group_of_letters(letter: str, count: int, following: Sequence[tuple[str | N
 
 
 def _moment(parts: dict[str, str], zone: tzinfo | None) -> datetime | None:
-    """The time with these parts; None if there is no such time."""
+    """The time with these parts; None if there is no such time. The year of a date without year is 2000, as in Joda-Time."""
     month = parts.get("month", "1")
     if not month.isdigit():
         names = [number for number, name in enumerate(_MONTHS, 1) if name.lower().startswith(month.lower()) and len(month) > 2]
         month = str(names[0]) if names else "0"
+    year = parts.get("year") or ("2000" if parts.keys() & {"month", "day"} else "1970")
     hour = int(parts.get("hour", 0))
     if "hour12" in parts:
         hour = int(parts["hour12"]) % 12 + (12 if parts.get("half", "AM").upper() == "PM" else 0)
     try:
         wall = datetime(
-            _full_year(parts.get("year", "1970")), int(month), int(parts.get("day", 1)), hour, int(parts.get("minute", 0)),
+            _full_year(year), int(month), int(parts.get("day", 1)), hour, int(parts.get("minute", 0)),
             int(parts.get("second", 0)), int(parts.get("fraction", "0").ljust(3, "0")[:3]) * 1000,
         )  # fmt: skip
     except ValueError:

@@ -135,8 +135,10 @@ def _truncate(number: Any) -> int:
 def _zone(name: str | None) -> tzinfo | None:
     if not name:
         return None
-    if (offset := re.fullmatch(r"(?:GMT|UTC)([+-])(\d\d?):?(\d\d)?", name)) is not None:
-        sign, hours, minutes = offset.groups(default="0")
+    if (offset := re.fullmatch(r"(GMT|UTC)([+-])(\d\d?):?(\d\d)?", name)) is not None:
+        if offset[1] == "UTC":  # Java knows offsets after GMT only, and takes such a name for UTC
+            return UTC
+        _, sign, hours, minutes = offset.groups(default="0")
         return joda_format.zone_of(f"{sign}{int(hours):02}{int(minutes):02}")
     try:
         return ZoneInfo(name)

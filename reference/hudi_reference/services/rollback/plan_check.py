@@ -74,16 +74,23 @@ def check_restore_plan(table: Table, requested: str, target: str, removed: Itera
     if start is None:
         return
     for found in going if base is not None else ():
-        if (found.completion or found.requested) <= (start.completion or start.requested):
+        if not _is_after(found, start):
             raise _unsafe(table, "restore", requested, "TL-023", f"{found.file_name} is not later than the target {target}")
     for found in commits:
-        is_kept = found.requested not in times and _is_later(found, start) and found.requested > start.requested
+        is_kept = (
+            found.requested not in times and found.requested > start.requested and (base is None or _is_after(found, base))
+        )
         if is_kept and (found.completion or found.requested) < requested and not _is_compaction(table, found):
             raise _unsafe(table, "restore", requested, "TL-023", f"{found.file_name} is later than the target and would stay")
 
 
 def _is_later(found: Instant, than: Instant) -> bool:
     return found.requested > than.requested or (found.completion or "") > (than.completion or than.requested)
+
+
+def _is_after(found: Instant, base: Instant) -> bool:
+    """Whether an action completed after another one had."""
+    return (found.completion or found.requested) > (base.completion or base.requested)
 
 
 def _is_compaction(table: Table, found: Instant) -> bool:

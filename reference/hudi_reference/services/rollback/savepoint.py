@@ -57,20 +57,32 @@ def savepoint(table: Table, instant: str, *, user: str = "", comments: str = "")
 def savepoint_files(table: Table, instant: str) -> tuple[str, ...]:
     """The paths of the files that a savepoint of that commit would protect. Changes nothing. Raises CannotProtect."""
     timeline = table.timeline
-    _check_active(timeline, instant)
+    commit = _check_active(timeline, instant)
     if any(found.requested == instant for found in completed_savepoints(timeline)):
         raise CannotProtect("there is a savepoint of this commit already", rule="TL-021", found=instant)
     groups = load_file_groups(table.storage, table.properties, timeline.until(instant))
     later = [found for found in timeline.commits if found.requested > instant]
     lost = find_missing_file(table.storage, table.properties, later, groups)
-    files = (*(path for found in groups.latest_slices for path in found.paths), *([lost] if lost else ()))
+    # A restore keeps the writes that were requested after the commit and completed before it.
+    restored = load_file_groups(table.storage, table.properties, _completed_with(timeline, commit))
+    slices = (*groups.latest_slices, *restored.latest_slices)
+    files = tuple(dict.fromkeys((*(path for found in slices for path in found.paths), *([lost] if lost else ()))))
     _check_kept(table, timeline, instant, files)
     return files
 
 
-def _check_active(timeline: Timeline, instant: str) -> None:
-    if not any(found.requested == instant for found in timeline.commits):
+def _completed_with(timeline: Timeline, commit: Instant) -> Timeline:
+    """The timeline of the actions that had completed when the commit had."""
+    completion = commit.completion or commit.requested
+    return timeline.completed_before(f"{completion}0")  # later than this time, and earlier than any later one
+
+
+def _check_active(timeline: Timeline, instant: str) -> Instant:
+    """The completed commit of that requested time. Raises CannotProtect."""
+    found = next((found for found in timeline.commits if found.requested == instant), None)
+    if found is None:
         raise CannotProtect("no completed commit on the active timeline", rule="TL-021", found=instant)
+    return found
 
 
 @implements("TL-021", "CLN-003")

@@ -1,0 +1,121 @@
+"""Which states a savepoint protects from cleans, and which states a restore can restore."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write, send_heartbeat
+from hudi_conformance.suite.support.programs.write_programs import as_arrow, row
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    WRITES,
+    create_updated_table,
+    keep_commits,
+    keep_versions,
+    read_as_of,
+    read_instant_file,
+    read_snapshot,
+)
+from hudi_conformance.suite.support.tables.tables_with_logs import DUE
+from hudi_conformance.suite.support.tables.written_tables import data_files, table_folder
+
+NewUri = Callable[[], str]
+SAVEPOINTS = pytest.mark.needs(*WRITES, "service.savepoint", "copy-on-write")
+RESTORES = pytest.mark.needs(*WRITES, "service.savepoint", "service.restore", "copy-on-write")
+
+
+@RESTORES
+@pytest.mark.needs("service.clean")
+@pytest.mark.parametrize("is_cleaned", [False, True])
+@pytest.mark.requirements("TL-023", "TL-021")
+def test_a_restore_keeps_writes_that_completed_before_its_target(engine: Client, new_uri: NewUri, is_cleaned: bool) -> None:
+    """TL-023: a short write begins and completes while the write that is savepointed later is pending. It is not later than the
+    savepoint: the restore keeps its rows, also after cleans, from which the savepoint protects its files.
+    """
+    table = create_updated_table(engine, new_uri(), 1)
+    slow = begin_write(table.uri, (row("c", 90, "slow", "rio"),))
+    send_heartbeat(table.uri, slow.instant)
+    engine.write(table.uri, "upsert", as_arrow([row("b", 50, "short")]), options=SEVERAL_WRITERS)
+    slow.complete()
+    rows = read_snapshot(engine, table.uri)
+    engine.service(table.uri, "savepoint", instant=slow.instant)
+    for number in range(2):
+        engine.write(table.uri, "upsert", as_arrow([row("b", 60 + number, "removed")]))
+    if is_cleaned:
+        engine.service(table.uri, "clean", options=keep_commits(1))
+    engine.service(table.uri, "restore", instant=slow.instant)
+    assert read_snapshot(engine, table.uri) == rows
+    assert [found["value"] for found in rows] == ["update 2", "short", "slow"]
+
+
+@RESTORES
+@pytest.mark.needs("service.clean")
+@pytest.mark.requirements("TL-023", "CLN-003")
+def test_a_restore_to_a_cleaned_state_is_refused(engine: Client, new_uri: NewUri) -> None:
+    """TL-023: a clean has deleted files of a commit without savepoint. A restore to it is refused and removes nothing: it could
+    not bring the rows back.
+    """
+    table = create_updated_table(engine, new_uri(), 4)
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    before = data_files(table.uri)
+    with pytest.raises(ContractError):
+        engine.service(table.uri, "restore", instant=table.instants[1])
+    assert data_files(table.uri) == before
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
+
+
+@pytest.mark.needs(*WRITES, "service.savepoint", "service.clean", "service.compaction", "merge-on-read", "read.as-of")
+@pytest.mark.requirements("TL-021")
+def test_a_savepoint_keeps_a_slice_with_later_logs(engine: Client, new_uri: NewUri) -> None:
+    """TL-021: a slice got more log files after the savepoint, and was compacted. A clean keeps the files that the savepoint
+    protects, whatever it does with the later logs of the slice.
+    """
+    table = create_updated_table(engine, new_uri(), 2, "MERGE_ON_READ")
+    protected, rows = table.instants[1], table.rows[1]
+    engine.service(table.uri, "savepoint", instant=protected)
+    assert engine.service(table.uri, "compaction", options=DUE) is not None
+    engine.write(table.uri, "upsert", as_arrow([row("a", 60, "afterwards")]))
+    engine.service(table.uri, "clean", options=keep_versions(1))
+    assert read_as_of(engine, table.uri, protected) == rows
+    assert [found["value"] for found in read_snapshot(engine, table.uri)] == ["afterwards", "x", "x"]
+
+
+@SAVEPOINTS
+@pytest.mark.needs("service.clean")
+@pytest.mark.requirements("TL-021")
+def test_every_savepoint_keeps_its_files(engine: Client, new_uri: NewUri) -> None:
+    """TL-021: of several savepoints each protects its files. A clean deletes the versions between them."""
+    table = create_updated_table(engine, new_uri(), 5)
+    for number in (0, 2):
+        engine.service(table.uri, "savepoint", instant=table.instants[number])
+    engine.service(table.uri, "clean", options=keep_versions(1))
+    times = {path.rpartition("_")[2].partition(".")[0] for path in data_files(table.uri) if path.startswith("oslo")}
+    assert times == {table.instants[0], table.instants[2], table.instants[-1]}
+
+
+@SAVEPOINTS
+@pytest.mark.requirements("TL-022")
+def test_a_savepoint_names_the_time_at_which_it_was_made(engine: Client, new_uri: NewUri) -> None:
+    """TL-022: the completed file of a savepoint has the time at which it was made, in milliseconds since 1970."""
+    table = create_updated_table(engine, new_uri(), 1)
+    before = time.time()
+    engine.service(table.uri, "savepoint", instant=table.instants[0])
+    _, record = read_instant_file(table.uri, table.instants[0], "savepoint")
+    assert before - 60 < record["savepointedAt"] / 1000 < time.time() + 60
+
+
+@SAVEPOINTS
+@pytest.mark.requirements("TL-021", "TL-029")
+def test_a_savepoint_that_crashed_is_finished(engine: Client, new_uri: NewUri) -> None:
+    """TL-021: a process crashed when it had begun a savepoint. Another one makes a savepoint of the same commit: it is
+    completed, and protects the commit.
+    """
+    table = create_updated_table(engine, new_uri(), 2)
+    protected = table.instants[1]
+    (table_folder(table.uri) / ".hoodie" / "timeline" / f"{protected}.savepoint.inflight").touch()
+    engine.service(table.uri, "savepoint", instant=protected)
+    _, record = read_instant_file(table.uri, protected, "savepoint")
+    assert record["partitionMetadata"].keys() == {"oslo", "rio"}
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
