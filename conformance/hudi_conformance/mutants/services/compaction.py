@@ -8,7 +8,7 @@ from hudi_reference.query import file_groups, log_scanner
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.changes import KEY
-from hudi_reference.services.compaction import log_compaction
+from hudi_reference.services.compaction import compaction, log_compaction
 from hudi_reference.services.compaction.compaction import Compactor
 
 
@@ -53,3 +53,21 @@ def pending_compacted_block_read(patch: Patch) -> None:
         "return self.timeline.completion_of(block.instant) is not None",
         "return HeaderKey.COMPACTED_BLOCK_TIMES in block.header or self.timeline.completion_of(block.instant) is not None",
     )
+
+
+@mutant(breaks="CMP-001")
+def elapsed_time_triggers_no_compaction(patch: Patch) -> None:
+    """Counts delta commits also where the time since the last compaction decides."""
+    patch.set(compaction, "TRIGGERS", {**compaction.TRIGGERS, "TIME_ELAPSED": lambda enough, _: enough})
+
+
+@mutant(breaks="CMP-001")
+def either_trigger_of_compactions_needs_both(patch: Patch) -> None:
+    """Plans a compaction for enough delta commits and enough time where one of them is enough."""
+    patch.set(compaction, "TRIGGERS", {**compaction.TRIGGERS, "NUM_OR_TIME": lambda enough, late: enough and late})
+
+
+@mutant(breaks="CMP-001")
+def one_of_both_triggers_of_compactions_is_enough(patch: Patch) -> None:
+    """Plans a compaction for enough delta commits or enough time where both are needed."""
+    patch.set(compaction, "TRIGGERS", {**compaction.TRIGGERS, "NUM_AND_TIME": lambda enough, late: enough or late})

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
@@ -225,6 +226,36 @@ def test_a_plan_is_executed_once(engine: Client, new_uri: NewUri) -> None:
         table.run("compaction", phase="execute", instant=instant)
     assert (data_file_names(table.uri), instant_files(table.uri)) == (files, instants)
     table.check_rows("executed twice")
+
+
+@COMPACTS
+@pytest.mark.parametrize(
+    ("strategy", "commits", "seconds", "is_due"),
+    [
+        ("NUM_COMMITS", 2, 9000, True),
+        ("TIME_ELAPSED", 9, 1, True),
+        ("TIME_ELAPSED", 2, 9000, False),
+        ("NUM_OR_TIME", 9, 1, True),
+        ("NUM_OR_TIME", 9, 9000, False),
+        ("NUM_AND_TIME", 2, 1, True),
+        ("NUM_AND_TIME", 9, 1, False),
+        ("NUM_AND_TIME", 2, 9000, False),
+    ],
+)
+@pytest.mark.requirements("CMP-001")
+def test_commits_and_time_trigger_compactions(
+    engine: Client, new_uri: NewUri, strategy: str, commits: int, seconds: int, is_due: bool
+) -> None:
+    """CMP-001: the strategy decides whether a compaction is due by the number of delta commits, by the time since the last
+    compaction, or since the first of them without one, or by both.
+    """
+    prefix = "hoodie.compact.inline."
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:3])
+    sleep(1.1)
+    options = {f"{prefix}trigger.strategy": strategy, f"{prefix}max.delta.commits": str(commits),
+               f"{prefix}max.delta.seconds": str(seconds)}  # fmt: skip
+    planned = engine.service(table.uri, "compaction", phase="schedule", options=options)
+    assert (planned is not None) == is_due
 
 
 @COMPACTS
