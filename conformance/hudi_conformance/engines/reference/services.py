@@ -1,7 +1,7 @@
 """The table services of the contract, executed by the reference."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hudi_conformance.contract.errors import EngineError, Refused
 from hudi_conformance.contract.messages import Phase, Service
@@ -74,8 +74,12 @@ def _planned(
 
 
 def _rolling_back(service: Service, **phases: Callable[[Table, str], str | None]) -> Act:
-    """Run a service that rolls back the given instant."""
-    return lambda table, order: phases[order.phase](table, order.of(service))
+    """Run a service that rolls back the given instant, and maintains the indexes that the settings enable."""
+    return lambda table, order: phases[order.phase](_with_settings(table, order), order.of(service))
+
+
+def _with_settings(table: Table, order: Order) -> Table:
+    return replace(table, options={**table.options, **order.options})
 
 
 def _migrate(table: Table, order: Order) -> str | None:

@@ -3,6 +3,7 @@
 Processes that crashed left its own services, and the builds of its indexes, in between; the next process completes them.
 """
 
+import json
 from pathlib import Path
 
 import pytest
@@ -206,6 +207,48 @@ def test_an_index_is_published_after_a_crash(engine: Client, new_uri: NewUri, ty
     assert (table.listed_partitions(), table.listed_partitions(INFLIGHT)) == (usable, ())
     assert {path.name for path in (table.folder / ".hoodie" / "timeline").glob("*.indexing*")} == actions
     table.write(make_update(1)).check("after another write")
+
+
+@pytest.mark.needs(*WRITES, "service.rollback", "read.filter", "read.projection")
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-010", "OCC-021")
+def test_statistics_that_a_rollback_creates_exclude_no_row(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-010: the settings of a rollback create the metadata table with statistics, while the files of the write are there.
+    The rows before the write have other values: filters find them, by the statistics of files and of partitions.
+    """
+    plain = {"hoodie.metadata.enable": "false"}
+    table = IndexedTable(engine, new_uri(), type, plain)
+    table.write(Step("insert", (row("a", 1, "before"), row("b", 2, "other", "rio"))))
+    instant = engine.write(table.uri, "upsert", as_arrow([row("a", 5, "rolled back")]), options=plain)
+    assert engine.service(table.uri, "rollback", instant=instant, options=EVERY_INDEX) is not None
+    for condition in (("ts", "=", 1), ("ts", "<", 2), ("value", "=", "before")):
+        assert values_where(engine, table.uri, condition) == ["a"]
+
+
+#: The definition of an expression index, as Apache Hudi stores it before it builds the index.
+DEFINITION = {
+    "indexName": "expr_index_low", "indexType": "column_stats", "indexFunction": "lower", "sourceFields": ["value"],
+    "indexOptions": {"expr": "lower"},
+}  # fmt: skip
+
+
+@pytest.mark.needs(*WRITES, "read.filter", "read.projection")
+@BOTH_TYPES
+@pytest.mark.requirements("PROP-012", "IDX-035")
+def test_a_definition_of_an_index_that_is_not_built_is_ignored(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """PROP-012: the build of an expression index failed before it stored a file, and its definition stayed. The index is not
+    listed as usable: filters on its column find the rows, as if the table had no index.
+    """
+    table = IndexedTable(engine, new_uri(), type, INDEXED)
+    table.write(*INSERTS, Step("upsert", (row("u", 1, "UPPER"), row("v", 2, "x", "lima"))))
+    path = table.folder / ".hoodie" / ".index_defs" / "index.json"
+    known = json.loads(path.read_text())["indexDefinitions"] if path.exists() else {}
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"indexDefinitions": {**known, DEFINITION["indexName"]: DEFINITION}}))
+    place = {"hoodie.table.index.defs.path": path.relative_to(table.folder).as_posix()}
+    update_properties(LocalStorage(table.folder), InProcessLock(), place, comment="the build of the index failed")
+    for value, keys in {"UPPER": ["u"], "x": ["a", "c", "e", "v"], "upper": []}.items():
+        assert values_where(engine, table.uri, ("value", "=", value)) == keys
 
 
 @pytest.mark.needs("create", "write.insert", "write.delete", "service.rollback", "service.clean", "service.index")
