@@ -162,6 +162,22 @@ def _narrow_footer(storage: Storage) -> None:
     storage.put(path, data[:begin] + data[begin:].replace(greatest, least))
 
 
+def _garbled_bound(storage: Storage) -> None:
+    """The greatest city in the statistics of the footer becomes bytes that are no text."""
+    path = d.base_files(storage)[-1]
+    data = storage.get(path)
+    begin = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    greatest = str(pc.max(pq.read_table(pa.BufferReader(data)).column("city"))).encode()
+    storage.put(path, data[:begin] + data[begin:].replace(greatest, b"\xff" * len(greatest)))
+
+
+def _garbled_path(storage: Storage) -> None:
+    """The path of a column in the row group becomes bytes that are no text; the schemas in the footer still have its name."""
+    path = d.base_files(storage)[-1]
+    schema, columns, entries = storage.get(path).split(b"fare", 2)
+    storage.put(path, b"".join((schema, b"fare", columns, b"f\xffre", entries)))
+
+
 def damage(storage: Storage, edit: Edit) -> None:
     """Damage a table; its writes have the sizes of their damaged log files."""
     edit(storage)
@@ -195,6 +211,8 @@ DAMAGES: dict[str, tuple[Callable[[], Storage], Edit, set[tuple[str, str]]]] = {
         by_keys, _in_changes(lambda records: records[0].update(record_key="k9")), {("TYP-012", WRONG)},
     ),
     "a footer that excludes a value": (d.copy_on_write, _narrow_footer, {("TYP-014", WRONG)}),
+    "a bound in a footer that is no text": (d.copy_on_write, _garbled_bound, {("TYP-014", WRONG)}),
+    "a path in a footer that is no text": (d.copy_on_write, _garbled_path, {("BF-002", WRONG)}),
     "a sequence number of another form": (
         d.copy_on_write, d.in_newest(d.with_value("_hoodie_commit_seqno", 3, "abc")), {("META-005", COSMETIC)},
     ),

@@ -25,6 +25,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, field_names, parse_schema
 from hudi_reference.schema.evolution import conform
 from hudi_reference.schema.field_ids import FieldIdMapping
+from hudi_reference.schema.fields import path_of
 from hudi_reference.storage import Storage
 
 #: The meta columns with the partition and with the name of the file, in log files the id of the file group.
@@ -78,7 +79,7 @@ class SliceReader:
     @implements("LF-043")
     def _merge_slice(self, file_slice: FileSlice, blocks: Sequence[Block], columns: Sequence[str]) -> pa.Table:
         """The rows of the base file with the changes of the blocks; without reading keys if positions replace them."""
-        names = self.merging.columns({*columns, KEY, *self.key_fields}, set(self.schema.names))
+        names = self.merging.columns({*columns, *self.key_columns}, set(self.schema.names))
         needs_keys = not self.by_position or self.key_fields or self.merging.merger is not None
         # Positions probably identify the base row of every change, and nothing else needs the keys.
         if not needs_keys and all(names_base_file(b, file_slice.base_file_instant) and not partial_columns(b) for b in blocks):
@@ -108,19 +109,25 @@ class SliceReader:
 
     def logged_keys(self, blocks: Iterable[Block]) -> pa.ChunkedArray:
         """The record keys of the rows and deletes of blocks; with duplicates."""
-        batches = self._decode_batches(blocks, self._fields({KEY, *self.key_fields}))
+        batches = self._decode_batches(blocks, self._fields(set(self.key_columns)))
         return pa.chunked_array([keys_of(batch) for batch in batches], pa.string())
 
     def current_keys(self, file_slice: FileSlice) -> pa.Array:
         """The record keys of the slice's rows, without those of deleted records."""
-        fields = list(dict.fromkeys([KEY, *self.key_fields]))
+        fields = list(self.key_columns)
         return self.keyed(self.read(file_slice, fields)).column(KEY).combine_chunks()
 
     def base_keys(self, file_slice: FileSlice) -> pa.ChunkedArray:
         """The record keys of the slice's base file, in the order of its rows."""
         if file_slice.missing:
             self._check_present(file_slice, logs=False)
-        return self.keyed(self._base_rows(file_slice, self._fields({KEY, *self.key_fields}))).column(KEY)
+        return self.keyed(self._base_rows(file_slice, self._fields(set(self.key_columns)))).column(KEY)
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The key column, and the columns of the table from which keys are made in a table without meta columns."""
+        tops = (path_of(self.schema, field)[0] for field in self.key_fields)
+        return tuple(dict.fromkeys((KEY, *(top for top in tops if top in self.schema.names))))
 
     def _without_virtual_keys(self, rows: pa.Table) -> pa.Table:
         """The rows as stored: in a table without meta columns the key column is null."""

@@ -11,6 +11,7 @@ from hudi_reference.timeline.contents.actions import read_action, write_action
 from hudi_reference.timeline.contents.avro_container import schema_of
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import ACTIONS, State
+from hudi_reference.timeline.instants.version_6 import LegacyInstant
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures" / "actions"
 REAL = sorted(path for case in FIXTURES.iterdir() if '"apache-hudi"' in (case / "case.json").read_text("utf-8")
@@ -102,6 +103,12 @@ def test_json_of_an_upgrade_is_read_as_a_record() -> None:
     assert (record["operationType"], record["later"], record["compacted"], record["version"]) == ("INSERT", 2, None, 1)
     (stat,) = record["partitionToWriteStats"]["p"]
     assert (stat["fileId"], stat["x"], stat["path"], stat["numInserts"]) == ("f", 1, None, None)
+
+
+def test_json_in_a_file_that_has_no_record_is_refused() -> None:
+    """The inflight file of a compaction is empty in every version; a record in it belongs to another action."""
+    with pytest.raises(MalformedMetadata):
+        read_action(b"{}", "x", LegacyInstant(T, "compaction", State.INFLIGHT))
 
 
 @pytest.mark.parametrize("data", [b"{", b"{} x", b'{"a": NaN', b"{" * 100_000])

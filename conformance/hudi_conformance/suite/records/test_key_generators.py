@@ -8,46 +8,22 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hudi_conformance.cases.rows import canonical_rows
 from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
 from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.keyed_rows import (
+    SCHEMA,
+    WRITES,
+    as_arrow,
+    create_table,
+    keys_and_partitions,
+    make_row,
+)
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 TIME = "hoodie.keygen.timebased."
-META = ("_hoodie_record_key", "_hoodie_partition_path")
-TYPES = {"id": "string", "ts": "long", "p": "long", "q": "string", "name": "string"}
-ARROW = {"string": pa.string(), "long": pa.int64()}
-SCHEMA = {
-    "type": "record",
-    "name": "row",
-    "namespace": "hoodie.keyed",
-    "fields": [{"name": name, "type": ["null", kind], "default": None} for name, kind in TYPES.items()],
-}
 SECONDS = {f"{TIME}timestamp.type": "UNIX_TIMESTAMP", f"{TIME}output.dateformat": "yyyy/MM/dd"}
 AT, NULL = 1_600_000_000, "__HIVE_DEFAULT_PARTITION__"
-
-
-def make_row(key: str, p: int | None, q: str | None = "x", name: str = "old", ts: int = 1) -> dict[str, Any]:
-    """Return a row in the partition that follows from p and q."""
-    return {"id": key, "ts": ts, "p": p, "q": q, "name": name}
-
-
-def as_arrow(*rows: dict[str, Any], columns: tuple[str, ...] = tuple(TYPES)) -> pa.Table:
-    """Return rows with these columns."""
-    return pa.Table.from_pylist(list(rows), schema=pa.schema([(name, ARROW[TYPES[name]]) for name in columns]))
-
-
-def create_table(engine: Client, uri: str, type: Any, *, ordering: tuple[str, ...] = (), **more: Any) -> None:
-    """Create a table of these columns."""
-    mode: Any = "EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING"
-    engine.create(uri, TableSpec("keyed", type, SCHEMA, ordering=ordering, merge_mode=mode, **more))
-
-
-def keys_and_partitions(engine: Client, uri: str) -> set[tuple[Any, ...]]:
-    """Return key, path and name of each row."""
-    found = engine.read(uri, Query(columns=(*META, "name")))
-    return {tuple(one.values()) for one in canonical_rows(found, {**dict.fromkeys(META, "string"), "name": "string"})}
 
 
 def name_generator(uri: str, generator: Mapping[str, str]) -> None:
@@ -56,9 +32,6 @@ def name_generator(uri: str, generator: Mapping[str, str]) -> None:
     lines = [line for line in file.read_text("latin-1").splitlines() if not line.startswith(prefix)]
     file.write_text("\n".join([*lines, *(f"{prefix}{name}={value}" for name, value in generator.items()), ""]), "latin-1")
     (file.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
-
-
-WRITES = ("create", "write.upsert", "read.snapshot", "read.projection", "read.meta-columns", "merge.commit-time")
 
 
 @BOTH_TYPES

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.records.test_key_generators import WRITES, as_arrow, create_table, keys_and_partitions, make_row
+from hudi_conformance.suite.support.keyed_rows import WRITES, as_arrow, create_table, keys_and_partitions, make_row
 from hudi_conformance.suite.support.tables.written_tables import base_files, table_folder
 
 

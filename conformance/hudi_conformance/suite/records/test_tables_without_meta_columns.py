@@ -189,6 +189,26 @@ def test_keys_of_several_fields(engine: Client, new_uri: Callable[[], str], type
 
 
 @BOTH_TYPES
+@pytest.mark.requirements("META-008", "META-007", "PROP-007")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "meta-fields.absent", "types.nested", "partition.none")
+@pytest.mark.needs("merge.commit-time")
+def test_the_key_is_a_field_of_a_struct(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """PROP-007: the key is made from the field inside of a struct of each row, also if the query returns another column."""
+    place = {"type": "record", "name": "place", "fields": [{"name": "id", "type": "string"}]}
+    schema = {
+        "type": "record",
+        "name": "row",
+        "fields": [{"name": "place", "type": place}, {"name": "value", "type": "string"}],
+    }
+    uri, mode = new_uri(), "COMMIT_TIME_ORDERING"
+    engine.create(uri, TableSpec("keys", type, schema, ("place.id",), merge_mode=mode, properties=EMPTY))  # type: ignore[arg-type]
+    for found in ({"a": "old", "b": "b"}, {"a": "new"}):
+        rows = [{"place": {"id": key}, "value": value} for key, value in found.items()]
+        engine.write(uri, "upsert", pa.Table.from_pylist(rows))
+    assert sorted(engine.read(uri, Query(columns=("value",))).column("value").to_pylist()) == ["b", "new"]
+
+
+@BOTH_TYPES
 @pytest.mark.requirements("META-012", "TYP-012")
 @pytest.mark.needs(*NEEDS, "write.delete", "read.cdc", "merge.event-time")
 def test_change_capture_uses_the_key_fields(engine: Client, new_uri: Callable[[], str], type: Any) -> None:

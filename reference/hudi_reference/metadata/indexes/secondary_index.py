@@ -76,7 +76,7 @@ def _keys_of(definition: IndexDefinition, reader: SliceReader, file_slice: FileS
     version = definition.version or V1
     if name not in reader.schema.names:  # a definition may be older than the drop of its column
         return
-    fields = list(dict.fromkeys([KEY, *reader.key_fields, name]))
+    fields = list(dict.fromkeys([*reader.key_columns, name]))
     rows = reader.keyed(reader.read(file_slice, fields))
     texts = secondary_texts(rows.column(name).combine_chunks(), version, inner)
     for record_key, text in zip(rows.column(KEY).to_pylist(), texts.to_pylist(), strict=True):

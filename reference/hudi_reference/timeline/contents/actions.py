@@ -76,6 +76,8 @@ def _read_json(data: bytes, path: str, content: Content) -> Record:
         raise _no_object(path, type(fields).__name__)
     if content is RAW:
         return Record(fields, {"type": "record", "name": "JSON", "fields": []})
+    if not content.records:
+        raise _no_object(path, "a record in a file of an action that has none")
     schema = schema_of(content.records[0])
     return Record(_fill_defaults(fields, schema), schema)
 

@@ -41,16 +41,21 @@ def statistics_hold(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Fi
         group = metadata.row_group(number)
         rows = file.rows.slice(begin, group.num_rows)
         begin += group.num_rows
-        for column in map(group.column, range(group.num_columns)):
-            name = column.path_in_schema
+        for place, column in enumerate(map(group.column, range(group.num_columns))):
+            name = metadata.schema.column(place).path
+            if (stored := _path_of(column)) != name:
+                yield file.finding(
+                    "BF-002", "wrong-answers", "Readers that look for columns by this path do not find the values.",
+                    f"{name} as the path of column {place} in row group {number}", stored,
+                )  # fmt: skip
             # Empty texts of unfilled meta columns are nulls here.
             is_compared = name in rows.column_names and (opened.properties.populates_meta_fields or name not in META_COLUMNS)
-            found = _excluded(column, rows) if is_compared else None
+            found = _excluded(column.statistics, rows.column(name)) if is_compared else None
             tally.looked("TYP-014")
             if found is not None:
                 yield file.finding(
                     "TYP-014", "wrong-answers", "Queries with a filter on the column leave rows out.",
-                    f"statistics of {column.path_in_schema} that contain {found[0]}", found[1],
+                    f"statistics of {name} that contain {found[0]}", found[1],
                 )  # fmt: skip
 
 
@@ -60,22 +65,33 @@ def sizes_of_columns(opened: Opened, path: str) -> dict[str, tuple[int, int]]:
         metadata = pq.read_metadata(source)
     found: dict[str, tuple[int, int]] = {}
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for column in map(group.column, range(group.num_columns)):
-            stored, decoded = found.get(column.path_in_schema, (0, 0))
-            found[column.path_in_schema] = stored + column.total_compressed_size, decoded + column.total_uncompressed_size
+        for place, column in enumerate(map(group.column, range(group.num_columns))):
+            name = metadata.schema.column(place).path
+            stored, decoded = found.get(name, (0, 0))
+            found[name] = stored + column.total_compressed_size, decoded + column.total_uncompressed_size
     return found
 
 
-def _excluded(column: pq.ColumnChunkMetaData, rows: pa.Table) -> tuple[str, str] | None:
+def _path_of(column: pq.ColumnChunkMetaData) -> str:
+    try:
+        return str(column.path_in_schema)
+    except UnicodeDecodeError as error:
+        return f"bytes that are no text: {error.object!r}"[:200]
+
+
+def _excluded(stored: pq.Statistics | None, values: pa.ChunkedArray) -> tuple[str, str] | None:
     """A value that the statistics of a column exclude, and the statistics; None if they hold, or cannot be compared."""
-    stored, values = column.statistics, rows.column(column.path_in_schema)
     if stored is None or not (pt.is_integer(values.type) or pt.is_string(values.type)):
         return None
     if stored.has_null_count and stored.null_count == 0 and values.null_count and stored.has_min_max:
         return "a null", "0 nulls"
-    if not stored.has_min_max or values.null_count == len(values) or not isinstance(stored.min, int | str):
+    if not stored.has_min_max or values.null_count == len(values):
         return None
     least, greatest = pc.min_max(values).as_py().values()
-    if not isinstance(stored.min, type(least)) or (stored.min <= least and greatest <= stored.max):
+    try:
+        low, high = stored.min, stored.max
+    except UnicodeDecodeError as error:
+        return f"{least!r} to {greatest!r}"[:200], f"bytes that are no text: {error.object!r}"[:200]
+    if not isinstance(low, type(least)) or (low <= least and greatest <= high):
         return None
-    return f"{least!r} to {greatest!r}"[:200], f"{stored.min!r} to {stored.max!r}"[:200]
+    return f"{least!r} to {greatest!r}"[:200], f"{low!r} to {high!r}"[:200]
