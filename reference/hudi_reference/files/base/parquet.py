@@ -117,9 +117,9 @@ def _check_rows(path: str, file: pq.ParquetFile, stored: Sequence[str], rows: pa
                 expected=f"{file.metadata.num_rows} rows", found="none",
                 remedy="restore the file from another copy of the table",
             )  # fmt: skip
-        known.check_row(path, *(found.column(name)[0].as_py() for name in OF_FILE))
+        known.check_row(path, *(found.column(name)[0].cast(pa.string()).as_py() for name in OF_FILE))
     if known.pending and COMMIT_TIME in stored:
-        known.check_times(path, pc.unique(file.read([COMMIT_TIME]).column(0)).to_pylist())
+        known.check_times(path, pc.unique(file.read([COMMIT_TIME]).column(0)).cast(pa.string()).to_pylist())
 
 
 def _rows(
