@@ -178,6 +178,13 @@ def _garbled_path(storage: Storage) -> None:
     storage.put(path, b"".join((schema, b"fare", columns, b"f\xffre", entries)))
 
 
+def _other_type_of_chunk(storage: Storage) -> None:
+    """A column chunk of texts declares that it has numbers of 64 bits; the schema still has texts."""
+    path = d.base_files(storage)[-1]
+    # The type, a number of 32 bits, comes before the list of encodings.
+    storage.put(path, storage.get(path).replace(b"\x15\x0c\x19", b"\x15\x04\x19", 1))
+
+
 def damage(storage: Storage, edit: Edit) -> None:
     """Damage a table; its writes have the sizes of their damaged log files."""
     edit(storage)
@@ -213,6 +220,7 @@ DAMAGES: dict[str, tuple[Callable[[], Storage], Edit, set[tuple[str, str]]]] = {
     "a footer that excludes a value": (d.copy_on_write, _narrow_footer, {("TYP-014", WRONG)}),
     "a bound in a footer that is no text": (d.copy_on_write, _garbled_bound, {("TYP-014", WRONG)}),
     "a path in a footer that is no text": (d.copy_on_write, _garbled_path, {("BF-002", WRONG)}),
+    "a chunk of another type than its column": (d.copy_on_write, _other_type_of_chunk, {("BF-002", WRONG)}),
     "a sequence number of another form": (
         d.copy_on_write, d.in_newest(d.with_value("_hoodie_commit_seqno", 3, "abc")), {("META-005", COSMETIC)},
     ),

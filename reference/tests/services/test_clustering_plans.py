@@ -45,6 +45,9 @@ def test_ranges_of_columns_come_from_footers():
     later = day + datetime.timedelta(9)
     assert column_ranges(storage, "f.parquet", asked) == [(2, 9), (3, 7), None, (day, later), ("a", "ä"), (1, 4), None]
     assert column_ranges(storage, "f.orc", asked) == [None] * 7
+    # The chunks of texts declare that they have numbers of 64 bits, on which the library would end the process.
+    storage.put("damaged.parquet", out.getvalue().replace(b"\x15\x0c\x19", b"\x15\x04\x19"))
+    assert column_ranges(storage, "damaged.parquet", ["n", "text"]) == [(2, 9), None]
 
 
 class Known:

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from hudi_reference.files.base.parquet import opened_parquet
+from hudi_reference.parquet_statistics import chunk_statistics
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
@@ -28,8 +29,10 @@ def column_ranges(storage: Storage, path: str, columns: Sequence[str]) -> list[R
 def _range(metadata: pq.FileMetaData, column: str) -> Range:
     """The range over all row groups that have values."""
     places = [n for n in range(metadata.num_columns) if metadata.schema.column(n).path == column]
-    found = [metadata.row_group(n).column(place) for n in range(metadata.num_row_groups) for place in places]
-    known = [chunk.statistics for chunk in found if not (chunk.statistics and chunk.statistics.null_count == chunk.num_values)]
-    if not known or not all(statistics is not None and statistics.has_min_max for statistics in known):
+    chunks = [(n, place) for n in range(metadata.num_row_groups) for place in places]
+    found = [(chunk_statistics(metadata, n, place), metadata.row_group(n).column(place).num_values) for n, place in chunks]
+    known = [statistics for statistics, values in found if not (statistics and statistics.null_count == values)]
+    bounded = [statistics for statistics in known if statistics is not None and statistics.has_min_max]
+    if not known or len(bounded) < len(known):
         return None
-    return min(statistics.min for statistics in known), max(statistics.max for statistics in known)
+    return min(statistics.min for statistics in bounded), max(statistics.max for statistics in bounded)

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from hudi_reference.caching import cached_property
 from hudi_reference.errors import MalformedHistory
 from hudi_reference.limits import INSTANTS
+from hudi_reference.parquet_statistics import chunk_statistics
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.history.manifest import LevelFile, Manifest, load_manifest
@@ -258,7 +259,7 @@ def _latest(metadata: pq.FileMetaData, column: str) -> str | None:
     place = metadata.schema.names.index(column)
     found = []
     for group in range(metadata.num_row_groups):
-        statistics = metadata.row_group(group).column(place).statistics
+        statistics = chunk_statistics(metadata, group, place)
         if statistics is None or not statistics.has_min_max:
             return None
         found.append(str(statistics.max))

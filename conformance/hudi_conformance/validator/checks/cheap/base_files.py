@@ -21,6 +21,7 @@ from hudi_reference.files.base_file import read_footer
 from hudi_reference.files.hfile.reader import open_hfile
 from hudi_reference.files.inspection.block_scan import scan_blocks
 from hudi_reference.layout.properties import PROPERTIES_PATH
+from hudi_reference.parquet_statistics import chunk_statistics
 from hudi_reference.query.plan import schema_of
 from hudi_reference.schema.avro import arrow_schema
 
@@ -103,10 +104,9 @@ def _has_nulls(footer: pq.FileMetaData, name: str) -> bool:
 
 def _statistics(footer: pq.FileMetaData, name: str) -> Iterator[pq.Statistics]:
     """The statistics of a column without inner columns, in each row group that has them."""
-    for group in map(footer.row_group, range(footer.num_row_groups)):
-        for chunk in map(group.column, range(group.num_columns)):
-            if chunk.path_in_schema == name and chunk.statistics is not None:
-                yield chunk.statistics
+    places = [number for number in range(footer.num_columns) if footer.schema.column(number).path == name]
+    for group in range(footer.num_row_groups):
+        yield from (one for place in places if (one := chunk_statistics(footer, group, place)) is not None)
 
 
 def _hfile(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
