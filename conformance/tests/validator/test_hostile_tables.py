@@ -3,6 +3,9 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+from shutil import copytree
 
 import clauses_samples as c
 import deep_damage_samples as d
@@ -10,11 +13,12 @@ import pyarrow as pa
 import pytest
 import validated_tables_samples as t
 
+from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.storage_reads import StorageReads
 from hudi_conformance.validator.all_checks import ALL, CHEAP
 from hudi_conformance.validator.validation import Validation, validate
 from hudi_reference.errors import AccessDenied
-from hudi_reference.storage import Storage
+from hudi_reference.storage import LocalStorage, Storage
 
 
 @dataclass(frozen=True)
@@ -84,3 +88,12 @@ def test_a_file_of_junk_breaks_no_check(make: str, junk: bytes) -> None:
         assert not found.broken, (path, found.broken)
         if junk or not INITIAL_LOG.fullmatch(path):  # metadata does not name the first log file of an index, which has no rows
             assert examined(storage).findings or "requested" in path or "inflight" in path, path
+
+
+@pytest.mark.parametrize(("replaced", "by"), list(permutations(range(6), 2)))
+def test_a_base_file_in_the_place_of_another_breaks_no_check(tmp_path: Path, replaced: int, by: int) -> None:
+    """A file group may seem to have rows that a later write stored; the search for the write that repeated a key ends."""
+    table = copytree(fixtures_root() / "queries" / "changes.keys.cow.by-reference" / "table", tmp_path / "table")
+    files = sorted(table.glob("*.parquet"))
+    files[replaced].write_bytes(files[by].read_bytes())
+    assert examined(LocalStorage(table)).findings

@@ -160,9 +160,14 @@ def were_inserted(opened: Opened, slices: list[FileSlice], key: str) -> bool:
 
 
 def _slice_before(opened: Opened, one: FileSlice, instant: str) -> FileSlice | None:
-    """The base file of a file group before a write, without log files, which may be later; None if it is not there."""
-    slices = opened.groups.groups[one.partition, one.file_id].slices
-    found = next((older for older in slices if older.base_file_instant < instant), None)
+    """The base file of a file group before a write, without log files, which may be later; None if it is not there.
+
+    Without log files it is an earlier one than that of the slice, even if this has rows of a later write.
+    """
+    slices, end = opened.groups.groups[one.partition, one.file_id].slices, instant
+    if not one.log_files:
+        end = min(instant, one.base_file_instant)
+    found = next((older for older in slices if older.base_file_instant < end), None)
     return None if found is None or not found.base_file or found.missing else replace(found, log_files=())
 
 
