@@ -13,8 +13,8 @@ from hudi_reference.clock import Clock
 from hudi_reference.errors import damaged_committed_block
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import hfile_of, open_hfile
-from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
-from hudi_reference.files.log.content import decode_deletes
+from hudi_reference.files.log.block import Block, BlockType, CorruptBlock
+from hudi_reference.files.log.content import block_schema, decode_deletes
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.ids import Ids
 from hudi_reference.layout.names import parse_data_file_name
@@ -127,7 +127,7 @@ class MetadataTable:
         records = MergedRecords()
         if file_slice.base_file is not None:
             hfile = open_hfile(self.storage, path := file_slice.path(file_slice.base_file))
-            records = MergedRecords(decode_entries(hfile, parse_schema(hfile.info["schema"], path), path))
+            records = MergedRecords(decode_entries(hfile, parse_schema(hfile.schema(), path), path))
         for name in file_slice.log_files:
             for block in read_log_file(self.storage, file_slice.path(name)):
                 _apply_block(block, records)
@@ -149,7 +149,7 @@ def _apply_block(block: Block, records: MergedRecords) -> None:
 
 
 def _records_in(block: Block) -> Iterator[MetadataRecord]:
-    schema: AvroSchema = parse_schema(block.header[HeaderKey.SCHEMA], block.path)
+    schema = block_schema(block)
     entries: Iterable[Entry] = hfile_of(block.content, block.path, block.content_offset)
     return decode_entries(entries, schema, block.path)
 

@@ -7,7 +7,10 @@ import pytest
 from reference_samples import TABLE_TYPES, new_table, trip, trips
 
 from hudi_reference import WritableTable, index, open_table
-from hudi_reference.errors import ConcurrentChange, CorruptCommittedBlock, UnsupportedTableFeature
+from hudi_reference.errors import ConcurrentChange, CorruptCommittedBlock, MalformedLogBlock, UnsupportedTableFeature
+from hudi_reference.files.inspection.records import hfile_records
+from hudi_reference.files.log.block import Block, HeaderKey, encode_block
+from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.metadata_settings import INFLIGHT, USABLE
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import read_properties
@@ -244,3 +247,19 @@ def test_a_damaged_block_of_the_metadata_table_is_an_error() -> None:
     metadata.storage.put(f"files/{name}", bytes(data))
     with pytest.raises(CorruptCommittedBlock):
         metadata.records("files", table.timeline)
+
+
+def test_a_block_without_schema_is_an_error() -> None:
+    """LF-018: the records of the metadata table are decoded with the schema in the header of their block."""
+    table = listed_table()
+    metadata = MetadataTable.for_table(table)
+    assert metadata is not None
+    path = "files/" + next(name for name in sorted(metadata.files("files"), reverse=True) if ".log." in name)
+    (block,) = read_log_file(metadata.storage, path)
+    assert isinstance(block, Block)
+    header = {key: text for key, text in block.header.items() if key != HeaderKey.SCHEMA}
+    metadata.storage.put(path, encode_block(block.kind, header, bytes(block.content)))
+    with pytest.raises(MalformedLogBlock, match="cannot be decoded"):
+        metadata.records("files", table.timeline)
+    with pytest.raises(MalformedLogBlock):
+        hfile_records(next(block for block in read_log_file(metadata.storage, path) if isinstance(block, Block)))

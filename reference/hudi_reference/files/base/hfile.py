@@ -34,10 +34,7 @@ def read_hfile_base(
     data = storage.get(path)
     hfile = hfile_of(data, path)
     known.check_size(path, len(data))
-    at = hfile.trailer.file_info_offset
-    if _SCHEMA not in hfile.info:
-        raise hfile.place.malformed("no schema in the file info", at, ", ".join(hfile.info), _SCHEMA)
-    schema = parse_schema(hfile.info[_SCHEMA], path)
+    at, schema = hfile.trailer.file_info_offset, parse_schema(hfile.schema(), path)
     try:
         rows = from_avro(list(decode_records(hfile, schema, hfile.place)), arrow_schema(schema, path))
     except (*DAMAGE, pa.ArrowException) as error:

@@ -131,6 +131,14 @@ class HFile:
     root: Sequence[IndexEntry] = field(repr=False)
     metas: Mapping[str, IndexEntry] = field(repr=False)
 
+    def schema(self) -> bytes:
+        """The text of the Avro schema in the file info. Raises MalformedBaseFile if there is none."""
+        if "schema" not in self.info:
+            raise self.place.malformed(
+                "no schema in the file info", self.trailer.file_info_offset, ", ".join(self.info), "schema"
+            )
+        return self.info["schema"]
+
     def meta(self, name: str) -> bytes | None:
         """The content of a meta block; None if there is none of the name."""
         entry = self.metas.get(name)

@@ -6,8 +6,9 @@ from typing import Any
 
 from hudi_reference.files.hfile.reader import hfile_of
 from hudi_reference.files.hfile.records import decode_records
-from hudi_reference.files.log.block import Block, HeaderKey
-from hudi_reference.schema.avro import AvroSchema, parse_schema
+from hudi_reference.files.log.block import Block
+from hudi_reference.files.log.content import block_schema
+from hudi_reference.schema.avro import AvroSchema
 
 #: The record of the metadata table, by its full name.
 METADATA_RECORD = "org.apache.hudi.avro.model.HoodieMetadataRecord"
@@ -25,8 +26,8 @@ class Records:
 
 
 def hfile_records(block: Block) -> Records:
-    """The records of an HFile block. Raises MalformedBaseFile, MalformedSchema."""
-    schema = parse_schema(block.header[HeaderKey.SCHEMA], block.path)
+    """The records of an HFile block. Raises MalformedLogBlock, MalformedBaseFile, MalformedSchema."""
+    schema = block_schema(block)
     hfile = hfile_of(block.content, block.path, block.content_offset)
     return Records(schema, tuple(decode_records(hfile, schema, hfile.place, named=True)))
 

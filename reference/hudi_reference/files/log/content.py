@@ -63,7 +63,7 @@ def decode_rows(block: Block, columns: Sequence[str] | None = None) -> pa.Table:
         return _decode_hfile(block, iter)
     if block.kind not in (BlockType.AVRO_DATA, BlockType.CDC_DATA):
         raise Misuse("a block without rows", rule="LF-020", path=block.path, offset=block.offset, found=block.kind.name)
-    schema = parse_schema(_header(block, HeaderKey.SCHEMA), block.path)
+    schema = block_schema(block)
     count, rows = _avro_count(block), None
     if use_fast(FastPath.DECODE_ROWS, count):  # None for damaged and unusual contents, which the plain code decodes
         rows = decode_avro_columns(block.content[8:], schema, count, columns)
@@ -113,7 +113,7 @@ def plain_records(block: Block) -> list[dict[str, Any]]:
 
     Raises MalformedLogBlock.
     """
-    schema = codec_schema(parse_schema(_header(block, HeaderKey.SCHEMA), block.path), "none")
+    schema = codec_schema(block_schema(block), "none")
     try:
         return [dict(decode_datum(datum, schema)) for datum in _length_prefixed(block.content[8:], _avro_count(block))]
     except DAMAGE as error:
@@ -158,7 +158,7 @@ def look_up(block: Block, keys: Iterable[str]) -> pa.Table:
 
 @implements("BLK-023", "BLK-024")
 def _decode_hfile(block: Block, choose: Callable[[HFile], Iterable[Entry]]) -> pa.Table:
-    schema = parse_schema(_header(block, HeaderKey.SCHEMA), block.path)
+    schema = block_schema(block)
     columns = arrow_schema(schema, block.path)
     try:
         hfile = hfile_of(block.content, block.path, block.content_offset)
@@ -283,6 +283,11 @@ def rollback_target(block: Block) -> str:
     if command != "0":
         raise _malformed(block, "LF-039", f"command {command!r}")
     return _header(block, HeaderKey.TARGET_INSTANT_TIME)
+
+
+def block_schema(block: Block) -> AvroSchema:
+    """The schema in the header of a block. Raises MalformedLogBlock if it has none, MalformedSchema."""
+    return parse_schema(_header(block, HeaderKey.SCHEMA), block.path)
 
 
 def _header(block: Block, key: HeaderKey) -> str:

@@ -12,8 +12,8 @@ from hudi_reference.caching import cached_property
 from hudi_reference.errors import damaged_committed_block
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import HFile, hfile_of, open_hfile
-from hudi_reference.files.log.block import BlockType, CorruptBlock, HeaderKey
-from hudi_reference.files.log.content import decode_deletes
+from hudi_reference.files.log.block import BlockType, CorruptBlock
+from hudi_reference.files.log.content import block_schema, decode_deletes
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.metadata.availability import usable_partitions
 from hudi_reference.metadata.codec import decode_entries
@@ -207,7 +207,7 @@ def _read_parts(storage: Storage, found: FileSlice) -> Iterator[_Part]:
     """The base file and the log blocks of a slice, in the order in which they are merged."""
     if found.base_file is not None:
         hfile = open_hfile(storage, path := found.path(found.base_file))
-        yield _Part(path, True, hfile, parse_schema(hfile.info["schema"], path))
+        yield _Part(path, True, hfile, parse_schema(hfile.schema(), path))
     for name in found.log_files:
         for block in read_log_file(storage, found.path(name)):
             if isinstance(block, CorruptBlock):
@@ -216,8 +216,7 @@ def _read_parts(storage: Storage, found: FileSlice) -> Iterator[_Part]:
                 yield _Part(block.path, deleted=tuple(delete.key for delete in decode_deletes(block)))
             elif block.kind is BlockType.HFILE_DATA:
                 file = hfile_of(block.content, block.path, block.content_offset)
-                schema = parse_schema(block.header[HeaderKey.SCHEMA], block.path)
-                yield _Part(block.path, False, file, schema, kept=file.size)
+                yield _Part(block.path, False, file, block_schema(block), kept=file.size)
 
 
 def _select_keys(keys: Collection[str]) -> Select:
