@@ -151,24 +151,30 @@ def _clustered_value(storage: Storage) -> None:
     d.in_newest(d.with_value("fare", 3, 999))(storage)
 
 
-def _narrow_footer(storage: Storage) -> None:
-    """The greatest fare in the footer is replaced by the least one; no other byte changes."""
+def _newest_rows(storage: Storage) -> pa.Table:
+    return pq.read_table(pa.BufferReader(storage.get(d.base_files(storage)[-1])))
+
+
+def _replace_in_footer(storage: Storage, old: bytes, new: bytes) -> None:
+    """Replace bytes in the footer of the newest base file by as many others."""
     path = d.base_files(storage)[-1]
     data = storage.get(path)
     begin = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
-    fares = pc.min_max(pq.read_table(pa.BufferReader(data)).column("fare"))
+    assert old in data[begin:] and len(old) == len(new)
+    storage.put(path, data[:begin] + data[begin:].replace(old, new))
+
+
+def _narrow_footer(storage: Storage) -> None:
+    """The greatest fare in the footer is replaced by the least one; no other byte changes."""
+    fares = pc.min_max(_newest_rows(storage).column("fare"))
     least, greatest = (fares[side].as_py().to_bytes(8, "little") for side in ("min", "max"))
-    assert greatest in data[begin:]
-    storage.put(path, data[:begin] + data[begin:].replace(greatest, least))
+    _replace_in_footer(storage, greatest, least)
 
 
 def _garbled_bound(storage: Storage) -> None:
     """The greatest city in the statistics of the footer becomes bytes that are no text."""
-    path = d.base_files(storage)[-1]
-    data = storage.get(path)
-    begin = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
-    greatest = str(pc.max(pq.read_table(pa.BufferReader(data)).column("city"))).encode()
-    storage.put(path, data[:begin] + data[begin:].replace(greatest, b"\xff" * len(greatest)))
+    greatest = str(pc.max(_newest_rows(storage).column("city"))).encode()
+    _replace_in_footer(storage, greatest, b"\xff" * len(greatest))
 
 
 def _garbled_path(storage: Storage) -> None:

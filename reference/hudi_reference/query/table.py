@@ -258,6 +258,7 @@ class Table:
         query = ChangeQuery(view.reader(self))
         names, comparisons = list(query.schema.names if columns is None else columns), list(where)
         check_columns(names, query.schema)
+        columns_compared(comparisons, query.schema)  # refused before the changes are read
         parts = [query(change) for change in view.change_plan(self).changes(window)]
         return matching_rows(pa.concat_tables([query.schema.empty_table(), *parts]), comparisons).select(names)
 

@@ -29,8 +29,8 @@ def column_ranges(storage: Storage, path: str, columns: Sequence[str]) -> list[R
 def _range(metadata: pq.FileMetaData, column: str) -> Range:
     """The range over all row groups that have values."""
     places = [n for n in range(metadata.num_columns) if metadata.schema.column(n).path == column]
-    chunks = [(n, place) for n in range(metadata.num_row_groups) for place in places]
-    found = [(chunk_statistics(metadata, n, place), metadata.row_group(n).column(place).num_values) for n, place in chunks]
+    chunks = [(metadata.row_group(n).column(place), place) for n in range(metadata.num_row_groups) for place in places]
+    found = [(chunk_statistics(chunk, metadata.schema.column(place)), chunk.num_values) for chunk, place in chunks]
     known = [statistics for statistics, values in found if not (statistics and statistics.null_count == values)]
     bounded = [statistics for statistics in known if statistics is not None and statistics.has_min_max]
     if not known or len(bounded) < len(known):

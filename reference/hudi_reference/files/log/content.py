@@ -139,14 +139,14 @@ def _decode_parquet(block: Block, columns: Sequence[str] | None) -> pa.Table:
     try:
         # ER-041: a bare Parquet file, without version and count.
         file = pq.ParquetFile(block.open_content(), coerce_int96_timestamp_unit="us")
+        if (found := rows_of_row_groups(file.metadata)) != file.metadata.num_rows:
+            raise _malformed(block, "BLK-028", f"{found} rows in the row groups of a file of {file.metadata.num_rows} rows")
         check_parquet_size(file.metadata, columns, block.path, block.offset)
         chosen = None if columns is None else [name for name in columns if file.schema_arrow.get_field_index(name) >= 0]
         rows = file.read(columns=chosen, use_threads=False)
         rows.validate(full=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _malformed(block, "BLK-028", str(error)) from error
-    if (found := rows_of_row_groups(file.metadata)) != file.metadata.num_rows:
-        raise _malformed(block, "BLK-028", f"{found} rows in the row groups of a file of {file.metadata.num_rows} rows")
     return rows
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Set
 from functools import partial
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
@@ -27,7 +26,7 @@ from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import Table, View
 from hudi_reference.records.changes import KEY
 from hudi_reference.requirement import implements
-from hudi_reference.schema.fields import type_at
+from hudi_reference.schema.fields import column_at, path_of, type_at
 
 
 @implements("IDX-021", "IDX-022", "IDX-023")
@@ -72,23 +71,23 @@ def _keys_in(definition: IndexDefinition, table: Table, view: View, groups: Set[
 
 
 def _keys_of(definition: IndexDefinition, reader: SliceReader, file_slice: FileSlice) -> Iterator[str]:
-    name, _, inner = definition.columns[0].partition(".")
-    version = definition.version or V1
-    if name not in reader.schema.names:  # a definition may be older than the drop of its column
+    name, version = definition.columns[0], definition.version or V1
+    if type_at(reader.schema, name) is None:  # a definition may be older than the drop of its column
         return
-    fields = list(dict.fromkeys([*reader.key_columns, name]))
+    fields = list(dict.fromkeys([*reader.key_columns, path_of(reader.schema, name)[0]]))
     rows = reader.keyed(reader.read(file_slice, fields))
-    texts = secondary_texts(rows.column(name).combine_chunks(), version, inner)
+    values = column_at(rows, name)
+    assert values is not None  # the rows have the columns of the schema
+    texts = secondary_texts(values.combine_chunks(), version)
     for record_key, text in zip(rows.column(KEY).to_pylist(), texts.to_pylist(), strict=True):
         if text is not None or version != V1:
             yield secondary_key(text, record_key, version)
 
 
 @implements("IDX-026")
-def secondary_texts(values: pa.Array, version: str, inner: str = "") -> pa.Array:
-    """The values of a column, or of the field `inner` of a struct column, as texts in keys; null for null."""
-    found = pc.struct_field(values, inner.split(".")) if inner else values
-    return texts_of(found.cast(pa.int32()) if version != V1 and pt.is_date32(found.type) else found)
+def secondary_texts(values: pa.Array, version: str) -> pa.Array:
+    """The values of a column as texts in keys; null for null."""
+    return texts_of(values.cast(pa.int32()) if version != V1 and pt.is_date32(values.type) else values)
 
 
 @implements("IDX-021")

@@ -86,24 +86,22 @@ def _statistics_in_footer(file: pq.ParquetFile, name: str, columns: Sequence[str
     for column in columns:
         kind = _type_of(file.schema_arrow, column)
         if column in places and kind is not None:
-            place, groups = places[column], range(metadata.num_row_groups)
-            parts = [_statistics_of_chunk(name, column, kind, metadata, group, place) for group in groups]
+            place = places[column]
+            chunks = [metadata.row_group(group).column(place) for group in range(metadata.num_row_groups)]
+            parts = [_statistics_of_chunk(name, metadata.schema.column(place), kind, chunk) for chunk in chunks]
             whole = any(one.least is None and one.null_count != one.value_count for one in parts)
             found = reduce(combine_statistics, parts, _unknown_statistics(name, column))
             yield replace(found, least=None, greatest=None, null_count=_UNKNOWN) if whole else found
 
 
-def _statistics_of_chunk(
-    name: str, column: str, kind: pa.DataType, metadata: pq.FileMetaData, group: int, place: int
-) -> ColumnStats:
-    stats, bounds, nulls = chunk_statistics(metadata, group, place), None, _UNKNOWN
+def _statistics_of_chunk(name: str, column: pq.ColumnSchema, kind: pa.DataType, chunk: pq.ColumnChunkMetaData) -> ColumnStats:
+    stats, bounds, nulls = chunk_statistics(chunk, column), None, _UNKNOWN
     if stats is not None and stats.has_null_count:
         nulls = stats.null_count
         if stats.has_min_max and not pt.is_floating(kind):
             bounds = bounds_in_footer(kind, stats.min_raw, stats.max_raw)
-    chunk = metadata.row_group(group).column(place)
     sizes = (chunk.total_compressed_size, chunk.total_uncompressed_size)
-    return _make_statistics(name, column, bounds, chunk.num_values, nulls, sizes, value_type_of(kind))
+    return _make_statistics(name, column.path, bounds, chunk.num_values, nulls, sizes, value_type_of(kind))
 
 
 def _type_of(schema: pa.Schema, column: str) -> pa.DataType | None:

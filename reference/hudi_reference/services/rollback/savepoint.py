@@ -64,7 +64,7 @@ def savepoint_files(table: Table, instant: str) -> tuple[str, ...]:
     later = [found for found in timeline.commits if found.requested > instant]
     lost = find_missing_file(table.storage, table.properties, later, groups)
     # A restore keeps the writes that were requested after the commit and completed before it.
-    restored = load_file_groups(table.storage, table.properties, _completed_with(timeline, commit))
+    restored = load_file_groups(table.storage, table.properties, _completed_with(timeline, commit), groups)
     slices = (*groups.latest_slices, *restored.latest_slices)
     files = tuple(dict.fromkeys((*(path for found in slices for path in found.paths), *([lost] if lost else ()))))
     _check_kept(table, timeline, instant, files)

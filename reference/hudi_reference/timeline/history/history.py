@@ -259,7 +259,7 @@ def _latest(metadata: pq.FileMetaData, column: str) -> str | None:
     place = metadata.schema.names.index(column)
     found = []
     for group in range(metadata.num_row_groups):
-        statistics = chunk_statistics(metadata, group, place)
+        statistics = chunk_statistics(metadata.row_group(group).column(place), metadata.schema.column(place))
         if statistics is None or not statistics.has_min_max:
             return None
         found.append(str(statistics.max))

@@ -105,8 +105,9 @@ def _has_nulls(footer: pq.FileMetaData, name: str) -> bool:
 def _statistics(footer: pq.FileMetaData, name: str) -> Iterator[pq.Statistics]:
     """The statistics of a column without inner columns, in each row group that has them."""
     places = [number for number in range(footer.num_columns) if footer.schema.column(number).path == name]
-    for group in range(footer.num_row_groups):
-        yield from (one for place in places if (one := chunk_statistics(footer, group, place)) is not None)
+    for group in map(footer.row_group, range(footer.num_row_groups)):
+        found = (chunk_statistics(group.column(place), footer.schema.column(place)) for place in places)
+        yield from (one for one in found if one is not None)
 
 
 def _hfile(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:

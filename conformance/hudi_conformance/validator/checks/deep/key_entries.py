@@ -25,6 +25,7 @@ from hudi_reference.metadata.records import RecordLocation, SecondaryEntry
 from hudi_reference.metadata.secondary_keys import prefix_of, secondary_key
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.records.changes import KEY
+from hudi_reference.schema.fields import column_at, path_of, type_at
 
 #: The bytes of index files that a part may have.
 AT_ONCE = 64 << 20
@@ -147,7 +148,7 @@ def _rows(opened: Opened, columns: Sequence[str]) -> Iterator[tuple[FileSlice, p
             yield one, None
             continue
         try:
-            names = list(dict.fromkeys([KEY, *opened.reader.key_fields, *columns]))
+            names = list(dict.fromkeys([*opened.reader.key_columns, *columns]))
             yield one, opened.reader.keyed(opened.reader.read(one, names))
         except HudiError:
             yield one, None
@@ -298,15 +299,15 @@ def _secondary_findings(table: StoredTable, part: IndexPart, stored: set[str]) -
     definition = table.opened.definitions.get(part.index)
     if definition is None or len(definition.columns) != 1 or definition.function not in ("identity", ""):
         return
-    name, _, inner = definition.columns[0].partition(".")
-    if name not in table.opened.reader.schema.names:
+    name, version, schema = definition.columns[0], definition.version or V1, table.opened.reader.schema
+    if type_at(schema, name) is None:
         return
-    version = definition.version or V1
     missing, extra = list[str](), {key for key in stored if version != V1 or not key.startswith("\0")}
-    for _, rows in _rows(table.opened, [name]):
-        if rows is None:
+    for _, rows in _rows(table.opened, [path_of(schema, name)[0]]):
+        values = None if rows is None else column_at(rows, name)
+        if rows is None or values is None:
             return
-        texts = secondary_texts(rows.column(name).combine_chunks(), version, inner).to_pylist()
+        texts = secondary_texts(values.combine_chunks(), version).to_pylist()
         pairs = zip(texts, rows.column(KEY).to_pylist(), strict=True)
         for key in (
             secondary_key(text, record, version) for text, record in pairs if record and (text is not None or version != V1)

@@ -13,7 +13,7 @@ import pyarrow.types as pt
 from hudi_conformance.validator.checks.deep.files.base_files import BaseFile
 from hudi_conformance.validator.checks.finding import Finding, Tally
 from hudi_conformance.validator.stored.opened import Opened
-from hudi_reference.parquet_statistics import chunk_statistics, has_type_of_schema
+from hudi_reference.parquet_statistics import chunk_statistics, has_type_of
 from hudi_reference.schema.avro import META_COLUMNS
 
 RULES = ("BF-002", "TYP-014")
@@ -42,22 +42,22 @@ def statistics_hold(opened: Opened, file: BaseFile, tally: Tally) -> Iterator[Fi
         group = metadata.row_group(number)
         rows = file.rows.slice(begin, group.num_rows)
         begin += group.num_rows
-        for place, column in enumerate(map(group.column, range(group.num_columns))):
-            name = metadata.schema.column(place).path
-            if (stored := _path_of(column)) != name:
+        for place, chunk in enumerate(map(group.column, range(group.num_columns))):
+            column = metadata.schema.column(place)
+            name = column.path
+            if (stored := _path_of(chunk)) != name:
                 yield file.finding(
                     "BF-002", "wrong-answers", "Readers that look for columns by this path do not find the values.",
                     f"{name} as the path of column {place} in row group {number}", stored,
                 )  # fmt: skip
-            if not has_type_of_schema(metadata, number, place):
+            if not has_type_of(chunk, column):
                 yield file.finding(
                     "BF-002", "wrong-answers", "Readers refuse the column, or take its bytes for values of another type.",
-                    f"{metadata.schema.column(place).physical_type} as the type of {name} in row group {number}",
-                    column.physical_type,
+                    f"{column.physical_type} as the type of {name} in row group {number}", chunk.physical_type,
                 )  # fmt: skip
             # Empty texts of unfilled meta columns are nulls here.
             is_compared = name in rows.column_names and (opened.properties.populates_meta_fields or name not in META_COLUMNS)
-            found = _excluded(chunk_statistics(metadata, number, place), rows.column(name)) if is_compared else None
+            found = _excluded(chunk_statistics(chunk, column), rows.column(name)) if is_compared else None
             tally.looked("TYP-014")
             if found is not None:
                 yield file.finding(
@@ -79,9 +79,9 @@ def sizes_of_columns(opened: Opened, path: str) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _path_of(column: pq.ColumnChunkMetaData) -> str:
+def _path_of(chunk: pq.ColumnChunkMetaData) -> str:
     try:
-        return str(column.path_in_schema)
+        return str(chunk.path_in_schema)
     except UnicodeDecodeError as error:
         return f"bytes that are no text: {error.object!r}"[:200]
 
