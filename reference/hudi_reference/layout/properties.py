@@ -183,9 +183,9 @@ class TableProperties:
 
     @implements("PROP-024")
     def merge_property(self, key: str) -> str | None:
-        """The value of a property for merging. From version 9 on it may be stored with a prefix, which then counts first."""
-        stored = self.entries.get(f"{MERGE_PROPERTY}{key}") if self.version >= MODE_ONLY else None
-        return stored or self.get(key)
+        """The value of a property for merging. It may be stored with a prefix, which then counts first."""
+        # ER-225: 1.2.0 stores the prefix in tables of version 8, too.
+        return self.entries.get(f"{MERGE_PROPERTY}{key}") or self.get(key)
 
     @cached_property
     @implements("PROP-023")

@@ -116,7 +116,7 @@ def test_the_delete_marker_is_a_merge_property_and_its_case_counts() -> None:
     entries = EVENT | {f"{prefix}field": "a", f"{prefix}marker": "D"}
     assert merged(entries, rows(("A", 1, 5)), rows(("D", 1, 6))) == []
     assert merged(entries, rows(("A", 1, 5)), rows(("d", 1, 6))) == [("d", 1, 6)]
-    assert merged({**entries, "hoodie.table.version": "8"}, rows(("A", 1, 5)), rows(("D", 1, 6))) == [("D", 1, 6)]
+    assert merged({**entries, "hoodie.table.version": "8"}, rows(("A", 1, 5)), rows(("D", 1, 6))) == []
 
 
 def test_an_unchanged_winner_keeps_its_commit_time() -> None:

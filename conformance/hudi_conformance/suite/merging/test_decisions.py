@@ -223,3 +223,26 @@ def test_an_unknown_merge_mode_is_refused(engine: Client, new_uri: Callable[[], 
     with pytest.raises(ContractError):
         engine.create(new_uri(), spec)
     engine.create(new_uri(), replace(spec, properties={"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}))
+
+
+@pytest.mark.versions(8)
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "merge-on-read", "copy-on-write", "merge.event-time")
+@pytest.mark.needs("partition.none", "service.compaction")
+@pytest.mark.requirements("MRG-051", "PROP-024")
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_delete_marker_with_the_prefix_at_version_8(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
+    """MRG-051: a table of version 8 may store its delete marker with the prefix of merge properties. A writer without settings
+    of its own follows it: marked rows of known keys are deletes by their ordering values, and those of new keys are no records.
+    """
+    uri, prefix = new_uri(), "hoodie.record.merge.property.hoodie.payload.delete."
+    properties = {f"{prefix}field": "name", f"{prefix}marker": "GONE"}
+    spec = TableSpec("cells", kind, AVRO, ("id",), ordering=("ts",), merge_mode=EVENT, properties=properties)  # type: ignore[arg-type]
+    engine.create(uri, spec)
+    upsert_versions(engine, uri, dict.fromkeys(("greater", "lower", "other"), ("row", 20, "older")))
+    changes = {"greater": 30, "lower": 10, "new": 30}
+    upsert_versions(engine, uri, {key: ("row", ts, "GONE") for key, ts in changes.items()} | {"other": ("row", 30, "gone")})
+    right = {"lower": (20, "older"), "other": (30, "gone")}
+    assert read_rows(engine, uri) == right
+    if kind == "MERGE_ON_READ":
+        engine.service(uri, "compaction", options=DUE)
+        assert read_rows(engine, uri) == right
