@@ -12,7 +12,14 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_reference.errors import HudiError, InvalidQuery, MalformedLogBlock, damaged_committed_block, missing_data_file
+from hudi_reference.errors import (
+    HudiError,
+    InvalidQuery,
+    MalformedLogBlock,
+    MalformedLogFile,
+    damaged_committed_block,
+    missing_data_file,
+)
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock
 from hudi_reference.files.log.cdc import Operation
 from hudi_reference.files.log.content import decode_rows
@@ -49,7 +56,8 @@ class GroupChange:
     instant: Instant
     before: FileSlice | None
     after: FileSlice | None
-    logs: tuple[str, ...] = ()
+    #: The paths of the change-capture files, with their sizes in bytes.
+    logs: Mapping[str, int] = field(default_factory=dict)
     #: A file that is missing in the slice `before`, and one in the slice `after`; none if it is complete.
     missing: Mapping[str, str] = field(default_factory=dict)
 
@@ -159,8 +167,8 @@ def _group_stats(stats: Iterable[WriteStat]) -> list[tuple[GroupId, list[WriteSt
     return sorted(found.items())
 
 
-def _logs_of(stats: Iterable[WriteStat]) -> tuple[str, ...]:
-    return tuple(path for stat in stats for path in sorted(stat.changes))
+def _logs_of(stats: Iterable[WriteStat]) -> dict[str, int]:
+    return {path: size for stat in stats for path, size in sorted(stat.changes.items())}
 
 
 @implements("TYP-012", "TYP-013", "TYP-004", "BLK-031")
@@ -219,13 +227,15 @@ class ChangeQuery:
     @implements("TYP-004", "BLK-031", "BLK-032")
     def _logged_changes(self, change: GroupChange) -> pa.Table:
         """The changes that the write logged, with both images."""
-        blocks = (rows for path in change.logs for rows in self._change_rows(path, change.instant.requested))
+        instant = change.instant.requested
+        blocks = (rows for path, size in change.logs.items() for rows in self._change_rows(path, size, instant))
         parts = [self._complete_images(rows, change) for rows in blocks]
         return pa.concat_tables([self.schema.remove(1).empty_table(), *parts])
 
-    @implements("CLN-003")
-    def _change_rows(self, path: str, instant: str) -> Iterator[pa.Table]:
-        """The change records of each block of a change-capture file."""
+    @implements("CLN-003", "TL-036")
+    def _change_rows(self, path: str, size: int, instant: str) -> Iterator[pa.Table]:
+        """The change records of each block of a change-capture file, which has this size in the metadata of its write."""
+        end = 0
         if was_cleaned(self.reader.scanner.timeline) and self.reader.storage.head(path) is None:
             raise files_were_cleaned(instant, None, path)
         for block in read_log_file(self.reader.storage, path):
@@ -236,7 +246,13 @@ class ChangeQuery:
                     "the changes are those of another write", rule="LF-035", path=path, offset=block.offset, expected=instant,
                     found=block.instant, remedy="restore the file from another copy of the table",
                 )  # fmt: skip
+            end = block.end
             yield _decode_changes(block)
+        if end != size:
+            raise MalformedLogFile(
+                "the changes are not all those of their write", rule="TL-036", path=path, offset=end, expected=f"{size} bytes",
+                found=f"{end} bytes", remedy="restore the file from another copy of the table",
+            )  # fmt: skip
 
     @implements("BLK-034", "BLK-035", "BLK-036")
     def _complete_images(self, rows: pa.Table, change: GroupChange) -> pa.Table:
@@ -258,7 +274,9 @@ class ChangeQuery:
         if dropped is None:
             return found
         images = conform(pa.table({BEFORE: found}), pa.schema([(BEFORE, pa.struct(self.columns))]), _LOGGED).column(BEFORE)
-        rows = dropped.filled(pa.table(images.flatten(), schema=pa.schema(self.columns)), split_path(change.logs[0])[0])
+        rows = dropped.filled(
+            pa.table(images.flatten(), schema=pa.schema(self.columns)), split_path(next(iter(change.logs)))[0]
+        )
         columns = [column.combine_chunks() for column in rows.columns]
         missing = images.is_null().combine_chunks()
         return pa.chunked_array([pa.StructArray.from_arrays(columns, fields=self.columns, mask=missing)])

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,14 @@ def table_version(folder: Path) -> str:
     return next(line.partition("=")[2] for line in lines if line.startswith("hoodie.table.version="))
 
 
+def set_property(meta: Path, key: str, value: str) -> None:
+    """Set a property in the properties file of this folder."""
+    file = meta / "hoodie.properties"
+    lines = [line for line in file.read_text().splitlines() if not line.startswith(f"{key}=")]
+    file.write_text("\n".join([*lines, f"{key}={value}", ""]))
+    (meta / ".hoodie.properties.crc").unlink(missing_ok=True)
+
+
 @pytest.mark.needs("write.upsert", "table-version.6", "read.snapshot")
 @pytest.mark.requirements("COMPAT-005", "COMPAT-001")
 @pytest.mark.parametrize("name", ["v6.cow", "v6.mor"])
@@ -51,6 +60,29 @@ def test_a_write_does_not_raise_the_version_of_a_table(engine: Client, new_uri: 
     else:
         assert engine.read(uri, Query("snapshot")).num_rows == before + 1
     assert table_version(table_folder(uri)) == "6"
+
+
+@pytest.mark.needs(
+    "table-version.6", "read.cdc", "merge-on-read", "partition.plain", "log.avro", "log.delete", "merge.event-time"
+)
+@pytest.mark.requirements("COMPAT-001", "COMPAT-003", "TYP-012")
+def test_changes_of_a_table_of_version_6(engine: Client, new_uri: Callable[[], str]) -> None:
+    """COMPAT-003: at version 6 the log files of a slice have its instant in their names. Each change is nevertheless that of
+    the write of its block: the writes of a slice are not one change, and a late write, which changes no row, is none.
+    """
+    uri = new_uri()
+    shutil.copytree(golden_table("v6.mor"), table_folder(uri))
+    meta = table_folder(uri) / ".hoodie"
+    set_property(meta, "hoodie.table.cdc.enabled", "true")
+    for path in meta.glob("2*"):  # the time at which an action completed is the modification time of its file
+        moment = datetime.strptime(f"{path.name[:17]}000", "%Y%m%d%H%M%S%f").replace(tzinfo=UTC).timestamp() + 1
+        os.utime(path, (moment, moment))
+    found = engine.read(uri, Query("cdc")).sort_by("ts_ms").to_pylist()
+    changes = [(one["op"], *(one[side] and one[side]["name"] for side in ("before", "after"))) for one in found]
+    inserts = [("i", None, name) for name in ("a1", "b1", "c1")]
+    later = [("u", "a1", "a2"), ("u", "a2", "a4"), ("u", "c1", "c2"), ("d", "b1", None)]
+    assert sorted(changes[:3], key=str) == inserts
+    assert (changes[3], sorted(changes[4:6], key=str), changes[6:]) == (later[0], later[1:3], later[3:])
 
 
 @pytest.mark.needs("create", "write.upsert", "copy-on-write", "partition.none")

@@ -4,6 +4,7 @@ The reference writes; the engine under test reads and runs the services.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import permutations, product
 
 import pytest
@@ -11,10 +12,11 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.concurrent.competing_writers import PLAN
+from hudi_conformance.suite.support.concurrent.concurrent_table import DUE
 from hudi_conformance.suite.support.concurrent.slow_writers import BUCKETS, NON_BLOCKING, OPTIMISTIC, SlowWriter, group_of
 from hudi_conformance.suite.support.programs.write_programs import Program, row
 from hudi_conformance.suite.support.tables.tables_under_services import read_snapshot
-from hudi_conformance.suite.support.tables.written_tables import completion_time, table_folder
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_time, table_folder
 from hudi_reference import open_table
 from hudi_reference.errors import ConcurrentChange, Misuse
 
@@ -64,6 +66,29 @@ def test_writers_of_one_file_group_both_complete(engine: Client, new_uri: Callab
     assert read_values(engine, uri) == {"new": late, "a": "quick", "b": "slow"}
     assert group_of(uri, slow) == group_of(uri, instants[0]) == {FIXED}
     assert completion_time(uri, instants[0]) < completion_time(uri, slow)
+
+
+@pytest.mark.needs(*NEEDED, "read.cdc", "service.compaction")
+@pytest.mark.requirements("TYP-012", "NBC-004")
+def test_a_change_is_against_the_rows_at_its_completion(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TYP-012: a write of one file group completes while a slower one is pending. The change of the slower write has the row of
+    the other one as image before it, although that was not there when the slower write began.
+    """
+    uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True)
+    engine.create(uri, replace(program.spec(), properties=CAPTURED))
+    quick, instants = SlowWriter(uri, int, options=ONE), list[str]()
+    quick.upsert([row("a", 1, "first")])
+    compacted = engine.service(uri, "compaction", options=DUE["compaction"])  # not every engine has changes of logs alone
+    assert compacted is not None
+
+    def meanwhile() -> None:
+        instants.append(quick.upsert([row("a", 2, "quick")]))
+
+    slow = SlowWriter(uri, meanwhile, options=ONE).upsert([row("a", 3, "slow")])
+    changes = engine.read(uri, Query("cdc", begin=completion_time(uri, compacted))).to_pylist()
+    images = {one["ts_ms"]: (one["op"], *(one[side] and one[side]["value"] for side in ("before", "after"))) for one in changes}
+    assert images == {instants[0]: ("u", "first", "quick"), slow: ("u", "quick", "slow")}
+    assert len(changes) == len(images)
 
 
 @pytest.mark.needs(*NEEDED)

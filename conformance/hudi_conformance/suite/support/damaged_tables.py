@@ -43,9 +43,9 @@ def check_damages_of_table(
     applied = 0
     for changes in damages(table_folder(uri)):
         before = {path: path.read_bytes() for path in changes if path.is_file()}
-        _store(changes)
+        store_contents(changes)
         found = Answers(engine).ask(uri, Query())
-        _store({path: before.get(path) for path in changes})
+        store_contents({path: before.get(path) for path in changes})
         if found is not None:
             check_rows(found, every, f"{name}, {', '.join(p.name for p in changes)}")
         applied += 1
@@ -58,7 +58,8 @@ def expect_damaged(damaged: int, what: str) -> None:
         pytest.skip(f"the tables that were read have no {what}")
 
 
-def _store(contents: Changes) -> None:
+def store_contents(contents: Changes) -> None:
+    """Give each of these files its content; None removes the file."""
     for path, data in contents.items():
         if data is None:
             path.unlink(missing_ok=True)

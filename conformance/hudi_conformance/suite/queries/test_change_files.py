@@ -1,0 +1,166 @@
+"""Change-capture files: the fields of their records, and change queries when they are damaged.
+
+A change-capture file is not part of a file slice, so that no snapshot notices its damage. A change query is then an error, or
+has the changes from before the damage.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.answers import Answers
+from hudi_conformance.suite.support.damaged_tables import Changes, store_contents
+from hudi_conformance.suite.support.programs.write_programs import SCHEMA, Program, as_arrow, row
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, base_files, table_folder
+from hudi_reference.files.log.block import HeaderKey
+from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.storage import LocalStorage
+
+NEEDED = pytest.mark.needs(
+    "create", "write.upsert", "read.cdc", "copy-on-write", "merge.event-time", "partition.plain", "read.snapshot"
+)
+#: The fields of the records in each logging mode, in their order.
+FIELDS = {
+    "OP_KEY_ONLY": ["op", "record_key"],
+    "DATA_BEFORE": ["op", "record_key", "before"],
+    "DATA_BEFORE_AFTER": ["op", "ts_ms", "before", "after"],
+}
+MODES = pytest.mark.parametrize("mode", FIELDS)
+NewUri = Callable[[], str]
+
+
+def captured_updates(engine: Client, uri: str, mode: str) -> list[Path]:
+    """Write a table with change capture and two updates of one file group; return the change-capture files of the updates."""
+    properties = {**CAPTURED, "hoodie.table.cdc.supplemental.logging.mode": mode}
+    engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), properties=properties))
+    for number in (1, 2, 3):
+        engine.write(uri, "upsert", as_arrow([row("a", number, f"a{number}"), row("b", number, f"b{number}")]))
+    found = sorted(table_folder(uri).rglob(".*.cdc"))
+    assert len(found) == 2
+    return found
+
+
+@NEEDED
+@MODES
+@pytest.mark.requirements("BLK-032", "BLK-034", "BLK-035", "BLK-036")
+def test_changes_have_the_fields_of_the_mode(engine: Client, new_uri: NewUri, mode: str) -> None:
+    """BLK-034: the records of a change-capture block have the fields of the logging mode, in this order; images have the
+    columns of the table without its meta columns.
+    """
+    for path in captured_updates(engine, new_uri(), mode):
+        (block,) = read_log_file(LocalStorage(path.parent), path.name)
+        fields = {field["name"]: field["type"] for field in json.loads(block.header[HeaderKey.SCHEMA])["fields"]}
+        assert list(fields) == FIELDS[mode]
+        if "before" in fields:
+            (image,) = (kind for kind in fields["before"] if kind != "null")
+            assert [field["name"] for field in image["fields"]] == [field["name"] for field in SCHEMA["fields"]]
+
+
+@NEEDED
+@MODES
+@pytest.mark.requirements("TYP-004", "TYP-012")
+def test_a_write_without_changes_has_a_change_file(engine: Client, new_uri: NewUri, mode: str) -> None:
+    """TYP-004: a write whose records are all late stores a base file with the rows from before. It has a change-capture file
+    beside it, because a reader takes a base file without one for a new file group; and it has no changes.
+    """
+    uri = new_uri()
+    captured_updates(engine, uri, mode)
+    late = engine.write(uri, "upsert", as_arrow([row("a", 0, "late")]))
+    stored = [path for path in base_files(uri) if late in path.name]
+    assert len(stored) == len([path for path in table_folder(uri).rglob(".*.cdc") if late in path.name]) == 1
+    found = engine.read(uri, Query("cdc")).to_pylist()
+    assert len(found) == 6
+    assert late not in {change["ts_ms"] for change in found}
+
+
+@NEEDED
+@pytest.mark.needs("write.insert")
+@pytest.mark.requirements("TYP-012", "TYP-013")
+def test_rows_with_one_key_are_no_changes(engine: Client, new_uri: NewUri) -> None:
+    """TYP-012: plain inserts stored two rows with one key in a file group. A later write of the group that changes another row
+    has this change, and none of the two rows.
+    """
+    uri = new_uri()
+    engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), properties=CAPTURED))
+    engine.write(uri, "insert", as_arrow([row("a", 1, "one"), row("a", 2, "two"), row("b", 1, "x")]))
+    assert engine.read(uri, Query(columns=("id",))).num_rows == 3
+    update = engine.write(uri, "upsert", as_arrow([row("b", 2, "y")]))
+    found = [change for change in engine.read(uri, Query("cdc")).to_pylist() if change["ts_ms"] == update]
+    assert [(one["op"], one["before"]["value"], one["after"]["value"]) for one in found] == [("u", "x", "y")]
+
+
+def read_changes(answers: Answers, uri: str) -> list[str] | None:
+    """Return the changes of a table in some order; None for an error."""
+    found = answers.ask(uri, Query("cdc"))
+    return None if found is None else sorted(map(str, found.to_pylist()))
+
+
+def check_damages(engine: Client, uri: str, damages: Iterable[Changes]) -> None:
+    """Apply each damage and undo it: the changes are the same as before, or the query is an error."""
+    answers = Answers(engine)
+    expected = read_changes(answers, uri)
+    answers.expect_some("change queries")
+    for changes in damages:
+        before: Changes = {path: path.read_bytes() for path in changes}
+        store_contents(changes)
+        found = read_changes(answers, uri)
+        store_contents(before)
+        assert found is None or found == expected, "a damaged change-capture file was read"
+
+
+def cut(data: bytes) -> Iterator[bytes | None]:
+    """Yield the content without its end."""
+    yield from (data[:length] for length in (6, len(data) // 2, len(data) - 9, len(data) - 1))
+
+
+def garbled(data: bytes) -> Iterator[bytes | None]:
+    """Yield the content with another byte in its magic, its headers, and its trailing length."""
+    for place in (0, 8, 20, len(data) - 12):
+        yield data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :]
+
+
+def with_unknown_operations(data: bytes) -> Iterator[bytes | None]:
+    """Yield the content with an unknown letter in place of that of an update."""
+    assert b"\x02u" in data
+    yield data.replace(b"\x02u", b"\x02x")  # a text of one character
+
+
+#: What happens to the content of a file; None removes it.
+DAMAGES: Mapping[str, Callable[[bytes], Iterable[bytes | None]]] = {
+    "removed": lambda data: [None],
+    "emptied": lambda data: [b""],
+    "cut": cut,
+    "garbled": garbled,
+    "unknown-operation": with_unknown_operations,
+    "twice": lambda data: [data + data],
+}
+
+
+@NEEDED
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.requirements("TL-036", "LF-024", "BLK-033", "TYP-012")
+def test_damaged_change_files_hide_no_changes(engine: Client, new_uri: NewUri, damage: str) -> None:
+    """TL-036: a change-capture file that a completed write names and that is missing, cut, or damaged is an error. No change is
+    left out or returned twice.
+    """
+    uri = new_uri()
+    for path in captured_updates(engine, uri, "DATA_BEFORE_AFTER"):
+        check_damages(engine, uri, ({path: content} for content in DAMAGES[damage](path.read_bytes())))
+
+
+@NEEDED
+@MODES
+@pytest.mark.requirements("LF-035", "TYP-012")
+def test_change_files_with_the_changes_of_another_write(engine: Client, new_uri: NewUri, mode: str) -> None:
+    """LF-035: the blocks of a change-capture file have the instant of their write. A file with the content of another write's
+    file is an error, and the changes of no write are returned as those of another.
+    """
+    uri = new_uri()
+    pairs = permutations(captured_updates(engine, uri, mode), 2)
+    check_damages(engine, uri, ({one: other.read_bytes()} for one, other in pairs))
