@@ -9,6 +9,7 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
+from hudi_conformance.suite.support.tables.metadata_tables import LISTED, RECORDS
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import create_table, open_table
 
@@ -146,3 +147,29 @@ def test_a_comparison_of_one_of_two_levels(
     held = [all(HOLDS[o](city if c == "city" else country, v) for c, o, v in where) for country, city in PLACES]
     found = engine.read(uri, Query(columns=("id",), where=where)).column("id").to_pylist()
     assert sorted(found) == sorted(" ".join(place) for place, is_held in zip(PLACES, held, strict=True) if is_held)
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("LAY-008", "MRG-015", "TYP-007")
+@pytest.mark.needs("read.snapshot", "read.projection", "read.filter", "partition.plain")
+def test_a_comparison_finds_a_record_that_stayed_in_its_partition(
+    engine: Client, new_uri: Callable[[], str], type: str
+) -> None:
+    """LAY-008: a writer with a record index updated a record with a row that names another partition, and the record stayed
+    where it was. The file has the value of the row, so that a comparison with that value finds the record.
+    """
+    uri, spec = new_uri(), Program(type, "EVENT_TIME_ORDERING", True).spec()  # type: ignore[arg-type]
+    create_table(uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=("value",),
+                 ordering=spec.ordering, table_type=spec.type)  # fmt: skip
+    indexed = open_table(uri, options={**LISTED, **RECORDS})
+    indexed.upsert(as_arrow([row("a", 1, "oslo", "oslo"), row("b", 1, "oslo", "oslo"), row("c", 1, "lima", "lima")]))
+    indexed.upsert(as_arrow([row("a", 2, "oslo", "rio"), row("d", 2, "rio", "rio")]))
+    properties = table_folder(uri) / ".hoodie" / "hoodie.properties"
+    stored = properties.read_text()
+    assert "hoodie.table.partition.fields=value" in stored
+    properties.write_text(stored.replace("hoodie.table.partition.fields=value", "hoodie.table.partition.fields=city"))
+    cities = {"a": "rio", "b": "oslo", "c": "lima", "d": "rio"}
+    for operator, value in (("=", "rio"), ("=", "oslo"), ("in", ["rio", "paris"]), (">=", "oslo"), ("!=", "oslo")):
+        found = engine.read(uri, Query(columns=("id", "city"), where=(("city", operator, value),))).to_pylist()
+        right = [(id_, city) for id_, city in cities.items() if HOLDS[operator](city, value)]
+        assert sorted((one["id"], one["city"]) for one in found) == right, (operator, value)

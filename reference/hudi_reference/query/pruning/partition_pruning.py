@@ -1,7 +1,8 @@
 """Partition pruning: a query that compares partition columns skips partitions without matching rows, spec "Partitioning".
 
 A record belongs to one partition, so skipping a partition changes no merge. Values in the data files are authoritative: a
-partition is skipped only if its path determines the value of the column in all its rows.
+partition is skipped only if its path determines the value of the column in all its rows. In a table with a record index it
+does not: by default its writers update a record where it is, with the partition columns of a row that names another partition.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from hudi_reference.errors import MalformedFileName, UnsupportedTableFeature
+from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query.pruning.partition_columns import Folders, folders_of, value_of
 from hudi_reference.query.pruning.predicates import Comparison, compare
@@ -30,6 +32,7 @@ class InPartition(Protocol):
 Slice = TypeVar("Slice", bound=InPartition)
 #: Key generators that make paths from the values of the partition columns only.
 _OF_VALUES = ("SIMPLE", "COMPLEX")
+_RECORD_INDEX = "record_index"
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,12 @@ def prune_partitions(
 
 
 def _paths_show_values(properties: TableProperties) -> bool:
-    """Whether the table names a key generator that makes paths from values; without a name, it may be any."""
+    """Whether paths show the values of all rows: the table names a key generator that makes paths from values (without a name,
+    it may be any), and its writers leave no record in the partition of an earlier value.
+    """
+    # ER-167: writers with a record index store the partition columns of the row, and leave the record where it is.
+    if _RECORD_INDEX in properties.fields(USABLE):
+        return False
     is_named = any(properties.entries.get(f"hoodie.table.keygenerator.{what}") for what in ("type", "class"))
     return is_named and kind_of_generator(properties) in _OF_VALUES
 
