@@ -114,15 +114,17 @@ def test_writes_concurrent_with_a_pending_one_stay_active(engine: Client, new_ur
 @ARCHIVE
 @pytest.mark.requirements("ARC-003")
 def test_archiving_stops_at_a_savepoint(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """ARC-003: a savepointed write and everything later stays active; with hoodie.archive.beyond.savepoint only the savepointed
-    writes stay.
+    """ARC-003: the first savepointed write and everything later stays active, also what lies between two savepoints; with
+    hoodie.archive.beyond.savepoint only the savepointed write stays.
     """
     savepointed = {"savepointedBy": "", "savepointedAt": 0, "comments": "", "partitionMetadata": {}, "version": 1}
     for beyond in ("false", "true"):
         uri = histories.copy(engine, WRITES, new_uri())
         times = completed_times(uri)
-        requested, completion = times[2][0], add_milliseconds(times[2][1], 2)
-        put_action(uri, requested, "savepoint", {State.INFLIGHT: None, State.COMPLETED: savepointed}, completion)
+        requested = times[2][0]
+        for number in (2, 4) if beyond == "false" else (2,):
+            states = {State.INFLIGHT: None, State.COMPLETED: savepointed}
+            put_action(uri, times[number][0], "savepoint", states, add_milliseconds(times[number][1], 2))
         engine.service(uri, "archive", options=archive_limits(4, 2, **{"hoodie.archive.beyond.savepoint": beyond}))
         found = read_step(uri).completed.keys()
         left = [time for time, _ in times[2:]] if beyond == "false" else [requested, times[-1][0]]

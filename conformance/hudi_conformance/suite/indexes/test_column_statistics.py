@@ -16,6 +16,7 @@ from hudi_conformance.suite.support.tables.column_statistics import (
     TYPED_COLUMNS,
     UNUSUAL,
     VALUE_TYPES,
+    WRAPPERS,
     TypedTable,
     column_entries,
     compare_statistics,
@@ -143,6 +144,27 @@ def test_statistics_of_version_v2_name_the_types(engine: Client, new_uri: NewUri
     table.check_two_writes(exact=True)
     kinds = {(one.column, one.value_type and (one.value_type.ordinal, one.value_type.info)) for one in table.entries().values()}
     assert {(column, kind) for column, kind in kinds if column in VALUE_TYPES} == set(VALUE_TYPES.items())
+
+
+@KEEPS
+@pytest.mark.parametrize(
+    "version",
+    [
+        pytest.param(8, marks=pytest.mark.versions(8)),
+        pytest.param(9, marks=[pytest.mark.versions(9), pytest.mark.needs("create.table-version.9")]),
+    ],
+)
+@pytest.mark.requirements("MDT-014", "MDT-017")
+def test_bounds_are_stored_in_the_records_of_their_types(engine: Client, new_uri: NewUri, version: int) -> None:
+    """MDT-014: the bounds of a column are stored in the wrapper record of its type: a date or a decimal has one of its own at
+    version 8, and at version 9 that of the number that stands for it.
+    """
+    columns = {name: TYPED_COLUMNS[name] for name in WRAPPERS}
+    table = TypedTable(engine, new_uri(), "COPY_ON_WRITE", columns, version=version)
+    table.write("insert", ["a", "b", "c"])
+    table.write("upsert", ["a", "b", "c"])
+    stored = table.stored_wrappers()
+    assert {name: stored[name] for name in columns} == {name: {WRAPPERS[name][version - 8]} for name in columns}
 
 
 @KEEPS

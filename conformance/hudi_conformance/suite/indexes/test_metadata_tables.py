@@ -1,6 +1,7 @@
 """Writers and services maintain the metadata table: after every action it matches storage and rows."""
 
 import json
+from collections.abc import Mapping
 
 import pytest
 
@@ -8,6 +9,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.registry import connect
 from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
+from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
     CHANGES,
@@ -17,6 +19,8 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     INSERTS,
     KEEPS,
     LISTED,
+    PREFIX,
+    RECORDS,
     USABLE,
     WRITES,
     IndexedTable,
@@ -25,6 +29,7 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     values_where,
 )
 from hudi_conformance.suite.support.tables.stored_blocks import SCHEMA, parse_blocks
+from hudi_reference.layout.names import parse_data_file_name
 
 
 @KEEPS
@@ -87,6 +92,23 @@ def test_rolled_back_writes_are_in_no_index(engine: Client, new_uri: NewUri, typ
     engine.service(table.uri, "rollback", instant=failed.instant)
     table.check("after a write that failed")
     rolled_back = engine.write(table.uri, "upsert", as_arrow((row("y", 1, "new"), row("a", 50, "newer"))), options=INDEXED)
+    assert "y" in table.keys_indexed()
+    engine.service(table.uri, "rollback", instant=rolled_back)
+    table.check("after a write that was not wanted")
+
+
+@pytest.mark.needs(*WRITES, "service.index", "service.rollback")
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-008", "IDX-010")
+def test_writes_before_the_indexes_are_rolled_back(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-008: the last write is rolled back. The metadata table was made after that write and lists its files among those of
+    other writes; after the rollback no index has its files and keys.
+    """
+    without = {f"{PREFIX}enable": "false"}
+    table = IndexedTable(engine, new_uri(), type, without).write(*INSERTS)
+    rolled_back = engine.write(table.uri, "upsert", as_arrow((row("y", 1, "new"), row("a", 50, "newer"))), options=without)
+    assert table.listed_partitions() == ()
+    table.build_indexes()
     assert "y" in table.keys_indexed()
     engine.service(table.uri, "rollback", instant=rolled_back)
     table.check("after a write that was not wanted")
@@ -158,6 +180,52 @@ def test_the_metadata_table_compacts_and_cleans_itself(engine: Client, new_uri: 
         counts.append(len(table.metadata_files("files/.files*")) + len(table.metadata_files("files/*.hfile")))
     assert max(counts) < 36 and max(counts[30:]) <= max(counts[:30]) + 2
     table.check("after many writes")
+
+
+@pytest.mark.needs(*WRITES, "service.archive")
+@pytest.mark.requirements("MDT-004")
+def test_the_metadata_table_is_archived(engine: Client, new_uri: NewUri) -> None:
+    """MDT-004: writes of the table are archived again and again; after 40 of them the active timeline of the metadata table is
+    shorter, too.
+    """
+    table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE")
+    for number in range(40):
+        table.write(Step("upsert", (row("a", number, f"update {number}"),)))
+        if number % 8 == 7:
+            engine.service(table.uri, "archive", options={**archive_limits(4, 2), **LISTED})
+    assert len(completion_times(table.folder)) < 40, "nothing was archived"
+    assert len(table.metadata_files(".hoodie/timeline/*_*commit")) < 40
+    table.check("after archiving")
+
+
+@pytest.mark.needs(*WRITES, "service.index")
+@pytest.mark.requirements("IDX-011")
+@pytest.mark.parametrize(
+    ("settings", "groups"),
+    [
+        ({}, 4),
+        ({"growth.factor": "1"}, 2),
+        ({"growth.factor": "1.5"}, 3),
+        ({"max.filegroup.count": "3"}, 3),
+        ({"min.filegroup.count": "6"}, 6),
+        ({"min.filegroup.count": "2", "max.filegroup.size": "1000000"}, 2),
+        ({"min.filegroup.count": "5", "max.filegroup.count": "5"}, 5),
+    ],
+)
+def test_file_groups_of_a_new_record_index(engine: Client, new_uri: NewUri, settings: Mapping[str, str], groups: int) -> None:
+    """IDX-011: the number of file groups is set when the index is made: as many as the records need after the growth that the
+    settings expect, with 48 bytes for each, within limits. Every key is found in the group of its hash.
+    """
+    table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE")
+    table.write(Step("upsert", tuple(row(f"key {number}", 1, "x") for number in range(20))))
+    ten_for_each = {"min.filegroup.count": "1", "max.filegroup.count": "10", "max.filegroup.size": "480", "growth.factor": "2"}
+    options = {f"{PREFIX}record.index.{name}": value for name, value in {**ten_for_each, **settings}.items()}
+    assert engine.service(table.uri, "index", options={**RECORDS, **options}) is not None
+    files = (parse_data_file_name(path.rpartition("/")[2]) for path in table.metadata_files("record_index/*"))
+    assert len({one.file_id for one in files if one is not None}) == groups
+    table.check("with the record index")
+    keys = [f"key {number}" for number in range(20)]
+    assert all(values_where(engine, table.uri, ("id", "=", key)) == [key] for key in keys[:3])
 
 
 @pytest.mark.needs(*WRITES, "service.clean", "service.clustering", "write.insert-overwrite", "write.delete-partition")

@@ -1,13 +1,17 @@
 """Column and partition statistics of a table's data files, as the metadata table has them and as the rows in the files say."""
 
+import json
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -15,6 +19,7 @@ from hudi_conformance.contract import TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.tables.clustered_tables import Type
 from hudi_conformance.suite.support.tables.metadata_tables import PREFIX, IndexedTable
+from hudi_conformance.suite.support.tables.stored_blocks import HFILE, SCHEMA, hfile_entries, parse_blocks
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference.files.log.block import BlockType
 from hudi_reference.files.log.content import decode_rows
@@ -73,6 +78,12 @@ VALUE_TYPES: Mapping[str, tuple[int, str | None]] = {
     "flag": (2, None), "small": (3, None), "big": (4, None), "single": (5, None), "double": (6, None), "text": (7, None),
     "bytes": (8, None), "day": (12, None), "price": (10, "10,2"), "large": (10, "20,4"), "huge": (10, "38,2"),
     "moment": (16, None), "local": (19, None),
+}  # fmt: skip
+#: Column -> the records that hold its bounds in storage: of version V1 and of V2, without the suffix `Wrapper`.
+WRAPPERS: Mapping[str, tuple[str, str]] = {
+    "flag": ("Boolean", "Boolean"), "small": ("Int", "Int"), "big": ("Long", "Long"), "single": ("Float", "Float"),
+    "double": ("Double", "Double"), "text": ("String", "String"), "bytes": ("Bytes", "Bytes"), "day": ("Date", "Int"),
+    "price": ("Decimal", "Bytes"), "moment": ("Long", "Long"), "local": ("Long", "Long"),
 }  # fmt: skip
 #: Values for which the statistics in a Parquet footer are missing.
 UNUSUAL: Mapping[str, tuple[Any, pa.DataType, list[Any]]] = {
@@ -204,6 +215,20 @@ class TypedTable:
         table = IndexedTable.__new__(IndexedTable)
         table.uri = self.uri
         return column_entries(table.records("column_stats"), dict.fromkeys(self.files(), ""))
+
+    def stored_wrappers(self) -> dict[str, set[str]]:
+        """Return, by column, the names of the records that hold the bounds in the log files of the index."""
+        found = defaultdict[str, set[str]](set)
+        for path in (table_folder(self.uri) / ".hoodie" / "metadata" / "column_stats").glob(".*.log.*"):
+            for block in parse_blocks(path.read_bytes()) if path.suffix != ".crc" else ():
+                for _, value in hfile_entries(block.content) if block.kind == HFILE else ():
+                    schema = json.loads(block.header[SCHEMA])
+                    record: Any = fastavro.schemaless_reader(BytesIO(value), schema, None, return_record_name=True)
+                    stats = record["ColumnStatsMetadata"][1]
+                    for side in ("minValue", "maxValue"):
+                        if stats[side] is not None:
+                            found[stats["columnName"]].add(stats[side][0].rpartition(".")[2].removesuffix("Wrapper"))
+        return found
 
     def check(self, *, exact: bool) -> None:
         """Check that each file has statistics of its values."""

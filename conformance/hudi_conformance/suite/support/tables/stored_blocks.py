@@ -15,7 +15,7 @@ from hudi_conformance.suite.support.programs.write_programs import Program, Step
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 MAGIC = b"#HUDI#"
-DELETE, AVRO, PARQUET = 1, 3, 5
+DELETE, AVRO, HFILE, PARQUET = 1, 3, 4, 5
 #: The stored numbers of block types.
 STORED_AS = {"avro": 3, "hfile": 4, "parquet": 5}
 INSTANT_TIME, SCHEMA = 0, 2
@@ -89,11 +89,16 @@ def log_files(uri: str) -> list[Path]:
 
 
 def hfile_keys(content: bytes) -> list[bytes]:
-    """Return the row keys of an HFile in stored order, from its data blocks: a header of 33 bytes, then entries.
+    """Return the row keys of an HFile in stored order."""
+    return [key for key, _ in hfile_entries(content)]
+
+
+def hfile_entries(content: bytes) -> list[tuple[bytes, bytes]]:
+    """Return the row keys and the values of an HFile in stored order, from its data blocks: a header of 33 bytes, then entries.
 
     Between data blocks there may be leaves of the index.
     """
-    keys, place = list[bytes](), 0
+    found, place = list[tuple[bytes, bytes]](), 0
     while (kind := content[place : place + 8]) in (b"DATABLK*", b"IDXLEAF2"):
         on_disk, _, _, _, _, with_header = struct.unpack(">iiqBii", content[place + 8 : place + 33])
         if kind == b"IDXLEAF2":
@@ -104,7 +109,7 @@ def hfile_keys(content: bytes) -> list[bytes]:
         while head := entries.read(8):
             key_length, value_length = struct.unpack(">ii", head)
             key = entries.read(key_length)
-            keys.append(key[2 : 2 + int.from_bytes(key[:2], "big")])
-            entries.read(value_length + 1)  # the last byte is the version of the entry, always 0
+            found.append((key[2 : 2 + int.from_bytes(key[:2], "big")], entries.read(value_length)))
+            entries.read(1)  # the version of the entry, always 0
         place += 33 + on_disk
-    return keys
+    return found
