@@ -30,9 +30,16 @@ def value_text(value: Any) -> str:
             return str(value)
 
 
-def texts_of(array: pa.Array) -> pa.Array:
-    """The texts of a whole column, null for null; timestamps are numbers in the unit of the column."""
+def texts_of(array: pa.Array, *, local_times: bool = False) -> pa.Array:
+    """The texts of a whole column, null for null; timestamps are numbers in the unit of the column.
+
+    With `local_times`, timestamps of a moment have the text of `java.sql.Timestamp`. Raises ValueError for one before 1582.
+    """
     kind = array.type
+    if local_times and pt.is_timestamp(kind) and kind.tz is not None:
+        units = {"s": 1, "ms": 1, "us": 1_000, "ns": 1_000_000}[kind.unit]
+        values = (array.cast(pa.timestamp("ms", kind.tz)) if kind.unit == "s" else array).cast(pa.int64()).to_pylist()
+        return pa.array([None if value is None else _local_time(value, units) for value in values], pa.string())
     if pt.is_string(kind):
         return array
     if pt.is_timestamp(kind):
@@ -64,6 +71,20 @@ def number_text(digits: str) -> str:
         plain = f"{decimal.Decimal(significant).scaleb(point - len(significant) + 1):f}"
         return f"{minus}{plain if '.' in plain else plain + '.0'}"
     return f"{minus}{significant[0]}.{significant[1:] or '0'}E{point}"
+
+
+#: The first moment of the Gregorian calendar in Java, in milliseconds; before it, texts have dates of the Julian calendar.
+_GREGORIAN = -12_219_292_800_000
+
+
+def _local_time(value: int, units: int) -> str:
+    """`Timestamp.toString` in the time zone of the process: milliseconds, truncated towards zero, without zeros at the end."""
+    milliseconds = abs(value) // units * (-1 if value < 0 else 1)
+    if milliseconds < _GREGORIAN:
+        raise ValueError(f"the local time of {milliseconds} ms since 1970 has no date of the Gregorian calendar")
+    seconds, fraction = divmod(milliseconds, 1000)
+    local = datetime.datetime.fromtimestamp(seconds)
+    return f"{local:%Y-%m-%d %H:%M:%S}.{f'{fraction:03}'.rstrip('0') or '0'}"
 
 
 def _micros(value: datetime.datetime) -> int:

@@ -1,5 +1,6 @@
 """Keys and partition paths of every key generator; the values are from tables that Apache Hudi 1.0.2 wrote."""
 
+import time
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -8,7 +9,7 @@ import pytest
 
 from hudi_reference.errors import InvalidRows, UnsupportedKeyGenerator
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.keys.record_keys import KeyGenerator, kind_of_generator, with_settings
+from hudi_reference.records.keys.record_keys import LOCAL_TIMES, KeyGenerator, kind_of_generator, with_settings
 
 TIME = "hoodie.keygen.timebased."
 
@@ -178,3 +179,37 @@ def test_a_date_takes_three_folders_where_the_table_says_so():
     assert paths(generator(**slashes, **hive), ["2026-07-03"]) == ["p=2026-07-03"]
     rows = pa.table({"p": ["2026-07-03"], "q": ["x"]})
     assert generator("p,q", **slashes).paths(rows).to_pylist() == ["2026-07-03/x"]
+
+
+@pytest.fixture
+def new_york(monkeypatch):
+    """The process is in the time zone of New York."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("new_york")
+def test_local_times_in_keys_and_paths():
+    """META-007: with a setting of the writer, timestamps have the text of `java.sql.Timestamp` in the zone of the process."""
+    entries = with_settings(TableProperties({}), {LOCAL_TIMES: "true"}).entries
+    for unit, micros, text in (
+        ("us", 1_704_164_645_123_456, "2024-01-01 22:04:05.123"),
+        ("us", 1_704_164_645_120_000, "2024-01-01 22:04:05.12"),
+        ("us", -1, "1969-12-31 19:00:00.0"),
+        ("us", -2_208_988_799_999_999, "1899-12-31 19:00:00.001"),
+        ("ms", -1_000_000, "1969-12-31 18:59:59.0"),
+        ("s", 1_704_153_600_000_000, "2024-01-01 19:00:00.0"),
+    ):
+        column = pa.array([micros, None], pa.timestamp("us", "UTC")).cast(pa.timestamp(unit, "UTC"))
+        rows = pa.table({"p": column, "id": ["a", "b"]})
+        assert generator(key="id,p", **entries).keys(rows).to_pylist() == [f"id:a,p:{text}", "id:b,p:__null__"]
+        assert generator(**entries).paths(rows).to_pylist()[0] == text
+    timed_paths = timed("UNIX_TIMESTAMP", **entries)
+    assert paths(timed_paths, [datetime(2020, 4, 1, 12, tzinfo=UTC)], pa.timestamp("us", "UTC")) == ["2020/04/01 12"]
+    local = pa.array([datetime(2024, 1, 2)], pa.timestamp("us"))
+    assert generator(partition="", key="p", **entries).keys(pa.table({"p": local})).to_pylist() == ["1704153600000000"]
+    with pytest.raises(InvalidRows):
+        generator(partition="", key="p", **entries).keys(pa.table({"p": pa.array([-(10**17)], pa.timestamp("us", "UTC"))}))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -22,19 +22,22 @@ GENERATORS = ("SIMPLE", "COMPLEX", "NON_PARTITION", "TIMESTAMP", "CUSTOM", "GLOB
 _TYPE_OF_CLASS = {name: kind for kind, name in KEY_GENERATORS.items()}
 #: From this table version on, the keys of a complex key generator always name their fields, also a single one.
 COMPOSITE_VERSION = 9
+#: The setting with which keys and paths have local times in the place of numbers for timestamps. No table stores it.
+LOCAL_TIMES = "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled"
 #: Settings of key generators that a writer may have to be given.
-_SETTINGS = (PREFIX, OLD_PREFIX, "hoodie.write.complex.keygen.new.encoding")
+_SETTINGS = (PREFIX, OLD_PREFIX, "hoodie.write.complex.keygen.new.encoding", LOCAL_TIMES)
 
 
 @implements("PROP-007", "META-007")
-def record_keys(rows: pa.Table, fields: Sequence[str]) -> pa.Array:
+def record_keys(rows: pa.Table, fields: Sequence[str], *, local_times: bool = False) -> pa.Array:
     """The record key of each row: the value of the one key field, or `field:value` for several, joined by commas.
 
-    Raises InvalidRows for a missing key column and for a null or empty key.
+    With `local_times`, timestamps have the text of their local time. Raises InvalidRows for a missing key column and for a null
+    or empty key.
     """
     if len(fields) > 1:
-        return _composite_keys(rows, fields)
-    keys = texts_of(_column(rows, fields[0], "key", "PROP-007"))
+        return _composite_keys(rows, fields, local_times=local_times)
+    keys = _texts(rows, fields[0], "key", local_times=local_times)
     present = pc.fill_null(pc.not_equal(keys, ""), False)
     if not pc.all(present, min_count=0).as_py():
         row = pc.index(present, False).as_py()
@@ -45,8 +48,8 @@ def record_keys(rows: pa.Table, fields: Sequence[str]) -> pa.Array:
     return keys
 
 
-def _composite_keys(rows: pa.Table, fields: Sequence[str]) -> pa.Array:
-    texts = [texts_of(_column(rows, field, "key", "PROP-007")) for field in fields]
+def _composite_keys(rows: pa.Table, fields: Sequence[str], *, local_times: bool) -> pa.Array:
+    texts = [_texts(rows, field, "key", local_times=local_times) for field in fields]
     values = zip(*(text.to_pylist() for text in texts), strict=True)
     return pa.array([composite_key(fields, row) for row in values], pa.string())
 
@@ -79,6 +82,8 @@ class KeyGenerator:
     hive_style: bool
     url_encode: bool
     split_dates: bool
+    #: Whether timestamps have the text of their local time.
+    local_times: bool = False
 
     @classmethod
     def from_properties(cls, properties: TableProperties) -> Self:
@@ -102,12 +107,14 @@ class KeyGenerator:
             hive_style=properties.is_set("hoodie.datasource.write.hive_style_partitioning"),
             url_encode=properties.is_set("hoodie.datasource.write.partitionpath.urlencode"),
             split_dates=properties.splits_dates,
+            local_times=properties.is_set(LOCAL_TIMES),  # ER-227: only a setting of the writer says so
         )
 
     @implements("META-007")
     def keys(self, rows: pa.Table) -> pa.Array:
         """The record key of each row. Raises InvalidRows for a missing key column and for a null or empty key."""
-        return _composite_keys(rows, self.fields) if self.composite else record_keys(rows, self.fields)
+        make = _composite_keys if self.composite else record_keys
+        return make(rows, self.fields, local_times=self.local_times)
 
     @implements("META-009")
     def paths(self, rows: pa.Table) -> pa.Array:
@@ -118,10 +125,15 @@ class KeyGenerator:
         if not self.parts:
             return pa.repeat(pa.scalar("", pa.string()), rows.num_rows)
         fields = [field for field, _ in self.parts]
-        texts = pa.table([_folder_names(rows, field, times) for field, times in self.parts], names=fields)
+        texts = pa.table([self._folder_names(rows, field, times) for field, times in self.parts], names=fields)
         numbers, distinct = _number_distinct_values(texts)
         known = [_folder(self._path(fields, row)) for row in _rows(distinct, fields)]
         return pa.array(known, pa.string()).take(numbers)
+
+    def _folder_names(self, rows: pa.Table, field: str, times: TimestampPaths | None) -> pa.Array:
+        if times is None:
+            return _texts(rows, field, "partition", local_times=self.local_times)
+        return times.texts(_column(rows, field, "partition"), as_moments=self.local_times)
 
     def _path(self, fields: Sequence[str], row: tuple[object, ...]) -> str:
         return partition_path(fields, row, hive_style=self.hive_style, url_encode=self.url_encode, split_dates=self.split_dates)
@@ -175,11 +187,6 @@ def _parse_field(field: str, said: str, kind: str, properties: TableProperties) 
     return field, TimestampPaths.from_settings(properties.entries) if is_time else None
 
 
-def _folder_names(rows: pa.Table, field: str, times: TimestampPaths | None) -> pa.Array:
-    column = _column(rows, field, "partition", "PROP-008")
-    return texts_of(column) if times is None else times.texts(column)
-
-
 def _folder(path: str) -> str:
     """The path, if it can be a folder of the table. Raises InvalidRows."""
     steps = path.split("/")
@@ -207,9 +214,22 @@ def _rows(table: pa.Table, fields: Sequence[str]) -> list[tuple[object, ...]]:
     return list(zip(*(table.column(field).to_pylist() for field in fields), strict=True))
 
 
-def _column(rows: pa.Table, field: str, what: str, rule: str) -> pa.Array:
+#: The rules of the columns of keys and partitions.
+_RULES = {"key": "PROP-007", "partition": "PROP-008"}
+
+
+def _texts(rows: pa.Table, field: str, what: Literal["key", "partition"], *, local_times: bool) -> pa.Array:
+    """The texts of a column. Raises InvalidRows."""
+    try:
+        return texts_of(_column(rows, field, what), local_times=local_times)
+    except ValueError as error:
+        raise InvalidRows(f"a time in the {what} column {field}", rule=_RULES[what], found=str(error),
+                          expected="a time that Java and the Gregorian calendar give one text") from error  # fmt: skip
+
+
+def _column(rows: pa.Table, field: str, what: Literal["key", "partition"]) -> pa.Array:
     """A column in one chunk; `a.b` is field b of struct a. Raises InvalidRows."""
-    column = column_at(rows, field)  # ER-146: a key or ordering field may be inside of a struct.
+    column, rule = column_at(rows, field), _RULES[what]  # ER-146: a key or ordering field may be inside of a struct.
     if column is None:
         raise InvalidRows(
             f"the {what} column {field} is missing", rule=rule, expected=field, found=", ".join(rows.column_names)

@@ -6,7 +6,7 @@ The path does not show the value of the column. So a query does not prune these 
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -80,9 +80,15 @@ class TimestampPaths:
         both = value("timezone")
         return cls(unit, inputs, output, _zone(both or value("input.timezone")), _zone(both or value("output.timezone")))
 
-    def texts(self, column: pa.Array) -> pa.Array:
-        """The text in the path for each value; a null is the value 1 of the unit."""
+    def texts(self, column: pa.Array, *, as_moments: bool = False) -> pa.Array:
+        """The text in the path for each value; a null is the value 1 of the unit.
+
+        A timestamp is a number in the unit of its column, whose meaning the settings say. With `as_moments` it is that time.
+        """
         kind = column.type
+        if as_moments and pt.is_timestamp(kind) and kind.tz is not None:
+            moments = column.cast(pa.timestamp("us", kind.tz)).cast(pa.int64())
+            return replace(self, unit="MICROSECONDS").texts(moments)
         if pt.is_timestamp(kind):
             column = column.cast(pa.int64())
         elif pt.is_date32(kind):

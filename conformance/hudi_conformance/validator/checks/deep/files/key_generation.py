@@ -1,11 +1,11 @@
 """Record keys and partition paths that the fields of rows give, where the key generator of the table can be followed.
 
-Deployed writers differ in the texts of floating-point numbers, decimals, timestamps and binary values, and in the form of the
-key of a single field. So only texts, whole numbers, booleans and dates are followed,
-and both forms of a single field are right.
+Deployed writers differ in the texts of floating-point numbers, decimals and timestamps, and in the form of the key of a single
+field. So only texts, whole numbers, booleans and dates are followed, bytes in keys too, and both forms of a single field are
+right.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 
 import pyarrow as pa
@@ -25,12 +25,13 @@ from hudi_reference.records.keys.record_keys import KeyGenerator
 #: Apache Hudi 1.2.0 stores that dates take three folders only by the class that reads the folders.
 _EXTRACTOR, _SPLITS = "hoodie.table.partition_extractor_class", "SlashEncodedDay"
 _CERTAIN = (pt.is_string, pt.is_large_string, pt.is_integer, pt.is_boolean, pt.is_date32)
+_CERTAIN_IN_KEYS = (*_CERTAIN, pt.is_binary)
 
 
 def computed_keys(opened: Opened, rows: pa.Table) -> tuple[pa.Array, ...]:
     """The keys that the fields of the rows may give, one array for each form; nothing if they cannot be computed."""
     made = _generator(opened)
-    if made is None or not made.fields or not _are_certain(rows, made.fields):
+    if made is None or not made.fields or not _are_certain(rows, made.fields, _CERTAIN_IN_KEYS):
         return ()
     try:
         keys = made.keys(rows)
@@ -84,9 +85,9 @@ def _generator(opened: Opened) -> KeyGenerator | None:
         return None
 
 
-def _are_certain(rows: pa.Table, fields: Iterable[str]) -> bool:
+def _are_certain(rows: pa.Table, fields: Iterable[str], certain: Sequence[Callable[[pa.DataType], bool]] = _CERTAIN) -> bool:
     kinds = {field.name: field.type for field in rows.schema}
-    return all(name in kinds and any(is_kind(kinds[name]) for is_kind in _CERTAIN) for name in fields)
+    return all(name in kinds and any(is_kind(kinds[name]) for is_kind in certain) for name in fields)
 
 
 def examine_partition_fields(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
