@@ -151,5 +151,6 @@ def _took(line: Line) -> tuple[str, str]:
     instant = line.instant
     if instant.completion is None:
         return f"{instant.state.name.lower():>9}", WARNING
-    took = format_duration(time_between(instant.requested, instant.completion)) if instant.action != "savepoint" else ""
+    has_duration = instant.action != "savepoint" and instant.completion != instant.requested  # version 6 stores no completion
+    took = format_duration(time_between(instant.requested, instant.completion)) if has_duration else ""
     return f"{took:>9}", DIM

@@ -33,6 +33,14 @@ def test_log_files_named_by_their_slice(ordering: Sequence[str], token: str, sev
     assert severities(storage) == severity
 
 
+def test_version_6_named_log_files_so() -> None:
+    """LF-004: in a table that was upgraded from version 6 such names are no fault; the order of the files still is one."""
+    storage = written(())
+    t.change_properties(storage, {"hoodie.table.initial.version": "6"})
+    named_by_slice(storage, "9-2-3")
+    assert severities(storage) == set()
+
+
 def test_other_tables_have_no_such_names() -> None:
     """BF-009: without consistent hashing, a log file of another instant is that of another action."""
     table = t._new("MERGE_ON_READ")

@@ -62,3 +62,14 @@ def test_an_upgrade_updates_the_list_of_partitions(initial: int, writes: int):
     t.change_record(storage, update, count)
     found = [one for one in t.validated(storage, CHEAP).findings if one.rule == "MDT-001" and last in one.found + one.expected]
     assert bool(found) is ((initial, writes) != (6, 1))
+
+
+@pytest.mark.parametrize("initial", [6, 8])
+def test_a_write_of_version_6_names_no_earlier_file(initial: int):
+    """TL-005: releases before 1.0 name only the instant of the earlier base file in an entry, except for change capture."""
+    storage = t.copy_on_write()
+    t.change_properties(storage, {INITIAL_VERSION: str(initial)})
+    update = t.completed(storage, "commit")
+    t.change_record(storage, update, lambda record: [stat.update(prevBaseFile=None) for stat in t.stats_of(record)])
+    found = {one.path for one in t.validated(storage, CHEAP).findings if one.rule == "TL-005"}
+    assert found == (set() if initial == 6 else {update})

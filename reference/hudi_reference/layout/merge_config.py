@@ -67,6 +67,8 @@ def infer(
         raise _contradiction("merge mode and merge strategy contradict each other", found, f"hoodie.record.merge.mode={mode}")
     if version > PAYLOAD_FIRST and by_payload and by_strategy not in (None, "CUSTOM", by_payload):
         raise _contradiction("payload class and merge strategy contradict each other", found, f"{payload} and {strategy}")
+    if version <= PAYLOAD_FIRST and by_strategy != "CUSTOM":  # ER-229: releases before version 8 store this id for each class
+        strategy = None
     return _complete(found, strategy, payload)
 
 

@@ -2,13 +2,13 @@
 
     .hoodie/<archive folder>/.commits_.archive.<n>_<token>
 
-Writers append to files, and merge small files into new ones before they delete the old ones, so a state may be stored twice. No
-query of a table of version 6 depends on the archive; inspection and migration read it.
+Writers append to files, and merge small files into new ones before they delete the old ones, so a state may be stored twice.
+Windows of incremental queries, inspection and migration read the archive; a snapshot does not depend on it.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hudi_reference.caching import cached_property
@@ -18,14 +18,25 @@ from hudi_reference.files.log.content import plain_records
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
-from hudi_reference.timeline.history.history import END_OF_TIME, START_OF_TIME, History
+from hudi_reference.timeline.contents.avro_container import schema_of, write_record
+from hudi_reference.timeline.history.history import END_OF_TIME, START_OF_TIME, ArchivedAction, History
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
 from hudi_reference.timeline.instants.version_6 import LegacyInstant, just_after
 
 _NAME = re.compile(r"\.commits_\.archive\.(\d{1,9})(?:_\d+-\d+-\d+)?", re.ASCII)
 
-#: Completed action -> the field with its metadata.
+#: Completed action -> the type of its metadata.
+RECORDS = {
+    "commit": "HoodieCommitMetadata",
+    "deltacommit": "HoodieCommitMetadata",
+    "replacecommit": "HoodieReplaceCommitMetadata",
+    "clean": "HoodieCleanMetadata",
+    "rollback": "HoodieRollbackMetadata",
+    "savepoint": "HoodieSavepointMetadata",
+    "indexing": "HoodieIndexCommitMetadata",
+}
+#: Completed action -> the field with its metadata in the archive.
 _METADATA = {
     "commit": "hoodieCommitMetadata",
     "deltacommit": "hoodieCommitMetadata",
@@ -54,6 +65,17 @@ class ArchivedInstant:
     instant: Instant
     metadata: Mapping[str, Any] | None = None
     plan: tuple[str, Mapping[str, Any]] | None = None
+
+    def as_action(self, completion: str, sync_marker: Callable[[], bytes]) -> ArchivedAction:
+        """The action as the history of version 8 stores it, with this completion time."""
+        instant = Instant(self.instant.requested, self.instant.action, State.COMPLETED, completion)
+        metadata = None if self.metadata is None else encode_record(RECORDS[instant.action], self.metadata, sync_marker)
+        return ArchivedAction(instant, metadata, None if self.plan is None else encode_record(*self.plan, sync_marker))
+
+
+def encode_record(name: str, record: Mapping[str, Any], sync_marker: Callable[[], bytes]) -> bytes:
+    """The record of an action as an Avro container. Members that only the JSON has (column statistics) are left out."""
+    return write_record(schema_of(name), {"version": None, **record}, sync_marker())
 
 
 @implements("COMPAT-001", "COMPAT-003")
@@ -122,15 +144,26 @@ def _malformed(path: str, offset: int | None, found: str) -> MalformedHistory:
 
 
 class ArchivedLog(History):
-    """The archived timeline of version 6 with the interface of the history of version 8."""
+    """The archived timeline of version 6 with the interface of the history of version 8; actions count from their requests."""
+
+    @cached_property
+    def _archived(self) -> tuple[ArchivedInstant, ...]:
+        return read_archived_log(self._storage, self._folder)
 
     @cached_property
     def _instants(self) -> tuple[Instant, ...]:
-        return tuple(archived.instant for archived in read_archived_log(self._storage, self._folder))
+        return tuple(replace(one.instant, completion=one.instant.requested) for one in self._archived)
 
     def instants(self, begin: str = START_OF_TIME, end: str = END_OF_TIME) -> tuple[Instant, ...]:
         """The actions requested from `begin` to `end`, both included, by requested time."""
         return tuple(instant for instant in self._instants if begin <= instant.requested <= end)
+
+    def actions(
+        self, begin: str = START_OF_TIME, end: str = END_OF_TIME, *, metadata: bool = True, plan: bool = True
+    ) -> tuple[ArchivedAction, ...]:
+        """The actions requested from `begin` to `end`, both included, by requested time, with all their contents."""
+        chosen = (archived for archived in self._archived if begin <= archived.instant.requested <= end)
+        return tuple(archived.as_action(archived.instant.requested, lambda: bytes(16)) for archived in chosen)
 
     def completed(self, begin: str = START_OF_TIME, end: str = END_OF_TIME) -> tuple[Instant, ...]:
         """The actions completed from `begin` to `end`, both included, by completion time."""

@@ -14,7 +14,7 @@ from hudi_reference.timeline.instants.version_6 import legacy_instants, list_leg
 @implements("COMPAT-001", "COMPAT-003")
 def load_legacy_timeline(storage: Storage, properties: TableProperties) -> Timeline:
     """The timeline as storage has it now. Raises UnfinishedMigration."""
-    instants = legacy_instants(list_legacy_files(storage), properties)
+    instants = legacy_instants(list_legacy_files(storage))
     archived = ArchivedLog(storage, properties.history_folder)
     _check_not_half_upgraded(storage, properties, Timeline(instants, archived))
     return Timeline(instants, archived, oldest_write(instants))

@@ -17,7 +17,7 @@ from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
 from hudi_reference.query.file_groups import BOOTSTRAP_OF_METADATA, FileSlice
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.pruning.partition_columns import DroppedColumns
-from hudi_reference.records.changes import KEY, Changes, keys_of
+from hudi_reference.records.changes import KEY, OPERATION, Changes, keys_of
 from hudi_reference.records.keys.record_keys import record_keys
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.merge_slice import merge_changes
@@ -83,12 +83,12 @@ class SliceReader:
         needs_keys = not self.by_position or self.key_fields or self.merging.merger is not None
         # Positions probably identify the base row of every change, and nothing else needs the keys.
         if not needs_keys and all(names_base_file(b, file_slice.base_file_instant) and not partial_columns(b) for b in blocks):
-            fields = self._fields(names - ({KEY} - set(columns)))
+            fields = self._with_operations(self._fields(names - ({KEY} - set(columns))), blocks)
             base = self._base_rows(file_slice, fields)
             changes = self._read_changes(file_slice, blocks, fields, base.num_rows)
             if changes.record_positions is not None:
                 return merge_changes(base, changes, self.merging).select(list(columns))
-        fields = self._fields(names)
+        fields = self._with_operations(self._fields(names), blocks)
         base = self.keyed(self._base_rows(file_slice, fields))
         changes = self._read_changes(file_slice, blocks, fields, base.num_rows)
         return self._without_virtual_keys(merge_changes(base, changes, self.merging)).select(list(columns))
@@ -142,6 +142,16 @@ class SliceReader:
         ordered = list(names) if isinstance(names, Sequence) else [name for name in stored if name in names]
         return self.schema if ordered == stored else pa.schema([self.schema.field(name) for name in ordered])
 
+    @implements("MRG-014")
+    def _with_operations(self, fields: pa.Schema, blocks: Iterable[Block]) -> pa.Schema:
+        """The fields, and the operation column if blocks have it and the table does not.
+
+        ER-230: Flink stores the operation of each row, deletes as well, in a column that the table's schema lacks.
+        """
+        likely = (block for block in blocks if OPERATION in block.header.get(HeaderKey.SCHEMA, ""))
+        is_stored = OPERATION not in self.schema.names and any(OPERATION in _columns(block) for block in likely)
+        return fields.append(pa.field(OPERATION, pa.string())) if is_stored else fields
+
     @implements("TL-036", "RDR-012")
     def _check_present(self, file_slice: FileSlice, *, logs: bool) -> None:
         # A slice of log files alone has lost its base file too, if its log files are missing.
@@ -182,11 +192,15 @@ class SliceReader:
 
     @implements("LCP-001", "MRG-008")
     def changes_by_key(self, file_slice: FileSlice) -> tuple[list[Block], Changes]:
-        """The applied blocks of a slice and their changes, with all columns and matched by key: input of a log compaction."""
+        """The applied blocks of a slice and their changes, with all columns and matched by key: input of a log compaction.
+
+        The changes may have the operation column in addition.
+        """
         if file_slice.missing:
             self._check_present(file_slice, logs=True)
         blocks = self.scanner.blocks(file_slice)
-        return blocks, replace(self, by_position=False)._read_changes(file_slice, blocks, self.schema, 0)
+        fields = self._with_operations(self.schema, blocks)
+        return blocks, replace(self, by_position=False)._read_changes(file_slice, blocks, fields, 0)
 
     @implements("LF-043", "LF-045")
     def _read_changes(self, file_slice: FileSlice, blocks: Sequence[Block], fields: pa.Schema, base_rows: int) -> Changes:
@@ -266,4 +280,10 @@ def partial_columns(block: Block) -> frozenset[str] | None:
     """The columns of a block of partial updates; None for a block of whole rows or deletes."""
     if block.kind is BlockType.DELETE or block.header.get(HeaderKey.IS_PARTIAL, "").lower() != "true":
         return None
-    return frozenset(field_names(parse_schema(block.header.get(HeaderKey.SCHEMA, ""), block.path)))
+    return _columns(block)
+
+
+def _columns(block: Block) -> frozenset[str]:
+    """The columns of a data block; of a delete block none."""
+    text = block.header.get(HeaderKey.SCHEMA, "")
+    return frozenset(field_names(parse_schema(text, block.path))) if block.kind is not BlockType.DELETE else frozenset()

@@ -32,6 +32,7 @@ from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.version_6 import (
     LegacyInstant,
+    completion_of,
     just_after,
     legacy_instants,
     parse_legacy_name,
@@ -94,13 +95,17 @@ def info(name: str, modified: int) -> ObjectInfo:
     return ObjectInfo(f".hoodie/{name}", 1, modified, "v")
 
 
-def test_completion_time_is_the_modification_time() -> None:
-    """COMPAT-003: unless the file is older than the request."""
+def test_an_action_counts_from_its_request() -> None:
+    """COMPAT-003: a copy of a table has other modification times, and the same answers."""
+    (found,) = legacy_instants([info(f"{T}.commit", 1_704_067_205_678), info(f"{T}.inflight", 1)])
+    assert (found.state, found.completion) == (State.COMPLETED, T)
+
+
+def test_a_migration_takes_the_modification_time() -> None:
+    """COMPAT-006: unless the file is older than the request."""
     properties = TableProperties(PROPERTIES)
-    (found,) = legacy_instants([info(f"{T}.commit", 1_704_067_205_678), info(f"{T}.inflight", 1)], properties)
-    assert (found.state, found.completion) == (State.COMPLETED, "20240101000005678")
-    (old,) = legacy_instants([info(f"{T}.commit", 1000)], properties)
-    assert old.completion == "20240101000000001"
+    assert completion_of(T, info(f"{T}.commit", 1_704_067_205_678), properties) == "20240101000005678"
+    assert completion_of(T, info(f"{T}.commit", 1000), properties) == "20240101000000001"
 
 
 def test_just_after_is_the_next_millisecond() -> None:
@@ -221,9 +226,10 @@ def test_archived_states_become_instants() -> None:
         (T, "commit", "20240101000003000"),
     ]
     log = ArchivedLog(storage, FOLDER)
-    assert log.instants(begin=T) == tuple(found[1:])
-    assert log.completed(end="20230101000000001") == tuple(found[:1])
-    assert (log.completion_of(T), log.completion_of("20250101000000000")) == ("20240101000003000", None)
+    assert [i.identity for i in log.instants(begin=T)] == [found[1].identity]
+    assert [i.identity for i in log.completed(end="20230101000000000")] == [found[0].identity]
+    assert (log.completion_of(T), log.completion_of("20250101000000000")) == (T, None)
+    assert [action.instant.identity for action in log.actions(begin=T)] == [found[1].identity]
 
 
 def test_truncated_append_to_the_archive_is_ignored() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+import re
 
 import pytest
 
@@ -30,6 +31,7 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
 )
 from hudi_conformance.suite.support.tables.stored_blocks import SCHEMA, parse_blocks
 from hudi_reference.layout.names import parse_data_file_name
+from hudi_conformance.suite.support.tables.tables_under_services import read_instant_file
 
 
 @KEEPS
@@ -226,6 +228,26 @@ def test_file_groups_of_a_new_record_index(engine: Client, new_uri: NewUri, sett
     table.check("with the record index")
     keys = [f"key {number}" for number in range(20)]
     assert all(values_where(engine, table.uri, ("id", "=", key)) == [key] for key in keys[:3])
+
+
+@KEEPS
+@pytest.mark.requirements("TL-007", "MDT-002")
+def test_a_compaction_of_the_metadata_table_names_the_base_file_before(engine: Client, new_uri: NewUri) -> None:
+    """TL-007: the stat of a base file in the metadata table names the instant of the base file before as `prevCommit`. It has
+    the text `null` there if the file group had none, also if a compaction merged log files into it.
+    """
+    table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE", {**INDEXED, COMPACTED_AFTER: "2"})
+    for number in range(6):
+        table.write(Step("upsert", (row("a", number, f"update {number}"),)))
+    metadata, newest, named = f"{table.uri}/.hoodie/metadata", dict[str, str](), []
+    for path in table.metadata_files(".hoodie/timeline/*_*commit"):
+        instant, ending = re.findall(r"(\d+)_\d+\.(\w+)$", path)[0]
+        stats = read_instant_file(metadata, instant, ending)[1]["partitionToWriteStats"].values()
+        for stat in (one for found in stats for one in found if one["path"].endswith(".hfile")):
+            named.append((stat["prevCommit"], newest.get(stat["fileId"], "null")))
+            newest[stat["fileId"]] = instant
+    assert {before for _, before in named} > {"null"}, "the metadata table was not compacted twice"
+    assert [found for found, _ in named] == [before for _, before in named]
 
 
 @pytest.mark.needs(*WRITES, "service.clean", "service.clustering", "write.insert-overwrite", "write.delete-partition")

@@ -244,7 +244,7 @@ class LogCompactor(Compactor):
         if joined.rows.num_rows:
             block_format = LogOptions.from_properties(self.table.options).block_format
             check_format(block_format, self.table.properties)
-            rows = stored_rows(joined.rows, self.table.properties)
+            rows = stored_rows(joined.rows.select(self.reader.schema.names), self.table.properties)
             yield EncodedBlock(writer.rows(block_format, rows), rows=rows.num_rows)
         if joined.deletes:
             yield self._deletes(joined.deletes, writer)

@@ -92,5 +92,6 @@ def _compact(metadata: MetadataTable, requested: str, operation: Operation) -> W
     path = join_path(file_slice.partition, str(name))
     size = store_planned_file(metadata.as_table, path, encode_base_records(records.values(), metadata.schema))
     return WriteStat(
-        file_slice.file_id, file_slice.partition, path, file_slice.base_instant, file_slice.base_file, len(records), size=size
-    )
+        file_slice.file_id, file_slice.partition, path, file_slice.base_file_instant or "null", file_slice.base_file,
+        len(records), size=size,
+    )  # fmt: skip

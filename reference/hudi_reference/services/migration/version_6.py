@@ -93,7 +93,7 @@ def _check_migratable(table: Table, listed: Iterable[ObjectInfo]) -> None:
     """Raises MigrationRefused for pending actions, which must be finished by the rules of version 6, and for schema
     histories."""
     check_columns_stored(table)
-    pending = [instant for instant in legacy_instants(listed, table.properties) if instant.state is not State.COMPLETED]
+    pending = [instant for instant in legacy_instants(listed) if instant.state is not State.COMPLETED]
     if pending:
         raise MigrationRefused(
             "an action is pending", rule="COMPAT-006", path=f"{META_FOLDER}/{pending[0].file_name}",
@@ -213,7 +213,7 @@ def _remaining_old_files(storage: Storage, properties: TableProperties) -> tuple
     Raises UnfinishedMigration for an instant that the timeline of version 8 does not have.
     """
     listed = list_legacy_files(storage)
-    instants = legacy_instants(listed, properties)
+    instants = legacy_instants(listed)
     if not instants:
         return ()
     timeline = load_timeline(storage, properties)

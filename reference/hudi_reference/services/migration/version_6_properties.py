@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from hudi_reference.layout.merge_config import MERGE_CONFIGURATION, PAYLOAD_STRATEGY
+from hudi_reference.layout.merge_config import MERGE_CONFIGURATION
 from hudi_reference.layout.properties import LEGACY_VERSION, TABLE_VERSION, TIMELINE_LAYOUT, TableProperties
 from hudi_reference.requirement import implements
 
@@ -40,13 +40,12 @@ def migrate_properties(properties: TableProperties) -> dict[str, str]:
 
 
 def _merging(properties: TableProperties) -> Mapping[str, str]:
-    mode = properties.merge_mode
-    if mode == "CUSTOM":
-        strategy = properties.get("hoodie.record.merge.strategy.id") or PAYLOAD_STRATEGY
-        return {"hoodie.record.merge.mode": mode, "hoodie.record.merge.strategy.id": strategy}
-    strategy, payload = MERGE_CONFIGURATION[mode]
+    found = properties.merging
+    if found.mode == "CUSTOM":
+        return {"hoodie.record.merge.mode": found.mode, "hoodie.record.merge.strategy.id": found.strategy}
+    strategy, payload = MERGE_CONFIGURATION[found.mode]
     return {
-        "hoodie.record.merge.mode": mode,
+        "hoodie.record.merge.mode": found.mode,
         "hoodie.record.merge.strategy.id": strategy,
         "hoodie.compaction.payload.class": payload,
     }

@@ -14,10 +14,10 @@ from typing import Any
 
 from hudi_reference.ids import Ids
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
-from hudi_reference.legacy.archived_log import ArchivedInstant, read_archived_log
+from hudi_reference.legacy.archived_log import RECORDS, encode_record, read_archived_log
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectInfo, Storage
-from hudi_reference.timeline.contents.avro_container import read_record, schema_of, write_record
+from hudi_reference.timeline.contents.avro_container import read_record
 from hudi_reference.timeline.history.history import ArchivedAction
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
@@ -28,17 +28,6 @@ from hudi_reference.timeline.instants.version_6 import (
     parse_legacy_name,
     read_json_record,
 )
-
-#: Completed action -> the record in its file.
-_RECORDS = {
-    "commit": "HoodieCommitMetadata",
-    "deltacommit": "HoodieCommitMetadata",
-    "replacecommit": "HoodieReplaceCommitMetadata",
-    "clean": "HoodieCleanMetadata",
-    "rollback": "HoodieRollbackMetadata",
-    "savepoint": "HoodieSavepointMetadata",
-    "indexing": "HoodieIndexCommitMetadata",
-}
 
 
 @dataclass(frozen=True)
@@ -129,7 +118,7 @@ def migrate_timeline(storage: Storage, properties: TableProperties, old: Iterabl
     for file in old:
         instant = _rename_instant(file.instant, times, clusterings)
         files[instant.file_name] = _content(file, ids)
-    return MigratedTimeline(files, tuple(_archive_action(a, times[a.instant], ids) for a in archived))
+    return MigratedTimeline(files, tuple(a.as_action(times[a.instant], ids.sync_marker) for a in archived))
 
 
 def _is_clustering(file: OldFile) -> bool:
@@ -151,16 +140,5 @@ def _content(file: OldFile, ids: Ids) -> bytes:
     record = file.record
     if record is None:
         return file.content
-    name = _RECORDS[file.instant.action] if file.instant.state is State.COMPLETED else "HoodieCommitMetadata"
-    return _encode_record(name, record, ids)
-
-
-def _encode_record(name: str, record: Mapping[str, Any], ids: Ids) -> bytes:
-    """The record as an Avro container. Members that only the JSON has (column statistics) are dropped."""
-    return write_record(schema_of(name), {"version": None, **record}, ids.sync_marker())
-
-
-def _archive_action(archived: ArchivedInstant, completion: str, ids: Ids) -> ArchivedAction:
-    instant = Instant(archived.instant.requested, archived.instant.action, State.COMPLETED, completion)
-    metadata = None if archived.metadata is None else _encode_record(_RECORDS[instant.action], archived.metadata, ids)
-    return ArchivedAction(instant, metadata, None if archived.plan is None else _encode_record(*archived.plan, ids))
+    name = RECORDS[file.instant.action] if file.instant.state is State.COMPLETED else "HoodieCommitMetadata"
+    return encode_record(name, record, ids.sync_marker)

@@ -1,10 +1,11 @@
 """The timeline of version 6 (timeline layout 1), which has no completion times in names, and JSON instead of Avro.
 
-    .hoodie/<requested time>.<action>           completed; the completion time is the modification time of the file
+    .hoodie/<requested time>.<action>           completed
     .hoodie/<requested time>.<action>.inflight  pending, as in version 8; a pending clustering is named replacecommit too
 
-Commits, delta commits and replacecommits are JSON. A table of version 6 does not depend on completion times: the name of a log
-file contains the slice that it belongs to.
+Commits, delta commits and replacecommits are JSON. A table of version 6 has no completion times: the name of a log file
+contains the slice that it belongs to, and incremental queries go by requested times. A migration takes the modification time of
+the completed file.
 """
 
 import datetime
@@ -45,11 +46,10 @@ def parse_legacy_name(name: str) -> LegacyInstant | None:
 
 
 @implements("COMPAT-001", "COMPAT-003")
-def legacy_instants(files: Iterable[ObjectInfo], properties: TableProperties) -> tuple[LegacyInstant, ...]:
+def legacy_instants(files: Iterable[ObjectInfo]) -> tuple[LegacyInstant, ...]:
     """The instants of a listing of `.hoodie`, one for each action in its highest state, by requested time.
 
-    The completion time is the modification time of the file, or one millisecond after the request if the file is older than
-    that, because a copy of a table may have any modification times.
+    A completed action counts from its requested time on, as its completion time (ER-228).
     """
     highest: dict[tuple[str, str], LegacyInstant] = {}
     for file in files:
@@ -57,7 +57,7 @@ def legacy_instants(files: Iterable[ObjectInfo], properties: TableProperties) ->
         if found is None:
             continue
         if found.state is State.COMPLETED:
-            found = LegacyInstant(found.requested, found.action, found.state, completion_of(found.requested, file, properties))
+            found = LegacyInstant(found.requested, found.action, found.state, completion=found.requested)
         known = highest.get(found.identity)
         if known is None or known.state < found.state:
             highest[found.identity] = found
@@ -65,7 +65,11 @@ def legacy_instants(files: Iterable[ObjectInfo], properties: TableProperties) ->
 
 
 def completion_of(requested: str, file: ObjectInfo, properties: TableProperties) -> str:
-    """The completion time of the action with this completed file, in the time zone of the table."""
+    """The completion time that a migration gives the action with this completed file, in the time zone of the table.
+
+    It is one millisecond after the request if the file is older than that, because a copy of a table may have any modification
+    times.
+    """
     zone = datetime.UTC if properties.get("hoodie.table.timeline.timezone") == "UTC" else None
     return max(format_time(file.modified, zone), just_after(requested))
 

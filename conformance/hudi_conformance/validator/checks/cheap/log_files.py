@@ -204,8 +204,8 @@ def _header(block: Block, rule: str, expected: str, found: str, meaning: str) ->
 def _names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """A log file has the instant of its write in its name.
 
-    With consistent hashing, deployed writers take the instant of the slice instead (ER-163). The write token then decides the
-    order of two files of one slice, and readers may merge the later write first.
+    With consistent hashing, deployed writers take the instant of the slice instead (ER-163), as all writers of version 6 do.
+    The write token then decides the order of two files of one slice, and readers may merge the later write first.
     """
     writers: dict[tuple[str, str, str, int], list[tuple[str, LogFileName, str]]] = {}
     for instant, commit in table.commits.items() if table.has_consistent_hashing else ():
@@ -215,7 +215,7 @@ def _names(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
                 tally.looked("LF-004")
                 slot = (stat.partition, name.file_id, name.instant, name.version)
                 writers.setdefault(slot, []).append((instant.completion or "", name, stat.path))
-                if name.instant != instant.requested:
+                if name.instant != instant.requested and not table.opened.had_version_6:
                     yield Finding(
                         "LF-004", "cosmetic", stat.path, "Readers order the log files of a slice by these names.",
                         f"the instant {instant.requested} of the write", name.instant, _RENAMED,

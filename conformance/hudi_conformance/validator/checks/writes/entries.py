@@ -56,8 +56,9 @@ class Entry:
 
     @property
     def is_new(self) -> bool:
-        """Whether it is the first base file of its group."""
-        return self.is_base_file and self.stat.get("prevBaseFile") in NOTHING
+        """Whether it is the first base file of its group. Releases before 1.0 name only the instant of the earlier file."""
+        fields = ("prevBaseFile", "prevCommit") if self.table.opened.had_version_6 else ("prevBaseFile",)
+        return self.is_base_file and all(self.stat.get(field) in NOTHING for field in fields)
 
     @property
     def reads_logs(self) -> bool:

@@ -66,6 +66,8 @@ def _last_base_file(entry: Entry) -> Iterator[Finding]:
     ):
         return
     found = str(entry.stat.get("prevBaseFile") or "").rpartition("/")[2]
+    if not found and not entry.is_new:  # of a release that names only the instant of the earlier file
+        return
     known = {one: instant.completion or "" for one, instant in _base_files_of(table, group).items()}
     last = max(((time, one) for one, time in known.items() if time < entry.instant.requested), default=("", ""))
     is_known = found in known if found else entry.commit.operation != "COMPACT"
