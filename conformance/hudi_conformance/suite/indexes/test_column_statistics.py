@@ -1,5 +1,6 @@
 """Writers and services maintain column and partition statistics: after every action they are those of the rows in the files."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,8 +50,8 @@ UNINDEXED = {"_hoodie_commit_seqno", "_hoodie_file_name"}
 class TableWithStatistics(IndexedTable):
     """A table whose writers maintain column and partition statistics."""
 
-    def __init__(self, engine: Client, uri: str, type: Type) -> None:
-        super().__init__(engine, uri, type, STATISTICS)
+    def __init__(self, engine: Client, uri: str, type: Type, version: int = 8) -> None:
+        super().__init__(engine, uri, type, STATISTICS, version)
 
     def check(self, when: str) -> None:
         """Check also that each file and each partition has the statistics of its rows, under the right keys, and no other."""
@@ -82,10 +83,17 @@ class TableWithStatistics(IndexedTable):
         latest = open_table(self.uri).file_groups().latest_slices
         assert {partition for partition, _ in entries} == {one.partition for one in latest}, when
         names = [(one.partition, name) for one in latest for name in (one.base_file, *one.log_files) if name]
+        counts = defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
         for (partition, name, column), values in values_of_files(self.folder, names):
             if column not in UNINDEXED:
                 found = compare_statistics(entries[partition, column], values, exact=False)
                 assert not found, (when, partition, name, found)
+                counts[partition, column][0] += len(values.values)
+                counts[partition, column][1] += len(values.values) - len(values.present)
+        for place, (count, nulls) in counts.items():
+            one = entries[place]  # replaced files may still count
+            assert one.value_count is not None and one.null_count is not None, (when, place)
+            assert one.value_count >= count and one.value_count - one.null_count >= count - nulls, (when, place)
 
 
 @KEEPS
@@ -144,6 +152,20 @@ def test_statistics_of_version_v2_name_the_types(engine: Client, new_uri: NewUri
     table.check_two_writes(exact=True)
     kinds = {(one.column, one.value_type and (one.value_type.ordinal, one.value_type.info)) for one in table.entries().values()}
     assert {(column, kind) for column, kind in kinds if column in VALUE_TYPES} == set(VALUE_TYPES.items())
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.versions(9)
+@pytest.mark.needs("create.table-version.9")
+@pytest.mark.requirements("MDT-014", "MDT-017")
+def test_statistics_of_partitions_name_the_types(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-017: at version 9 the statistics of partitions name the type of their bounds, as those of files do."""
+    table = TableWithStatistics(engine, new_uri(), type, version=9).write(*INSERTS, *CHANGES)
+    entries = partition_entries(table.records("partition_stats"))
+    kinds = {(column, one.value_type and one.value_type.ordinal) for (_, column), one in entries.items()}
+    assert {("id", 7), ("ts", 4), ("value", 7)} <= kinds
+    assert len({column for column, _ in kinds}) == len(kinds), "a column has several types"
 
 
 @KEEPS

@@ -1,8 +1,8 @@
 """Writers and services maintain the metadata table: after every action it matches storage and rows."""
 
 import json
-from collections.abc import Mapping
 import re
+from collections.abc import Mapping
 
 import pytest
 
@@ -30,8 +30,8 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     values_where,
 )
 from hudi_conformance.suite.support.tables.stored_blocks import SCHEMA, parse_blocks
-from hudi_reference.layout.names import parse_data_file_name
 from hudi_conformance.suite.support.tables.tables_under_services import read_instant_file
+from hudi_reference.layout.names import parse_data_file_name
 
 
 @KEEPS

@@ -113,7 +113,7 @@ def indexable_columns(schema: AvroSchema, version: str) -> dict[str, pa.DataType
     kinds = arrow_schema(schema)
     found = {}
     for field in schema["fields"]:
-        if field["name"] not in META_COLUMNS and not _is_named(field["type"]):
+        if field["name"] not in META_COLUMNS and not _is_enumeration(field["type"]):
             found.update(_flatten_column(field["name"], kinds.field(field["name"]).type))
     return {name: kind for name, kind in found.items() if version != V1 or _fits_wrapper(kind)}
 
@@ -130,12 +130,12 @@ def _fits_wrapper(kind: pa.DataType) -> bool:
     return bool(kind.scale <= DECIMAL_SCALE and kind.precision + DECIMAL_SCALE - kind.scale <= DECIMAL_PRECISION)
 
 
-def _is_named(avro: Any) -> bool:
-    """Whether an Avro type is an enumeration, or fixed bytes that are no decimal."""
+def _is_enumeration(avro: Any) -> bool:
+    """Whether an Avro type is an enumeration, which is a text in Arrow."""
     if isinstance(avro, list):
-        return any(map(_is_named, avro))
+        return any(map(_is_enumeration, avro))
     if not isinstance(avro, Mapping):
         return False
     if isinstance(avro["type"], Mapping | list):
-        return _is_named(avro["type"])
-    return avro["type"] == "enum" or (avro["type"] == "fixed" and avro.get("logicalType") != "decimal")
+        return _is_enumeration(avro["type"])
+    return bool(avro["type"] == "enum")

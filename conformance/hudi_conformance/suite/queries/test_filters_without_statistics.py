@@ -1,0 +1,142 @@
+"""Columns that some files do not store, or have no statistics of: filters find their rows.
+
+Deployed readers leave out a file without statistics of a column that the definition of the index names: they take its values
+for null. So a definition names only columns that have statistics in every file.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from hudi_conformance.contract import TableSpec
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import Step, row
+from hudi_conformance.suite.support.tables.clustered_tables import NewUri
+from hudi_conformance.suite.support.tables.column_statistics import STATISTICS
+from hudi_conformance.suite.support.tables.metadata_tables import (
+    EVERY_INDEX,
+    INSERTS,
+    PREFIX,
+    WRITES,
+    IndexedTable,
+    values_where,
+)
+from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_reference.layout.properties import read_properties
+from hudi_reference.metadata.availability import read_definitions
+from hudi_reference.metadata.records import ColumnStats
+from hudi_reference.schema.avro import META_COLUMNS
+from hudi_reference.storage import LocalStorage
+
+FILTERS = pytest.mark.needs(*WRITES, "read.filter", "read.projection")
+LIMIT = f"{PREFIX}index.column.stats.max.columns.to.index"
+NUMBERS = ("first", "second", "third")
+#: Settings of a writer that adds no rows to files.
+NEW_FILES = {"hoodie.parquet.small.file.limit": "0"}
+
+
+def create_table_of(engine: Client, uri: str, columns: Mapping[str, Any]) -> IndexedTable:
+    """Create a copy-on-write table of a text `id`, a number `ts`, and these columns with their Avro types."""
+    fields: list[dict[str, Any]] = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}]
+    fields += [{"name": name, "type": ["null", avro], "default": None} for name, avro in columns.items()]
+    schema = {"type": "record", "name": "row", "fields": fields}
+    engine.create(uri, TableSpec("rows", "COPY_ON_WRITE", schema, ("id",), ordering=("ts",)))
+    table = IndexedTable.__new__(IndexedTable)
+    table.engine, table.uri = engine, uri
+    return table
+
+
+def rows_of(key: str, columns: Sequence[str]) -> pa.Table:
+    """Return a row with this key, and 7 in each of the columns."""
+    return pa.table({"id": [key], **{name: pa.array([7], pa.int64()) for name in ("ts", *columns)}})
+
+
+def statistics_by_column(table: IndexedTable) -> dict[str, list[ColumnStats]]:
+    """Return the statistics of each data column in the files."""
+    found: dict[str, list[ColumnStats]] = {}
+    for record in table.records("column_stats").values():
+        if isinstance(record.payload, ColumnStats) and record.payload.column not in META_COLUMNS:
+            found.setdefault(record.payload.column, []).append(record.payload)
+    return found
+
+
+def defined_columns(table: IndexedTable) -> set[str]:
+    """Return the data columns that the definition of column statistics names."""
+    storage = LocalStorage(table_folder(table.uri))
+    known = read_definitions(storage, read_properties(storage))
+    return {name for one in known if one.partition == "column_stats" for name in one.columns} - set(META_COLUMNS)
+
+
+@FILTERS
+@pytest.mark.requirements("MDT-011", "MDT-014")
+def test_a_definition_names_columns_of_every_file(engine: Client, new_uri: NewUri) -> None:
+    """MDT-011: the first write may index three columns, a later writer any number. The definition still names only columns that
+    have statistics in every file, and a filter on another column finds the rows of both writes.
+    """
+    table = create_table_of(engine, new_uri(), dict.fromkeys(NUMBERS, "long"))
+    for key, options in (("a", {LIMIT: "3"}), ("b", {})):
+        engine.write(table.uri, "insert", rows_of(key, NUMBERS), options={**STATISTICS, **NEW_FILES, **options})
+    for column in NUMBERS:
+        assert values_where(engine, table.uri, (column, "=", 7)) == ["a", "b"], column
+    stored = {column: {one.file_name for one in found} for column, found in statistics_by_column(table).items()}
+    defined = defined_columns(table)
+    assert {"id", "ts"} <= defined
+    assert {column for column in defined if len(stored[column]) < len(stored["id"])} == set()
+
+
+@FILTERS
+@pytest.mark.needs("schema.evolution")
+@pytest.mark.requirements("MDT-011")
+def test_a_new_column_beyond_the_limit_gets_no_statistics(engine: Client, new_uri: NewUri) -> None:
+    """MDT-011: a write adds two columns while the limit allows one more. The definition names one of them, and filters on both
+    find the row.
+    """
+    table = create_table_of(engine, new_uri(), {"first": "long"})
+    options = {**STATISTICS, **NEW_FILES, LIMIT: "4", "hoodie.datasource.write.reconcile.schema": "true"}
+    engine.write(table.uri, "insert", rows_of("a", ["first"]), options=options)
+    engine.write(table.uri, "insert", rows_of("b", NUMBERS), options=options)
+    assert len(defined_columns(table)) == 4
+    assert defined_columns(table) >= {"id", "ts", "first"}
+    assert [values_where(engine, table.uri, (name, "=", 7)) for name in NUMBERS] == [["a", "b"], ["b"], ["b"]]
+
+
+@FILTERS
+@pytest.mark.needs("types.avro")
+@pytest.mark.requirements("MDT-014")
+def test_enumerations_and_fixed_bytes_have_no_statistics(engine: Client, new_uri: NewUri) -> None:
+    """MDT-014: the wrapper records have none for enumerations and fixed bytes. Columns of these types have no statistics, and a
+    decimal in fixed bytes has.
+    """
+    columns = {
+        "kind": {"type": "enum", "name": "kinds", "symbols": ["x", "y"]},
+        "code": {"type": "fixed", "name": "code", "size": 2},
+        "price": {"type": "fixed", "name": "price", "size": 5, "logicalType": "decimal", "precision": 10, "scale": 2},
+    }
+    table = create_table_of(engine, new_uri(), columns)
+    values = {"kind": ["x"], "code": pa.array([b"ab"], pa.binary(2)), "price": pa.array([1], pa.decimal128(10, 2))}
+    rows = pa.table({"id": ["a"], "ts": pa.array([1], pa.int64()), **values})
+    engine.write(table.uri, "insert", rows, options=dict(STATISTICS))
+    assert defined_columns(table) == {"id", "ts", "price"}
+    assert statistics_by_column(table).keys() == {"id", "ts", "price"}
+
+
+@FILTERS
+@pytest.mark.needs("write.partial-update", "merge-on-read")
+@pytest.mark.requirements("MDT-014", "MDT-010")
+def test_a_partial_update_is_found_by_values_it_does_not_store(engine: Client, new_uri: NewUri) -> None:
+    """MDT-014: a log file has one column of a record, its base file has the others. The statistics of the log file contain the
+    values of the merged rows in all columns, because a reader may decide each file by several comparisons.
+    """
+    table = IndexedTable(engine, new_uri(), "MERGE_ON_READ", EVERY_INDEX).write(*INSERTS)
+    table.write(Step("upsert", (row("b", 50, "z"),)))  # a row beside a in its file group
+    before = {one.file_name for one in statistics_by_column(table)["value"]}
+    for time in (98, 99):
+        changed = pa.table({"id": ["a", "c"], "city": ["oslo", "rio"], "ts": pa.array([time, time], pa.int64())})
+        engine.write(table.uri, "partial_update", changed, options=EVERY_INDEX)
+    assert values_where(engine, table.uri, ("value", "=", "x"), ("ts", "=", 99)) == ["a", "c"]
+    logs = [one for one in statistics_by_column(table)["value"] if one.file_name not in before]
+    assert len(logs) == 4
+    bounds = [(one.least and one.least.value, one.greatest and one.greatest.value) for one in logs]
+    assert all(isinstance(least, str) and isinstance(greatest, str) and least <= "x" <= greatest for least, greatest in bounds)
