@@ -83,7 +83,7 @@ VALUE_TYPES: Mapping[str, tuple[int, str | None]] = {
 WRAPPERS: Mapping[str, tuple[str, str]] = {
     "flag": ("Boolean", "Boolean"), "small": ("Int", "Int"), "big": ("Long", "Long"), "single": ("Float", "Float"),
     "double": ("Double", "Double"), "text": ("String", "String"), "bytes": ("Bytes", "Bytes"), "day": ("Date", "Int"),
-    "price": ("Decimal", "Bytes"), "moment": ("Long", "Long"), "local": ("Long", "Long"),
+    "price": ("Decimal", "Bytes"), "moment": ("Long", "Long"),
 }  # fmt: skip
 #: Values for which the statistics in a Parquet footer are missing.
 UNUSUAL: Mapping[str, tuple[Any, pa.DataType, list[Any]]] = {
