@@ -116,6 +116,7 @@ def _encode_file_list(files: Mapping[str, FileInfo]) -> Json:
 
 @implements("MDT-011", "MDT-014", "MDT-017")
 def _decode_statistics(stats: Json) -> dict[str, Any]:
+    # Records of releases before 1.0 lack the member for tight bounds; a compaction after an upgrade keeps their schema.
     stored = stats.get("valueType")
     kind = (
         None if stored is None or stored["typeOrdinal"] == _V1 else ValueType(stored["typeOrdinal"], stored["additionalInfo"])
@@ -129,7 +130,7 @@ def _decode_statistics(stats: Json) -> dict[str, Any]:
         "total_size": stats["totalSize"],
         "total_uncompressed_size": stats["totalUncompressedSize"],
         "is_deleted": stats["isDeleted"],
-        "is_tight": stats["isTightBound"],
+        "is_tight": stats.get("isTightBound", False),
         "value_type": kind,
     }
 
@@ -212,7 +213,7 @@ def _decode_location(stored: Json) -> RecordLocation:
     names = ("fileIdHighBits", "fileIdLowBits", "fileIndex", "fileIdEncoding", "fileId")
     location = Location(*(_require(stored, name) for name in names))
     file_id_of(location)
-    return RecordLocation(_require(stored, "partitionName"), location, _require(stored, "instantTime"), stored["position"])
+    return RecordLocation(_require(stored, "partitionName"), location, _require(stored, "instantTime"), stored.get("position"))
 
 
 def _encode_location(found: RecordLocation) -> Json:

@@ -214,6 +214,20 @@ def test_key_in_the_value_must_match() -> None:
     assert same == MetadataRecord("x", SecondaryEntry())
 
 
+def test_records_of_earlier_releases_lack_members() -> None:
+    """MDT-003: members that 1.0 added have their defaults. After an upgrade, files of a metadata table keep the older schema."""
+    older = json.loads(json.dumps(SCHEMA))
+    for record, member in (("ColumnStatsMetadata", "isTightBound"), ("recordIndexMetadata", "position")):
+        fields = next(field["type"][1] for field in older["fields"] if field["name"] == record)["fields"]
+        fields[:] = [field for field in fields if field["name"] != member]
+    stored = [*records("col-stats").values(), *records("record-index").values()]
+    found = list(decode_entries([encode_record(one, older) for one in stored], older, "older"))
+    assert found == [
+        replace(one, payload=replace(one.payload, is_tight=False)) if isinstance(one.payload, ColumnStats) else one
+        for one in stored
+    ]
+
+
 def test_bounds_of_later_releases_are_refused() -> None:
     """Statistics with values of an unknown kind are refused."""
     text = json.dumps(SCHEMA).replace("StringWrapper", "UuidWrapper")
