@@ -4,6 +4,7 @@ import json
 import random
 import uuid
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from reference_samples import TABLE_TYPES, contents, data_files, new_table, trip, trips
@@ -121,6 +122,28 @@ def test_stored_ranges_count() -> None:
     before = contents(table.storage)
     with pytest.raises(UnsupportedTableFeature, match="split or merged"):
         more.upsert(trips(trip("b", "4", p="x")))
+    assert contents(table.storage) == before
+
+
+def test_ranges_with_random_ids_are_those_of_a_bucket_index() -> None:
+    """LAY-021: splits and merges give ranges random ids. Writers with the index find their records, and others, and services
+    that would give rows other ids, are refused."""
+    table = made("MERGE_ON_READ", CONSISTENT)
+    prefixes = [str(uuid4()) for _ in range(2)]
+    nodes = [
+        {"value": value, "fileIdPrefix": one, "tag": "NORMAL"} for value, one in zip((2**30, 2**31 - 1), prefixes, strict=True)
+    ]
+    stored = {"version": 0, "partitionPath": "x", "instant": FIRST, "numBuckets": 2, "seqNo": 0, "nodes": nodes}
+    table.storage.put(f"{FOLDER}/x/{FIRST}.hashing_meta", json.dumps(stored).encode())
+    for value in "12":
+        table.upsert(trips(*(trip(key, value, p="x") for key in "adgcef")))
+    assert groups(table) <= {f"{one}-0" for one in prefixes}
+    assert names(table) == [(key, "2") for key in "acdefg"]
+    before = contents(table.storage)
+    with pytest.raises(UnsupportedTableFeature, match="bucket index"):
+        opened(table, {}).upsert(trips(trip("a", "3", p="x")))
+    with pytest.raises(UnsupportedTableFeature, match="bucket index"):
+        cluster(opened(table, {}), {"hoodie.clustering.inline.max.commits": "1"})
     assert contents(table.storage) == before
 
 

@@ -15,9 +15,9 @@ from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.write.concurrency.config import BUCKETS_KEY, ENGINE_KEY, INDEX_KEY, BucketEngine, Concurrency
-from hudi_reference.write.placement.consistent_buckets import has_hashing_metadata
+from hudi_reference.write.placement.consistent_buckets import has_hashing_metadata, names_a_range
 
-#: The file id of a range of hashes: a UUID of version 3; random ones have version 4.
+#: The file id of a first range of hashes: a UUID of version 3. Random ones, also of ranges after a split, have version 4.
 _RANGE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-3[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}(-[0-9]+)?")
 
 #: The setting that gives partitions numbers of buckets of their own, and the folder where a table stores it (RFC-89).
@@ -40,9 +40,10 @@ def layout_of(table: Table, groups: FileGroups) -> Layout | None:
         return None
     if all(BUCKET_FILE_ID.fullmatch(one) for one in ids):
         return Layout.SIMPLE
-    if any(_RANGE.fullmatch(one) for one in ids) and has_hashing_metadata(table.storage):
-        return Layout.CONSISTENT
-    return Layout.RANDOM
+    if not table.properties.is_merge_on_read or not has_hashing_metadata(table.storage):
+        return Layout.RANDOM
+    is_consistent = any(_RANGE.fullmatch(one) for one in ids) or names_a_range(table, groups)
+    return Layout.CONSISTENT if is_consistent else Layout.RANDOM
 
 
 @implements("LAY-021", "PROP-001", "NBC-004")

@@ -13,6 +13,8 @@ import struct
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -23,7 +25,7 @@ import xxhash
 from hudi_reference.errors import MalformedMetadata, UnsupportedTableFeature
 from hudi_reference.layout.names import join_path
 from hudi_reference.layout.properties import META_FOLDER
-from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.file_groups import FileGroups, FileSlice
 from hudi_reference.query.table import Table, View
 from hudi_reference.records.changes import KEY
 from hudi_reference.records.keys.bucket_hash import values_of_key
@@ -100,6 +102,17 @@ def load_nodes(storage: Storage, partition: str, timeline: Timeline) -> tuple[No
         )  # fmt: skip
     path = f"{folder}/{done[-1]}{_ENDING}"
     return _nodes_of(storage.get(path), path)
+
+
+@implements("LAY-021")
+def names_a_range(table: Table, groups: FileGroups) -> bool:
+    """Whether the hashing metadata of a partition names one of its file groups. Raises as `load_nodes` does."""
+    timeline = table.timeline
+    living = sorted({found.group for found in groups.latest_slices})
+    return any(
+        not ids.isdisjoint(node.file_id for node in load_nodes(table.storage, partition, timeline) or ())
+        for partition, ids in ((path, {one for _, one in found}) for path, found in groupby(living, itemgetter(0)))
+    )
 
 
 def _nodes_of(text: bytes, path: str) -> tuple[Node, ...]:
