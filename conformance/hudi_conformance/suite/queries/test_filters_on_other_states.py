@@ -1,11 +1,14 @@
 """Filters of queries that do not read the present merged rows, on tables whose indexes describe these."""
 
+import io
 from dataclasses import replace
 
+import fastavro
 import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
+from hudi_conformance.engines.registry import connect
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, row
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
@@ -13,7 +16,9 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     EVERY_INDEX,
     INDEXED,
     INSERTS,
+    LISTED,
     PREFIX,
+    RECORDS,
     WRITES,
     IndexedTable,
     values_where,
@@ -22,7 +27,8 @@ from hudi_conformance.suite.support.tables.written_tables import completion_time
 
 FILTERS = pytest.mark.needs(*WRITES, "read.filter", "read.projection")
 NAMED = pytest.mark.needs("service.index", "service.index.named")
-#: Settings of a service that builds a secondary index.
+#: Settings of a service that builds bloom filters, and of one that builds a secondary index.
+FILTERS_OF_KEYS = {f"{PREFIX}index.bloom.filter.enable": "true"}
 BY_VALUE = {"hoodie.index.name": "by_value", f"{PREFIX}index.secondary.column": "value"}
 #: Two writes of rows, and two that delete a row and change one.
 EARLIER = (Step("upsert", (row("a", 1, "deleted"), row("b", 1, "stays"))), Step("upsert", (row("c", 1, "first", "rio"),)))
@@ -86,3 +92,34 @@ def test_a_filter_in_a_past_window_finds_its_rows(engine: Client, new_uri: NewUr
     ):
         found = engine.read(table.uri, replace(window, columns=("id",), where=((column, "=", value),)))
         assert found.column("id").to_pylist() == [key], f"{column} = {value}"
+
+
+def forget_write(table: IndexedTable, instant: str, partition: str) -> None:
+    """Remove what a write added to a partition of the metadata table: its log files, and their names in the deltacommit."""
+    home = table.folder / ".hoodie" / "metadata"
+    for path in (home / partition).glob(f"*_{instant}.log.*"):
+        path.unlink()
+    (completed,) = (home / ".hoodie" / "timeline").glob(f"{instant}_*")
+    reader, changed = fastavro.reader(io.BytesIO(completed.read_bytes())), io.BytesIO()
+    assert reader.writer_schema is not None
+    (commit,) = reader
+    assert isinstance(commit, dict)
+    assert commit["partitionToWriteStats"].pop(partition), "the write added nothing"
+    fastavro.writer(changed, reader.writer_schema, [commit])
+    completed.write_bytes(changed.getvalue())
+
+
+@FILTERS
+@NAMED
+@pytest.mark.requirements("IDX-024", "MDT-010")
+def test_an_index_without_its_first_write_stays_unused(engine: Client, new_uri: NewUri) -> None:
+    """MDT-010: the first write after the creation of a secondary index added nothing to it, as with writers that create one by
+    their settings. A filter finds the rows of that write, also if another index is created later.
+    """
+    with connect("reference") as writer:
+        table = IndexedTable(writer, new_uri(), "COPY_ON_WRITE", {**LISTED, **RECORDS}).write(*INSERTS)
+        assert writer.service(table.uri, "index", options=BY_VALUE) is not None
+        table.write(Step("upsert", (row("n", 1, "new", "lima"),)))
+        forget_write(table, table.times[-1], "secondary_index_by_value")
+        assert writer.service(table.uri, "index", options=FILTERS_OF_KEYS) is not None
+    assert values_where(engine, table.uri, ("value", "=", "new")) == ["n"]
