@@ -55,6 +55,11 @@ def _replace_the_latest(storage: Storage) -> None:
     storage.put(path, json.dumps(record).encode())
 
 
+def _copy_log_to_the_next_slice(storage: Storage) -> None:
+    first, second = t.log_files(storage)
+    storage.put(second.replace(".log.1_", ".log.2_"), storage.get(first))
+
+
 def _cut_archive(storage: Storage) -> None:
     t.cut(storage, next(path for path in t.paths(storage, ".hoodie/history/") if ".archive." in path), 40)
 
@@ -87,6 +92,7 @@ DAMAGES: dict[str, tuple[str, str, Callable[[Storage], object]]] = {
     "damaged footer": ("v6.cow", "BF-002", lambda s: t.flip(s, t.base_files(s)[-1], -1)),
     "cut log file": ("v6.mor", "TL-005", lambda s: t.cut(s, t.log_files(s)[-1], 9)),
     "damaged block": ("v6.mor", "BLK-015", lambda s: t.flip(s, t.log_files(s)[-1], -1)),
+    "log file of another slice": ("v6.mor.compacted", "LF-007", _copy_log_to_the_next_slice),
     "cut metadata": ("v6.cow", "COMPAT-003", lambda s: t.cut(s, _completed(s), 40)),
     "empty metadata": ("v6.mor", "COMPAT-003", lambda s: s.put(_completed(s), b"")),
     "cut archive": ("v6.cow.archived", "COMPAT-003", _cut_archive),

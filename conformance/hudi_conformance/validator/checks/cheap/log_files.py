@@ -132,12 +132,25 @@ def _named(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding]:
     elif file.name.instant != block.instant and block.path in written.get(file.name.instant, ()):
         yield _header(block, "LF-035", f"blocks of {file.name.instant}", f"a block of {block.instant}, which names other files",
                       _REFUSED)  # fmt: skip
+    elif file.name.instant != block.instant and _is_of_another_slice(file, written.get(block.instant, ())):
+        yield Finding(
+            "LF-007", "wrong-answers", block.path, "Queries apply changes to a slice that the write did not change.",
+            f"a log file of the slice to which the write {block.instant} wrote", f"the slice of {file.name.instant}",
+            "compare the file with the others of its file group and delete it", offset=block.offset,
+        )  # fmt: skip
     elif file.name.instant == block.instant and _is_of_the_attempt(file, written.get(block.instant, ())):
         yield Finding(
             "LF-007", "wrong-answers", block.path, "Queries apply changes that no completed write names.",
             f"a file that the metadata of the write {block.instant} names", "a file that it does not name",
             "compare the file with the others of its file group and delete it", offset=block.offset,
         )  # fmt: skip
+
+
+def _is_of_another_slice(file: DataFile, named: Iterable[str]) -> bool:
+    """Whether the write named log files of other slices only; in version 6 these have the instants of their slices."""
+    others = (parse_data_file_name(split_path(path)[1]) for path in named)
+    slices = {one.instant for one in others if isinstance(one, LogFileName) and one.file_id == file.name.file_id}
+    return bool(slices) and file.name.instant not in slices
 
 
 def _is_of_the_attempt(file: DataFile, named: Iterable[str]) -> bool:
