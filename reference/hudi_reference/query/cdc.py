@@ -6,11 +6,12 @@ are compared. In both cases a change is a change of the table's rows: a record t
 change (ER-105).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pt
 
 from hudi_reference.errors import (
     HudiError,
@@ -287,14 +288,24 @@ def _decode_changes(block: Block) -> pa.Table:
     """The change records of a block. Raises MalformedLogBlock for other blocks and for unknown operations."""
     rows = decode_rows(block) if block.kind is BlockType.CDC_DATA else None
     letters = [operation.value for operation in Operation]
-    # Deployed writers store a block without records if none of their changes won.
-    if rows is None or not pc.all(pc.is_in(rows.column(OPERATION), value_set=pa.array(letters)), min_count=0).as_py():
+    found = block.kind.name if rows is None else _not_changes(rows, letters)
+    if rows is None or found is not None:
         raise MalformedLogBlock(
-            "not change records", rule="BLK-033", path=block.path, offset=block.offset,
-            expected=f"a change-capture block with operations {', '.join(letters)}",
-            found=block.kind.name if rows is None else str(pc.unique(rows.column(OPERATION)).to_pylist())[:200],
+            "not change records", rule="BLK-033", path=block.path, offset=block.offset, found=found,
+            expected=f"a change-capture block with operations {', '.join(letters)}, and keys or both images",
         )  # fmt: skip
     return rows
+
+
+def _not_changes(rows: pa.Table, letters: Sequence[str]) -> str | None:
+    """What rows have in the place of an operation, and of a key or both images; None for changes."""
+    names = set(rows.column_names)
+    if OPERATION not in names or not (RECORD_KEY in names or {BEFORE, AFTER} <= names):
+        return f"the columns {', '.join(rows.column_names)}"[:200]
+    operations = rows.column(OPERATION)
+    # Deployed writers store a block without records if none of their changes won.
+    known = pt.is_string(operations.type) and pc.all(pc.is_in(operations, value_set=pa.array(letters)), min_count=0).as_py()
+    return None if known else str(pc.unique(operations).to_pylist())[:200]
 
 
 def _look_up_images(keys: pa.ChunkedArray, state: State) -> pa.ChunkedArray:
