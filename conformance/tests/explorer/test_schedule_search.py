@@ -5,7 +5,7 @@ from itertools import combinations
 from math import comb
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scheduler_programs import (
     adds_one,
@@ -251,7 +251,7 @@ _PROGRAMS = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # machines are shared
 @given(_PROGRAMS, st.sampled_from([0, 0, 1]), st.sampled_from([None, 500]))
 @example([[("sleep", "")], [("get", "f/x"), ("now", "")], [("now", "")]], 0, None)
 @example([[("now", "")], [("locked put", "f/x")], [("locked put", "f/x")]], 0, 500)
