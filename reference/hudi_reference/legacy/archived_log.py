@@ -26,17 +26,7 @@ from hudi_reference.timeline.instants.version_6 import LegacyInstant, just_after
 
 _NAME = re.compile(r"\.commits_\.archive\.(\d{1,9})(?:_\d+-\d+-\d+)?", re.ASCII)
 
-#: Completed action -> the type of its metadata.
-RECORDS = {
-    "commit": "HoodieCommitMetadata",
-    "deltacommit": "HoodieCommitMetadata",
-    "replacecommit": "HoodieReplaceCommitMetadata",
-    "clean": "HoodieCleanMetadata",
-    "rollback": "HoodieRollbackMetadata",
-    "savepoint": "HoodieSavepointMetadata",
-    "indexing": "HoodieIndexCommitMetadata",
-}
-#: Completed action -> the field with its metadata in the archive.
+#: Completed action -> the field with its metadata.
 _METADATA = {
     "commit": "hoodieCommitMetadata",
     "deltacommit": "hoodieCommitMetadata",
@@ -69,7 +59,8 @@ class ArchivedInstant:
     def as_action(self, completion: str, sync_marker: Callable[[], bytes]) -> ArchivedAction:
         """The action as the history of version 8 stores it, with this completion time."""
         instant = Instant(self.instant.requested, self.instant.action, State.COMPLETED, completion)
-        metadata = None if self.metadata is None else encode_record(RECORDS[instant.action], self.metadata, sync_marker)
+        name = ACTIONS[instant.action].contents[State.COMPLETED].records[0]
+        metadata = None if self.metadata is None else encode_record(name, self.metadata, sync_marker)
         return ArchivedAction(instant, metadata, None if self.plan is None else encode_record(*self.plan, sync_marker))
 
 

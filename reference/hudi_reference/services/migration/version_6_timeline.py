@@ -14,7 +14,7 @@ from typing import Any
 
 from hudi_reference.ids import Ids
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
-from hudi_reference.legacy.archived_log import RECORDS, encode_record, read_archived_log
+from hudi_reference.legacy.archived_log import encode_record, read_archived_log
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectInfo, Storage
 from hudi_reference.timeline.contents.avro_container import read_record
@@ -140,5 +140,5 @@ def _content(file: OldFile, ids: Ids) -> bytes:
     record = file.record
     if record is None:
         return file.content
-    name = RECORDS[file.instant.action] if file.instant.state is State.COMPLETED else "HoodieCommitMetadata"
+    name = ACTIONS[file.instant.action].contents[file.instant.state].records[0]
     return encode_record(name, record, ids.sync_marker)

@@ -15,7 +15,7 @@ from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError
 from hudi_reference.files.log.block import ROLLBACK_COMMAND, Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.reader import read_log_file
-from hudi_reference.layout.names import LogFileName, parse_data_file_name, split_path
+from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name, split_path
 from hudi_reference.query.file_groups import CommittedFiles, GroupId
 from hudi_reference.query.log_scanner import attempt_of
 from hudi_reference.schema.avro import arrow_schema, parse_schema
@@ -148,17 +148,19 @@ def _named(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding]:
 
 def _is_of_another_slice(file: DataFile, named: Iterable[str]) -> bool:
     """Whether the write named log files of other slices only; in version 6 these have the instants of their slices."""
-    others = (parse_data_file_name(split_path(path)[1]) for path in named)
-    slices = {one.instant for one in others if isinstance(one, LogFileName) and one.file_id == file.name.file_id}
+    slices = {one.instant for one in _of_its_group(file, named) if isinstance(one, LogFileName)}
     return bool(slices) and file.name.instant not in slices
 
 
 def _is_of_the_attempt(file: DataFile, named: Iterable[str]) -> bool:
     """Whether the attempt that the metadata names wrote the file, so that readers take it for one of the write."""
+    return any(one.write_token == file.name.write_token for one in _of_its_group(file, named))
+
+
+def _of_its_group(file: DataFile, named: Iterable[str]) -> Iterator[BaseFileName | LogFileName]:
+    """The names of the file's group among those paths."""
     others = (parse_data_file_name(split_path(path)[1]) for path in named)
-    return any(
-        one is not None and (one.file_id, one.write_token) == (file.name.file_id, file.name.write_token) for one in others
-    )
+    return (one for one in others if one is not None and one.file_id == file.name.file_id)
 
 
 def _written_groups(table: StoredTable) -> dict[str, set[GroupId]]:
