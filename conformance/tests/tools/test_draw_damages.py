@@ -1,7 +1,8 @@
 """Drawn damages of golden tables: a reader's refusal or another answer comes with a finding."""
 
 import pytest
-from tools import draw_damages
+from tools.draw_damages import trial as trials
+from tools.draw_damages.kinds import DAMAGES
 
 from hudi_conformance.validator.all_checks import CHEAP
 
@@ -15,10 +16,10 @@ TABLES = (
 @pytest.mark.parametrize("pattern", TABLES)
 def test_a_changed_answer_has_a_finding(pattern: str) -> None:
     """Of damages drawn from all kinds none is missed, and no check breaks."""
-    trial, tables = draw_damages.Trial(), draw_damages.tables_of(pattern)
+    trial, tables = trials.Trial(), trials.tables_of(pattern)
     tables = tables[:: len(tables) // 12 or 1]
     for seed in range(40):
-        trial.run(seed, tables, sorted(draw_damages.DAMAGES))
+        trial.run(seed, tables, sorted(DAMAGES))
     assert not trial.counts["MISSED"] + trial.counts["BROKEN"], trial.counts
     assert trial.counts["found"]
 
@@ -26,8 +27,8 @@ def test_a_changed_answer_has_a_finding(pattern: str) -> None:
 def test_a_validator_without_checks_misses_damages(monkeypatch: pytest.MonkeyPatch) -> None:
     """The trial notices that a validator finds nothing."""
     checks = tuple(check for check in CHEAP if check.name == "properties.file")
-    monkeypatch.setattr(draw_damages, "ALL", checks)
-    trial, tables = draw_damages.Trial(), draw_damages.tables_of("layout/*")[:3]
+    monkeypatch.setattr(trials, "ALL", checks)
+    trial, tables = trials.Trial(), trials.tables_of("layout/*")[:3]
     for seed in range(20):
         trial.run(seed, tables, ("cut", "exchange"))
     assert trial.counts["MISSED"] > 0

@@ -194,6 +194,8 @@ DAMAGES = (
     damage("no key of a row", d.copy_on_write, d.in_newest(d.with_value("_hoodie_record_key", 3, None)), "META-007"),
     damage("no key of a row, bootstrapped", d.bootstrapped, d.in_newest(d.with_value("_hoodie_record_key", 3, None)), "META-007"),
     damage("an empty key", d.copy_on_write, d.in_newest(d.with_value("_hoodie_record_key", 3, "")), "META-007", "IDX-004"),
+    damage("no key field of a row", d.copy_on_write, d.in_newest(d.with_value("id", 3, "")), "META-007", "META-004"),
+    damage("no key field of a row in a log", d.merge_on_read, _in_log(d.with_value("id", 1, "")), "META-007", "BLK-016"),
     damage("the key field of a row", d.copy_on_write, d.in_newest(d.with_value("id", 3, "k98")), "META-007", "META-004"),
     damage("the partition of a row", d.copy_on_write, d.in_newest(d.with_value("_hoodie_partition_path", 3, "y")), "META-009"),
     damage("the partition field", d.without_meta_columns, d.in_newest(d.with_value("p", 3, "y")), "LAY-018"),

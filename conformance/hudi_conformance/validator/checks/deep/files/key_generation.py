@@ -29,12 +29,15 @@ _CERTAIN_IN_KEYS = (*_CERTAIN, pt.is_binary)
 
 
 def computed_keys(opened: Opened, rows: pa.Table) -> tuple[pa.Array, ...]:
-    """The keys that the fields of the rows may give, one array for each form; nothing if they cannot be computed."""
+    """The keys that the fields of the rows may give, one array for each form; nothing if they cannot be computed.
+
+    A row whose key fields have no value has a null in each form.
+    """
     made = _generator(opened)
     if made is None or not made.fields or not _are_certain(rows, made.fields, _CERTAIN_IN_KEYS):
         return ()
     try:
-        keys = made.keys(rows)
+        keys = _keys(made, rows)
     except HudiError:
         return ()
     if len(made.fields) > 1 or _has_one_form(opened):
@@ -46,9 +49,22 @@ def computed_keys(opened: Opened, rows: pa.Table) -> tuple[pa.Array, ...]:
     return (keys, other)
 
 
+def _keys(made: KeyGenerator, rows: pa.Table) -> pa.Array:
+    """The record keys; null where no key field has a value, which the generator refuses."""
+    have_keys = reduce(pc.or_, (_has_value(rows.column(field)) for field in made.fields))
+    places = pc.subtract(pc.cumulative_sum(have_keys.cast(pa.int64())), 1)
+    return made.keys(rows.filter(have_keys)).take(pc.if_else(have_keys, places, None).combine_chunks())
+
+
+def _has_value(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Whether each value is neither null nor an empty text."""
+    has_length = pt.is_string(column.type) or pt.is_large_string(column.type) or pt.is_binary(column.type)
+    return pc.fill_null(pc.greater(pc.binary_length(column), 0), False) if has_length else pc.is_valid(column)
+
+
 def are_of_the_fields(keys: pa.Array, forms: Sequence[pa.Array]) -> pa.Array:
-    """Whether each of the keys has one of these forms; null for keys that the fields do not give."""
-    return reduce(pc.or_, (pc.equal(keys, one) for one in forms))
+    """Whether each of the keys has one of these forms; false where the fields give none."""
+    return reduce(pc.or_, (pc.fill_null(pc.equal(keys, one), False) for one in forms))
 
 
 def _has_one_form(opened: Opened) -> bool:

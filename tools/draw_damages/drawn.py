@@ -1,0 +1,67 @@
+"""What a drawn damage is: its kind, its place, and whether the bytes of a table can show it."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.damage import kinds as damages_of_files
+
+from hudi_reference.files.log.block import HeaderKey
+from hudi_reference.storage import MemoryStorage
+
+#: Columns of log rows whose value is also in the header of the block, in the path, or in another column.
+_REPEATED = ("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_commit_time")
+
+
+class NotPossible(Exception):
+    """The table has no place for the damage."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A damage: what was done, and to which file."""
+
+    kind: str
+    place: str
+    parts: tuple["Drawn", ...] = ()
+
+    @property
+    def cannot_be_seen(self) -> bool:
+        """Whether docs/validate.md says why the bytes of a table need not show the damage.
+
+        A lost completed file looks like a crashed writer. A bit in a block or in the properties gives another valid value. A
+        block of some columns without its mark is one of an older schema. A value in a row of a log block has no checksum and no
+        bounds, except for those of the record key, the partition and the commit.
+        """
+        if self.parts:
+            return any(part.cannot_be_seen for part in self.parts)
+        where = damages_of_files.class_of(self.place.partition(" ")[0])
+        if self.kind in ("delete", "rename", "move", "delete folder"):
+            return where == "completed instant"
+        if self.kind == "log row value":
+            return not self.place.endswith(_REPEATED)
+        if self.kind == "header remove":
+            return self.place.endswith(f": {HeaderKey.IS_PARTIAL}")
+        return where == "properties" or (self.kind in ("flip", "zeros", "junk") and where in ("log file", "base file"))
+
+
+def copied(folder: Path) -> MemoryStorage:
+    """The table in a folder, in memory."""
+    storage = MemoryStorage()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            storage.put(path.relative_to(folder).as_posix(), path.read_bytes())
+    return storage
+
+
+def paths_of(storage: MemoryStorage, wanted: Callable[[str], bool] = lambda path: True) -> list[str]:
+    """The paths of the wanted files, in order; NotPossible if there is none."""
+    found = [info.path for info in storage.list("") if wanted(info.path)]
+    if not found:
+        raise NotPossible
+    return sorted(found)
+
+
+#: Damages a table and says what it did; raises NotPossible where the table has no place for it.
+Damage = Callable[[random.Random, MemoryStorage], Drawn]
