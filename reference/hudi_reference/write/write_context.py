@@ -14,7 +14,7 @@ from hudi_reference.layout.properties import TableProperties
 from hudi_reference.number_settings import number_setting
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import EMPTY_SCHEMA, Table, View
-from hudi_reference.records.keys.record_keys import with_settings
+from hudi_reference.records.keys.record_keys import KeyGenerator, with_settings
 from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
@@ -65,8 +65,14 @@ class WriteContext:
         return cls(view, view.reader(table), with_settings(table.properties, options), needs)
 
     def intake(self, partial_columns: frozenset[str] | None = None) -> Intake:
-        """The requirements on the rows; `partial_columns` are the columns that the rows of a partial update have."""
+        """The requirements on the rows; `partial_columns` are the columns that the rows of a partial update have.
+
+        Raises UnsupportedKeyGenerator for a table in which these rows would get other partitions than those of its writers.
+        """
         reader = self.reader
+        if self.needs != "key":
+            paths = {partition for partition, _ in self.view.groups.groups}
+            KeyGenerator.from_properties(self.properties).check_paths(paths, reader.schema)
         return Intake(self.properties, reader.schema, self.view.schema, reader.merging.marker, self.needs, partial_columns)
 
 

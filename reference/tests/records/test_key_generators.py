@@ -213,3 +213,22 @@ def test_local_times_in_keys_and_paths():
     assert generator(partition="", key="p", **entries).keys(pa.table({"p": local})).to_pylist() == ["1704153600000000"]
     with pytest.raises(InvalidRows):
         generator(partition="", key="p", **entries).keys(pa.table({"p": pa.array([-(10**17)], pa.timestamp("us", "UTC"))}))
+
+
+@pytest.mark.parametrize("hive", [False, True])
+def test_partitions_with_another_text_of_times_are_refused(hive):
+    """META-009: Spark SQL stores local times without fractions as folders of timestamps. A writer that makes numbers refuses
+    such a table, and tables whose writers have the setting for local times; so does one with the setting for tables of numbers.
+    """
+    columns = pa.schema([("id", pa.string()), ("d", pa.date32()), ("p", pa.timestamp("us", "UTC"))])
+    texts = {"number": "-1704164645123456", "sql": "2024-01-02 03%3A04%3A05", "local": "2024-01-02 03%3A04%3A05.12"}
+    for setting, fits in (({}, "number"), ({LOCAL_TIMES: "true"}, "local")):
+        entries = {"hoodie.datasource.write.hive_style_partitioning": str(hive).lower(), **setting}
+        checked = generator(partition="d,p", **entries)
+        for kind, text in {**texts, "null": "__HIVE_DEFAULT_PARTITION__"}.items():
+            path = f"d=2024-01-02/p={text}" if hive else f"2024-01-02/{text}"
+            if kind in (fits, "null"):
+                checked.check_paths([path], columns)
+            else:
+                with pytest.raises(UnsupportedKeyGenerator):
+                    checked.check_paths([path], columns)

@@ -1,6 +1,7 @@
 """Record keys of columns that are no texts: each operation of a writer makes the same key of the same value."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hudi_conformance.contract import Query, TableSpec
+from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.keyed_rows import WRITES, keys_and_partitions
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
@@ -75,3 +76,38 @@ def test_keys_of_local_times(engine: Client, new_uri: Callable[[], str], type: s
     engine.write(uri, "delete", rows((max(times), "gone"), (min(times), "gone")).select(["k"]), options=LOCAL_TIMES)
     left = [time for time in times if time not in (max(times), min(times))]
     assert keys_and_partitions(engine, uri) == {(keys[time], "", "new" if time == MOMENT else "old") for time in left}
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("META-009", "PROP-016")
+@pytest.mark.needs(*WRITES, "write.delete", "partition.plain", "partition.url-encoded")
+@pytest.mark.parametrize("first", ["local times", "numbers"])
+def test_partitions_of_times_by_writers_with_different_settings(
+    engine: Client, new_uri: Callable[[], str], type: Any, first: str
+) -> None:
+    """META-009: the partition path of a timestamp is a number or a local time, as the settings of the writer say. A writer with
+    other settings than the earlier ones refuses to write, or finds the record in its partition; it never stores it twice.
+    """
+    uri, (avro, arrow, moment, _) = new_uri(), TYPES["timestamp"]
+    one, other = (LOCAL_TIMES, {}) if first == "local times" else ({}, LOCAL_TIMES)
+    fields = [{"name": "id", "type": "string"}, {"name": "p", "type": avro}, {"name": "name", "type": "string"}]
+    schema = {"type": "record", "name": "timed", "namespace": "hoodie.timed", "fields": fields}
+    encoded = {"hoodie.datasource.write.partitionpath.urlencode": "true"}
+    spec = TableSpec("timed", type, schema, ("id",), ("p",), merge_mode="COMMIT_TIME_ORDERING", properties=encoded)
+    engine.create(uri, spec)
+    columns = [pa.field("id", pa.string(), nullable=False), pa.field("p", arrow, nullable=False)]
+    rows = pa.schema([*columns, pa.field("name", pa.string(), nullable=False)])
+
+    def row(key: str, name: str) -> pa.Table:
+        return pa.Table.from_pylist([{"id": key, "p": moment, "name": name}], schema=rows)
+
+    for key in ("a", "b"):
+        engine.write(uri, "upsert", row(key, "old"), options=one)
+    name = "old"
+    with suppress(Refused, EngineError):
+        engine.write(uri, "upsert", row("a", "new"), options=other)
+        name = "new"
+    found = engine.read(uri, Query(columns=("id", "name"))).to_pylist()
+    assert sorted((found_row["id"], found_row["name"]) for found_row in found) == [("a", name), ("b", "old")]
+    engine.write(uri, "delete", row("b", "gone").select(["id", "p"]), options=one)
+    assert engine.read(uri, Query(columns=("id", "name"))).to_pylist() == [{"id": "a", "name": name}]

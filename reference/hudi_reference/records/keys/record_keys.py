@@ -1,16 +1,18 @@
 """Record keys and partition paths of rows, spec "Record Keys", "Partitioning"."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pt
 
 from hudi_reference.errors import InvalidRows, UnsupportedKeyGenerator
 from hudi_reference.java_text import texts_of
-from hudi_reference.layout.partitions import partition_path
+from hudi_reference.layout.partitions import NULL_PARTITION, partition_path
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.layout.property_table import KEY_GENERATORS
 from hudi_reference.records.keys.timestamp_keygen import OLD_PREFIX, PREFIX, TimestampPaths
@@ -24,6 +26,8 @@ _TYPE_OF_CLASS = {name: kind for kind, name in KEY_GENERATORS.items()}
 COMPOSITE_VERSION = 9
 #: The setting with which keys and paths have local times in the place of numbers for timestamps. No table stores it.
 LOCAL_TIMES = "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled"
+#: Folders of timestamps that a writer makes without that setting, and with it.
+_NUMBER, _LOCAL_TIME = re.compile(r"-?\d+"), re.compile(r"\d+-\d\d-\d\d \d\d(?::|%3A)\d\d(?::|%3A)\d\d\.\d+")
 #: Settings of key generators that a writer may have to be given.
 _SETTINGS = (PREFIX, OLD_PREFIX, "hoodie.write.complex.keygen.new.encoding", LOCAL_TIMES)
 
@@ -129,6 +133,27 @@ class KeyGenerator:
         numbers, distinct = _number_distinct_values(texts)
         known = [_folder(self._path(fields, row)) for row in _rows(distinct, fields)]
         return pa.array(known, pa.string()).take(numbers)
+
+    @implements("META-009")
+    def check_paths(self, paths: Iterable[str], columns: pa.Schema) -> None:
+        """Check that the partitions of the table have the form that this generator gives the values of timestamp columns.
+
+        A row would be stored a second time in another folder. Raises UnsupportedKeyGenerator.
+        """
+        # ER-231: Spark SQL stores local times without fractions, in a zone that no table stores.
+        empty = columns.empty_table()
+        levels = [(place, field) for place, (field, times) in enumerate(self.parts) if times is None]
+        moments = [place for place, field in levels if pt.is_timestamp(_column(empty, field, "partition").type)]
+        form = _LOCAL_TIME if self.local_times else _NUMBER
+        for path in paths if moments else ():
+            names = [level.partition("=")[2] if self.hive_style else level for level in path.split("/")]
+            for name in (names[place] for place in moments if len(names) == len(self.parts)):
+                if name != NULL_PARTITION and not form.fullmatch(name):
+                    raise UnsupportedKeyGenerator(
+                        "other writers of the table have another text for timestamps in partition paths", rule="META-009",
+                        path=path, found=name, expected="a local time with a fraction" if self.local_times else "a number",
+                        remedy=f"write with the engine of the others, such as Spark SQL, or set {LOCAL_TIMES} as they do",
+                    )  # fmt: skip
 
     def _folder_names(self, rows: pa.Table, field: str, times: TimestampPaths | None) -> pa.Array:
         if times is None:
