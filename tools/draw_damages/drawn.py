@@ -1,6 +1,7 @@
 """What a drawn damage is: its kind, its place, and whether the bytes of a table can show it."""
 
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from tools.damage import kinds as damages_of_files
 from hudi_reference.files.log.block import HeaderKey
 from hudi_reference.storage import MemoryStorage
 
+#: The write token in the name of a data file.
+_TOKEN = re.compile(r"_\d+-\d+-\d+")
 #: Columns of log rows whose value is also in the header of the block, in the path, or in another column.
 _REPEATED = ("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_commit_time")
 
@@ -32,18 +35,22 @@ class Drawn:
 
         A lost completed file looks like a crashed writer. A bit in a block or in the properties gives another valid value. A
         block of some columns without its mark is one of an older schema. A value in a row of a log block has no checksum and no
-        bounds, except for those of the record key, the partition and the commit.
+        bounds, except for those of the record key, the partition and the commit; nor has a key in a block of deletes. A payload
+        class may be one of the user's own. Nothing names the attempt that wrote a block.
         """
         if self.parts:
             return any(part.cannot_be_seen for part in self.parts)
         where = damages_of_files.class_of(self.place.partition(" ")[0])
-        if self.kind in ("delete", "rename", "move", "delete folder"):
-            return where == "completed instant"
-        if self.kind == "log row value":
-            return not self.place.endswith(_REPEATED)
-        if self.kind == "header remove":
-            return self.place.endswith(f": {HeaderKey.IS_PARTIAL}")
-        return where == "properties" or (self.kind in ("flip", "zeros", "junk") and where in ("log file", "base file"))
+        return (
+            where == "properties"
+            or self.place.startswith("hoodie.compaction.payload.class=")
+            or (where == "completed instant" and self.kind in ("delete", "rename", "move", "delete folder"))
+            or (where in ("log file", "base file") and self.kind in ("flip", "zeros", "junk"))
+            or (self.kind == "header remove" and self.place.endswith(f": {HeaderKey.IS_PARTIAL}"))
+            or (self.kind == "log row value" and not self.place.endswith(_REPEATED))
+            or (self.kind == "exchange" and len({_TOKEN.sub("_", one) for one in self.place.split(" and ")}) == 1)
+            or self.kind == "delete other"
+        )
 
 
 def copied(folder: Path) -> MemoryStorage:

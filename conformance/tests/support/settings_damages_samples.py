@@ -98,6 +98,12 @@ def _add_file_group(storage: Storage) -> None:
     storage.put(path.replace("files-0000-0", "files-0004-0"), storage.get(path))
 
 
+def _add_file_group_without_number(storage: Storage) -> None:
+    """A file group of the metadata table has an id that is not that of an index."""
+    path = t.paths(storage, f"{METADATA}files/", "files-0000-0", ".log.")[-1]
+    storage.put(path.replace("files-0000-0", "0a1b2c3d-0000-4000-8000-000000000000-0"), storage.get(path))
+
+
 SETTINGS_DAMAGES = (
     Damage("record key that is no column", "settings.columns", "PROP-007", t.copy_on_write,
            _set("hoodie.table.recordkey.fields", "nothing")),
@@ -139,6 +145,8 @@ SETTINGS_DAMAGES = (
            _change_version_of_metadata_table),
     Damage("file groups of an index lost", "metadata.file-groups", "IDX-010", t.with_metadata_table, _add_file_group,
            ("LF-007", "MDT-008")),
+    Damage("a file group of an index without a number", "metadata.file-groups", "IDX-010", t.with_metadata_table,
+           _add_file_group_without_number, ("LF-007", "MDT-008"), "cosmetic"),
     Damage("completed after the write that was based on it", "times.after-what-was-read", "TT-004", t.copy_on_write,
            lambda s: t.move(s, t.completed(s, "commit", 0), f"{t.TIMELINE}/{_requested_of(s, 0)}_20991231000000000.commit"),
            ("TT-005",)),

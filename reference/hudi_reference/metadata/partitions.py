@@ -106,10 +106,7 @@ _NUMBER = re.compile(r"-(\d{4})-0$")
 
 
 def _check_numbers(ids: Sequence[str]) -> None:
-    """Raise MalformedMetadata unless these sorted ids of one index have the numbers from 0 on, by the rest of the id.
-
-    A clean of Apache Hudi 1.0.2 adds file groups with other names to an index.
-    """
+    """Raise MalformedMetadata unless these sorted ids of one index have the numbers from 0 on, by the rest of the id."""
     last: tuple[str, int] = ("", -1)
     for one in ids:
         match = _NUMBER.search(one)
@@ -139,11 +136,15 @@ class IndexGroups:
     def from_ids(cls, ids: Iterable[str], hashed: Callable[[str], str] = whole_key) -> Self:
         """Those with these file ids.
 
+        Other ids than those with a number, which a clean of Apache Hudi 1.0.2 adds, are left out, unless there are no others:
+        writers did not count them.
+
         Raises MalformedMetadata if a number is left out: the hash of a key would select another file group than when the entry
         was stored, and the key would not be found.
         """
         found: dict[str | None, list[str]] = {}
-        for one in sorted(ids):
+        listed = sorted(ids)
+        for one in [one for one in listed if _NUMBER.search(one)] or listed:
             found.setdefault(part_of(one), []).append(one)
         for groups in found.values():
             _check_numbers(groups)

@@ -38,6 +38,7 @@ def test_file_groups_of_an_index_have_all_numbers() -> None:
     parted = [file_id("record_index", group, part) for part in ("x", "y-1") for group in range(2)]
     assert len(IndexGroups.from_ids(whole).by_part[None]) == 3
     assert {len(ids) for ids in IndexGroups.from_ids(parted).by_part.values()} == {2}
+    assert IndexGroups.from_ids([*whole, "0a1b2c3d-0000-4000-8000-000000000000-0"]).by_part[None] == tuple(whole)
     for ids in (whole[1:], [whole[0], whole[2]], parted[1:]):
         with pytest.raises(MalformedMetadata):
             IndexGroups.from_ids(ids)

@@ -177,11 +177,19 @@ def _group_numbers(table: StoredTable, part: object, tally: Tally) -> Iterator[F
             found.setdefault(group.partition, []).append(group.file_id)
     for partition, ids in sorted(found.items()):
         tally.looked("IDX-010")
+        path = f"{METADATA_FOLDER}/{partition}"
         try:
-            IndexGroups.from_ids(ids)
+            counted = {one for group in IndexGroups.from_ids(ids).by_part.values() for one in group}
         except HudiError as error:
             meaning = "Look-ups in the index read another file group than that of the key, and find nothing."
-            yield finding_of(error, "wrong-answers", meaning, rule="IDX-010", path=f"{METADATA_FOLDER}/{partition}")
+            yield finding_of(error, "wrong-answers", meaning, rule="IDX-010", path=path)
+            continue
+        if others := sorted(set(ids) - counted):
+            yield Finding(
+                "IDX-010", "cosmetic", path, "Readers that count the file group look for keys in another one.",
+                "file ids with the name of the index and a number", ", ".join(others)[:200],
+                "drop the index and create it again",
+            )  # fmt: skip
 
 
 def _versions(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
