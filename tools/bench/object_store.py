@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from hudi_conformance.explorer.s3.proxy import Proxy
-from hudi_conformance.explorer.s3.store import Store, client_environment
+from hudi_conformance.processes.object_store import Store, client_environment
 from hudi_reference import WritableTable, create_table, open_table
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.storage.uris import storage_of

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import quote
 
-from hudi_conformance.explorer.s3.store import REGION
+from hudi_conformance.processes.object_store import REGION
 from hudi_conformance.processes.supervised import Supervised
 
 BUCKET = "chaos"

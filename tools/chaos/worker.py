@@ -18,8 +18,8 @@ from uuid import uuid4
 import pyarrow as pa
 
 from hudi_conformance.engines.reference.services import Order, run
-from hudi_conformance.explorer.s3.store import client_environment
 from hudi_conformance.mutants import apply_mutant
+from hudi_conformance.processes.object_store import client_environment
 from hudi_reference import create_table, open_table
 from hudi_reference.clock import SystemClock
 from hudi_reference.errors import HudiError, WriteConflict

@@ -55,14 +55,13 @@ _SHIPPED = (
     _apache_hudi_java("1.2.0"),
     EngineInfo("hudi-rs", "hudi-rs 0.5.0", argv=("-m", "hudi_conformance.engines.hudi_rs"), extra="hudi-rs"),
     EngineInfo("hudi-rs@0.6", "hudi-rs 0.6.0-rc.1, which also writes", package="hudi_rs_native", commit_seconds=0.05),
+    EngineInfo("chdb", "chDB 4.4.0, ClickHouse in process", argv=("-m", "hudi_conformance.engines.chdb"), extra="chdb"),
 )
 
 #: Engines that have no adapter here, and why: what `doctor`, `engines` and an attempt to run them print.
 _WITHOUT_ADAPTER = {
     "trino": "its server has 800 MB and needs Java 24 or newer with the module jdk.incubator.vector, which no package has, "
     "and a metastore whose files are edited by hand; it ignores the log files of merge-on-read tables",
-    "chdb": "its function hudi() reads object stores only, and neither the timeline nor log files: "
-    "it returns the rows of writes that never completed",
 }
 
 

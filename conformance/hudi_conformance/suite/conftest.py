@@ -82,7 +82,7 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> "Histories":
 @pytest.fixture(scope="session")
 def object_store() -> Iterator["ObjectStore"]:
     """An object store on this machine, behind the proxy."""
-    from hudi_conformance.explorer.s3.store import NoStore, Store
+    from hudi_conformance.processes.object_store import NoStore, Store
     from hudi_conformance.suite.support.concurrent.object_store import ObjectStore
 
     try:

@@ -96,8 +96,8 @@ def diagnose(info: EngineInfo) -> Diagnosis:
 def check_object_store() -> str:
     """Whether cases on object stores can run here: test the emulated store behind the proxy with one race for each promise."""
     from hudi_conformance.explorer.s3.proxy import Proxy
-    from hudi_conformance.explorer.s3.store import NoStore, Store
     from hudi_conformance.explorer.s3.store_conformance import examine_store
+    from hudi_conformance.processes.object_store import NoStore, Store
 
     try:
         with Store() as store, Proxy(store.host, store.port) as proxy:

@@ -15,7 +15,6 @@ from hudi_conformance.explorer.s3.engines import Finding, replay_schedule, run_s
 from hudi_conformance.explorer.s3.proxy import Proxy
 from hudi_conformance.explorer.s3.saved_schedules import find_departure, schedule_of_run
 from hudi_conformance.explorer.s3.scenarios import SCENARIOS
-from hudi_conformance.explorer.s3.store import RACING, NoStore, Store
 from hudi_conformance.explorer.s3.store_conformance import Verdict, examine_store
 from hudi_conformance.explorer.simulation.schedule_file import (
     OBJECT_STORE,
@@ -24,6 +23,7 @@ from hudi_conformance.explorer.simulation.schedule_file import (
     read_schedule,
     write_into_folder,
 )
+from hudi_conformance.processes.object_store import RACING, NoStore, Store
 from hudi_conformance.report.evidence import figures
 
 console = SafeConsole(highlight=False)

@@ -21,8 +21,8 @@ from hudi_conformance.explorer.s3.scenarios import (
     engine_family,
 )
 from hudi_conformance.explorer.s3.scheduling import InOrder
-from hudi_conformance.explorer.s3.store import Store, client_environment
 from hudi_conformance.explorer.simulation.schedule_file import SavedSchedule
+from hudi_conformance.processes.object_store import Store, client_environment
 
 #: Expected wrong outcomes: engine -> scenario -> erratum.
 LISTED: Mapping[str, Mapping[str, str]] = {

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from hudi_conformance.explorer.s3.store import REGION
+from hudi_conformance.processes.object_store import REGION
 
 #: A race is this many clients at once.
 RACERS = 16

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hudi_conformance.explorer.s3.proxy import Proxy
-from hudi_conformance.explorer.s3.store import REGION, Store, client_environment
+from hudi_conformance.processes.object_store import REGION, Store, client_environment
 from hudi_conformance.suite.support.programs.write_programs import TYPES, Program, Row, as_arrow
 from hudi_reference import WritableTable, create_table, open_table
 from hudi_reference.clock import ManualClock
