@@ -13,8 +13,9 @@ from hudi_reference.storage import MemoryStorage
 
 #: The write token in the name of a data file.
 _TOKEN = re.compile(r"_\d+-\d+-\d+")
-#: Columns of log rows whose value is also in the header of the block, in the path, or in another column.
-_REPEATED = ("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_commit_time")
+#: Columns of log rows whose value is also in the path or in another column. The commit time is not: a log compaction keeps the
+#: times of the blocks that it merges.
+_REPEATED = ("_hoodie_record_key", "_hoodie_partition_path")
 
 
 class NotPossible(Exception):
@@ -35,7 +36,7 @@ class Drawn:
 
         A lost completed file looks like a crashed writer. A bit in a block or in the properties gives another valid value. A
         block of some columns without its mark is one of an older schema. A value in a row of a log block has no checksum and no
-        bounds, except for those of the record key, the partition and the commit; nor has a key in a block of deletes. A payload
+        bounds, except for those of the record key and the partition; nor has a key in a block of deletes. A payload
         class may be one of the user's own. Nothing names the attempt that wrote a block.
         """
         if self.parts:

@@ -58,7 +58,7 @@ class Trial:
             try:
                 load_table(URI, storage=storage)
                 filters = filters_of(storage)
-                self._known[case] = answers(storage, filters), filters, _validated(storage).is_sound
+                self._known[case] = answers(storage, filters), filters, _knows_its_files(_validated(storage))
             except HudiError:
                 self._known[case] = {}, [], False
         return self._known[case]
@@ -66,6 +66,11 @@ class Trial:
 
 def _validated(storage: MemoryStorage) -> Validation:
     return validate(load_table(URI, storage=storage, clock=ManualClock(LATER)), ALL)
+
+
+def _knows_its_files(found: Validation) -> bool:
+    """Whether the table is sound, and no archived action lacks the metadata that names its files (LSM-020)."""
+    return found.is_sound and all(one.rule != "LSM-020" for one in found.findings)
 
 
 def _judge(changed: bool, found: Validation, drawn: Drawn) -> str:
