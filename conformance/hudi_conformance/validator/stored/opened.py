@@ -132,10 +132,14 @@ class Opened:
     def indexes(self) -> IndexSnapshot | None:
         """The usable partitions of the metadata table, without entries of pending actions; None if there are none.
 
+        None also while a rollback or restore is pending: it has removed a write, perhaps before its entries, and no reader uses
+        the metadata table until it has completed.
+
         Raises what the reference raises for a damaged metadata table.
         """
         usable = usable_partitions(self.properties)
-        metadata = MetadataTable.for_table(self.table) if usable and not self.properties.is_legacy else None
+        is_used = not self.properties.is_legacy and not any(i.action in ("rollback", "restore") for i in self.timeline.pending)
+        metadata = MetadataTable.for_table(self.table) if usable and is_used else None
         if metadata is None:
             return None
         pending = {one.requested for one in self.timeline.pending}

@@ -1,7 +1,8 @@
 """Captured changes of copy-on-write writes against the rows that the same write stored."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,8 +16,9 @@ from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import BlockType
 from hudi_reference.files.log.cdc import Change, Mode, Operation, decode_changes
 from hudi_reference.files.log.reader import read_log_file
-from hudi_reference.layout.names import split_path
+from hudi_reference.layout.names import join_path, split_path
 from hudi_reference.schema.avro import META_COLUMNS
+from hudi_reference.timeline.contents.metadata import WriteStat
 
 MODE = "hoodie.table.cdc.supplemental.logging.mode"
 _MEANING = "Change queries return other changes than the write made."
@@ -29,6 +31,8 @@ class Captured:
     base: str
     requested: str
     files: tuple[str, ...]
+    #: The path of the base file before it; None for the first one of a file group.
+    before: str | None = None
 
     def __str__(self) -> str:
         return self.files[0]
@@ -39,12 +43,16 @@ def captured_of(table: StoredTable) -> Sequence[Captured]:
     if not has_all_rows(table):
         return ()
     found = (
-        Captured(stat.path, instant.requested, tuple(sorted(stat.changes)))
+        Captured(stat.path, instant.requested, tuple(sorted(stat.changes)), _path_before(stat))
         for instant, commit in table.commits.items()
         for stat in commit.stats
         if stat.changes and not commit.is_service and stat.path.endswith(".parquet")
     )
     return [one for one in found if all(path in table.data_files for path in (one.base, *one.files))]
+
+
+def _path_before(stat: WriteStat) -> str | None:
+    return join_path(stat.partition, stat.previous_base_file) if stat.previous_base_file else None
 
 
 def examine_captured(table: StoredTable, part: Captured, tally: Tally) -> Iterator[Finding]:
@@ -70,7 +78,8 @@ def examine_captured(table: StoredTable, part: Captured, tally: Tally) -> Iterat
         yield from _differences(table, part, mode, changes, rows, are_certain=False)
     elif COMMIT_TIME in rows.column_names:
         written = rows.filter(pc.equal(rows.column(COMMIT_TIME).cast(pa.string()), part.requested))
-        yield from _differences(table, part, mode, changes, written)
+        is_known = part.before is None or part.before in table.data_files
+        yield from _differences(table, part, mode, changes, written, are_certain=is_known)
 
 
 def _lacking_image(change: Change, mode: Mode) -> str | None:
@@ -87,21 +96,33 @@ def _differences(
 ) -> Iterator[Finding]:
     """The first row of the write without a change, or change without a row.
 
-    Without meta columns it is not certain which rows of the file the write changed: then each change has a row.
+    Without meta columns it is not certain which rows of the file the write changed: then each change has a row. A row that has
+    the values from before need not have a change.
     """
     stored = [one for one in changes if one.operation is not Operation.DELETE]
+    names = [name for name in written.column_names if name not in META_COLUMNS]
+    rows = _texts(written, names)
+    before = set(_texts(read_base_file(table.storage, part.before), names)) if part.before and are_certain else set()
     if mode is not Mode.DATA_BEFORE_AFTER:
-        keys, logged = set(keys_of_rows(table.opened, written).to_pylist()), {one.key for one in stored}
-        lost, more = sorted(map(str, keys - logged)), sorted(map(str, logged - keys))
+        keys, logged = keys_of_rows(table.opened, written).to_pylist(), {one.key for one in stored}
+        changed = {key for key, row in zip(keys, rows, strict=True) if row not in before}
+        lost, more = sorted(map(str, changed - logged)), sorted(map(str, logged - set(keys)))
     else:
-        names = [name for name in written.column_names if name not in META_COLUMNS]
-        rows = {repr(sorted(row.items())) for row in written.select(names).to_pylist()}
-        images = {repr(sorted((name, (one.after or {}).get(name)) for name in names)) for one in stored}
-        lost, more = sorted(rows - images), sorted(images - rows)
+        images = {_text(one.after or {}, names) for one in stored}
+        lost, more = sorted(set(rows) - before - images), sorted(images - set(rows))
     if lost and are_certain:
         yield _finding("TYP-012", part, f"a change to the row {lost[0]}"[:300], "no such change", None)
     if more:
         yield _finding("TYP-012", part, "changes to rows that the write stored", f"a change to {more[0]}"[:300], None)
+
+
+def _texts(rows: pa.Table, names: Sequence[str]) -> list[str]:
+    return [_text(row, names) for row in rows.select([name for name in names if name in rows.column_names]).to_pylist()]
+
+
+def _text(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    """The values of a row in these columns, to be compared."""
+    return repr(sorted((name, row.get(name)) for name in names))
 
 
 def _finding(rule: str, part: Captured, expected: str, found: str, key: str | None) -> Finding:

@@ -14,7 +14,9 @@ from hudi_conformance.validator.checks.finding import Check, Finding, Severity, 
 from hudi_conformance.validator.stored.table import StoredTable
 from hudi_reference.errors import HudiError, MissingDataFile
 from hudi_reference.query.file_groups import FileGroup, FileSlice, GroupId
+from hudi_reference.services.clustering.plan_record import parse_clustering_plan
 from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
 
 
 def clusterings_of(table: StoredTable) -> Sequence[Instant]:
@@ -30,7 +32,8 @@ def examine_clustering(table: StoredTable, instant: Instant, tally: Tally) -> It
     for partition, ids in sorted(commit.replaced.items()):
         if not table.scope.wants(partition):
             continue
-        before = [_slice_before(groups.get((partition, file_id)), instant) for file_id in ids]
+        planned = _planned_files(table, instant)
+        before = [_slice_before(groups.get(group), instant, planned.get(group)) for group in ((partition, one) for one in ids)]
         made = [(stat.partition, stat.file_id) for stat in commit.stats if stat.partition == partition]
         after = [_slice_of(groups.get(group), instant) for group in made]
         try:
@@ -83,10 +86,25 @@ def _groups(table: StoredTable) -> dict[GroupId, FileGroup]:
     return found
 
 
-def _slice_before(group: FileGroup | None, instant: Instant) -> FileSlice | None:
-    """The slice that the clustering read: the newest one; None if it was cleaned, or if a later write changed the group."""
+def _planned_files(table: StoredTable, instant: Instant) -> dict[GroupId, frozenset[str]]:
+    """The names of the files of each group in the plan of a clustering; none without a readable plan."""
+    content = table.contents.get(Instant(instant.requested, "clustering", State.REQUESTED))
+    try:
+        groups = () if content is None or content.record is None else parse_clustering_plan(content.record).groups
+    except HudiError:
+        return {}
+    return {(one.partition, one.file_id): frozenset(one.files) for group in groups for one in group.slices}
+
+
+def _slice_before(group: FileGroup | None, instant: Instant, planned: frozenset[str] | None) -> FileSlice | None:
+    """The slice that the clustering read: the newest one, with the planned files.
+
+    None if a later write changed the group, or if the slice was cleaned: a savepoint may keep an older one.
+    """
     found = replace(group, replaced_by=None).latest if group is not None else None
-    return found if found is not None and found.base_instant < instant.requested else None
+    if found is None or found.base_instant >= instant.requested:
+        return None
+    return found if planned is None or planned == frozenset(found.files) else None
 
 
 def _slice_of(group: FileGroup | None, instant: Instant) -> FileSlice | None:

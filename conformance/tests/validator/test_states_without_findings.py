@@ -1,0 +1,61 @@
+"""States that correct writers and services leave, and in which a simpler comparison would find a fault."""
+
+import pytest
+import validated_tables_samples as t
+
+from hudi_conformance.validator.all_checks import ALL
+from hudi_reference import cluster, savepoint
+from hudi_reference.services.rollback.rollback import schedule_rollback
+from hudi_reference.storage.protocol import Storage
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+
+CAPTURED = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": ""}
+
+
+@pytest.mark.parametrize("mode", ["OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"])
+def test_a_row_that_is_written_again_unchanged_has_no_change(mode: str):
+    """TYP-012: a row with the values from before is no change, although it has the time of the write; another row is one."""
+    storage = t.changed("COPY_ON_WRITE", **{**CAPTURED, "hoodie.table.cdc.supplemental.logging.mode": mode})
+    t.reopened(storage).upsert(t.rows(1, 2, 3, 4, fare=2))
+    assert t.validated(storage, ALL).findings == ()
+
+
+def begin_rollback(storage: Storage) -> None:
+    """Roll the newest write back, up to the removal of its entries: its files and its instant are gone."""
+    table = t.reopened(storage)
+    newest = table.timeline.commits[-1]
+    requested = schedule_rollback(table, newest.requested)
+    folder = table.properties.timeline_folder
+    storage.put(f"{folder}/{Instant(requested, 'rollback', State.INFLIGHT).file_name}", b"")
+    for info in storage.list():
+        own = newest.requested in info.path.rpartition("/")[2]
+        if own and "metadata/" not in info.path:
+            storage.delete(info.path)
+
+
+def test_entries_of_a_write_that_is_being_rolled_back_are_not_read():
+    """MDT-010: while a rollback is pending no reader uses the metadata table, whose entries it removes last."""
+    storage = t.copy_on_write(**{
+        "hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true",
+        "hoodie.metadata.record.index.enable": "true",
+    })  # fmt: skip
+    t.reopened(storage).upsert(t.rows(9, fare=9))
+    begin_rollback(storage)
+    assert t.validated(storage, ALL).findings == ()
+
+
+def test_an_older_slice_that_a_savepoint_keeps_is_not_that_of_a_clustering():
+    """TL-011: a clean deleted the slices that a clustering read, and their writes are archived. A savepoint keeps older slices,
+    which had other rows.
+    """
+    storage = t.copy_on_write()
+    table = t.reopened(storage)
+    first, *later = [one.requested for one in table.timeline.commits]
+    savepoint(table, first)
+    assert cluster(table, {"hoodie.clustering.inline.max.commits": "1"})
+    for info in storage.list():
+        name = info.path.rpartition("/")[2]
+        if name.startswith(tuple(later)) or name.endswith(tuple(f"{one}.parquet" for one in later)):
+            storage.delete(info.path)
+    assert "TL-011" not in t.rules_of(t.validated(storage, ALL).findings)
