@@ -46,6 +46,7 @@ _SHIPPED = (
         "the reference implementation, in process",
         factory=_reference,
         argv=("-m", "hudi_conformance.engines.reference.engine"),
+        validation="deep",
     ),
     _on_a_jvm("spark", "the reference's format modules on Spark 4", "spark", "hudi_conformance.engines.spark"),
     _apache_hudi("1.0.2"),

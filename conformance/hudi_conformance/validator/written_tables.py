@@ -1,22 +1,30 @@
-"""The tables that an engine wrote in a case of the suite, validated after the case."""
+"""The tables that an engine wrote in a case of the suite, validated after the case.
+
+The cheap checks compare the files of a table with its metadata, whatever its size. The deep checks also read every row and
+index entry. They are for engines in the process of the suite, which write many small tables in a short time: a fault in a file
+or an index then fails each case that writes such a file, and not only a case that looks at it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hudi_conformance.validator.checks.finding import Finding
+    from hudi_conformance.validator.checks.finding import Finding, Tier
 
 
 @dataclass
 class WrittenTables:
-    """Validates tables with the cheap tier. A table that has the same files as before is not examined again."""
+    """Validates tables. A table that has the same files as before is not examined again."""
 
     _known: dict[str, tuple[object, tuple[str, ...]]] = field(default_factory=dict)
 
-    def problems(self, uri: str) -> Sequence[str]:
-        """The findings of wrong answers and lost data, each as a text; none if there is no table."""
-        from hudi_conformance.validator.all_checks import CHEAP  # imported at the first use, because most cases only read
+    def problems(self, uri: str, tier: "Tier" = "cheap") -> Sequence[str]:
+        """The findings of wrong answers and lost data, each as a text; none if there is no table.
+
+        The deep tier has the checks of the cheap one, too.
+        """
+        from hudi_conformance.validator.all_checks import ALL, CHEAP  # imported at the first use, as most cases only read
         from hudi_conformance.validator.checks.finding import UNSOUND
         from hudi_conformance.validator.stored.table import load_table
         from hudi_conformance.validator.validation import validate
@@ -28,7 +36,7 @@ class WrittenTables:
             return ()
         state = tuple((info.path, info.size, info.modified) for info in table.listing.files.values())
         if self._known.get(uri, (None,))[0] != state:
-            found = validate(table, CHEAP)
+            found = validate(table, ALL if tier == "deep" else CHEAP)
             texts = [_described(uri, one) for one in found.findings if one.severity in UNSOUND]
             self._known[uri] = state, (*texts, *(f"a check of the validator failed: {error}" for error in found.broken))
         return self._known[uri][1]

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from hudi_conformance.contract.client import Transport
 from hudi_conformance.contract.engine import Engine
@@ -33,6 +34,7 @@ class EngineInfo:
         start_timeout: time limit of `hello`, in seconds.
         message_timeout: time limit of other messages, in seconds.
         commit_seconds: the approximate time of one small commit, None if unknown.
+        validation: the checks of the tables that it leaves after a case. The deep ones read all rows and index entries.
     """
 
     name: str
@@ -44,6 +46,7 @@ class EngineInfo:
     start_timeout: float = 30.0
     message_timeout: float = 120.0
     commit_seconds: float | None = None
+    validation: Literal["cheap", "deep"] = "cheap"
 
     @property
     def installed_on_demand(self) -> bool:

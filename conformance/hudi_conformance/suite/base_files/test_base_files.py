@@ -54,6 +54,7 @@ def test_a_group_with_base_files_of_two_formats_is_written(engine: Client, tmp_p
 
 
 @pytest.mark.each_version
+@pytest.mark.leaves_damage("it changes the key field of the stored rows")
 @pytest.mark.requirements("META-008")
 @pytest.mark.needs("write.upsert", "read.snapshot", "merge-on-read", "merge.commit-time", "log.avro", "partition.none")
 def test_a_write_finds_rows_by_their_stored_keys(engine: Client, tmp_path: Path) -> None:

@@ -370,6 +370,7 @@ def test_vectors_and_variants_are_their_physical_types(engine: Client, new_uri: 
 
 
 @NEEDS
+@pytest.mark.leaves_damage("it has a base file of another format")
 @pytest.mark.requirements("BF-012", "PROP-018")
 @pytest.mark.needs("copy-on-write")
 def test_a_lance_file_is_read_or_refused(engine: Client, new_uri: Callable[[], str]) -> None:

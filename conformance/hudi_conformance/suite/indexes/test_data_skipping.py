@@ -249,6 +249,7 @@ def test_a_secondary_index_loses_no_row_of_its_column(engine: Client, new_uri: N
 @pytest.mark.versions(9)
 @pytest.mark.needs("create.table-version.9", "service.index", "service.index.named")
 @SKIPS
+@pytest.mark.leaves_damage("it removes the version of an index")
 @pytest.mark.requirements("IDX-044", "IDX-026")
 def test_an_index_without_its_version_loses_no_row(engine: Client, new_uri: NewUri) -> None:
     """IDX-044: the definition of a secondary index of dates lost its version. Its keys may be those of either version, which

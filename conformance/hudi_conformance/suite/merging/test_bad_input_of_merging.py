@@ -88,6 +88,7 @@ def test_invalid_settings_of_merging_are_an_error(engine: Client, new_uri: Calla
 
 
 @pytest.mark.needs(*NEEDS, "write.delete", "delete.flag")
+@pytest.mark.leaves_damage("its versions cannot be compared")
 @pytest.mark.requirements("MRG-028", "LF-041")
 def test_ordering_values_of_two_types_are_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
     """LF-041: a delete has a number as its ordering value, a row has a text: they cannot be compared."""
