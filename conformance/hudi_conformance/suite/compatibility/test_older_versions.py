@@ -241,7 +241,7 @@ PROPERTIES, PACKAGE = ".hoodie/hoodie.properties", "org.apache.hudi."
 GENERATOR, TYPE = "hoodie.table.keygenerator.class", "hoodie.table.keygenerator.type"
 CLASS, MODE = "hoodie.compaction.payload.class", "hoodie.record.merge.mode"
 STRATEGY, FORMER = "hoodie.record.merge.strategy.id", "hoodie.compaction.record.merger.strategy"
-INITIAL = "hoodie.table.initial.version"
+INITIAL, INFLIGHT = "hoodie.table.initial.version", "hoodie.table.metadata.partitions.inflight"
 MERGER, EVENT_TIME = "0f2c1d1c-5a7b-4f0e-9a53-1b3c5d7e9f01", "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 #: Entries of a table of version 6, and those that it has after a migration; None if it has none.
 MIGRATED: dict[str, tuple[dict[str, str | None], dict[str, str | None]]] = {
@@ -258,6 +258,10 @@ MIGRATED: dict[str, tuple[dict[str, str | None], dict[str, str | None]]] = {
     "a strategy under its former name": (
         {FORMER: EVENT_TIME}, {MODE: "EVENT_TIME_ORDERING", STRATEGY: EVENT_TIME, FORMER: None},
     ),
+    "indexes that are built and being built": (
+        {"hoodie.table.metadata.partitions": "files", INFLIGHT: "record_index"},
+        {"hoodie.table.metadata.partitions": "", INFLIGHT: ""},
+    ),
     "the latest row": (
         {CLASS: f"{PACKAGE}common.model.OverwriteWithLatestAvroPayload"}, {MODE: "COMMIT_TIME_ORDERING"},
     ),
@@ -269,7 +273,7 @@ MIGRATED: dict[str, tuple[dict[str, str | None], dict[str, str | None]]] = {
 @pytest.mark.parametrize("name", MIGRATED)
 def test_a_migration_converts_properties(engine: Client, new_uri: Callable[[], str], name: str) -> None:
     """PROP-006: at version 8 the type of the key generator and the merge mode are properties; they follow from the classes that
-    version 6 has, and a class without a type stays.
+    version 6 has, and a class without a type stays. The metadata table is deleted, and its partitions are not listed any more.
     """
     only_in_process(engine)
     uri, (given, expected) = new_uri(), MIGRATED[name]

@@ -8,11 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
+from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.concurrent.competing_writers import PLAN, CompetingWriters
 from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write
-from hudi_conformance.suite.support.concurrent.slow_writers import OPTIMISTIC, SlowWriter, group_of, id_of
-from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Row, as_arrow, row
+from hudi_conformance.suite.support.concurrent.slow_writers import BUCKETS, OPTIMISTIC, SlowWriter, group_of, id_of
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Row, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
     create_updated_table,
@@ -69,6 +70,23 @@ def test_writers_of_different_file_groups_both_complete(scene: CompetingWriters,
     ):
         SlowWriter(scene.uri, lambda: scene.write("b")).upsert(scene.rows_of_slow_write("d"))
         assert scene.read_values() == {"a": "quick", "b": "quick", "c": "slow", "d": "slow"}
+
+
+@pytest.mark.needs(*WRITES, "write.bucket-index")
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-014", "OCC-022", "LAY-021")
+def test_buckets_of_two_partitions_are_two_file_groups(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """OCC-022: with a bucket index a bucket is a file group of its partition. Two writers change the buckets of one number in
+    two partitions, and both complete.
+    """
+    uri = new_uri()
+    engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
+    engine.write(uri, "upsert", as_arrow([row("a", 1, "x"), row("a", 1, "x", "rio")]), options=BUCKETS)
+    quick = as_arrow([row("a", 2, "quick", "rio")])
+    options = {**OPTIMISTIC, **BUCKETS}
+    SlowWriter(uri, lambda: engine.write(uri, "upsert", quick, options=options), options=options).upsert([row("a", 2, "slow")])
+    found = engine.read(uri, Query(columns=("city", "value"))).to_pylist()
+    assert {one["city"]: one["value"] for one in found} == {"oslo": "slow", "rio": "quick"}
 
 
 @pytest.mark.needs(*WRITES)

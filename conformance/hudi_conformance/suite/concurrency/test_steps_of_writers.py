@@ -210,6 +210,7 @@ def test_early_detection_aborts_on_markers_of_active_writers(engine: Client, new
 
 @NEEDED
 @BOTH_TYPES
+@pytest.mark.leaves_damage("two writers insert one key")
 @pytest.mark.requirements("OCC-017")
 def test_two_writers_insert_one_key(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """OCC-017: two writers put the same new key into a new file group. With the comparison of keys the second one aborts;
@@ -338,6 +339,22 @@ def test_a_column_added_by_another_writer_is_kept(engine: Client, new_uri: Calla
     lost = SlowWriter(uri, lambda: grows.upsert(wider)).outcome([row("a", 50, "slow")])
     assert isinstance(lost, ConcurrentChange) and "schema" in lost.message
     assert "more" in open_table(uri).snapshot().column_names
+
+
+@NEEDED
+@pytest.mark.requirements("OCC-001", "OCC-011")
+def test_a_column_widened_by_another_writer_stays_wide(engine: Client, new_uri: Callable[[], str]) -> None:
+    """OCC-001: the other writer has widened a column. A writer that read the table before aborts, in whatever file group it
+    writes: with its schema the values of the other writer would not fit the column.
+    """
+    uri = local(engine, new_uri)
+    wider = as_arrow([row("c", 50, "quick", "rio")])
+    wider = wider.set_column(wider.column_names.index("ts"), "ts", [[50.5]])
+    grows = open_table(uri, options={"hoodie.datasource.write.reconcile.schema": "true"})
+    lost = SlowWriter(uri, lambda: grows.upsert(wider)).outcome([row("a", 50, "slow")])
+    assert isinstance(lost, ConcurrentChange) and "schema" in lost.message
+    found = {one["id"]: one["ts"] for one in open_table(uri).snapshot().to_pylist()}
+    assert found["c"] == 50.5
 
 
 @NEEDED

@@ -163,6 +163,7 @@ def rows_after_upsert(engine: Client, uri: str, golden: str, key: str) -> list[d
     "write.upsert", "write.global-index", "merge-on-read", "read.snapshot", "read.projection", "merge.event-time"
 )
 @pytest.mark.parametrize(("golden", "key"), LOST_ENTRIES)
+@pytest.mark.leaves_damage("the table has a row without an entry")
 @pytest.mark.requirements("IDX-010", "OCC-008")
 def test_a_key_without_an_entry_is_not_inserted_again(engine: Client, tmp_path: Path, golden: str, key: str) -> None:
     """IDX-010: a release lost the entry of a key that has a row (ER-202, ER-207); an upsert of the key changes this row."""
@@ -175,6 +176,7 @@ def test_a_key_without_an_entry_is_not_inserted_again(engine: Client, tmp_path: 
     "merge.event-time", "service.compaction",
 )  # fmt: skip
 @pytest.mark.parametrize(("golden", "key"), LOST_ENTRIES)
+@pytest.mark.leaves_damage("the table has a row without an entry")
 @pytest.mark.requirements("IDX-010", "IDX-012", "OCC-008")
 def test_a_key_without_an_entry_is_found_after_a_compaction(engine: Client, tmp_path: Path, golden: str, key: str) -> None:
     """IDX-012: a compaction moves the row of a key that lost its entry (ER-202, ER-207) to a base file, and adds no entry. A
@@ -214,6 +216,21 @@ def test_in_commit_time_order_every_row_moves_its_record(engine: Client, new_uri
     table = GlobalTable(engine, new_uri(), type, MOVING["record index"], "COMMIT_TIME_ORDERING")
     assert table.rows_after(row("b", 1, "b1", "rio")) == [
         ("oslo", "a", "a5"), ("oslo", "d", "d5"), ("rio", "b", "b1"), ("rio", "c", "c5")]  # fmt: skip
+
+
+@WRITES
+@EVENT_TIME
+@BOTH_TYPES
+@EACH_MOVING
+@pytest.mark.needs("merge.commit-time")
+@pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
+@pytest.mark.requirements("OCC-009", "LAY-021", "IDX-010")
+def test_a_delete_by_key_names_another_partition(engine: Client, new_uri: NewUri, type: Type, index: str, mode: Mode) -> None:
+    """OCC-009: a key identifies a record in the whole table. A delete by key removes the record from its partition, whatever
+    partition it names, and moves nothing.
+    """
+    table = GlobalTable(engine, new_uri(), type, MOVING[index], mode)
+    assert table.rows_after(row("b", 9, "", "rio"), row("c", 1, ""), delete=True) == [("oslo", "a", "a5"), ("oslo", "d", "d5")]
 
 
 @WRITES

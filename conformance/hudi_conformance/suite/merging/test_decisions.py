@@ -246,3 +246,39 @@ def test_a_delete_marker_with_the_prefix_at_version_8(engine: Client, new_uri: C
     if kind == "MERGE_ON_READ":
         engine.service(uri, "compaction", options=DUE)
         assert read_rows(engine, uri) == right
+
+
+#: A type of column, the text of the delete marker, the value that is marked, and another value.
+MARKERS = {
+    "a boolean": ("boolean", pa.bool_(), "true", True, False),
+    "a number": ("int", pa.int32(), "0", 0, 1),
+    "a negative number": ("long", pa.int64(), "-1", -1, 1),
+    "a text": ("string", pa.string(), "D", "D", "d"),
+}
+
+
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "merge-on-read", "copy-on-write")
+@pytest.mark.needs("merge.event-time", "partition.none")
+@pytest.mark.requirements("MRG-001", "MRG-014", "PAY-024")
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("name", MARKERS)
+def test_a_delete_marker_is_the_text_of_a_value(engine: Client, new_uri: Callable[[], str], kind: str, name: str) -> None:
+    """MRG-014: the delete marker of a table is a text. A row is a delete if the value in the column has this text: `true` for a
+    boolean, the digits of a number.
+    """
+    uri, (avro, arrow, marker, marked, other) = new_uri(), MARKERS[name]
+    fields = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"},
+              {"name": "gone", "type": ["null", avro], "default": None}]  # fmt: skip
+    schema = {"type": "record", "name": "marked", "fields": fields}
+    properties = {"hoodie.payload.delete.field": "gone", "hoodie.payload.delete.marker": marker}
+    engine.create(uri, TableSpec("marked", kind, schema, ("id",), ordering=("ts",), merge_mode=EVENT, properties=properties))  # type: ignore[arg-type]
+    kinds = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("gone", arrow)])
+
+    def upsert(rows: dict[str, tuple[int, Any]]) -> None:
+        given = [{"id": key, "ts": ts, "gone": value} for key, (ts, value) in rows.items()]
+        engine.write(uri, "upsert", pa.Table.from_pylist(given, kinds))
+
+    upsert(dict.fromkeys(("marked", "other", "null", "late"), (2, other)))
+    upsert({"marked": (3, marked), "other": (3, other), "null": (3, None), "late": (1, marked)})
+    found = engine.read(uri, Query(columns=("id", "ts"))).to_pylist()
+    assert {one["id"]: one["ts"] for one in found} == {"other": 3, "null": 3, "late": 2}

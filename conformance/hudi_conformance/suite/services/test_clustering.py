@@ -2,6 +2,7 @@
 
 import io
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 import fastavro
@@ -211,7 +212,8 @@ def test_every_layout_keeps_the_rows(engine: Client, new_uri: NewUri, layout: st
 @pytest.mark.parametrize("layout", ["ZORDER", "HILBERT"])
 @pytest.mark.requirements("CLU-008")
 def test_a_space_filling_curve_groups_rows_near_in_both_columns(engine: Client, new_uri: NewUri, layout: str) -> None:
-    """CLU-008: for a square of 16 by 16 points, each quarter of the file holds one quarter of the square, half of both ranges.
+    """CLU-008: for a square of 16 by 16 points, each quarter of the file holds one quarter of the square, half of both ranges;
+    so does each quarter of a quarter, down to single points. Along Hilbert's curve successive points are neighbours.
 
     The texts are 16 consecutive characters from 0x40 on, for which curves through ranks and through bits are the same.
     """
@@ -219,10 +221,12 @@ def test_a_space_filling_curve_groups_rows_near_in_both_columns(engine: Client, 
     table = ClusteredTable(engine, new_uri()).write(Step("insert", rows[::2]), Step("insert", rows[1::2]))
     instant = table.cluster({SORT: "ts,value", LAYOUT: layout})
     (made,) = files_of_clustering(table.uri, instant)
-    found = rows_in_file_order(made)
-    for start in range(0, 256, 64):
-        quarter = found[start : start + 64]
-        assert len({one["ts"] for one in quarter}) == len({one["value"] for one in quarter}) == 8
+    points = [(one["ts"], ord(one["value"]) - 0x40) for one in rows_in_file_order(made)]
+    for side in (8, 4, 2):
+        for start in range(0, 256, side * side):
+            assert len({(x // side, y // side) for x, y in points[start : start + side * side]}) == 1, f"squares of {side}"
+    if layout == "HILBERT":
+        assert {abs(x - u) + abs(y - v) for (x, y), (u, v) in pairwise(points)} == {1}
     table.check_rows(f"clustered in the layout {layout}")
 
 

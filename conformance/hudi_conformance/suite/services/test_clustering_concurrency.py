@@ -17,6 +17,7 @@ from hudi_conformance.suite.support.tables.clustered_tables import (
     CHANGES,
     CLUSTERS,
     INSERTS,
+    REJECT,
     SORT,
     WITHDRAW,
     ClusteredTable,
@@ -123,6 +124,24 @@ def test_a_writer_may_roll_back_a_conflicting_plan(engine: Client, new_uri: NewU
     table.check_rows("written")
     assert instant not in [one["requested"] for one in pending_actions(engine, table.uri)]
     assert not table.is_done(instant)
+
+
+@CLUSTERS
+@pytest.mark.needs("inspect.table")
+@pytest.mark.requirements("SVC-009", "OCC-016")
+def test_a_writer_that_refuses_to_write_rolls_no_plan_back(engine: Client, new_uri: NewUri) -> None:
+    """OCC-016: the update strategy of the writer rejects writes to planned file groups. The write fails also where conflicting
+    plans are to be rolled back, and the plan stays and is executed.
+    """
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    instant = table.schedule({SORT: "ts"})
+    rows = table.model.snapshot()
+    with pytest.raises(ContractError):
+        table.write(*CHANGES, options={**SEVERAL_WRITERS, **WITHDRAW, **REJECT})
+    expect_rows(engine, table.uri, rows, "after a refused write")
+    assert instant in [one["requested"] for one in pending_actions(engine, table.uri)]
+    table.run(phase="execute", instant=instant)
+    table.check_rows("clustered")
 
 
 @CLUSTERS

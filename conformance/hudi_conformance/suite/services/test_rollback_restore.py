@@ -198,6 +198,27 @@ def test_a_restore_restores_the_savepoint(engine: Client, new_uri: Callable[[], 
 
 @RESTORES
 @SAVEPOINTS
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.requirements("TL-021", "TL-023")
+def test_a_restore_removes_no_savepointed_commit(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TL-021: a commit after the target has a savepoint, which protects its files until it is deleted. The restore is an error,
+    and the table stays as it is; without that savepoint it succeeds.
+    """
+    table = create_updated_table(engine, new_uri(), 4)
+    for place in (1, 2):
+        engine.service(table.uri, "savepoint", instant=table.instants[place])
+    before = data_files(table.uri)
+    with pytest.raises(ContractError):
+        engine.service(table.uri, "restore", instant=table.instants[1])
+    assert (data_files(table.uri), pending_actions(engine, table.uri)) == (before, [])
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
+    engine.service(table.uri, "savepoint", instant=table.instants[2], options={"delete": "true"})
+    engine.service(table.uri, "restore", instant=table.instants[1])
+    assert read_snapshot(engine, table.uri) == table.rows[1]
+
+
+@RESTORES
+@SAVEPOINTS
 @pytest.mark.needs("service.clean", "copy-on-write")
 @pytest.mark.requirements("TL-023", "TL-021", "TL-041")
 def test_a_restore_succeeds_after_a_clean(engine: Client, new_uri: Callable[[], str]) -> None:

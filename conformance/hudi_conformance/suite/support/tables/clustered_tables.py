@@ -27,6 +27,7 @@ LAYOUT = "hoodie.layout.optimize.strategy"
 STRATEGY = "hoodie.clustering.updates.strategy"
 PACKAGE = "org.apache.hudi.client.clustering.update.strategy."
 ALLOW = {STRATEGY: f"{PACKAGE}SparkAllowUpdateStrategy"}
+REJECT = {STRATEGY: f"{PACKAGE}SparkRejectUpdateStrategy"}
 WITHDRAW = {**ALLOW, "hoodie.clustering.rollback.pending.replacecommit.on.conflict": "true"}
 #: Inserts create new file groups, even if there are small ones.
 APART = {"hoodie.parquet.small.file.limit": "0", "hoodie.merge.small.file.group.candidates.limit": "0"}
