@@ -83,8 +83,11 @@ def test_buckets_of_two_partitions_are_two_file_groups(engine: Client, new_uri: 
     engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
     engine.write(uri, "upsert", as_arrow([row("a", 1, "x"), row("a", 1, "x", "rio")]), options=BUCKETS)
     quick = as_arrow([row("a", 2, "quick", "rio")])
-    options = {**OPTIMISTIC, **BUCKETS}
-    SlowWriter(uri, lambda: engine.write(uri, "upsert", quick, options=options), options=options).upsert([row("a", 2, "slow")])
+    SlowWriter(
+        uri,
+        lambda: engine.write(uri, "upsert", quick, options={**SEVERAL_WRITERS, **BUCKETS}),
+        options={**OPTIMISTIC, **BUCKETS},
+    ).upsert([row("a", 2, "slow")])
     found = engine.read(uri, Query(columns=("city", "value"))).to_pylist()
     assert {one["city"]: one["value"] for one in found} == {"oslo": "slow", "rio": "quick"}
 

@@ -70,6 +70,20 @@ def test_a_filter_loses_no_row_that_statistics_describe(engine: Client, new_uri:
 
 @SKIPS
 @BOTH_TYPES
+@pytest.mark.requirements("MDT-010", "MDT-009")
+def test_a_filter_over_many_partitions_loses_no_row(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-010: a reader may read the statistics of a column in all partitions at once if there are many. Each file is left out
+    by its own ones, also where a later write has changed some of the partitions.
+    """
+    table = IndexedTable(engine, new_uri(), type, EVERY_INDEX)
+    rows = [row(f"k{number:02}", number, f"v{number:02}", f"p{number:02}") for number in range(20)]
+    changes = [row(one["id"], 100 - one["ts"], f"w{number:02}", one["city"]) for number, one in enumerate(rows[::3])]
+    table.write(Step("upsert", tuple(rows)), Step("upsert", tuple(changes)))
+    expect_filters(table, "of 20 partitions", {"ts": (1, 82), "value": ("w06",)})
+
+
+@SKIPS
+@BOTH_TYPES
 @pytest.mark.requirements("IDX-012", "IDX-010", "IDX-004")
 def test_a_filter_on_the_key_finds_the_row(engine: Client, new_uri: NewUri, type: Type) -> None:
     """IDX-012: present, updated, deleted, replaced and absent keys."""

@@ -210,7 +210,8 @@ def test_a_restore_removes_no_savepointed_commit(engine: Client, new_uri: Callab
     before = data_files(table.uri)
     with pytest.raises(ContractError):
         engine.service(table.uri, "restore", instant=table.instants[1])
-    assert (data_files(table.uri), pending_actions(engine, table.uri)) == (before, [])
+    assert not pending_actions(engine, table.uri), "a restore that fails has begun"
+    assert data_files(table.uri) == before
     assert read_snapshot(engine, table.uri) == table.rows[-1]
     engine.service(table.uri, "savepoint", instant=table.instants[2], options={"delete": "true"})
     engine.service(table.uri, "restore", instant=table.instants[1])
