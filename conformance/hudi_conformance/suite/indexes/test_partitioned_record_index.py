@@ -22,13 +22,17 @@ def groups_of_partitions(table: IndexedTable) -> dict[str, int]:
     return {part: sum(other == part for other, _ in names) for part, _ in names}
 
 
-def write_table(engine: Client, uri: str, type: Type, fewest: int, most: int) -> IndexedTable:
-    """Return a table with one key in two partitions, and one key in a partition whose name has separators."""
-    options: dict[str, Any] = {
+def settings_of(fewest: int, most: int) -> dict[str, Any]:
+    """Return the settings of a writer with the index, for these numbers of file groups in a partition."""
+    return {
         **LISTED, f"{LEVEL}enable": "true", "hoodie.index.type": "RECORD_LEVEL_INDEX",
         f"{LEVEL}min.filegroup.count": str(fewest), f"{LEVEL}max.filegroup.count": str(most),
     }  # fmt: skip
-    table = IndexedTable(engine, uri, type, options, version=9)
+
+
+def write_table(engine: Client, uri: str, type: Type, fewest: int, most: int) -> IndexedTable:
+    """Return a table with one key in two partitions, and one key in a partition whose name has separators."""
+    table = IndexedTable(engine, uri, type, settings_of(fewest, most), version=9)
     rows = (row("a", 1, "x"), row("a", 1, "x", "rio"), row("b", 1, "x", "la_paz-1"))
     return table.write(Step("upsert", rows), Step("upsert", (row("a", 2, "y", "rio"), row("c", 1, "z"))))
 
@@ -42,6 +46,25 @@ def test_each_partition_has_its_own_groups(engine: Client, new_uri: NewUri, type
     """
     table = write_table(engine, new_uri(), type, fewest, most)
     assert groups_of_partitions(table) == {"oslo": fewest, "rio": fewest, "la%5Fpaz%2D1": fewest}
+
+
+@BOTH_TYPES
+@pytest.mark.needs("read.filter", "read.projection")
+@pytest.mark.requirements("IDX-047", "IDX-011")
+def test_a_partition_keeps_its_number_of_groups(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-011: the number of file groups of a partition follows from the records of the write that is the first one to it. A
+    later write with more records adds none: the keys of before would be looked up in other file groups.
+    """
+    small = {f"{PREFIX}record.index.max.filegroup.size": "48"}  # the bytes of one record
+    table = IndexedTable(engine, new_uri(), type, {**settings_of(1, 10), **small}, version=9)
+    table.write(Step("upsert", (row("a", 1, "x"),)))
+    made = groups_of_partitions(table)
+    more = [row(f"k{number}", 1, "x") for number in range(12)]
+    table.write(Step("upsert", tuple(more)), Step("delete", (row("k3", 0, ""),)), Step("upsert", (row("a", 2, "y"),)))
+    assert groups_of_partitions(table) == made
+    for key in ("a", "k0", "k11"):
+        assert values_where(engine, table.uri, ("id", "=", key)) == [key]
+    table.check_rows("after three writes")
 
 
 @BOTH_TYPES
