@@ -17,7 +17,7 @@ from hudi_reference.files.log.block import Block, BlockType, CorruptBlock
 from hudi_reference.files.log.content import block_schema, decode_deletes
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.ids import Ids
-from hudi_reference.layout.names import parse_data_file_name
+from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_reference.layout.properties import META_FOLDER, TableProperties, read_properties, write_properties
 from hudi_reference.locks import InProcessLock
 from hudi_reference.metadata.availability import METADATA_FOLDER
@@ -93,13 +93,18 @@ class MetadataTable:
 
     def files(self, partition: str) -> tuple[str, ...]:
         """The names of the data files of a partition."""
-        return tuple(name for name in self.storage.names(partition) if parse_data_file_name(name) is not None)
+        return tuple(name for name, _ in self._data_files(partition))
 
     @implements("IDX-011")
     def groups(self, partition: str) -> tuple[str, ...]:
         """The ids of the file groups of a partition, by number. Their number was set at its creation."""
-        parsed = (parse_data_file_name(name) for name in self.files(partition))
-        return tuple(sorted({found.file_id for found in parsed if found is not None}))
+        return tuple(sorted({parsed.file_id for _, parsed in self._data_files(partition)}))
+
+    def _data_files(self, partition: str) -> Iterator[tuple[str, BaseFileName | LogFileName]]:
+        for name in self.storage.names(partition):
+            parsed = parse_data_file_name(name)
+            if parsed is not None:
+                yield name, parsed
 
     @implements("MDT-002", "MDT-003", "RDR-018", "OCC-021")
     def records(self, partition: str, data: Timeline) -> dict[str, MetadataRecord]:

@@ -89,3 +89,28 @@ def test_many_lists_of_values_of_one_size(engine: Client, new_uri: Callable[[], 
     engine.write(uri, "upsert", pa.Table.from_pylist(newest, schema=ARROW_LISTS))
     found = engine.read(uri, Query(columns=("id", "ts", "d"))).to_pylist()
     assert sorted(found, key=lambda one: str(one["id"])) == newest
+
+
+TEXTS = {"type": "record", "name": "texts", "fields": [
+    {"name": "id", "type": "string"},
+    {"name": "ts", "type": ["null", "long"], "default": None},
+    {"name": "text", "type": ["null", "string"], "default": None},
+]}  # fmt: skip
+
+
+@pytest.mark.needs(*WRITES[:2], *WRITES[3:5], "merge-on-read", "merge.event-time", "partition.none")
+@pytest.mark.requirements("BLK-020", "BLK-022")
+def test_a_block_of_many_rows_of_different_lengths(engine: Client, new_uri: Callable[[], str]) -> None:
+    """BLK-020: a log block has tens of thousands of rows, short and long ones in turn, and is read as one of few rows is."""
+    uri, count = new_uri(), 70_000
+    engine.create(uri, TableSpec("texts", "MERGE_ON_READ", TEXTS, ("id",), ordering=("ts",), merge_mode="EVENT_TIME_ORDERING"))
+    keys = pa.array([f"k{number:05}" for number in range(count)])
+    lengths = random.Random(5).choices((0, 1, 7, 60, 900), (4, 30, 50, 15, 1), k=count)
+    for ts in (1, 2):
+        texts = [None if length == 7 else f"{ts}" * length for length in lengths]
+        rows = {"id": keys, "ts": pa.array([ts] * count, pa.int64()), "text": pa.array(texts, pa.string())}
+        engine.write(uri, "upsert", pa.table(rows))
+    found = engine.read(uri, Query(columns=("id", "ts", "text"))).sort_by("id")
+    assert found.column("id").to_pylist() == keys.to_pylist()
+    assert set(found.column("ts").to_pylist()) == {2}
+    assert found.column("text").to_pylist() == texts
