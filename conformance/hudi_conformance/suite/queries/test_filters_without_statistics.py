@@ -4,6 +4,7 @@ Deployed readers leave out a file without statistics of a column that the defini
 for null. So a definition names only columns that have statistics in every file.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -140,3 +141,22 @@ def test_a_partial_update_is_found_by_values_it_does_not_store(engine: Client, n
     assert len(logs) == 4
     bounds = [(one.least and one.least.value, one.greatest and one.greatest.value) for one in logs]
     assert all(isinstance(least, str) and isinstance(greatest, str) and least <= "x" <= greatest for least, greatest in bounds)
+
+
+@FILTERS
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+@pytest.mark.requirements("MDT-014", "MDT-010")
+def test_bounds_of_zeros_contain_both_signs(engine: Client, new_uri: NewUri, zero: float) -> None:
+    """MDT-014: 0.0 and -0.0 are equal, and readers may compare the bounds as different numbers. So a zero that is the least
+    value is stored as -0.0, and as the greatest one as 0.0, as in the footers of Parquet files.
+    """
+    table = create_table_of(engine, new_uri(), {"d": "double"})
+    rows = {"id": ["a"], "ts": pa.array([1], pa.int64()), "d": pa.array([zero])}
+    engine.write(table.uri, "upsert", pa.table(rows), options=STATISTICS)
+    (found,) = statistics_by_column(table)["d"]
+    assert found.least is not None and found.greatest is not None
+    assert (found.least.value, found.greatest.value) == (0, 0)
+    assert (math.copysign(1, found.least.value), math.copysign(1, found.greatest.value)) == (-1, 1)
+    for value in (0.0, -0.0):
+        for symbol in ("=", ">=", "<="):
+            assert values_where(engine, table.uri, ("d", symbol, value)) == ["a"], (symbol, value)
