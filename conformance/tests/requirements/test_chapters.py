@@ -47,7 +47,7 @@ def test_each_golden_case_belongs_to_a_chapter():
 @pytest.mark.parametrize("package", SUPPORT, ids=lambda package: package.__name__)
 def test_each_folder_is_a_chapter(package):
     """Folders of tests and mutants are named by the ids of the chapters."""
-    folders = {p.name for p in Path(package.__file__).parent.iterdir() if p.is_dir() and p.name != "__pycache__"}
+    folders = {p.name for p in Path(package.__file__).parent.iterdir() if p.is_dir() and p.name[0] not in "._"}
     assert folders - SUPPORT[package] <= chapters().keys()
 
 

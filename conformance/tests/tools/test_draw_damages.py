@@ -6,6 +6,8 @@ from tools.draw_damages.kinds import DAMAGES
 
 from hudi_conformance.validator.all_checks import CHEAP
 
+pytestmark = pytest.mark.long
+
 #: Tables of both types and of each version, with log files, services, a history and indexes.
 TABLES = (
     "layout/*", "timeline/history.*", "timeline/compaction.*", "timeline/clustering.*", "queries/skipping.*",

@@ -9,6 +9,8 @@ from tools.hostile import paths
 from tools.hostile.areas import areas, damage
 from tools.hostile.areas import paths as tried_paths
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[3]
 
 

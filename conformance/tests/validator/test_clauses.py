@@ -16,6 +16,8 @@ from hudi_conformance.validator.checks.finding import Check, Finding
 from hudi_conformance.validator.validation import validate
 from hudi_reference.storage import Storage
 
+pytestmark = pytest.mark.long
+
 Make = Callable[[], Storage]
 
 

@@ -13,6 +13,8 @@ from hudi_conformance.validator.checks.finding import UNSOUND
 from hudi_conformance.validator.stored.table import load_table
 from hudi_conformance.validator.validation import Validation, validate
 
+pytestmark = pytest.mark.long
+
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 #: The states of golden tables that make queries wrong, by the beginning of the case's id: the rules, and why it is true.
 TRUE_FINDINGS = {

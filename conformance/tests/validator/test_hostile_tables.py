@@ -20,6 +20,8 @@ from hudi_conformance.validator.validation import Validation, validate
 from hudi_reference.errors import AccessDenied
 from hudi_reference.storage import LocalStorage, Storage
 
+pytestmark = pytest.mark.long
+
 
 @dataclass(frozen=True)
 class Denied(StorageReads):

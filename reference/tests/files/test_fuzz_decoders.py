@@ -21,6 +21,8 @@ from tools.fuzz.targets.target import Target
 from hudi_reference.errors import HudiError, MalformedTable
 from hudi_reference.files.log.content import decode_rows
 
+pytestmark = pytest.mark.long
+
 TARGETS = all_targets()
 FAILED_ONCE = sorted(path.relative_to(KEPT).as_posix() for path in KEPT.glob("*/*"))
 

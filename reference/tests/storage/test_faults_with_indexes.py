@@ -35,6 +35,8 @@ from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.rollback.failed_writes import roll_back_failed
 from hudi_reference.storage import LocalStorage
 
+pytestmark = pytest.mark.long
+
 START = 1_767_225_600_000
 DAY = 86_400_000
 TYPES = {"id": "string", "ts": "long", "name": "string", "p": "string", "n": "int"}
@@ -181,7 +183,6 @@ def test_faults_of_a_table_with_every_index(tmp_path: Path, name: str) -> None:
     check_action(tmp_path, name, "MERGE_ON_READ", 9, changes=2, reads=1)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("kind, version", [("MERGE_ON_READ", 9), ("COPY_ON_WRITE", 8)])
 @pytest.mark.parametrize("name", WRITES)
 def test_more_faults_of_a_table_with_every_index(tmp_path: Path, name: str, kind: str, version: int) -> None:

@@ -34,6 +34,8 @@ from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.rollback.failed_writes import roll_back_failed
 from hudi_reference.storage import LocalStorage, MemoryStorage, ObjectExists, Storage
 
+pytestmark = pytest.mark.long
+
 OPERATIONS: dict[str, Callable[[LocalStorage], object]] = {
     "get": lambda storage: storage.get("a/x"),
     "open": lambda storage: storage.open("a/x").read(),
@@ -196,7 +198,6 @@ def test_a_fault_at_a_call_of_an_action_leaves_a_readable_table(tmp_path: Path, 
     check_every(tmp_path, name, lambda call, kind: call % (3 if kind in CHANGES else 10) == 0)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", ACTIONS)
 def test_a_fault_at_every_call_of_an_action_leaves_a_readable_table(tmp_path: Path, name: str) -> None:
     """The same for every call, each with another error."""
@@ -253,7 +254,6 @@ def test_a_migration_with_a_fault_can_be_repeated(tmp_path: Path, name: str) -> 
     check_migration(tmp_path, name, lambda call, kind: call % (3 if kind in CHANGES else 20) == 0)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", MIGRATIONS)
 def test_a_migration_with_a_fault_at_every_call_can_be_repeated(tmp_path: Path, name: str) -> None:
     """The same for every call, each with another error."""
