@@ -1,5 +1,7 @@
 """States that correct writers and services leave, and in which a simpler comparison would find a fault."""
 
+from collections.abc import Callable
+
 import pytest
 import validated_tables_samples as t
 
@@ -59,3 +61,12 @@ def test_an_older_slice_that_a_savepoint_keeps_is_not_that_of_a_clustering():
         if name.startswith(tuple(later)) or name.endswith(tuple(f"{one}.parquet" for one in later)):
             storage.delete(info.path)
     assert "TL-011" not in t.rules_of(t.validated(storage, ALL).findings)
+
+
+@pytest.mark.parametrize("sample", [t.copy_on_write, t.merge_on_read])
+def test_an_emptied_partition_of_a_bucket_index_has_no_keys_to_place(sample: Callable[..., Storage]):
+    """LAY-021: the file groups of a bucket index stay when all rows of their partition are deleted."""
+    storage = sample(**{"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"})
+    t.reopened(storage).delete(t.rows(2, 4).select(["id", "city"]))
+    result = t.validated(storage, ALL)
+    assert (result.broken, result.findings) == ((), ())

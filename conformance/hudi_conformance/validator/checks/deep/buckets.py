@@ -58,7 +58,9 @@ def _hash(key: str, fields: Sequence[str]) -> int:
 
 
 def _number_of_buckets(slices: Sequence[FileSlice], keys: pa.Table, fields: Sequence[str]) -> int | None:
-    """The number of buckets for which at least half of the keys are in their file groups."""
+    """The number of buckets for which at least half of the keys are in their file groups; None with too few keys."""
+    if len(keys) < _FEWEST:
+        return None
     step = max(1, len(keys) // _SAMPLE)
     chosen = keys.take(list(range(0, len(keys), step)))
     hashes = np.array([_hash(key, fields) for key in chosen.column("key").to_pylist()], np.int64)
@@ -66,7 +68,7 @@ def _number_of_buckets(slices: Sequence[FileSlice], keys: pa.Table, fields: Sequ
     least = max(int(bucket_prefix(one.file_id)) for one in slices) + 1
     fitting = [(_fit(hashes, found, number), -number) for number in range(least, least + _TRIED)]
     share, number = max(fitting, default=(0.0, 0))
-    return -number if len(hashes) >= _FEWEST and share > 0.5 and -number > 1 else None
+    return -number if share > 0.5 and -number > 1 else None
 
 
 def _fit(hashes: npt.NDArray[np.int64], found: npt.NDArray[np.int64], buckets: int) -> float:
