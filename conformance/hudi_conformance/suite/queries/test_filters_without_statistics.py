@@ -4,7 +4,6 @@ Deployed readers leave out a file without statistics of a column that the defini
 for null. So a definition names only columns that have statistics in every file.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -155,8 +154,7 @@ def test_bounds_of_zeros_contain_both_signs(engine: Client, new_uri: NewUri, zer
     engine.write(table.uri, "upsert", pa.table(rows), options=STATISTICS)
     (found,) = statistics_by_column(table)["d"]
     assert found.least is not None and found.greatest is not None
-    assert (found.least.value, found.greatest.value) == (0, 0)
-    assert (math.copysign(1, found.least.value), math.copysign(1, found.greatest.value)) == (-1, 1)
+    assert (str(found.least.value), str(found.greatest.value)) == ("-0.0", "0.0")
     for value in (0.0, -0.0):
         for symbol in ("=", ">=", "<="):
             assert values_where(engine, table.uri, ("d", symbol, value)) == ["a"], (symbol, value)
