@@ -1,6 +1,10 @@
 """Damages to copies of golden tables: a query afterwards has the same rows as before, or is an error."""
 
-from collections.abc import Callable, Iterable
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,7 +13,7 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.answers import Answers
-from hudi_conformance.suite.support.golden_queries import check_rows, read_snapshots
+from hudi_conformance.suite.support.golden_queries import Snapshots, check_rows, read_snapshots
 from hudi_conformance.suite.support.programs.table_programs import Budget
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 
@@ -22,6 +26,8 @@ def check_damages(
 ) -> None:
     """Apply each damage to copies of golden tables: the snapshot has the same rows as before, or is an error.
 
+    Each damage is undone, so that all tests share the copies and the snapshots before the damage.
+
     Args:
         engine: the engine that reads the tables.
         budget: how many tables it reads.
@@ -31,7 +37,7 @@ def check_damages(
     """
     applied = sum(
         check_damages_of_table(engine, name, uri, every, damages)
-        for name, uri, every in read_snapshots(engine, budget, area, *features)
+        for name, uri, every in read_snapshots(engine, budget, area, *features, shared=_copies()[1])
     )
     expect_damaged(applied, "file that could be damaged in this way")
 
@@ -42,14 +48,33 @@ def check_damages_of_table(
     """Apply each damage to the table `uri`, whose snapshot is `every`, and undo it; return the number of damages."""
     applied = 0
     for changes in damages(table_folder(uri)):
-        before = {path: path.read_bytes() for path in changes if path.is_file()}
-        store_contents(changes)
-        found = Answers(engine).ask(uri, Query())
-        store_contents({path: before.get(path) for path in changes})
+        with _damaged(changes):
+            found = Answers(engine).ask(uri, Query())
         if found is not None:
             check_rows(found, every, f"{name}, {', '.join(p.name for p in changes)}")
         applied += 1
     return applied
+
+
+@cache
+def _copies() -> tuple[tempfile.TemporaryDirectory[str], Snapshots]:
+    """The copies of golden tables that all tests of the process share, in a folder that is deleted when the process ends."""
+    scratch = tempfile.TemporaryDirectory(prefix="hudi-conformance-golden-")
+    return scratch, Snapshots(Path(scratch.name))
+
+
+@contextmanager
+def _damaged(changes: Changes) -> Iterator[None]:
+    """The files have these contents, and afterwards those from before, with the times of change from before."""
+    before = {path: (path.read_bytes(), path.stat()) if path.is_file() else None for path in changes}
+    store_contents(changes)
+    try:
+        yield
+    finally:
+        store_contents({path: old and old[0] for path, old in before.items()})
+        for path, old in before.items():
+            if old is not None:
+                os.utime(path, ns=(old[1].st_atime_ns, old[1].st_mtime_ns))
 
 
 def expect_damaged(damaged: int, what: str) -> None:
