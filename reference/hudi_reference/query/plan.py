@@ -26,7 +26,7 @@ from hudi_reference.schema.avro import (
     without_meta_columns,
 )
 from hudi_reference.schema.fields import type_at
-from hudi_reference.storage import LocalStorage, Storage
+from hudi_reference.storage import LocalStorage, MemoryStorage, Storage
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,12 @@ SMALL_FILE = 256 << 10
 def use_threads(storage: Storage, slices: Sequence[FileSlice], committed: Mapping[str, Sequence[Span]]) -> bool:
     """Whether threads read these slices faster than one thread does; `committed` are the spans of files by path.
 
-    Files on a local file system do not make a reader wait. Their size is that of the files that the active timeline describes.
+    Files on a local file system or in memory do not make a reader wait. Their size is that of the files that the active
+    timeline describes.
     """
     sizes = [found[-1][1] for one in slices for path in one.paths if (found := committed.get(path))]
     is_small = bool(sizes) and sum(sizes) < len(sizes) * SMALL_FILE
-    return len(slices) > 1 and not (is_small and isinstance(storage, LocalStorage))
+    return len(slices) > 1 and not (is_small and isinstance(storage, LocalStorage | MemoryStorage))
 
 
 def check_columns(names: Iterable[str], schema: pa.Schema) -> None:

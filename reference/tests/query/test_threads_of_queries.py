@@ -8,7 +8,7 @@ import pytest
 from hudi_reference import WritableTable, create_table
 from hudi_reference.query import plan as plans
 from hudi_reference.query.plan import use_threads
-from hudi_reference.storage import MemoryStorage
+from hudi_reference.storage import CrashingStorage, MemoryStorage
 
 SCHEMA = {"type": "record", "name": "t", "fields": [{"name": "id", "type": "string"}, {"name": "p", "type": "string"}]}
 
@@ -22,9 +22,10 @@ def table(tmp_path: Path) -> WritableTable:
 
 
 def test_small_local_files_are_read_in_one_thread(table: WritableTable) -> None:
-    """Threads that read small local files mostly wait for Python's lock."""
+    """Threads that read small files, which are local or in memory, mostly wait for Python's lock."""
     groups = table.file_groups()
-    assert not use_threads(table.storage, groups.latest_slices, groups.committed_files().spans)
+    for storage in (table.storage, MemoryStorage()):
+        assert not use_threads(storage, groups.latest_slices, groups.committed_files().spans)
 
 
 @pytest.mark.parametrize("change", ["another storage", "large files", "files that the timeline does not describe"])
@@ -33,7 +34,7 @@ def test_other_files_are_read_in_threads(table: WritableTable, change: str) -> N
     groups = table.file_groups()
     storage, committed = table.storage, groups.committed_files().spans
     if change == "another storage":
-        storage = MemoryStorage()
+        storage = CrashingStorage(MemoryStorage())
     elif change == "large files":
         committed = dict.fromkeys(committed, ((0, plans.SMALL_FILE),))
     else:
