@@ -1,6 +1,7 @@
 """Which queries read slices in threads: those that wait for a storage or for large files."""
 
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from hudi_reference import WritableTable, create_table
 from hudi_reference.query import plan as plans
 from hudi_reference.query.plan import use_threads
-from hudi_reference.storage import CrashingStorage, MemoryStorage
+from hudi_reference.storage import MemoryStorage, Storage
 
 SCHEMA = {"type": "record", "name": "t", "fields": [{"name": "id", "type": "string"}, {"name": "p", "type": "string"}]}
 
@@ -34,7 +35,7 @@ def test_other_files_are_read_in_threads(table: WritableTable, change: str) -> N
     groups = table.file_groups()
     storage, committed = table.storage, groups.committed_files().spans
     if change == "another storage":
-        storage = CrashingStorage(MemoryStorage())
+        storage = cast(Storage, object())  # the query only asks for its type
     elif change == "large files":
         committed = dict.fromkeys(committed, ((0, plans.SMALL_FILE),))
     else:

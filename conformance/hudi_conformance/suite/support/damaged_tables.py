@@ -26,7 +26,7 @@ def check_damages(
 ) -> None:
     """Apply each damage to copies of golden tables: the snapshot has the same rows as before, or is an error.
 
-    Each damage is undone, so that all tests share the copies and the snapshots before the damage.
+    Each damage is repaired, so that all tests share the copies and the snapshots before the damage.
 
     Args:
         engine: the engine that reads the tables.
