@@ -320,6 +320,23 @@ def test_pending_actions_block_a_migration(engine: Client, name: str) -> None:
     assert [info.path for info in storage.list()] == before
 
 
+@pytest.mark.needs("table-version.6")
+@pytest.mark.requirements("COMPAT-006")
+@pytest.mark.parametrize("name", ["v6.cow", "v6.mor"])
+def test_a_history_of_schemas_blocks_a_migration(engine: Client, name: str) -> None:
+    """COMPAT-006: version 6 has a history of schemas in files of its own. A migration that does not convert it would lose the
+    names and types that columns had, so that it is refused, and the table stays as it is.
+    """
+    only_in_process(engine)
+    storage = copy_storage(LocalStorage(golden_table(name)))
+    storage.put(".hoodie/.schema/20260101000000000.schemacommit", b'{"schemas": []}')
+    before = [info.path for info in storage.list()]
+    with pytest.raises(MigrationRefused) as refused:
+        make_migration(storage)
+    assert refused.value.remedy is not None
+    assert [info.path for info in storage.list()] == before
+
+
 class BusyStorage(MemoryStorage):
     """Storage in which another writer completes an instant of version 6 as soon as the new timeline is created."""
 
