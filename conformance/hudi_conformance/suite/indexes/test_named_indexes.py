@@ -14,8 +14,9 @@ import pytest
 from hudi_conformance.contract import Query, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.contract.messages import Operation
 from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
-from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Row, Step, row
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Row, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import SORT, NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
     INFLIGHT,
@@ -191,6 +192,25 @@ def test_a_secondary_index_follows_every_service(engine: Client, new_uri: NewUri
     table.check_values("a failed write was rolled back")
     table.write(Step("insert_overwrite", (row("z", 1, "all"),)), Step("delete_partition", (row("any", 0, "", "rio"),)))
     table.check_values("partitions were replaced and deleted")
+
+
+@NAMED
+@BOTH_TYPES
+@pytest.mark.needs("service.rollback")
+@pytest.mark.requirements("MDT-008", "IDX-021", "IDX-025")
+@pytest.mark.parametrize("operation", ["delete", "upsert"])
+def test_a_write_before_the_build_of_an_index_is_rolled_back(
+    engine: Client, new_uri: NewUri, type: Type, operation: Operation
+) -> None:
+    """MDT-008: the base files of a new index have what the writes before its build stored. A rollback of the last of these
+    leaves none of it: the entry of a deleted row is back, that of an added row is gone.
+    """
+    table = NamedTable(engine, new_uri(), type)
+    changes = (row("a", 90, "rolled back"), *(() if operation == "delete" else (row("n", 1, "rolled back"),)))
+    instant = engine.write(table.uri, operation, as_arrow(changes), options=SETTINGS)
+    assert table.request_index(BY_VALUE) is not None
+    assert engine.service(table.uri, "rollback", instant=instant) is not None
+    table.check_values("after the rollback")
 
 
 #: Values of the drawn writes: none, empty, and with the characters that are escaped.
