@@ -20,7 +20,7 @@ from hudi_conformance.cases.suite_marks import read_guarantee
 from hudi_conformance.cases.verdict import Judgement, Outcome, Result, describe_missing_features, judge_exception, one_line
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.engines.registry import find
+from hudi_conformance.engines import registry
 from hudi_conformance.requirements.chapters import chapter_of_test
 from hudi_conformance.requirements.requirement import VERSIONS, holds_for_each_version, is_version_drawn
 from hudi_conformance.runner.pytest_session import get_session
@@ -175,7 +175,7 @@ def validate_written_tables(item: pytest.Item, session: Session) -> None:
     mark = _engine_mark(item)
     client = session.client(mark.args[0])
     if mark.kwargs.get("writer", mark.args[0]) == mark.args[0] and item.get_closest_marker("leaves_damage") is None:
-        tier = find(mark.args[0]).validation
+        tier = registry.find(mark.args[0]).validation
         problems = [text for uri in sorted(client.used & client.written) for text in session.validated.problems(uri, tier)]
         if problems:
             pytest.fail("\n".join(problems), pytrace=False)
