@@ -37,14 +37,14 @@ class Drawn:
         A lost completed file looks like a crashed writer. A bit in a block or in the properties gives another valid value. A
         block of some columns without its mark is one of an older schema. A value in a row of a log block has no checksum and no
         bounds, except for those of the record key and the partition; nor has a key in a block of deletes. A payload
-        class may be one of the user's own. Nothing names the attempt that wrote a block.
+        class or a merger may be one of the user's own. Nothing names the attempt that wrote a block.
         """
         if self.parts:
             return any(part.cannot_be_seen for part in self.parts)
         where = damages_of_files.class_of(self.place.partition(" ")[0])
         return (
             where == "properties"
-            or self.place.startswith("hoodie.compaction.payload.class=")
+            or self.place.startswith(("hoodie.compaction.payload.class=", "hoodie.record.merge.strategy.id="))
             or (where == "completed instant" and self.kind in ("delete", "rename", "move", "delete folder"))
             or (where in ("log file", "base file") and self.kind in ("flip", "zeros", "junk"))
             or (self.kind == "header remove" and self.place.endswith(f": {HeaderKey.IS_PARTIAL}"))
