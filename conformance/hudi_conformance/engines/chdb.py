@@ -20,33 +20,19 @@ from obstore.store import S3Store
 from hudi_conformance.contract import Engine, EngineError, Hello, Query, Refused
 from hudi_conformance.contract.serve import serve
 from hudi_conformance.engines.support.columns import META_COLUMNS
-from hudi_conformance.processes.object_store import Store, client_environment
+from hudi_conformance.engines.support.features import WITHOUT_LOGS
+from hudi_conformance.processes.object_store import REGION, Store
 
 FEATURES = frozenset(
     {
-        "copy-on-write",
-        "merge.commit-time",
-        "merge.event-time",
-        "partition.none",
-        "partition.plain",
-        "partition.hive",
-        "partition.url-encoded",
-        "partition.several-levels",
-        "key.complex",
+        *WITHOUT_LOGS,
         "read.snapshot",
         "read.projection",
         "read.filter",
         "read.filter.in",
         "read.meta-columns",
-        "storage.file",
         "storage.s3",
-        "table-version.6",
         "table-version.9",
-        "timeline.history",
-        "timeline.replaced-groups",
-        "types.decimal",
-        "types.nested",
-        "types.temporal",
     }
 )
 _BUCKET = "tables"
@@ -129,9 +115,8 @@ class _CopiedTables:
 
     def _copy(self, folder: Path) -> None:
         """Copy files that are new or changed, and delete those that are gone."""
-        environment = client_environment(self._endpoint, "chdb")
         store = S3Store(
-            _BUCKET, endpoint=environment["AWS_ENDPOINT_URL"], region=environment["AWS_REGION"],
+            _BUCKET, endpoint=self._endpoint, region=REGION,
             access_key_id="chdb", secret_access_key="secret", client_options={"allow_http": True},
         )  # fmt: skip
         before, now = self._copied.get(_key(folder), {}), _state(folder)

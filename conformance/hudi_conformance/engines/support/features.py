@@ -1,19 +1,11 @@
 """Features that several of the adapters here declare, so that each adapter lists only how it differs."""
 
-#: Tables that all adapters here read.
-TABLES = frozenset(
+#: Tables of base files alone.
+WITHOUT_LOGS = frozenset(
     {
         "copy-on-write",
-        "merge-on-read",
-        "log.avro",
-        "log.parquet",
-        "log.delete",
-        "log.command",
-        "log.only-slices",
         "merge.commit-time",
         "merge.event-time",
-        "merge.partial-updates",
-        "delete.flag",
         "partition.none",
         "partition.plain",
         "partition.hive",
@@ -22,7 +14,6 @@ TABLES = frozenset(
         "key.complex",
         "table-version.6",
         "timeline.history",
-        "timeline.pending-compaction",
         "timeline.replaced-groups",
         "types.nested",
         "types.decimal",
@@ -30,7 +21,21 @@ TABLES = frozenset(
         "storage.file",
     }
 )
-#: Queries that all adapters of engines here answer.
+#: Tables that the adapters here read, unless they know base files alone.
+TABLES = WITHOUT_LOGS | frozenset(
+    {
+        "merge-on-read",
+        "log.avro",
+        "log.parquet",
+        "log.delete",
+        "log.command",
+        "log.only-slices",
+        "merge.partial-updates",
+        "delete.flag",
+        "timeline.pending-compaction",
+    }
+)
+#: Queries that these adapters answer.
 QUERIES = frozenset(
     {
         "read.snapshot",

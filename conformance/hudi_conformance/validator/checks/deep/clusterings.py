@@ -29,10 +29,10 @@ def clusterings_of(table: StoredTable) -> Sequence[Instant]:
 def examine_clustering(table: StoredTable, instant: Instant, tally: Tally) -> Iterator[Finding]:
     """TL-011: the new file groups of each partition have the keys of the replaced ones, each as often as before."""
     commit, groups = table.commits[instant], _groups(table)
+    planned = _planned_files(table, instant)
     for partition, ids in sorted(commit.replaced.items()):
         if not table.scope.wants(partition):
             continue
-        planned = _planned_files(table, instant)
         before = [_slice_before(groups.get(group), instant, planned.get(group)) for group in ((partition, one) for one in ids)]
         made = [(stat.partition, stat.file_id) for stat in commit.stats if stat.partition == partition]
         after = [_slice_of(groups.get(group), instant) for group in made]
