@@ -26,10 +26,10 @@ def test_a_report_is_complete(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_report_names_existing_cases_and_errata(page: Path) -> None:
-    """The last section names cases of the suite and errata by their exact ids."""
+    """The last section names cases of the suite and errata by their exact ids, or says that the contract cannot ask."""
     text = page.read_text("utf-8").split("## Case of this suite")[1].split("## See also")[0]
     named, about = re.findall(r"`([\w.:=\[\]-]+)`", text), re.findall(r"ER-\d+", text)
-    assert named
+    assert named or (text.strip().startswith("None: ") and about)
     assert set(named) <= {case.id for case in gather_evidence().cases}
     assert set(about) <= {erratum.id for erratum in errata.errata()}
 
