@@ -27,6 +27,7 @@ from hudi_reference.schema.avro import AvroSchema, select_fields
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.write.cdc_writer import write_change_log
 from hudi_reference.write.commit import Commit
+from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.placement.rows import FILE_NAME, PARTITION, fill_meta_columns, stored_rows, with_file_name
 from hudi_reference.write.write_context import DEFAULTS, LogOptions, logging_mode
 
@@ -100,7 +101,8 @@ class Writer:
 
         ER-213: a write that replaces file groups stores base files. Compactions of Apache Hudi 1.2.0 skip its log blocks.
         """
-        if self.commit.table.properties.is_merge_on_read and self.commit.replaced is None:
+        in_logs = Concurrency.from_options(self.commit.table.options).begins_buckets_in_logs
+        if in_logs and self.commit.replaced is None:
             return self.append_log_file(file_slice, rows, rows.slice(0, 0))
         new = without_deletes(rows, self.reader.merging.marker)
         if new.num_rows:

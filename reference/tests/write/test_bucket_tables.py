@@ -48,6 +48,23 @@ def groups(table: WritableTable) -> set[str]:
     return {found.file_id for path in data_files(table) if (found := parse_data_file_name(path.rpartition("/")[2]))}
 
 
+NON_BLOCKING = {
+    **BUCKETED,
+    "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+}
+
+
+@pytest.mark.parametrize(("options", "in_logs"), [(BUCKETED, False), (CONSISTENT, True), (NON_BLOCKING, True)])
+def test_the_first_file_of_a_bucket(options: dict[str, str], in_logs: bool) -> None:
+    """ER-234: a bucket of a merge-on-read table begins with a base file, unless several writers may begin it."""
+    table = made("MERGE_ON_READ", options)
+    table.upsert(trips(trip("a", p="x")))
+    assert [(".log." in path) for path in data_files(table)] == [in_logs]
+    table.upsert(trips(trip("a", "2", p="x")))
+    assert [(".log." in path) for path in data_files(table)].count(True) == 1 + in_logs
+
+
 @BOTH
 def test_a_bucket_has_one_file_group(kind: str) -> None:
     """LAY-021: inserts, updates and deletes of a key go to the file group of its bucket, on both types of table."""

@@ -5,13 +5,14 @@ The reference writes, because a bucket index is configured by settings of the wr
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
-from hudi_conformance.suite.support.tables.written_tables import table_folder
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, table_folder
 from hudi_reference import compact, open_table
 
 BUCKETED = {
@@ -61,3 +62,20 @@ def test_a_new_key_in_a_log_of_a_bucket_is_found(engine: Client, new_uri: Callab
     for key in keys:
         rows = engine.read(uri, Query(columns=("id",), where=(("id", "=", key),)))
         assert rows.column("id").to_pylist() == [key]
+
+
+@pytest.mark.needs("create", "read.cdc", "merge-on-read", "merge.event-time", "partition.plain")
+@pytest.mark.requirements("TYP-012", "TYP-013", "LAY-021")
+def test_changes_of_a_new_bucket(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TYP-012: a writer with a bucket index begins file groups in a partition that has none. A change query has their rows as
+    inserts, and later updates of them with the row from before.
+    """
+    uri, buckets = new_uri(), {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
+    engine.create(uri, replace(Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec(), properties=CAPTURED))
+    table = open_table(uri, options=buckets)
+    for city, value in (("oslo", "first"), ("rio", "first"), ("rio", "second")):
+        table.upsert(as_arrow([row(key, len(value), value, city) for key in "abc"]))
+    found = [(one["op"], one["before"], one["after"]) for one in engine.read(uri, Query("cdc")).to_pylist()]
+    images = [(op, before and before["value"], after["id"], after["city"], after["value"]) for op, before, after in found]
+    inserted = [("i", None, key, city, "first") for city in ("oslo", "rio") for key in "abc"]
+    assert sorted(images, key=str) == sorted([*inserted, *(("u", "first", key, "rio", "second") for key in "abc")], key=str)

@@ -120,6 +120,16 @@ class Concurrency:
             max(1000, number_setting(options, INTERVAL_KEY, 60000)), number_setting(options, MISSES_KEY, 2), _index(options),
         )  # fmt: skip
 
+    @property
+    def begins_buckets_in_logs(self) -> bool:
+        """Whether the first file of a bucket is a log file, in a merge-on-read table.
+
+        Non-blocking writers may begin the same bucket at the same time, and only their log files merge. ER-234: other writers
+        begin it with a base file as Apache Hudi on Spark does, except for ranges of hashes.
+        """
+        is_range = self.index is not None and self.index.engine is BucketEngine.CONSISTENT
+        return self.mode is Mode.NON_BLOCKING or is_range
+
     @implements("NBC-004")
     def check(self, properties: TableProperties) -> None:
         """Raises Misuse if the mode or the index does not fit the table.
