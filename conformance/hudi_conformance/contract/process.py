@@ -26,6 +26,8 @@ JSON_LINE = Limit("JSON_LINE", "bytes in an answer of an adapter", 64 << 20)
 STDERR_BYTES = Limit("STDERR_BYTES", "bytes of standard error of an adapter that are kept", 64 << 20)
 #: Seconds that an adapter has to flush its output when its input ends, after a time-out.
 _FLUSHING = 1.0
+#: Seconds of silence after which a complete object without a newline is taken for the whole answer.
+_NEWLINE = 5.0
 #: Interval in seconds of the check for the exit of the process. Its pipes may stay open in child processes.
 _LOOK_UP = 0.25
 
@@ -132,7 +134,7 @@ class ProcessTransport:
                     f"send rows in files, or set {JSON_LINE.variable} to a greater number",
                 )
             searched = len(self._buffer)
-            self._wait(self._out.fileno(), selectors.EVENT_READ, op, deadline)
+            self._wait_for_output(op, deadline)
             chunk = os.read(self._out.fileno(), 1 << 20)
             if not chunk:
                 raise self._unfinished(op) or self._crash(op)
@@ -142,6 +144,15 @@ class ProcessTransport:
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         return line
+
+    def _wait_for_output(self, op: str, deadline: float) -> None:
+        """Return when there is output; raise when the time is up, or earlier if only the newline of an answer is missing."""
+        while True:
+            try:
+                return self._wait(self._out.fileno(), selectors.EVENT_READ, op, min(deadline, time.monotonic() + _NEWLINE))
+            except _TooLate:
+                if time.monotonic() >= deadline or _is_object(self._buffer):
+                    raise
 
     def _unfinished(self, op: str) -> ProtocolFault | None:
         """The fault of an adapter whose answer is complete but for the newline."""

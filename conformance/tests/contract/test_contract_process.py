@@ -247,11 +247,13 @@ def test_a_likely_slip_in_the_rows_is_named(script, body, why, remedy):
     assert remedy in (caught.value.remedy or "")
 
 
-def test_an_answer_without_a_newline_is_named(script):
-    """A complete object that waits for its newline is the adapter's fault, not a time-out of the engine."""
+@pytest.mark.parametrize("limit", [1.0, 3600.0])
+def test_an_answer_without_a_newline_is_named(script, monkeypatch, limit: float):
+    """A complete object that waits for its newline is the adapter's fault, not a time-out of the engine, and is named soon."""
+    monkeypatch.setattr("hudi_conformance.contract.process._NEWLINE", 0.5)
     with pytest.raises(ProtocolFault, match="the answer to inspect has no newline at its end") as caught:
         script(
-            f'sys.stdout.write(json.dumps({{"id": number, "inspect": {INSPECTION}}})); sys.stdout.flush()', limit=1.0
+            f'sys.stdout.write(json.dumps({{"id": number, "inspect": {INSPECTION}}})); sys.stdout.flush()', limit=limit
         ).inspect(TABLE)
     assert caught.value.remedy == "end each answer with a newline"
 
