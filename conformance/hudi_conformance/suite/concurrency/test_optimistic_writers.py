@@ -92,6 +92,24 @@ def test_buckets_of_two_partitions_are_two_file_groups(engine: Client, new_uri: 
     assert {one["city"]: one["value"] for one in found} == {"oslo": "slow", "rio": "quick"}
 
 
+@pytest.mark.needs("create", "read.snapshot")
+@BOTH_TYPES
+@pytest.mark.requirements("RDR-008", "TL-033")
+def test_a_write_before_the_first_completed_one_is_not_read(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """RDR-008: of two writers of a new table the one that began first completes last. Its rows are not read before that, although
+    no completed write is older.
+    """
+    uri = new_uri()
+    engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
+    early = begin_write(uri, (row("a", 1, "early"),))
+    assert read_snapshot(engine, uri) == []
+    later = SlowWriter(uri, lambda: None, options=OPTIMISTIC).upsert([row("b", 1, "later")])
+    assert early.instant < later
+    assert [found["id"] for found in read_snapshot(engine, uri)] == ["b"]
+    early.complete()
+    assert [found["id"] for found in read_snapshot(engine, uri)] == ["a", "b"]
+
+
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-006", "OCC-011")
