@@ -141,6 +141,30 @@ def _same_parent(storage: Storage) -> None:
     t.change_record(storage, t.completed(storage, "commit", 2), change)
 
 
+def _newer_parent(storage: Storage) -> None:
+    """The second write completed last, and is based on the file of the third one."""
+    second, third = t.completed(storage, "commit", 1), t.completed(storage, "commit", 2)
+    files, parents = {}, {}
+
+    def remember(record):
+        files.update({stat["fileId"]: split_path(stat["path"])[1] for stat in t.stats_of(record)})
+
+    def change(record):
+        for stat in t.stats_of(record):
+            parents[stat["fileId"]] = stat["prevBaseFile"], stat["prevCommit"]
+            stat["prevBaseFile"], stat["prevCommit"] = files[stat["fileId"]], split_path(third)[1].partition("_")[0]
+
+    def change_last(record):
+        for stat in t.stats_of(record):
+            stat["prevBaseFile"], stat["prevCommit"] = parents[stat["fileId"]]
+
+    t.change_record(storage, third, remember)
+    t.change_record(storage, second, change)
+    t.change_record(storage, third, change_last)
+    requested = split_path(second)[1].partition("_")[0]
+    t.move(storage, second, f"{t.TIMELINE}/{requested}_20991231000000000.commit")
+
+
 def _complete_after_the_clustering(storage: Storage) -> None:
     path = t.completed(storage, "commit")
     requested = split_path(path)[1].partition("_")[0]
@@ -178,6 +202,7 @@ def _lose_middle_write(storage: Storage) -> None:
 
 TRACES = (
     Damage("two writes on one base file", "traces.same-parent", "OCC-013", t.copy_on_write, _same_parent),
+    Damage("a write on a newer base file", "traces.newer-parent", "OCC-013", t.copy_on_write, _newer_parent, ("TT-005",)),
     Damage("a write during a clustering", "traces.replaced-groups", "OCC-016", t.clustered, _complete_after_the_clustering,
            ("TT-005",)),
     Damage("a lost write", "traces.known-parents", "OCC-008", t.copy_on_write, _lose_middle_write, ("RDR-008",)),

@@ -28,6 +28,21 @@ def test_two_writers_of_one_file_group(engine: Client, new_uri: NewUri, type: st
 
 
 @PAUSES
+@BOTH_TYPES
+@pytest.mark.parametrize("key", ["a", "b"])
+@pytest.mark.requirements("OCC-013", "OCC-006", "OCC-001")
+def test_a_write_that_is_requested_before_another_completes(engine: Client, new_uri: NewUri, type: str, key: str) -> None:
+    """OCC-013: a writer has published its request. Before it does anything else, a write of the same file group, of the same or
+    of another record, begins and completes. The first reports success only if its change is readable (invariant 8).
+    """
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    assert table.begin("early", {"a": "early"}, "requested")
+    table.write({key: "late"})
+    table.finish("early")
+    table.check("the early writer has ended")
+
+
+@PAUSES
 @COW
 @pytest.mark.needs("pause.drawn")
 @pytest.mark.requirements("OCC-011", "OCC-005", "TT-003")

@@ -20,23 +20,39 @@ AGAIN = "write the rows of {} again; hudi-conformance read TABLE --query cdc or 
 def _same_parent(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
     """No two writes made a base file of one group from the same earlier base file: the changes of one would be lost."""
     known: dict[tuple[str, str, str], tuple[Instant, WriteStat]] = {}
+    for instant, stat, parent in _new_base_files(table, tally):
+        first, lost = known.setdefault((stat.partition, stat.file_id, parent), (instant, stat))
+        if first.requested != instant.requested:
+            yield Finding(
+                "OCC-013", "data-lost", lost.path,
+                "Queries read the base file of the later write alone: the changes of the other are lost.",
+                f"a base file of {instant.requested} that is based on that of {first.requested}",
+                f"both are based on {parent}", AGAIN.format(first.requested), key=stat.file_id,
+            )  # fmt: skip
+        known[stat.partition, stat.file_id, parent] = instant, stat
+
+
+def _newer_parent(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
+    """No write made a base file from one that was requested later (ER-236): the latter stays the latest one of its group."""
+    for instant, stat, parent in _new_base_files(table, tally):
+        if _instant_of(parent) > instant.requested:
+            yield Finding(
+                "OCC-013", "data-lost", stat.path,
+                "Queries read the base file that it is based on, which is newer by its name: the changes of the write are lost.",
+                f"a base file that is based on one requested before {instant.requested}", f"it is based on {parent}",
+                AGAIN.format(instant.requested), key=stat.file_id,
+            )  # fmt: skip
+
+
+def _new_base_files(table: StoredTable, tally: Tally) -> Iterator[tuple[Instant, WriteStat, str]]:
+    """The base files that writes made from earlier ones of their groups, and the names of those."""
     for instant, commit in table.owned.commits.items():
         for stat in commit.stats:
             if not stat.path or isinstance(table.name_of(stat.path), LogFileName):
                 continue
             tally.looked("OCC-013")
-            if not stat.previous_base_file or commit.operation in COMPACTIONS:
-                continue
-            parent = stat.previous_base_file.rpartition("/")[2]
-            first, lost = known.setdefault((stat.partition, stat.file_id, parent), (instant, stat))
-            if first.requested != instant.requested:
-                yield Finding(
-                    "OCC-013", "data-lost", lost.path,
-                    "Queries read the base file of the later write alone: the changes of the other are lost.",
-                    f"a base file of {instant.requested} that is based on that of {first.requested}",
-                    f"both are based on {parent}", AGAIN.format(first.requested), key=stat.file_id,
-                )  # fmt: skip
-            known[stat.partition, stat.file_id, parent] = instant, stat
+            if stat.previous_base_file and commit.operation not in COMPACTIONS:
+                yield instant, stat, stat.previous_base_file.rpartition("/")[2]
 
 
 def _replaced_groups(table: StoredTable, part: object, tally: Tally) -> Iterator[Finding]:
@@ -282,6 +298,7 @@ def _exclusive_plans(table: StoredTable, part: object, tally: Tally) -> Iterator
 
 CHECKS = (
     Check("traces.same-parent", ("OCC-013",), "cheap", _same_parent),
+    Check("traces.newer-parent", ("OCC-013",), "cheap", _newer_parent),
     Check("traces.replaced-groups", ("OCC-016",), "cheap", _replaced_groups),
     Check("traces.rolled-back", ("TL-019",), "cheap", _rolled_back),
     Check("traces.known-parents", ("OCC-008",), "cheap", _known_parents),
