@@ -96,8 +96,8 @@ def test_buckets_of_two_partitions_are_two_file_groups(engine: Client, new_uri: 
 @BOTH_TYPES
 @pytest.mark.requirements("RDR-008", "TL-033")
 def test_a_write_before_the_first_completed_one_is_not_read(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """RDR-008: of two writers of a new table the one that began first completes last. Its rows are not read before that, although
-    no completed write is older.
+    """RDR-008: of two writers of a new table the one that began first completes last. Its rows are not read before that,
+    although no completed write is older.
     """
     uri = new_uri()
     engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]

@@ -38,7 +38,7 @@ def _newer_parent(table: StoredTable, part: object, tally: Tally) -> Iterator[Fi
         if _instant_of(parent) > instant.requested:
             yield Finding(
                 "OCC-013", "data-lost", stat.path,
-                "Queries read the base file that it is based on, which is newer by its name: the changes of the write are lost.",
+                "Queries read the file that it is based on, which is newer by its name: the changes of the write are lost.",
                 f"a base file that is based on one requested before {instant.requested}", f"it is based on {parent}",
                 AGAIN.format(instant.requested), key=stat.file_id,
             )  # fmt: skip
