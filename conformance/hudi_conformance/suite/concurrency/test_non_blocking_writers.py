@@ -68,6 +68,24 @@ def test_writers_of_one_file_group_both_complete(engine: Client, new_uri: Callab
     assert completion_time(uri, instants[0]) < completion_time(uri, slow)
 
 
+@pytest.mark.needs(*NEEDED)
+@pytest.mark.requirements("RDR-008", "NBC-002", "NBC-004")
+def test_a_pending_first_log_file_hides_no_rows(engine: Client, new_uri: Callable[[], str]) -> None:
+    """RDR-008: the first log file of a file group belongs to a pending write, the second one to a completed write. The rows of
+    the second are read, before and after the first write completes.
+    """
+    uri = create_empty_table(engine, new_uri())
+    quick = SlowWriter(uri, int, options=ONE)
+    quick.upsert([row("elsewhere", 1, "x", "rio")])
+
+    def meanwhile() -> None:
+        quick.upsert([row("a", 1, "quick")])
+        assert read_values(engine, uri) == {"elsewhere": "x", "a": "quick"}
+
+    SlowWriter(uri, meanwhile, options=ONE).upsert([row("b", 1, "slow")])
+    assert read_values(engine, uri) == {"elsewhere": "x", "a": "quick", "b": "slow"}
+
+
 @pytest.mark.needs(*NEEDED, "read.cdc", "service.compaction")
 @pytest.mark.requirements("TYP-012", "NBC-004")
 def test_a_change_is_against_the_rows_at_its_completion(engine: Client, new_uri: Callable[[], str]) -> None:
