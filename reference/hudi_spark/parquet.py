@@ -115,11 +115,15 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     ">=": Column.__ge__,
     "in": Column.isin,
 }
+_TESTS: dict[str, Callable[[Column], Column]] = {"is": Column.isNull, "is not": Column.isNotNull}
 
 
 def _condition(kind: pa.DataType, name: str, operator: str, value: object) -> Column:
     """A comparison like that of the reference: only `!=` holds for a NaN, which Spark treats as the greatest number."""
-    column, given = F.col(name), constants(kind, operator, value)
+    column = F.col(name)
+    if operator in _TESTS:
+        return _TESTS[operator](column)
+    given = constants(kind, operator, value)
     if not pt.is_floating(kind) or operator == "!=":
         return _compared(column, operator, given)
     return _compared_numbers(column, operator, given) & ~F.isnan(column)

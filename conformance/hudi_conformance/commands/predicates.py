@@ -1,4 +1,4 @@
-"""Parse the comparisons of `--where`, e.g. `price > 5 and city in ('x', 'y')`."""
+"""Parse the comparisons of `--where`, e.g. `price > 5 and city in ('x', 'y') and gone is null`."""
 
 import re
 from typing import Any
@@ -7,11 +7,12 @@ Comparison = tuple[str, str, Any]
 
 #: A number, true, false, null or a text in quotes ('' inside it is one quote).
 _CONSTANT = r"(?:'(?:[^']|'')*'|[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|true|false|null)"
-#: A column, an operator and a constant, or `in` and constants in parentheses.
+#: A column, an operator and a constant, or `in` and constants in parentheses, or a test for null.
 _COMPARISON = re.compile(
     rf"""\s*(?P<column>[\w.]+|`[^`]+`|"[^"]+")\s*
         (?:(?P<op><=|>=|!=|<>|==|=|<|>)\s*(?P<value>(?!null){_CONSTANT})
-          |\bin\s*\(\s*(?P<values>(?:{_CONSTANT}\s*(?:,\s*{_CONSTANT}\s*)*)?)\))\s*""",
+          |\bin\s*\(\s*(?P<values>(?:{_CONSTANT}\s*(?:,\s*{_CONSTANT}\s*)*)?)\)
+          |\b(?P<test>is(?:\s+not)?)\s+null\b)\s*""",
     re.VERBOSE | re.IGNORECASE,
 )
 _AND = re.compile(r"and\b", re.IGNORECASE)
@@ -28,9 +29,8 @@ def parse_predicates(text: str) -> tuple[Comparison, ...]:
     while True:
         match = _COMPARISON.match(text, at)
         if match is None:
-            raise InvalidWhere(
-                f"expected COLUMN = VALUE or COLUMN in (VALUE, ...) at {text[at:].strip() or 'the end'!r} of {text!r}"
-            )
+            place = f"{text[at:].strip() or 'the end'!r} of {text!r}"
+            raise InvalidWhere(f"expected COLUMN = VALUE, COLUMN in (VALUE, ...) or COLUMN is null at {place}")
         found.append((match["column"].strip('`"'), *_condition(match)))
         at = match.end()
         if at == len(text):
@@ -43,6 +43,8 @@ def parse_predicates(text: str) -> tuple[Comparison, ...]:
 
 def _condition(match: re.Match[str]) -> tuple[str, Any]:
     """The operator and the constant; of `in` a tuple of constants."""
+    if match["test"] is not None:
+        return " ".join(match["test"].lower().split()), None
     if match["op"] is None:
         return "in", tuple(_value(one) for one in re.findall(_CONSTANT, match["values"], re.IGNORECASE))
     return _SPELLINGS.get(match["op"], match["op"]), _value(match["value"])

@@ -30,6 +30,7 @@ FEATURES = frozenset(
         "read.projection",
         "read.filter",
         "read.filter.in",
+        "read.filter.null",
         "read.meta-columns",
         "storage.s3",
         "table-version.9",

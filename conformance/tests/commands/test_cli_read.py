@@ -175,7 +175,7 @@ def test_option_engine(table: Path):
     ("options", "code", "says"),
     [
         (["--columns", "nix"], 1, ["InvalidQuery", "rule      TYP-007", "expected  one of id, n,", "found     nix", "see"]),
-        (["--where", "n >"], 2, ["expected COLUMN = VALUE or COLUMN in (VALUE, ...) at 'n >'"]),
+        (["--where", "n >"], 2, ["expected COLUMN = VALUE, COLUMN in (VALUE, ...) or COLUMN is null at 'n >'"]),
         (["--as-of", "1", "--query", "snapshot"], 2, ["--as-of"]),
         (["--query", "as-of"], 2, ["--as-of is required"]),
         (["--begin", "1", "--query", "snapshot"], 2, ["incremental"]),
@@ -239,6 +239,8 @@ def test_jsonl_has_a_form_for_every_type(value: pa.Scalar, plain: Any):
         ("`a b` == 'it''s and' and c = TRUE", (("a b", "=", "it's and"), ("c", "=", True))),
         ("a.b < 1e3", (("a.b", "<", 1000.0),)),
         ("a in ('x, y', 'it''s', null) and b = 1", (("a", "in", ("x, y", "it's", None)), ("b", "=", 1))),
+        ("a is null and b IS  NOT null", (("a", "is", None), ("b", "is not", None))),
+        ("is is null", (("is", "is", None),)),
         ("a IN (1,2.5 , true) AND in in ()", (("a", "in", (1, 2.5, True)), ("in", "in", ()))),
     ],
 )
@@ -264,6 +266,10 @@ def test_where_has_the_syntax_of_sql(text: str, comparisons: tuple[Any, ...]):
         "a in (1",
         "a in (1,)",
         "ain (1)",
+        "a is 1",
+        "a is nullable",
+        "a is not",
+        "ais null",
         "a in (b)",
     ],
 )

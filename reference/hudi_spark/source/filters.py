@@ -1,7 +1,7 @@
 """Filters of Spark as comparisons of the reference.
 
-A filter is pushed down where both mean the same for every value: on integers, texts, booleans, dates, decimals and timestamps.
-Spark keeps the others: on floating-point numbers, because it treats NaN as the greatest number, and tests for null.
+A filter is pushed down where both mean the same for every value: on integers, texts, booleans, dates, decimals and timestamps,
+and tests for null on every type. Spark keeps the others, on floating-point numbers: it treats NaN as the greatest number.
 """
 
 import datetime
@@ -18,6 +18,8 @@ from pyspark.sql.datasource import (
     GreaterThan,
     GreaterThanOrEqual,
     In,
+    IsNotNull,
+    IsNull,
     LessThan,
     LessThanOrEqual,
     Not,
@@ -36,6 +38,8 @@ _OPERATORS: dict[type[Filter], str] = {
     LessThanOrEqual: "<=",
     In: "in",
     StringStartsWith: ">=",
+    IsNull: "is",
+    IsNotNull: "is not",
 }
 
 
@@ -69,6 +73,8 @@ def _fits(comparison: Comparison, schema: pa.Schema) -> bool:
     """Whether the reference compares the column with each constant as Spark does."""
     name, operator, value = comparison
     kind = type_at(schema, name)
+    if operator in ("is", "is not"):
+        return kind is not None
     return kind is not None and all(_is_constant_of(kind, one) for one in (value if operator == "in" else [value]))
 
 

@@ -41,6 +41,25 @@ def test_bounds_decide_comparisons(operator: str, value: Any, skipped: bool) -> 
     assert skips(stats("IntWrapper", 5, 7), pa.int32(), operator, value) is skipped
 
 
+@pytest.mark.parametrize(
+    ("found", "without_null", "without_value"),
+    [
+        (stats("IntWrapper", 5, 7, nulls=0), True, False),
+        (stats("IntWrapper", 5, 7, nulls=1), False, False),
+        (stats("IntWrapper", 0, 0, values=3, nulls=3), False, True),
+        (stats("IntWrapper", None, None, values=0, nulls=0), True, True),
+        (stats("IntWrapper", 5, 7, nulls=None), False, False),
+        (stats("IntWrapper", 5, 7, values=None, nulls=3), False, False),
+        (stats("IntWrapper", 5, 7, nulls=0, is_deleted=True), False, False),
+        (None, False, False),
+    ],
+)
+def test_numbers_of_nulls_decide_tests_for_null(found: ColumnStats | None, without_null: bool, without_value: bool) -> None:
+    """MDT-010: a file is skipped only if its statistics count nulls, and count none, or nothing else."""
+    assert skips(found, pa.int32(), "is", None) is without_null
+    assert skips(found, pa.int32(), "is not", None) is without_value
+
+
 @pytest.mark.parametrize(("value", "skipped"), [(5, True), (6, False)])
 def test_a_file_of_one_value_is_skipped_by_unequal(value: int, skipped: bool) -> None:
     """MDT-010: a file whose values all equal the constant has none that differs."""

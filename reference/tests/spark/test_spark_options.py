@@ -11,7 +11,7 @@ from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedTableFeature
 
 pytest.importorskip("pyspark.sql.datasource", reason="needs the extra spark, whose PySpark is newer than that of other engines")
 
-from pyspark.sql.datasource import EqualTo, GreaterThan, In, IsNull, Not, StringStartsWith
+from pyspark.sql.datasource import EqualTo, GreaterThan, In, IsNotNull, IsNull, Not, StringStartsWith
 
 from hudi_spark.source.filters import divide
 from hudi_spark.source.options import path_of, read_arguments
@@ -107,13 +107,16 @@ NOW = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
         (Not(EqualTo(("s", "a"), 1)), [("s.a", "!=", 1)], True),
         (EqualTo(("s", "b"), 1), [], False),
         (EqualTo(("id", "a"), 1), [], False),
-        (IsNull(("id",)), [], False),
+        (IsNull(("id",)), [("id", "is", None)], True),
+        (IsNotNull(("f",)), [("f", "is not", None)], True),
+        (IsNull(("s", "a")), [("s.a", "is", None)], True),
+        (IsNull(("unknown",)), [], False),
         (Not(In(("n",), (1,))), [], False),
         (EqualTo(("unknown",), 1), [], False),
     ],
 )
 def test_filters_that_mean_the_same_are_pushed(pushed: Any, comparisons: list[Any], whole: bool) -> None:
-    """Fields of structs are pushed; floating-point numbers and tests for null stay with Spark."""
+    """Fields of structs and tests for null are pushed; comparisons of floating-point numbers stay with Spark."""
     assert list(divide([pushed], SCHEMA)) == [(pushed, comparisons, whole)]
 
 

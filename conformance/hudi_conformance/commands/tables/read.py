@@ -33,7 +33,9 @@ def read(
     begin: Annotated[str | None, typer.Option(metavar="T", help="Changes that completed after this time.")] = None,
     end: Annotated[str | None, typer.Option(metavar="T", help="Changes that completed up to this time.")] = None,
     columns: Annotated[str | None, typer.Option(metavar="A,B,...", help="Columns of the result, in this order.")] = None,
-    where: Annotated[str | None, typer.Option(metavar="TEXT", help="Filter, e.g. price > 5 and city in ('x', 'y')")] = None,
+    where: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Filter, e.g. price > 5 and city in ('x', 'y') and gone is null")
+    ] = None,
     meta: Annotated[bool, typer.Option("--meta", help="Include the five _hoodie_ columns.")] = False,
     by_id: Annotated[
         bool,

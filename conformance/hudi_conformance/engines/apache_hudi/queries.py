@@ -68,6 +68,8 @@ def _condition(found: Any, column: str, operator: str, value: Any) -> Any:
     from pyspark.sql import functions as f
     from pyspark.sql.types import BinaryType
 
+    if operator in ("is", "is not"):
+        return found[column].isNull() if operator == "is" else found[column].isNotNull()
     kind = found.select(column).schema.fields[0].dataType
 
     def literal(one: Any) -> Any:

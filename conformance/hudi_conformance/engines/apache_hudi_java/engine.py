@@ -27,6 +27,7 @@ _ONLY_ON_SPARK = frozenset(
         "read.cdc",
         "read.filter",
         "read.filter.in",
+        "read.filter.null",
         "read.filter.fields",
         "read.by-id",
         "write.partial-update",

@@ -45,6 +45,7 @@ QUERIES = frozenset(
         "read.projection",
         "read.filter",
         "read.filter.in",
+        "read.filter.null",
         "read.meta-columns",
     }
 )

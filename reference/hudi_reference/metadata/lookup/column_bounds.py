@@ -37,10 +37,25 @@ def may_hold(found: Sequence[Statistics | None], kind: pa.DataType, operator: st
 
     None are the statistics of a file that has none. `kind` is the type of the column in the table.
     """
+    if operator in _TESTS:
+        return [_TESTS[operator](one) and not _has_no_value(one) for one in found]
     bounds = [bounds_of(one, kind) for one in found]
     least, greatest = (_column([one[side] for one in bounds], kind) for side in (0, 1))
     known = _may_hold(least, greatest, operator, value).to_pylist()
     return [may and not _has_no_value(one) for may, one in zip(known, found, strict=True)]
+
+
+def _may_have_null(found: Statistics | None) -> bool:
+    """Whether the file may have a null: also one that lacks the column, or whose statistics do not count nulls."""
+    return found is None or found.is_deleted or found.null_count != 0
+
+
+def _may_have_value(found: Statistics | None) -> bool:
+    """Whether the file may have a value that is not null."""
+    return found is None or found.is_deleted or found.value_count is None or found.null_count != found.value_count
+
+
+_TESTS: dict[str, Callable[[Statistics | None], bool]] = {"is": _may_have_null, "is not": _may_have_value}
 
 
 def is_mergeable(kind: pa.DataType) -> bool:

@@ -33,6 +33,8 @@ Slice = TypeVar("Slice", bound=InPartition)
 #: Key generators that make paths from the values of the partition columns only.
 _OF_VALUES = ("SIMPLE", "COMPLEX")
 _RECORD_INDEX = "record_index"
+#: Tests for null. The folder of rows without a value may have the name of a value, as `default` in tables of old releases.
+_TESTS = ("is", "is not")
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def _may_begin_with(comparison: Comparison, text: str) -> bool:
 def partition_filter(where: Sequence[Comparison], properties: TableProperties, schema: pa.Schema) -> PartitionFilter | None:
     """What the paths of partitions can decide of a filter; None if nothing."""
     fields = {name for name in properties.partition_fields if name in schema.names}
-    asked = [one for one in where if one[0] in fields and _has_one_text(schema.field(one[0]).type)]
+    asked = [one for one in where if one[0] in fields and one[1] not in _TESTS and _has_one_text(schema.field(one[0]).type)]
     return PartitionFilter(folders_of(properties), asked, schema) if asked and _paths_show_values(properties) else None
 
 

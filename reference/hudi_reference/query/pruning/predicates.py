@@ -12,7 +12,8 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.fields import column_at, path_of, type_at
 
-#: A comparison of a column, or of a field of a struct as `place.city`, with a constant; the constant of `in` is a list.
+#: A comparison of a column, or of a field of a struct as `place.city`, with a constant. The constant of `in` is a list, that of
+#: `is` and `is not` is None.
 Comparison = tuple[str, str, Any]
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -23,6 +24,8 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": pc.greater,
     ">=": pc.greater_equal,
 }
+#: Tests for null. They hold or do not hold also for null.
+_TESTS: dict[str, Callable[[Any], Any]] = {"is": pc.is_null, "is not": pc.is_valid}
 
 
 def matching_rows(rows: pa.Table, where: Iterable[Comparison]) -> pa.Table:
@@ -55,17 +58,21 @@ def no_such_column(name: str, schema: pa.Schema) -> InvalidQuery:
 
 @implements("MRG-015")
 def compare(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArray:
-    """For each value whether the comparison with the constant holds; null for null. Raises InvalidQuery.
+    """For each value whether the comparison with the constant holds; null for null, except for `is` and `is not`.
 
-    The constant of `in` is a list: the comparison holds for the values that equal one of its members.
+    The constant of `in` is a list: the comparison holds for the values that equal one of its members. Raises InvalidQuery.
     """
+    if operator in _TESTS:
+        if value is not None:
+            raise InvalidQuery("the comparison is a test for null", expected="null", found=repr(value))
+        return _TESTS[operator](column)
     if operator == "in":
         if isinstance(value, str | bytes) or not isinstance(value, Collection):
             raise InvalidQuery("the comparison needs a list of constants", expected="a list", found=repr(value))
         found = [compare(column, "=", one) for one in value]
         return reduce(pc.or_kleene, found) if found else pc.equal(pc.is_null(column), pa.scalar(None, pa.bool_()))
     if operator not in _OPERATORS:
-        raise InvalidQuery("unknown comparison", expected=" ".join((*_OPERATORS, "in")), found=operator)
+        raise InvalidQuery("unknown comparison", expected=", ".join((*_OPERATORS, "in", *_TESTS)), found=operator)
     try:
         return _OPERATORS[operator](column, constant(column.type, value))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError) as error:
@@ -73,7 +80,7 @@ def compare(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArr
 
 
 def constants(kind: pa.DataType, operator: str, value: Any) -> list[Any]:
-    """The values of the type that satisfy `=` or `in` with the constant, or constants."""
+    """The constant of a comparison, or those of `in`, as values of the type."""
     return [constant(kind, one).as_py() for one in (value if operator == "in" else [value])]
 
 
