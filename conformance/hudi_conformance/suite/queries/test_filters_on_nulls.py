@@ -29,10 +29,10 @@ from hudi_conformance.suite.support.tables.renamed_columns import GROWING
 SETTINGS: Mapping[str, Mapping[str, str]] = {"every": EVERY_INDEX, "none": {f"{PREFIX}enable": "false"}}
 NULLS = pytest.mark.needs(*WRITES, "read.filter", "read.filter.null", "read.projection")
 INDEXES = pytest.mark.parametrize("indexes", SETTINGS)
-#: Values become null, and null becomes a value again; a new key has none.
+#: Values become null, and null becomes a value again; one of two new keys, which are in one file, has none.
 NO_VALUES = (
     Step("upsert", ({**row("a", 90, ""), "value": None}, {**row("c", 91, "", "rio"), "value": None})),
-    Step("upsert", (row("a", 92, "again"), {**row("new", 1, ""), "value": None})),
+    Step("upsert", (row("a", 92, "again"), {**row("new", 1, ""), "value": None}, row("newer", 1, "y"))),
 )
 
 
