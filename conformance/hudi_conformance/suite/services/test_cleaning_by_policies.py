@@ -1,6 +1,7 @@
-"""The guarantees of each cleaning policy, on one history whose writes are an hour apart, with a pending write at each position.
+"""The guarantees of each cleaning policy, beside pending writes and with default settings.
 
-Only the reference in this process can be given a clock.
+One test has a history whose writes are an hour apart, with a pending write at each position: only the reference in this process
+can be given a clock.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +11,18 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.reference.pausing import PausableGreenlet
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write, send_heartbeat
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    COMMITS,
+    VERSIONS,
+    WRITES,
+    create_updated_table,
+    data_file_names,
+    keep_commits,
+    read_snapshot,
+)
+from hudi_conformance.suite.support.tables.written_tables import base_files
 from hudi_reference import WritableTable, clean, create_table, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
@@ -102,3 +114,44 @@ def test_a_clean_keeps_what_its_policy_guarantees(engine: Client, policy: str, p
     if pending_after is not None:
         slow.run(None)
         assert read_values(table) == sorted([*now, "slow"])
+
+
+def written_by(uri: str, partition: str = "oslo") -> list[str]:
+    """Return the instants of the base files of a partition."""
+    return sorted(path.stem.split("_")[2] for path in base_files(uri) if path.parent.name == partition)
+
+
+@pytest.mark.needs(*WRITES, "service.clean", "copy-on-write")
+@pytest.mark.requirements("CLN-002", "CLN-005")
+def test_the_earliest_of_several_pending_writes_limits_a_clean(engine: Client, new_uri: Callable[[], str]) -> None:
+    """CLN-002: two writes are pending, and one commit is to be retained. What the earlier one may read stays, which is all from
+    the newest commit before it on, and the slice before that; older slices are deleted.
+    """
+    table = create_updated_table(engine, new_uri(), 3)
+    pending = []
+    for number in range(2):
+        pending.append(begin_write(table.uri, (row("c", 90 + number, "pending", "rio"),)))
+        send_heartbeat(table.uri, pending[-1].instant)
+        for update in range(2):
+            rows = as_arrow([row("a", 10 + 2 * number + update, "later")])
+            table.instants.append(engine.write(table.uri, "upsert", rows, options=SEVERAL_WRITERS))
+    now = read_snapshot(engine, table.uri)
+    engine.service(table.uri, "clean", options={**SEVERAL_WRITERS, **keep_commits(1)})
+    assert written_by(table.uri) == table.instants[2:]
+    assert all(write.files <= data_file_names(table.uri) for write in pending)
+    assert read_snapshot(engine, table.uri) == now
+
+
+@pytest.mark.needs(*WRITES, "service.clean", "copy-on-write")
+@pytest.mark.parametrize(("policy", "kept"), [(COMMITS, 11), (VERSIONS, 3)])
+@pytest.mark.requirements("CLN-004", "CLN-005", "CLN-006")
+def test_a_policy_has_a_default_number(
+    engine: Client, new_uri: Callable[[], str], policy: Mapping[str, str], kept: int
+) -> None:
+    """CLN-004: without a number, a clean by commits retains ten commits, and the slice before them; a clean by versions
+    retains three versions of each file group.
+    """
+    table = create_updated_table(engine, new_uri(), 12)
+    engine.service(table.uri, "clean", options=policy)
+    assert written_by(table.uri) == table.instants[-kept:]
+    assert read_snapshot(engine, table.uri) == table.rows[-1]

@@ -9,9 +9,11 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write, send_heartbeat
 from hudi_conformance.suite.support.programs.write_programs import as_arrow, row
+from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
     create_updated_table,
+    instant_files,
     keep_commits,
     keep_versions,
     read_as_of,
@@ -119,3 +121,54 @@ def test_a_savepoint_that_crashed_is_finished(engine: Client, new_uri: NewUri) -
     _, record = read_instant_file(table.uri, protected, "savepoint")
     assert record["partitionMetadata"].keys() == {"oslo", "rio"}
     assert read_snapshot(engine, table.uri) == table.rows[-1]
+
+
+@SAVEPOINTS
+@pytest.mark.needs("service.clean", "service.archive", "read.as-of")
+@pytest.mark.requirements("TL-021", "CLN-003")
+def test_no_savepoint_without_a_file_that_only_archived_writes_name(engine: Client, new_uri: NewUri) -> None:
+    """TL-021: a clean has deleted a file of a commit, and the write that stored it is archived. A savepoint of the commit is
+    refused: it could not bring the rows of that file back.
+    """
+    uri = new_uri()
+    table = create_updated_table(engine, uri, 3)
+    target, rows = table.instants[-1], table.rows[-1]
+    engine.write(uri, "upsert", as_arrow([row("c", 50, "again", "rio")]))
+    engine.write(uri, "upsert", as_arrow([row("b", 50, "again")]))
+    engine.service(uri, "clean", options=keep_commits(1))
+    engine.service(uri, "archive", options=archive_limits(4, 3))
+    names = instant_files(uri)
+    assert table.instants[0] not in {name[:17] for name in names} and target in {name[:17] for name in names}
+    try:
+        engine.service(uri, "savepoint", instant=target)
+    except ContractError:
+        assert instant_files(uri) == names
+        return
+    assert read_as_of(engine, uri, target) == rows
+
+
+@RESTORES
+@pytest.mark.needs("service.archive")
+@pytest.mark.requirements("TL-023")
+def test_a_restore_does_not_keep_an_archived_write_that_completed_later(engine: Client, new_uri: NewUri) -> None:
+    """TL-023: a write began before the savepointed one, completed after it, and is archived. It is later than the savepoint:
+    the restore removes its rows, or is refused and changes nothing.
+    """
+    uri = new_uri()
+    create_updated_table(engine, uri, 1)
+    slow = begin_write(uri, (row("c", 90, "slow", "rio"),))
+    send_heartbeat(uri, slow.instant)
+    protected = engine.write(uri, "upsert", as_arrow([row("b", 50, "protected")]), options=SEVERAL_WRITERS)
+    rows = read_snapshot(engine, uri)
+    slow.complete()
+    engine.service(uri, "savepoint", instant=protected)
+    for number in range(3):
+        engine.write(uri, "upsert", as_arrow([row("a", 60 + number, f"later {number}")]))
+    latest = read_snapshot(engine, uri)
+    engine.service(uri, "archive", options=archive_limits(2, 1))
+    assert slow.instant not in {name[:17] for name in instant_files(uri)}
+    try:
+        engine.service(uri, "restore", instant=protected)
+    except ContractError:
+        rows = latest
+    assert read_snapshot(engine, uri) == rows

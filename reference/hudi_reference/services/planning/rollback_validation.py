@@ -1,6 +1,6 @@
 """Validation of rollbacks and restores: the state that remains must have all its files, and no clean may delete them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hudi_reference.errors import CannotUndo
@@ -9,7 +9,7 @@ from hudi_reference.query.retention import find_missing_file
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.clean_plan import planned_files
-from hudi_reference.services.planning.plan_execution import pending_of, read_plan
+from hudi_reference.services.planning.plan_execution import fields_of_plan, pending_of, read_plan, rollback_target
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
 
@@ -18,6 +18,16 @@ def files_of_pending_cleans(table: Table, timeline: Timeline) -> frozenset[str]:
     """The paths of all files that pending cleans will delete. Called under the lock, under which cleans are planned."""
     plans = (read_plan(table, "clean", clean.requested) for clean in pending_of(timeline, "clean"))
     return frozenset(path for plan in plans for path in planned_files(plan))
+
+
+def planned_removals(table: Table, timeline: Timeline) -> Iterator[tuple[Instant, frozenset[str]]]:
+    """The pending rollbacks and restores, each with the requested times of the writes that it removes."""
+    for pending in pending_of(timeline, "rollback"):
+        yield pending, frozenset((rollback_target(table, pending.requested)[0],))
+    for pending in pending_of(timeline, "restore"):
+        plan = read_plan(table, "restore", pending.requested)
+        with fields_of_plan("restore", pending.requested):
+            yield pending, frozenset(str(write["commitTime"]) for write in plan["instantsToRollback"])
 
 
 @implements("CLN-003", "TL-019", "TL-023")

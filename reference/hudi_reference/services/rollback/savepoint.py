@@ -13,7 +13,7 @@ from hudi_reference.query.retention import find_missing_file
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.plan_execution import by_partition, path_in, read_content
-from hudi_reference.services.planning.rollback_validation import files_of_pending_cleans
+from hudi_reference.services.planning.rollback_validation import files_of_pending_cleans, planned_removals
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.actions import write_action
 from hudi_reference.timeline.instants.instant import Instant
@@ -27,8 +27,8 @@ def savepoint(table: Table, instant: str, *, user: str = "", comments: str = "")
 
     A savepoint changes no data file, and so no index: a table with indexes that are not maintained here may get one.
 
-    Raises CannotProtect if there is no such completed commit on the active timeline, if it has a savepoint already, and if a
-    clean has deleted files of this state, or is planned to.
+    Raises CannotProtect if there is no such completed commit on the active timeline, if it has a savepoint already, if a
+    rollback or restore is going to remove it, and if a clean has deleted files of this state, or is planned to.
     """
     files = savepoint_files(table, instant)
     transitions, begun = transitions_of(table), Instant(instant, "savepoint", State.INFLIGHT)
@@ -85,13 +85,26 @@ def _check_active(timeline: Timeline, instant: str) -> Instant:
     return found
 
 
+@implements("TL-021", "TL-019", "TL-023")
+def _check_stays(table: Table, timeline: Timeline, instant: str) -> None:
+    """Raises CannotProtect if a rollback or restore of the commit is planned: neither its plan nor the savepoint would hold."""
+    for pending, removed in planned_removals(table, timeline):
+        if instant in removed:
+            raise CannotProtect(
+                "the commit is being removed", rule="TL-021", path=pending.file_name, expected="a commit that stays",
+                found=instant, remedy="execute the pending plan, or withdraw it",
+            )  # fmt: skip
+
+
 @implements("TL-021", "CLN-003")
 def _check_kept(table: Table, timeline: Timeline, instant: str, files: Iterable[str]) -> None:
-    """Raises CannotProtect if the commit was archived, or a clean has deleted one of the files or is planned to.
+    """Raises CannotProtect if the commit was archived or is being removed, or a clean has deleted one of the files or is
+    planned to.
 
     Called under the lock, under which actions are archived and cleans are planned.
     """
     _check_active(timeline, instant)
+    _check_stays(table, timeline, instant)
     to_be_deleted = files_of_pending_cleans(table, timeline)
     for path in files:
         if path in to_be_deleted or table.storage.head(path) is None:

@@ -8,7 +8,10 @@ from hudi_conformance.suite.support.tables.tables_under_services import data_fil
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference import open_table
 from hudi_reference.schema.avro import AvroSchema, with_meta_columns
-from hudi_reference.write.commit import Commit, begin
+from hudi_reference.timeline.contents.metadata import write_commit_metadata
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+from hudi_reference.write.commit import Commit, begin, transitions_of
 from hudi_reference.write.placement.locate import locate
 from hudi_reference.write.placement.rows import prepare
 from hudi_reference.write.writer import Writer
@@ -55,6 +58,13 @@ def begin_write(uri: str, rows: Sequence[Row] = LATE) -> PendingWrite:
     for partition, new in located.new:
         writer.add(partition, new)
     return PendingWrite(commit, view.schema, data_file_names(uri) - before)
+
+
+def complete_unchecked(uri: str, write: PendingWrite) -> None:
+    """Complete a write as a writer does that looks neither for rollbacks nor for conflicts."""
+    table, commit = open_table(uri), write.commit
+    content = write_commit_metadata(commit.operation, commit.stats, write.schema, table.ids.sync_marker())
+    transitions_of(table).complete(Instant(write.instant, commit.action, State.INFLIGHT), content)
 
 
 def send_heartbeat(uri: str, instant: str) -> None:
