@@ -240,6 +240,7 @@ UNSAFE: Mapping[str, Callable[[Writes, str], Writes]] = {
     "without the newest write": lambda writes, target: writes[1:],
     "with its target": lambda writes, target: [*writes, {"commitTime": target, "action": "commit"}],
     "with a path": lambda writes, target: [*writes, {"commitTime": "../..", "action": "commit"}],
+    "without a write in between, and without its target": lambda writes, target: [writes[0], writes[-1]],
 }
 
 
@@ -255,12 +256,17 @@ def test_a_planned_restore_ends_at_its_target(engine: Client, new_uri: Callable[
     table = create_updated_table(engine, new_uri(), 4)
     target = table.instants[1]
     planned = schedule_restore(open_table(table.uri), target)
+    has_target = not edit.endswith("without its target")
+    named = {} if has_target else {"savepointToRestoreTimestamp": None}
     edit_plan(table.uri, f"{planned}.restore.requested",
-              lambda plan: plan.update(instantsToRollback=UNSAFE[edit](plan["instantsToRollback"], target)))  # fmt: skip
+              lambda plan: plan.update(instantsToRollback=UNSAFE[edit](plan["instantsToRollback"], target), **named))  # fmt: skip
     before = {path for path in files_below(table_folder(table.uri)) if ".hoodie" not in path.parts}
     expected = table.rows[1]
     try:
-        engine.service(table.uri, "restore", instant=target)
+        if has_target:
+            engine.service(table.uri, "restore", instant=target)
+        else:
+            engine.service(table.uri, "restore", phase="execute", instant=planned)
     except ContractError:
         expected = table.rows[-1]
         assert {path for path in files_below(table_folder(table.uri)) if ".hoodie" not in path.parts} == before
@@ -301,3 +307,25 @@ def test_a_planned_rollback_deletes_files_of_its_write(engine: Client, new_uri: 
     except ContractError:
         assert data_files(uri) == before, "the engine deleted files of a plan that it refused"
     assert kept.exists()
+
+
+@pytest.mark.needs(*WRITES, "service.rollback", "copy-on-write")
+@pytest.mark.requirements("TL-019", "TL-020")
+@pytest.mark.leaves_damage("it edits the plan")
+def test_a_planned_rollback_of_a_path_removes_nothing(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TL-020: the plan of a rollback names a path in the place of an instant, and no files. It is refused, and no file of the
+    table is removed, neither data nor markers of other writes.
+    """
+    only_engines_of_this_project(engine, "whether an engine may trust a plan that is stored in the table")
+    table = create_updated_table(engine, new_uri(), 2)
+    pending = begin_write(table.uri, (row("c", 3, "pending", "rio"),))
+    planned = schedule_rollback(open_table(table.uri), pending.instant)
+    target = {"commitTime": "../.temp", "action": "commit"}
+    edit_plan(
+        table.uri, f"{planned}.rollback.requested", lambda plan: plan.update(instantToRollback=target, RollbackRequests=[])
+    )
+    before = set(files_below(table_folder(table.uri)))
+    with pytest.raises(ContractError):
+        engine.service(table.uri, "rollback", phase="execute", instant=planned)
+    assert set(files_below(table_folder(table.uri))) == before
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
