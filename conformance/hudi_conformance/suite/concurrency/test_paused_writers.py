@@ -8,9 +8,10 @@ property in `concurrent_table`.
 import pytest
 
 from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.messages import Service
 from hudi_conformance.suite.support.concurrent.concurrent_table import ABORTS, PAUSES, ConcurrentTable, NewUri
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
-from hudi_conformance.suite.support.tables.tables_under_services import read_as_of
+from hudi_conformance.suite.support.tables.tables_under_services import WRITES, read_as_of
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 
 COW = pytest.mark.needs("copy-on-write")
@@ -186,6 +187,41 @@ def test_a_time_travel_query_is_repeatable(engine: Client, new_uri: NewUri, type
     given = [answer for answer in answers if answer is not None]
     assert given, "both queries failed"
     assert all(answer == given[0] for answer in given)
+
+
+@PAUSES
+@pytest.mark.needs("read.as-of", "timeline.replaced-groups", "write.insert-overwrite", "copy-on-write")
+@pytest.mark.requirements("TYP-008", "TL-039")
+def test_a_time_travel_query_beside_an_overwrite_is_repeatable(engine: Client, new_uri: NewUri) -> None:
+    """TYP-008: the earlier write that is pending is an overwrite of a partition: a read as of the later write has the same
+    rows before and after the overwrite completes, unless it is refused.
+    """
+    table = ConcurrentTable(engine, new_uri()).create("COPY_ON_WRITE")
+    assert table.begin("pending", {"a": "late"}, operation="insert_overwrite")
+    instant = table.write({"c": "quick"})
+    answers = [_answer(table, instant)]
+    assert table.finish("pending")
+    answers.append(_answer(table, instant))
+    given = [answer for answer in answers if answer is not None]
+    assert given, "both queries failed"
+    assert all(answer == given[0] for answer in given)
+
+
+@pytest.mark.needs(*WRITES, "read.as-of", "merge-on-read", "service.compaction", "service.clustering")
+@pytest.mark.parametrize("service", ["compaction", "clustering"])
+@pytest.mark.requirements("TYP-008", "CMP-003")
+def test_a_pending_plan_does_not_stop_time_travel(engine: Client, new_uri: NewUri, service: Service) -> None:
+    """TYP-008: a compaction or clustering that is pending changes no row. A read as of a later write is answered, before and
+    after it completes, with the same rows.
+    """
+    table = ConcurrentTable(engine, new_uri()).create("MERGE_ON_READ")
+    table.write({"a": "log"})
+    plan = table.schedule(service)
+    instant = table.write({"d": "later"})
+    expected = [(found["id"], found["value"]) for found in read_as_of(engine, table.uri, instant)]
+    assert expected == sorted(table.rows.items())
+    assert table.run(service, "execute", plan)
+    assert [(found["id"], found["value"]) for found in read_as_of(engine, table.uri, instant)] == expected
 
 
 def _answer(table: ConcurrentTable, instant: str) -> list[dict[str, object]] | None:

@@ -31,8 +31,8 @@ STEPS = (
 )  # fmt: skip
 
 
-@pytest.mark.needs("create", "write.insert", "write.upsert", "write.delete", "read.snapshot", "read.projection", "merge-on-read",
-                   "partition.plain", "delete.flag")  # fmt: skip
+@pytest.mark.needs("create", "write.insert", "write.upsert", "write.delete", "merge-on-read", "partition.plain", "delete.flag")
+@pytest.mark.needs("read.snapshot", "read.projection")
 @pytest.mark.parametrize("matched", SETTINGS)
 @pytest.mark.parametrize(
     "mode",

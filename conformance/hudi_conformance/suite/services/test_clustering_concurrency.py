@@ -17,6 +17,7 @@ from hudi_conformance.suite.support.tables.clustered_tables import (
     CHANGES,
     CLUSTERS,
     INSERTS,
+    PLAN,
     REJECT,
     SORT,
     WITHDRAW,
@@ -124,6 +125,27 @@ def test_a_writer_may_roll_back_a_conflicting_plan(engine: Client, new_uri: NewU
     table.check_rows("written")
     assert instant not in [one["requested"] for one in pending_actions(engine, table.uri)]
     assert not table.is_done(instant)
+
+
+@CLUSTERS
+@pytest.mark.needs("inspect.table")
+@pytest.mark.parametrize("cities", [("oslo",), ("rio",), ("oslo", "rio")], ids=",".join)
+@pytest.mark.requirements("SVC-009", "TL-019", "OCC-016")
+def test_a_writer_rolls_back_the_plans_of_its_file_groups(engine: Client, new_uri: NewUri, cities: tuple[str, ...]) -> None:
+    """SVC-009: a clustering is planned for each of two partitions. A writer that may roll plans back removes those of the file
+    groups that it changes, all of them, and no other; the others are executed.
+    """
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    plans = {city: table.schedule({SORT: "ts", f"{PLAN}partition.selected": city}) for city in ("oslo", "rio")}
+    rows = tuple(row("a" if city == "oslo" else "c", 90, "changed", city) for city in cities)
+    table.write(Step("upsert", rows), options={**SEVERAL_WRITERS, **WITHDRAW})
+    table.check_rows("written")
+    left = {one["requested"] for one in pending_actions(engine, table.uri)}
+    assert left == {plan for city, plan in plans.items() if city not in cities}
+    for plan in left:
+        table.run(phase="execute", instant=plan)
+    table.check_rows("clustered")
+    assert {plan for plan in plans.values() if table.is_done(plan)} == left
 
 
 @CLUSTERS

@@ -14,7 +14,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Service
-from hudi_conformance.suite.support.programs.write_programs import Step, row
+from hudi_conformance.suite.support.programs.write_programs import Program, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import ClusteredTable, NewUri, Type
 from hudi_conformance.suite.support.tables.tables_under_services import (
     create_updated_table,
@@ -22,9 +22,10 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     keep_commits,
     keep_versions,
     read_instant_file,
+    read_snapshot,
 )
 from hudi_conformance.suite.support.tables.tables_with_logs import DUE
-from hudi_conformance.suite.support.tables.written_tables import files_below, table_folder
+from hudi_conformance.suite.support.tables.written_tables import base_files, files_below, table_folder
 
 WRITES = ("create", "write.insert", "write.upsert", "partition.plain", "read.snapshot", "read.projection", "merge.event-time")
 COMPACTS = pytest.mark.needs(*WRITES, "merge-on-read", "service.compaction")
@@ -273,3 +274,66 @@ def test_a_clustering_leaves_no_markers(engine: Client, new_uri: NewUri) -> None
     """OCC-027: markers say which files an action may leave behind. Once a clustering has completed it has none."""
     served = run_service(engine, new_uri(), "clustering", "COPY_ON_WRITE")
     assert not [name for name in served.after if name.startswith(f".hoodie/.temp/{served.instant}/")]
+
+
+STRATEGY, BY_SIZE, BY_NUMBER = "hoodie.compaction.strategy", "LogFileSizeBased", "LogFileNumBased"
+SIZE_LEAST, NUMBER_LEAST = "hoodie.compaction.logfile.size.threshold", "hoodie.compaction.logfile.num.threshold"
+#: The partitions of the planned file groups in the order of the plan, by strategy and settings. `size` is that of the only log
+#: file in oslo, which is the greatest; rio has three, bergen two.
+STRATEGIES: Mapping[str, tuple[str, dict[str, str], list[str]]] = {
+    "by size": (BY_SIZE, {}, ["oslo", "rio", "bergen"]),
+    "from a size on": (BY_SIZE, {SIZE_LEAST: "size"}, ["oslo"]),
+    "by number": (BY_NUMBER, {}, ["rio", "bergen", "oslo"]),
+    "from two files on": (BY_NUMBER, {NUMBER_LEAST: "2"}, ["rio", "bergen"]),
+    "from four files on": (BY_NUMBER, {NUMBER_LEAST: "4"}, []),
+}
+
+
+def planned_partitions(uri: str, instant: str) -> list[str]:
+    """Return the partitions of the file groups of a compaction plan, in its order."""
+    _, plan = read_instant_file(uri, instant, "compaction.requested")
+    return [operation["partitionPath"] for operation in plan["operations"]]
+
+
+@COMPACTS
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.requirements("CMP-001", "TL-015")
+def test_a_strategy_selects_and_orders_the_groups_of_a_compaction(engine: Client, new_uri: NewUri, name: str) -> None:
+    """CMP-001: the strategy of the settings decides which file groups a plan has, and in which order: those with the largest
+    log files first, or those with most of them, from the configured size or number on.
+    """
+    uri = new_uri()
+    engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
+    cities = {"oslo": 1, "rio": 3, "bergen": 2}
+    engine.write(uri, "insert", as_arrow([row(f"k-{city}", 1, "x", city) for city in cities]))
+    for number in range(3):
+        values = {city: "v" * (30_000 if city == "oslo" else 100 + number) for city, logs in cities.items() if number < logs}
+        rows = [row(f"k-{city}", 2 + number, value, city) for city, value in values.items()]
+        engine.write(uri, "upsert", as_arrow(rows))
+    (size,) = (str(path.stat().st_size) for path in table_folder(uri).glob("oslo/.*.log.*") if path.suffix != ".crc")
+    strategy, settings, expected = STRATEGIES[name]
+    options = {STRATEGY: f"org.apache.hudi.table.action.compact.strategy.{strategy}CompactionStrategy",
+               **{key: size if value == "size" else value for key, value in settings.items()}}  # fmt: skip
+    instant = engine.service(uri, "compaction", phase="schedule", options={**options, **DUE})
+    assert (planned_partitions(uri, instant) if instant is not None else []) == expected
+    assert [found["value"][:1] for found in read_snapshot(engine, uri)] == ["v"] * 3
+
+
+@COMPACTS
+@pytest.mark.needs("write.bucket-index", "log.only-slices")
+@pytest.mark.parametrize(("budget", "strategy", "expected"), [(100, BY_SIZE, 1), (130, BY_SIZE, 2), (130, "UnBounded", 3)])
+@pytest.mark.requirements("CMP-001", "TL-015")
+def test_a_compaction_has_a_budget(engine: Client, new_uri: NewUri, budget: int, strategy: str, expected: int) -> None:
+    """CMP-001: a plan has the first file groups up to the budget of input and output, and the one that exceeds it; a group
+    without a base file counts as 120 megabytes. A strategy without bounds plans all.
+    """
+    uri = new_uri()
+    engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
+    buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
+    engine.write(uri, "upsert", as_arrow([row(key, 1, "x") for key in "abc"]), options=buckets)
+    assert not base_files(uri), "the case is about file groups of log files alone"
+    options = {"hoodie.compaction.target.io": str(budget), **buckets, **DUE,
+               STRATEGY: f"org.apache.hudi.table.action.compact.strategy.{strategy}CompactionStrategy"}  # fmt: skip
+    instant = engine.service(uri, "compaction", phase="schedule", options=options)
+    assert instant is not None
+    assert len(planned_partitions(uri, instant)) == expected

@@ -258,8 +258,9 @@ def test_a_planned_restore_ends_at_its_target(engine: Client, new_uri: Callable[
     planned = schedule_restore(open_table(table.uri), target)
     has_target = not edit.endswith("without its target")
     named = {} if has_target else {"savepointToRestoreTimestamp": None}
+    writes = UNSAFE[edit]
     edit_plan(table.uri, f"{planned}.restore.requested",
-              lambda plan: plan.update(instantsToRollback=UNSAFE[edit](plan["instantsToRollback"], target), **named))  # fmt: skip
+              lambda plan: plan.update(instantsToRollback=writes(plan["instantsToRollback"], target), **named))  # fmt: skip
     before = {path for path in files_below(table_folder(table.uri)) if ".hoodie" not in path.parts}
     expected = table.rows[1]
     try:

@@ -210,7 +210,7 @@ def test_a_restore_removes_the_write_that_completed_last_first(engine: Client, n
 @pytest.mark.requirements("TL-021", "TL-019", "TL-023")
 def test_a_planned_removal_of_a_savepointed_commit(engine: Client, new_uri: NewUri, service: Service) -> None:
     """TL-021: an engine made a savepoint of a commit although its rollback, or a restore past it, was planned. The savepoint
-    protects the commit: whoever executes the plan leaves its rows.
+    protects the commit: the process that executes the plan leaves its rows.
     """
     table = create_updated_table(engine, new_uri(), 3)
     target, newest = table.instants[-2:]
