@@ -8,7 +8,12 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
-from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
+from hudi_conformance.suite.support.concurrent.pending_writes import (
+    SEVERAL_WRITERS,
+    begin_write,
+    complete_unchecked,
+    send_heartbeat,
+)
 from hudi_conformance.suite.support.programs.write_programs import Step, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import (
     pending_actions,
@@ -208,6 +213,28 @@ def test_writes_during_a_log_compaction_keep_their_order(engine: Client, new_uri
             write.complete()
         table.model.apply("upsert", rows, write.instant)
         table.check_rows(f"completed {'after' if late else 'before'} the log compaction")
+
+
+@JOINS
+@pytest.mark.requirements("LCP-005", "NBC-001")
+def test_a_log_compaction_leaves_the_place_of_a_pending_write(engine: Client, new_uri: NewUri) -> None:
+    """LCP-005: a write that began between those of several logs is pending while they are compacted, and completes later, as
+    writes under non-blocking control do. It wins over the logs before it and not over those after it.
+    """
+    table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:3])
+    rows = (row("a", 1, "pending"), row("b", 1, "pending"))
+    write = begin_write(table.uri, rows)
+    send_heartbeat(table.uri, write.instant)
+    table.model.apply("upsert", rows, write.instant)
+    for value in ("later", "last"):
+        table.write(Step("upsert", (row("b", 1, value),)), options=SEVERAL_WRITERS)
+    instant = table.run("log-compaction", phase="schedule")
+    if instant is not None:
+        table.run("log-compaction", phase="execute", instant=instant)
+    complete_unchecked(table.uri, write)
+    table.check_rows("after the log compaction, completed")
+    table.run("log-compaction")
+    table.check_rows("after another log compaction")
 
 
 @JOINS
