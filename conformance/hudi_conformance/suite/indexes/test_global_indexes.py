@@ -245,3 +245,24 @@ def test_without_a_record_index_records_move_as_with_the_simple_index(engine: Cl
         engine.write(uri, "upsert", as_arrow(rows), options=options)
     found = engine.read(uri, Query(columns=("id", "city"))).to_pylist()
     assert sorted((one["city"], one["id"]) for one in found) == [("oslo", "b"), ("oslo", "d"), ("rio", "a"), ("rio", "c")]
+
+
+@WRITES
+@EVENT_TIME
+@BOTH_TYPES
+@pytest.mark.needs("write.insert")
+@pytest.mark.parametrize("index", ["simple index, by default", "bloom index, by default"])
+@pytest.mark.requirements("LAY-021", "OCC-009")
+def test_a_key_that_was_inserted_twice_moves_once(engine: Client, new_uri: NewUri, type: Type, index: str) -> None:
+    """OCC-009: two inserts stored rows of one key in two file groups. An upsert with another partition path moves the record:
+    it is there once, and in no other partition.
+    """
+    uri = new_uri()
+    engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())
+    apart = {"hoodie.parquet.small.file.limit": "0", "hoodie.merge.small.file.group.candidates.limit": "0"}
+    for ts in (1, 2):
+        engine.write(uri, "insert", as_arrow([row("a", ts, f"insert {ts}"), row(f"n{ts}", 1, "x")]), options=apart)
+    engine.write(uri, "upsert", as_arrow([row("a", 3, "moved", "rio")]), options={**MOVING[index], **apart})
+    found = engine.read(uri, Query(columns=("id", "city", "value"))).to_pylist()
+    assert sorted((one["id"], one["city"], one["value"]) for one in found) == [
+        ("a", "rio", "moved"), ("n1", "oslo", "x"), ("n2", "oslo", "x")]  # fmt: skip

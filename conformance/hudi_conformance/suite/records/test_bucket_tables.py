@@ -72,6 +72,24 @@ def test_a_bucket_has_one_file_group(engine: Client, new_uri: Callable[[], str],
 
 
 @WRITES
+@BOTH_TYPES
+@pytest.mark.requirements("LAY-021")
+def test_a_writer_with_fewer_buckets_changes_no_other_row(engine: Client, new_uri: Callable[[], str], type: Type) -> None:
+    """LAY-021: a table has four buckets, and the settings of a writer say two, so that it looks for keys in other file groups.
+    The write is refused, or changes the stored rows: no key is in two file groups.
+    """
+    uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True)
+    engine.create(uri, program.spec())
+    model, rows = program.model(), [row(key, 1, "first", "x") for key in "abcdef"]
+    model.apply("upsert", rows, engine.write(uri, "upsert", as_arrow(rows), options=BUCKETED))
+    changes = [row(key, 2, "second", "x") for key in "abcdef"]
+    with suppress(ContractError):
+        instant = engine.write(uri, "upsert", as_arrow(changes), options={**BUCKETED, "hoodie.bucket.index.num.buckets": "2"})
+        model.apply("upsert", changes, instant)
+    expect_rows(engine, uri, model.snapshot(), "after a write with two buckets")
+
+
+@WRITES
 @pytest.mark.requirements("LAY-021")
 def test_there_are_256_buckets_by_default(engine: Client, new_uri: Callable[[], str]) -> None:
     """LAY-021: writers that set no number of buckets agree on the bucket of a key: 3136, the hash of [ab], modulo 256."""

@@ -7,6 +7,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.actions_by_hand import add_milliseconds
 from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write, send_heartbeat
 from hudi_conformance.suite.support.programs.write_programs import as_arrow, row
 from hudi_conformance.suite.support.tables.archived_tables import archive_limits
@@ -21,7 +22,7 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     read_snapshot,
 )
 from hudi_conformance.suite.support.tables.tables_with_logs import DUE
-from hudi_conformance.suite.support.tables.written_tables import data_files, table_folder
+from hudi_conformance.suite.support.tables.written_tables import completion_time, data_files, table_folder
 
 NewUri = Callable[[], str]
 SAVEPOINTS = pytest.mark.needs(*WRITES, "service.savepoint", "copy-on-write")
@@ -172,3 +173,20 @@ def test_a_restore_does_not_keep_an_archived_write_that_completed_later(engine: 
     except ContractError:
         rows = latest
     assert read_snapshot(engine, uri) == rows
+
+
+@SAVEPOINTS
+@pytest.mark.needs("service.clean", "read.as-of")
+@pytest.mark.requirements("TL-041", "CLN-003", "TYP-008")
+def test_a_savepointed_state_lasts_until_the_next_write(engine: Client, new_uri: NewUri) -> None:
+    """TL-041: a time between a savepointed write and the next one has the state of the savepoint: a read as of it returns these
+    rows, also if the clean retained only later commits.
+    """
+    table = create_updated_table(engine, new_uri(), 1)
+    time.sleep(0.1)
+    for number in range(3):
+        engine.write(table.uri, "upsert", as_arrow([row("a", 50 + number, "later")]))
+    engine.service(table.uri, "savepoint", instant=table.instants[-1])
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    between = add_milliseconds(completion_time(table.uri, table.instants[-1]), 20)
+    assert read_as_of(engine, table.uri, between) == table.rows[-1]

@@ -17,6 +17,7 @@ from hudi_conformance.suite.support.tables.written_tables import (
     META,
     UPDATE,
     WRITES,
+    base_files,
     data_files,
     read_metadata,
     table_folder,
@@ -24,6 +25,26 @@ from hudi_conformance.suite.support.tables.written_tables import (
 )
 
 UPDATE_ROWS = as_arrow(UPDATE.rows)
+
+
+@WRITES
+@pytest.mark.needs("merge-on-read", "read.cdc", "merge.event-time")
+@pytest.mark.requirements("TYP-004", "TL-007")
+def test_completion_metadata_names_the_logs_of_the_slice(engine: Client, new_uri: Callable[[], str]) -> None:
+    """TL-007: in a table with change capture, the stat of a log file names the base file of its slice and the log files up to
+    its own, by which readers find the images before its changes.
+    """
+    uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True)
+    engine.create(uri, replace(program.spec(), properties=CAPTURED))
+    first = engine.write(uri, "upsert", as_arrow(INSERT.rows))
+    instants = [engine.write(uri, "upsert", as_arrow([row("a", ts, "y")])) for ts in (2, 3, 4)]
+    (base,) = (path.name for path in base_files(uri) if path.parent.name == "oslo")
+    assert first in base
+    names = []
+    for instant in instants:
+        ((stat,),) = (found for found in read_metadata(uri, instant)[2]["partitionToWriteStats"].values() if found)
+        names.append(stat["path"].rpartition("/")[2])
+        assert (stat["baseFile"], stat["logFiles"]) == (base, names)
 
 
 @WRITES
