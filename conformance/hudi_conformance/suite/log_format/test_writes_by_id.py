@@ -7,6 +7,7 @@ have the values of the columns with these ids, and the ids must stay as they are
 import json
 from collections.abc import Callable, Mapping
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -138,6 +139,7 @@ TYPED: Mapping[str, tuple[pa.DataType, Any, Any]] = {
                [("a", 1)]),
     "day": (pa.date32(), "date", date(1969, 12, 31)),
     "data": (pa.binary(), "binary", b"x"),
+    "price": (pa.decimal128(10, 2), "decimal(10, 2)", Decimal("1.25")),
 }  # fmt: skip
 IDS = ("id", "element_id", "key_id", "value_id")
 
@@ -185,3 +187,33 @@ def test_a_new_field_of_a_struct_leaves_the_other_ids(engine: Client, new_uri: N
         ids.append({"place": field["id"], **{one["name"]: one["id"] for one in field["type"]["fields"]}})
     first, second = ids
     assert second.items() > first.items() and second["y"] not in {*first.values(), *AFTER.values()}
+
+
+#: A column with a struct in it, by its fields, and a value of it by that of the struct.
+NESTED: Mapping[str, tuple[Callable[[pa.DataType], pa.DataType], Callable[[Any], Any]]] = {
+    "list": (pa.list_, lambda struct: [struct]),
+    "map": (lambda kind: pa.map_(pa.string(), kind), lambda struct: [("k", struct)]),
+}
+
+
+@pytest.mark.needs(*NEEDS, "copy-on-write", "write.upsert", "schema.evolution", "types.nested")
+@pytest.mark.parametrize("name", NESTED)
+@pytest.mark.requirements("LF-038")
+def test_a_new_field_of_an_element_leaves_the_other_ids(engine: Client, new_uri: NewUri, name: str) -> None:
+    """LF-038: a write adds a field to the struct in a list or map: the column, its element, key and value, and the other field
+    keep their ids, and the value of the first write is found by them.
+    """
+    uri, options, (kind_of, value_of) = new_uri(), {**GROWING, **BY_ID}, NESTED[name]
+    create_table_with_history(uri, "COPY_ON_WRITE")
+    first = pa.struct([("x", pa.int64())])
+    second = pa.struct([("x", pa.int64()), ("y", pa.string())])
+    ids = []
+    for key, kind, struct in (("4", first, {"x": 1}), ("5", second, {"x": 2, "y": "z"})):
+        rows = {"id": [key], "new": ["d"], "old": ["e"], "inner": pa.array([value_of(struct)], kind_of(kind))}
+        instant = engine.write(uri, "upsert", pa.table(rows), options=options)
+        ids.append(split_ids(stored_fields(uri, instant)["inner"])[1])
+    assert len(ids[1]) == len(ids[0]) + 1 == len({*ids[1]})
+    assert {*ids[0]} < {*ids[1]}
+    found = engine.read(uri, Query(columns=("id", "inner"), where=(("id", "in", ["4", "5"]),), by_id=True)).to_pylist()
+    assert {row["id"]: row["inner"] for row in found} == {
+        "4": value_of({"x": 1, "y": None}), "5": value_of({"x": 2, "y": "z"})}  # fmt: skip

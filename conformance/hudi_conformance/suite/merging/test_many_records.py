@@ -20,12 +20,13 @@ def key(number: int) -> str:
     return f"{number * 7919 % COUNT:05}-{number}"
 
 
-#: Each write changes other keys than the one before: some are changed once, some several times, most are not.
+#: Each write changes other keys than the one before: some are changed once, some several times, most are not. A key that was
+#: deleted is inserted with a greater ordering value than it had.
 STEPS = (
     Step("insert", tuple(row(key(n), 10, "stored") for n in range(COUNT))),
     Step("upsert", tuple(row(key(n), 9 + n % 3, "first") for n in range(3, COUNT, 4))),
     Step("delete", tuple(row(key(n), 11, "") for n in range(3, COUNT, 40))),
-    Step("upsert", tuple(row(key(n), 5 + n % 20, "second") for n in range(1, COUNT, 6))),
+    Step("upsert", tuple(row(key(n), 5 + (n + 12) % 20, "second") for n in range(1, COUNT, 6))),
     Step("upsert", tuple(row(key(n), 30 - n % 40, "deleted" if n % 9 == 0 else "third", deleted=n % 9 == 0)
                          for n in range(3, COUNT, 10))),
 )  # fmt: skip
