@@ -245,3 +245,21 @@ def test_a_withdrawal_of_another_process_is_finished(engine: Client, new_uri: Ne
     assert pending_actions(engine, table.uri) == []
     assert {name[:17] for name in instant_files(table.uri, "rollback")} == {rollback}
     table.check_rows("clustered by the second plan")
+
+
+@CLUSTERS
+@pytest.mark.needs("inspect.table", "copy-on-write")
+@pytest.mark.requirements("SVC-014", "SVC-013")
+def test_a_writer_may_plan_without_clustering(engine: Client, new_uri: NewUri) -> None:
+    """SVC-014: with the setting for it, a write is followed by the plan of a clustering and not by its execution. The plan
+    stays requested until a process executes it.
+    """
+    table = ClusteredTable(engine, new_uri()).write(INSERTS[0])
+    planning = {"hoodie.clustering.schedule.inline": "true", "hoodie.clustering.async.max.commits": "1", SORT: "ts"}
+    table.write(INSERTS[1], options=planning)
+    (plan,) = (one for one in pending_actions(engine, table.uri) if one["action"] == "clustering")
+    assert not instant_files(table.uri, "clustering.inflight") and not table.is_done(plan["requested"])
+    table.check_rows("planned")
+    table.run(phase="execute", instant=plan["requested"])
+    assert table.is_done(plan["requested"])
+    table.check_rows("clustered")
