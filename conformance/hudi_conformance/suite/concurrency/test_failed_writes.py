@@ -7,14 +7,16 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Service
 from hudi_conformance.suite.support.concurrent.concurrent_table import ConcurrentTable
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write, send_heartbeat
-from hudi_conformance.suite.support.concurrent.slow_writers import SlowWriter
+from hudi_conformance.suite.support.concurrent.slow_writers import InterruptedLock, SlowWriter
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
@@ -25,7 +27,9 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     read_snapshot,
 )
 from hudi_conformance.suite.support.tables.written_tables import data_files, table_folder
-from hudi_reference import WritableTable
+from hudi_reference import WritableTable, clean, open_table, rollback
+from hudi_reference.locks import InProcessLock
+from hudi_reference.services.clustering.clustering import execute_clustering
 
 CLEANS = pytest.mark.needs(*WRITES, "service.clean", "inspect.table")
 REPLACED = pytest.mark.needs("timeline.replaced-groups")
@@ -139,3 +143,41 @@ def test_a_heartbeat_expires_after_the_tolerable_misses(
     assert (slow.files <= data_file_names(table.uri)) == lives
     assert bool(pending_actions(engine, table.uri)) == lives
     assert heartbeat.exists() == lives
+
+
+@CLEANS
+@BOTH_TYPES
+@pytest.mark.requirements("TL-030", "TL-019", "OCC-027")
+def test_a_write_that_completes_before_its_rollback_is_planned_stays(engine: Client, new_uri: NewUri, type: str) -> None:
+    """TL-030: a clean finds a pending write without a heartbeat, which completes before the clean has the lock of the table. It
+    has not failed: the clean leaves its files and rows.
+    """
+    only_in_process(engine)
+    table = create_updated_table(engine, new_uri(), 1, type)
+    slow = begin_write(table.uri, (row("c", 90, "slow", "rio"),))
+    opened = replace(open_table(table.uri), lock=InterruptedLock(InProcessLock(timeout=0.5), "plan", slow.complete))
+    clean(opened, {**SEVERAL_WRITERS, **keep_commits(10)})
+    assert slow.files <= data_file_names(table.uri)
+    assert pending_actions(engine, table.uri) == []
+    assert [found["value"] for found in read_snapshot(engine, table.uri)] == ["update 2", "x", "slow"]
+
+
+@CLEANS
+@pytest.mark.needs("service.clustering", "service.rollback", "copy-on-write")
+@pytest.mark.requirements("TL-050", "SVC-006", "TL-019")
+def test_a_clustering_that_completes_before_its_rollback_stays(engine: Client, new_uri: NewUri) -> None:
+    """TL-050: the execution of a clustering is to be rolled back, and completes before the rollback has the lock of the table.
+    The rollback leaves it: its files are those of the rows.
+    """
+    only_in_process(engine)
+    table = create_updated_table(engine, new_uri(), 1)
+    plan = engine.service(table.uri, "clustering", phase="schedule", options={})
+    assert plan is not None
+    (table_folder(table.uri) / ".hoodie" / "timeline" / f"{plan}.clustering.inflight").touch()
+
+    def complete() -> None:
+        execute_clustering(open_table(table.uri), plan)
+
+    rollback(replace(open_table(table.uri), lock=InterruptedLock(InProcessLock(timeout=0.5), "revert", complete)), plan)
+    assert pending_actions(engine, table.uri) == []
+    assert read_snapshot(engine, table.uri) == table.rows[-1]

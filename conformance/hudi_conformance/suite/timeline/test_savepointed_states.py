@@ -2,13 +2,16 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.support.actions_by_hand import add_milliseconds
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write, send_heartbeat
+from hudi_conformance.suite.support.concurrent.slow_writers import InterruptedLock
 from hudi_conformance.suite.support.programs.write_programs import as_arrow, row
 from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.tables_under_services import (
@@ -23,6 +26,9 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
 )
 from hudi_conformance.suite.support.tables.tables_with_logs import DUE
 from hudi_conformance.suite.support.tables.written_tables import completion_time, data_files, table_folder
+from hudi_reference import clean, open_table, savepoint
+from hudi_reference.errors import CannotProtect
+from hudi_reference.locks import InProcessLock
 
 NewUri = Callable[[], str]
 SAVEPOINTS = pytest.mark.needs(*WRITES, "service.savepoint", "copy-on-write")
@@ -190,3 +196,23 @@ def test_a_savepointed_state_lasts_until_the_next_write(engine: Client, new_uri:
     engine.service(table.uri, "clean", options=keep_commits(1))
     between = add_milliseconds(completion_time(table.uri, table.instants[-1]), 20)
     assert read_as_of(engine, table.uri, between) == table.rows[-1]
+
+
+@SAVEPOINTS
+@pytest.mark.needs("service.clean")
+@pytest.mark.requirements("TL-021", "CLN-003")
+def test_a_savepoint_that_is_overtaken_by_a_clean_leaves_nothing(engine: Client, new_uri: NewUri) -> None:
+    """TL-021: a savepoint has begun, and before it has the lock of the table a clean deletes files of the commit. The savepoint
+    is refused, and no savepoint of the commit is left, neither completed nor pending.
+    """
+    only_in_process(engine)
+    table = create_updated_table(engine, new_uri(), 4)
+
+    def delete() -> None:
+        clean(open_table(table.uri), keep_commits(1))
+
+    opened = replace(open_table(table.uri), lock=InterruptedLock(InProcessLock(timeout=0.5), "complete", delete))
+    with pytest.raises(CannotProtect):
+        savepoint(opened, table.instants[1])
+    assert instant_files(table.uri, "savepoint") == set()
+    assert read_snapshot(engine, table.uri) == table.rows[-1]

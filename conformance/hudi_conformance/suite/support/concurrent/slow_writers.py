@@ -1,7 +1,8 @@
 """A slow writer of the reference, during whose write a test runs another action.
 
 The action runs when the writer acquires the lock of the table: to request its action, or to complete it. At that time the
-writer has read the table, or stored its files; the other action ends before the writer continues.
+writer has read the table, or stored its files; the other action ends before the writer continues. A service acquires it to
+publish its plan, or to revert an execution.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ from hudi_reference import WritableTable, open_table
 from hudi_reference.errors import HudiError
 from hudi_reference.locks import InProcessLock, Lock
 
-Moment = Literal["request", "complete"]
+Moment = Literal["request", "complete", "plan", "revert"]
 #: Settings of concurrent writers, by the concurrency mode.
 OPTIMISTIC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
