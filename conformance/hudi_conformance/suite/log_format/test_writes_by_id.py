@@ -130,7 +130,7 @@ def test_a_column_that_a_write_adds_gets_an_id_of_its_own(engine: Client, new_ur
     assert sorted(found, key=lambda row: str(row["id"])) == [*({**row, "gone": None} for row in ROWS), added]
 
 
-#: New columns: the type of Arrow, the type in the version without its ids, and a value.
+#: New columns: the type of Arrow, the type in the version without its ids (or the types that are right), and a value.
 TYPED: Mapping[str, tuple[pa.DataType, Any, Any]] = {
     "place": (pa.struct([("x", pa.int64())]), {"type": "record", "fields": [{"name": "x", "optional": True, "type": "long"}]},
               {"x": 1}),
@@ -139,7 +139,8 @@ TYPED: Mapping[str, tuple[pa.DataType, Any, Any]] = {
                [("a", 1)]),
     "day": (pa.date32(), "date", date(1969, 12, 31)),
     "data": (pa.binary(), "binary", b"x"),
-    "price": (pa.decimal128(10, 2), "decimal(10, 2)", Decimal("1.25")),
+    # From release 1.2 on, decimals that are stored as fixed bytes have a name of their own.
+    "price": (pa.decimal128(10, 2), ("decimal(10, 2)", "decimal_fixed(10, 2)[5]"), Decimal("1.25")),
 }  # fmt: skip
 IDS = ("id", "element_id", "key_id", "value_id")
 
@@ -168,7 +169,7 @@ def test_parts_of_a_new_column_get_ids_of_their_own(engine: Client, new_uri: New
     rows = pa.table({"id": ["4"], "new": ["d"], "old": ["e"], name: pa.array([value], kind)})
     fields = stored_fields(uri, engine.write(uri, "upsert", rows, options={**GROWING, **BY_ID}))
     found, ids = split_ids(fields[name])
-    assert found["type"] == stored
+    assert found["type"] in (stored if isinstance(stored, tuple) else (stored,))
     assert len(ids) == len({*ids} - {*BEFORE.values(), *AFTER.values()})
     (row,) = engine.read(uri, Query(columns=("id", name), where=(("id", "=", "4"),), by_id=True)).to_pylist()
     assert row == {"id": "4", name: value}
