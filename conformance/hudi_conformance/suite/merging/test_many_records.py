@@ -1,6 +1,7 @@
 """Merging of many records: readers that decode or merge whole columns find the rows that they find among few records."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -60,3 +61,26 @@ def test_many_records_are_merged_like_few(
         model.apply(step.operation, step.rows, instant)
         if number > 1:
             expect_rows(engine, uri, model.snapshot(), f"after write {number + 1}")
+
+
+#: The numbers of the keys that the second write changes, and whether its text is greater than the stored one, less, or null.
+CHANGED = {number: ("zz", "aa", None)[number % 3] for number in range(1, COUNT, 5)}
+
+
+@pytest.mark.needs("create", "write.insert", "write.upsert", "read.snapshot", "read.projection", "merge-on-read")
+@pytest.mark.needs("partition.plain", "merge.event-time")
+@pytest.mark.requirements("RDR-016", "MRG-028", "MRG-029")
+def test_many_records_are_ordered_by_texts(engine: Client, new_uri: Callable[[], str]) -> None:
+    """MRG-029: the ordering field of thousands of records is a text. A change with a greater or equal text replaces the stored
+    row, one with a lesser text or without one does not.
+    """
+    uri = new_uri()
+    spec = replace(Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec(), ordering=("value",))
+    engine.create(uri, spec)
+    stored = {number: f"m{number % 7}" for number in range(COUNT)}
+    engine.write(uri, "insert", as_arrow([row(key(n), 1, text) for n, text in stored.items()]), options=BY_KEY)
+    changes = [{**row(key(n), 2, ""), "value": stored[n] if n % 2 else text} for n, text in CHANGED.items()]
+    engine.write(uri, "upsert", as_arrow(changes), options=BY_KEY)
+    wins = {n for n, text in CHANGED.items() if n % 2 or text == "zz"}
+    expected = [row(key(n), 2 if n in wins else 1, "zz" if n in wins and not n % 2 else text) for n, text in stored.items()]
+    expect_rows(engine, uri, expected, "after a write with other texts")
