@@ -69,8 +69,9 @@ CHANGED = {number: ("zz", "aa", None)[number % 3] for number in range(1, COUNT, 
 
 @pytest.mark.needs("create", "write.insert", "write.upsert", "read.snapshot", "read.projection", "merge-on-read")
 @pytest.mark.needs("partition.plain", "merge.event-time")
+@pytest.mark.parametrize("nulls", [False, True])
 @pytest.mark.requirements("RDR-016", "MRG-028", "MRG-029")
-def test_many_records_are_ordered_by_texts(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_many_records_are_ordered_by_texts(engine: Client, new_uri: Callable[[], str], nulls: bool) -> None:
     """MRG-029: the ordering field of thousands of records is a text. A change with a greater or equal text replaces the stored
     row, one with a lesser text or without one does not.
     """
@@ -79,7 +80,8 @@ def test_many_records_are_ordered_by_texts(engine: Client, new_uri: Callable[[],
     engine.create(uri, spec)
     stored = {number: f"m{number % 7}" for number in range(COUNT)}
     engine.write(uri, "insert", as_arrow([row(key(n), 1, text) for n, text in stored.items()]), options=BY_KEY)
-    changes = [{**row(key(n), 2, ""), "value": stored[n] if n % 2 else text} for n, text in CHANGED.items()]
+    lesser = None if nulls else "aa"
+    changes = [{**row(key(n), 2, ""), "value": stored[n] if n % 2 else text or lesser} for n, text in CHANGED.items()]
     engine.write(uri, "upsert", as_arrow(changes), options=BY_KEY)
     wins = {n for n, text in CHANGED.items() if n % 2 or text == "zz"}
     expected = [row(key(n), 2 if n in wins else 1, "zz" if n in wins and not n % 2 else text) for n, text in stored.items()]
