@@ -243,3 +243,20 @@ def test_a_restore_leaves_earlier_rollbacks(engine: Client, new_uri: NewUri) -> 
     engine.service(table.uri, "restore", instant=target)
     assert {name.partition(".")[0].partition("_")[0] for name in instant_files(table.uri, "rollback")} == {earlier}
     assert read_snapshot(engine, table.uri) == rows
+
+
+@RESTORES
+@pytest.mark.needs("service.rollback", "copy-on-write")
+@pytest.mark.requirements("TL-020", "TL-022", "TL-024")
+def test_records_have_the_versions_of_deployed_releases(engine: Client, new_uri: NewUri) -> None:
+    """TL-020: the records of rollbacks, savepoints and restores name the version of their form, by which readers choose how to
+    read them: 1, and 2 for the plan of a restore, which names its target.
+    """
+    table = create_updated_table(engine, new_uri(), 3)
+    rollback = engine.service(table.uri, "rollback", instant=table.instants[-1])
+    engine.service(table.uri, "savepoint", instant=table.instants[1])
+    files = [(rollback, "rollback.requested"), (rollback, "rollback"), (table.instants[1], "savepoint")]
+    found = [read_instant_file(table.uri, str(time), ending)[1]["version"] for time, ending in files]
+    restore = engine.service(table.uri, "restore", instant=table.instants[1])
+    found += [read_instant_file(table.uri, str(restore), ending)[1]["version"] for ending in ("restore.requested", "restore")]
+    assert found == [1, 1, 1, 2, 1]
