@@ -14,6 +14,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Service
+from hudi_conformance.suite.support.concurrent.slow_writers import LAZY, NON_BLOCKING
 from hudi_conformance.suite.support.programs.write_programs import Program, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import ClusteredTable, NewUri, Type
 from hudi_conformance.suite.support.tables.tables_under_services import (
@@ -330,7 +331,7 @@ def test_a_compaction_has_a_budget(engine: Client, new_uri: NewUri, budget: int,
     """
     uri = new_uri()
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
-    buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
+    buckets = {**NON_BLOCKING, **LAZY, "hoodie.bucket.index.num.buckets": "4"}
     open_table(uri, options=buckets).upsert(as_arrow([row(key, 1, "x") for key in "abc"]))
     assert not base_files(uri), "the case is about file groups of log files alone"
     options = {"hoodie.compaction.target.io": str(budget), **DUE,
