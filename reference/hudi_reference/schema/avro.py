@@ -89,7 +89,7 @@ def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema
 
 @lru_cache(maxsize=256)
 def checked_schema(text: str | bytes) -> tuple[Any, Any]:
-    """The schema of a text as it is, and as the Avro library parses it, with full names. Callers must not change it.
+    """The schema of a text in its short form, and as the Avro library parses it, with full names. Callers must not change it.
 
     It is cached because log blocks, commits and plans of a table repeat the same few texts. Raises errors of the library,
     ValueError for invalid names and sizes, UnsupportedSchema for types with values without limit.
@@ -98,7 +98,27 @@ def checked_schema(text: str | bytes) -> tuple[Any, Any]:
     size = _size_of(parsed, {})
     SCHEMA_NODES.check(size.types)
     NESTING.check(size.levels)
-    return json.loads(text), parsed
+    return _short_form(json.loads(text)), parsed
+
+
+@implements("LF-038")
+def _short_form(avro: Any) -> Any:
+    """A type in which primitive types are names: `{"type": "null"}` is `"null"`, and the same type for all callers.
+
+    Objects with further members stay, except that a null has no members with a meaning. The type has been checked.
+    """
+    match avro:
+        case list():
+            return [_short_form(branch) for branch in avro]
+        case {"type": "record" | "error", "fields": fields}:
+            return {**avro, "fields": [{**field, "type": _short_form(field["type"])} for field in fields]}
+        case {"type": "array", "items": items}:
+            return {**avro, "items": _short_form(items)}
+        case {"type": "map", "values": values}:
+            return {**avro, "values": _short_form(values)}
+        case {"type": str(name)} if name in _LEAST and (len(avro) == 1 or name == "null"):
+            return name
+    return avro
 
 
 class _Size(NamedTuple):
@@ -211,7 +231,7 @@ def _arrow_type(avro: Any, known: dict[str, Any], namespace: str | None) -> pa.D
             raise UnsupportedSchema("an unknown or recursive type", rule="LF-038", found=avro)
         return found
     if isinstance(avro, Sequence):
-        branches = [branch for branch in avro if branch not in ("null", {"type": "null"})]
+        branches = [branch for branch in avro if branch != "null"]
         if len(branches) > 1:
             raise UnsupportedSchema(
                 "a union of several types", rule="LF-038", expected="a type and null", found=json.dumps(avro)

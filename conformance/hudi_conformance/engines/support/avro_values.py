@@ -37,7 +37,7 @@ class _Values:
         if value is None:
             return None
         if isinstance(schema, list):
-            return self._of_union(value, [branch for branch in schema if branch != "null"])
+            return self._of_union(value, [branch for branch in schema if branch not in ("null", {"type": "null"})])
         schema = self.named.get(schema, schema) if isinstance(schema, str) else schema
         kind = schema["type"] if isinstance(schema, dict) else schema
         if isinstance(kind, dict | list):

@@ -56,3 +56,35 @@ def test_a_type_is_defined_once(engine: Client, new_uri: Callable[[], str], type
         engine.write(uri, "upsert", rows)
         found = engine.read(uri, Query(columns=("id", "ts", *COLUMNS))).sort_by("id")
         assert found.to_pylist() == rows.to_pylist(), f"after write {time}"
+
+
+#: Column -> the type in Avro, in which a primitive type is an object, the type in Arrow, and a value.
+OBJECTS: dict[str, tuple[Any, pa.DataType, Any]] = {
+    "null_first": ([{"type": "null"}, {"type": "string"}], pa.string(), "text"),
+    "null_last": ([{"type": "long"}, {"type": "null"}], pa.int64(), 7),
+    "null_alone": ([{"type": "null"}, "double"], pa.float64(), 0.5),
+    "value_alone": (["null", {"type": "boolean"}], pa.bool_(), True),
+    "parts": (
+        [{"type": "null"}, {"type": "array", "items": [{"type": "null"}, {"type": "int"}]}], pa.list_(pa.int32()), [1, None],
+    ),
+}  # fmt: skip
+
+
+@BOTH_TYPES
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "merge.event-time", "types.nested")
+@pytest.mark.requirements("LF-038")
+def test_a_primitive_type_may_be_an_object(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """LF-038: Avro writes a primitive type as its name, or as an object with this name. The columns and their values are the
+    same, also if the type of null is such an object.
+    """
+    fields: list[dict[str, Any]] = [{"name": "id", "type": {"type": "string"}}, {"name": "ts", "type": {"type": "long"}}]
+    for name, (avro, _, _) in OBJECTS.items():
+        fields.append({"name": name, "type": avro} | ({"default": None} if avro[0] in ("null", {"type": "null"}) else {}))
+    schema, uri = {"type": "record", "name": "row", "namespace": "hoodie.rows", "fields": fields}, new_uri()
+    engine.create(uri, TableSpec("rows", type, schema, ("id",), ordering=("ts",)))
+    values = {name: pa.array([value, None], kind) for name, (_, kind, value) in OBJECTS.items()}
+    for time in (1, 2):
+        rows = pa.table({"id": ["a", "b"], "ts": pa.array([time, time], pa.int64()), **values})
+        engine.write(uri, "upsert", rows)
+        found = engine.read(uri, Query(columns=("id", "ts", *OBJECTS))).sort_by("id")
+        assert found.to_pylist() == rows.to_pylist(), f"after write {time}"

@@ -65,7 +65,7 @@ class _Codec:
         if value is None:
             return None
         if isinstance(schema, list):
-            return self._of_branch(value, [branch for branch in schema if branch != "null"])
+            return self._of_branch(value, [branch for branch in schema if branch not in ("null", {"type": "null"})])
         if isinstance(schema, str):
             schema = self.named.get(schema, {"type": schema})
         kind = schema["type"]

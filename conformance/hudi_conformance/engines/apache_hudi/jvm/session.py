@@ -167,6 +167,6 @@ def with_nullability(found: Any, avro: Any) -> Any:
 def _plain(avro: Any) -> tuple[Mapping[str, Any], bool]:
     """An Avro type without its null branch, always as an object, and whether it had one."""
     branches = avro if isinstance(avro, list) else [avro]
-    named = [b for b in branches if b != "null"]
+    named = [b for b in branches if b not in ("null", {"type": "null"})]
     chosen = named[0] if named else {}
-    return (chosen if isinstance(chosen, Mapping) else {"type": chosen}), "null" in branches
+    return (chosen if isinstance(chosen, Mapping) else {"type": chosen}), len(named) < len(branches)
