@@ -3,6 +3,8 @@
 A part is some file groups of an index, small enough for the memory of a process. The keys of all rows are compared with it.
 """
 
+import re
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -20,7 +22,7 @@ from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.definitions import V1, V2
 from hudi_reference.metadata.indexes.secondary_index import secondary_texts
 from hudi_reference.metadata.lookup.index_snapshot import IndexSnapshot
-from hudi_reference.metadata.partitions import BuiltIn, IndexGroups, Kind, key_in_part, part_of, whole_key
+from hudi_reference.metadata.partitions import BuiltIn, IndexGroups, Kind, key_in_part, part_of, split_key
 from hudi_reference.metadata.records import RecordLocation, SecondaryEntry
 from hudi_reference.metadata.secondary_keys import prefix_of, secondary_key
 from hudi_reference.query.file_groups import FileSlice, GroupId
@@ -29,6 +31,8 @@ from hudi_reference.schema.fields import column_at, path_of, type_at
 
 #: The bytes of index files that a part may have.
 AT_ONCE = 64 << 20
+#: The part of a key of a secondary index before the record key, with the separator: a `$` without a backslash before it.
+_VALUE = re.compile(r"(?:[^$\\]|\\.)*+\$", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -38,20 +42,39 @@ class IndexPart:
     index: str
     ids: tuple[str, ...]
     groups: IndexGroups
+    #: Whether the hash of the part before the record key selects the file group, as in version V2 of a secondary index.
+    by_value: bool = False
 
     def __str__(self) -> str:
         return f"{METADATA_FOLDER}/{self.index}"
 
     def holds(self, key: str) -> bool:
         """Whether the entry of a key belongs to these file groups. A partition of the table may have none yet."""
-        try:
-            return self.groups.locate(key)[0] in self.ids
-        except HudiError:
-            return self.ids[0] == min(one for ids in self.groups.by_part.values() for one in ids)
+        found = self.group_of(key)
+        return found in self.ids if found else self.ids[0] == min(one for ids in self.groups.by_part.values() for one in ids)
+
+    def group_of(self, key: str) -> str | None:
+        """The file group of a key, in which look-ups search it; None if its partition has no file groups."""
+        part, stored = split_key(key) if self.groups.is_partitioned else (None, key)
+        ids = self.groups.by_part.get(part, ())
+        return ids[_number_of(stored, len(ids), by_value=self.by_value)] if ids else None
 
     def key_in(self, partition: str, key: str) -> str:
         """The key in the index of a record in a partition of the table."""
         return key_in_part(partition if self.groups.is_partitioned else None, key)
+
+
+def _number_of(key: str, groups: int, *, by_value: bool) -> int:
+    """The number of the file group of a stored key: that of Java's hash of the key, or of the part before the record key.
+
+    It is computed without the function of the reference, so that a fault of that function is found.
+    """
+    match = _VALUE.match(key)
+    text = (match[0] if match else prefix_of(key)) if by_value else key  # without a match it raises an error
+    found = 0
+    for (unit,) in struct.iter_unpack("<H", text.encode("utf-16-le", "surrogatepass")):
+        found = (31 * found + unit) & 0xFFFFFFFF
+    return abs(found - (found >> 31 << 32)) % groups
 
 
 def parts_of(table: StoredTable) -> Sequence[IndexPart | None]:
@@ -74,8 +97,8 @@ def _parts(opened: Opened, snapshot: IndexSnapshot) -> Iterator[IndexPart]:
             definition = opened.definitions.get(index)
             by_value = index != BuiltIn.RECORD_INDEX and definition is not None and definition.version == V2
             sizes = {one.file_id: _size(snapshot, one) for one in snapshot.slices(index)}
-            groups = IndexGroups.from_ids(sizes, prefix_of if by_value else whole_key)
-            yield from (IndexPart(index, ids, groups) for ids in _packed(sizes))
+            groups = IndexGroups.from_ids(sizes)
+            yield from (IndexPart(index, ids, groups, by_value) for ids in _packed(sizes))
 
 
 def _size(snapshot: IndexSnapshot, one: FileSlice) -> int:
@@ -130,7 +153,7 @@ def _misplaced(snapshot: IndexSnapshot, part: IndexPart) -> Iterator[Finding]:
         wrong = [
             key
             for key in snapshot.metadata.records_of_slice(found)
-            if part.groups.locate(key_in_part(of_part, key))[0] != found.file_id
+            if part.group_of(key_in_part(of_part, key)) != found.file_id
         ]
         if wrong:
             yield Place(part.index, found.file_id).finding(
