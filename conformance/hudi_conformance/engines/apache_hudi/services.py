@@ -10,7 +10,7 @@ from typing import Any
 
 from hudi_conformance.engines.apache_hudi import indexes
 from hudi_conformance.engines.apache_hudi.jvm.listed_indexes import maintaining
-from hudi_conformance.engines.apache_hudi.jvm.session import Session
+from hudi_conformance.engines.apache_hudi.jvm.session import Session, of_spark
 from hudi_conformance.engines.apache_hudi.jvm.tables import WRITE_OPTIONS, path_of, properties_of, version_option
 from hudi_conformance.engines.apache_hudi.maintenance import run
 from hudi_conformance.engines.apache_hudi.orders import SERVICE_OPTIONS, Order
@@ -26,7 +26,7 @@ def sql(session: Session, table: str, statement: str, options: Mapping[str, str]
     """
     name, properties = _registered(session, table), properties_of(session, table)
     indexed = {ENABLE: "false", **maintaining(session, table, properties)}
-    with _Settings(session, {**WRITE_OPTIONS, **version_option(properties), **SERVICE_OPTIONS, **indexed, **options}):
+    with session.settings({**WRITE_OPTIONS, **version_option(properties), **SERVICE_OPTIONS, **indexed, **options}):
         return [row.asDict(recursive=True) for row in session.spark.sql(statement.format(table=name)).collect()]
 
 
@@ -45,7 +45,7 @@ def named_index(session: Session, table: str, options: Mapping[str, str]) -> str
     """Build or drop the index that the options describe; the requested time of the new indexing, None if there is none."""
     order = Order(session, table, "run", None, options)
     before = order.instants().keys()
-    sql(session, table, _statement(options), indexes.SETTINGS_OF_CLIENT)
+    sql(session, table, _statement(options), {**indexes.SETTINGS_OF_CLIENT, **of_spark(options)})
     return max((requested for requested, action in order.instants().keys() - before if action == "indexing"), default=None)
 
 
@@ -83,18 +83,3 @@ def _literal(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "\\'") + "'"
-
-
-class _Settings:
-    """Settings of the session during one statement. SQL statements have no other way to pass Hudi's options."""
-
-    def __init__(self, session: Session, settings: Mapping[str, str]) -> None:
-        self._conf, self._settings = session.spark.conf, settings
-
-    def __enter__(self) -> None:
-        for key, value in self._settings.items():
-            self._conf.set(key, value)
-
-    def __exit__(self, *_: object) -> None:
-        for key in self._settings:
-            self._conf.unset(key)

@@ -58,10 +58,13 @@ def _planned(
     schedule: Callable[[Table, Mapping[str, str]], str | None],
     execute: Callable[[Table, str], str],
     both: Callable[[Table, Mapping[str, str]], str | None],
+    *,
+    by_settings: bool = False,
 ) -> Act:
-    """Run a service that plans its work itself."""
+    """Run a service that plans its work itself. The settings of its request may decide more than the plan."""
 
     def act(table: Table, order: Order) -> str | None:
+        table = _with_settings(table, order) if by_settings and order.phase == "execute" else table
         match order.phase:
             case "schedule":
                 return schedule(table, order.options)
@@ -103,7 +106,7 @@ SERVICES: Mapping[Service, Act] = {
     "clean": _planned("clean", schedule_clean, execute_clean, clean),
     "clustering": _planned("clustering", schedule_clustering, execute_clustering, cluster),
     "compaction": _planned("compaction", schedule_compaction, execute_compaction, compact),
-    "index": _planned("index", schedule_indexing, execute_indexing, index),
+    "index": _planned("index", schedule_indexing, execute_indexing, index, by_settings=True),
     "log-compaction": _planned("log-compaction", schedule_log_compaction, execute_log_compaction, log_compact),
     "migrate": _migrate,
     "restore": _rolling_back("restore", schedule=schedule_restore, execute=execute_restore, run=restore),

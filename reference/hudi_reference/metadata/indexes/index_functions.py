@@ -11,7 +11,7 @@
     unix_timestamp                                   a number of seconds: option format
 
 Spark evaluates the functions of times in the time zone of its session, which is not stored: all engines of a table must use
-the same zone. Here it is the writer's setting `spark.sql.session.timeZone`, UTC without it.
+the same zone. Here it is the writer's setting `spark.sql.session.timeZone`, UTC without it. Local timestamps are in no zone.
 """
 
 import datetime
@@ -37,11 +37,10 @@ class Call:
     zone: datetime.tzinfo = datetime.UTC
 
     def local(self, value: datetime.date) -> datetime.datetime:
-        """A date as the time of its midnight, a timestamp in the zone."""
+        """A date as the time of its midnight, a timestamp in the zone, a local timestamp as it is."""
         if not isinstance(value, datetime.datetime):
             return datetime.datetime(value.year, value.month, value.day)
-        aware = value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)
-        return aware.astimezone(self.zone).replace(tzinfo=None)
+        return value if value.tzinfo is None else value.astimezone(self.zone).replace(tzinfo=None)
 
     def parsed(self, value: Any, default: str) -> datetime.datetime | None:
         """The local time that a text, date or timestamp names; None for a text that names none."""
@@ -188,7 +187,7 @@ def values_of(name: str, options: Options, column: pa.Array, zone: datetime.tzin
     if name == "identity":
         return column
     call = Call(options, zone)
-    values = column.cast(_TIMESTAMP, safe=False) if pt.is_timestamp(column.type) else column
+    values = column.cast(pa.timestamp("us", column.type.tz), safe=False) if pt.is_timestamp(column.type) else column
     try:
         found = [None if value is None else function(value, call) for value in values.to_pylist()]
     except (OverflowError, ValueError) as error:

@@ -71,8 +71,8 @@ def index(table: Table, options: Options | None = None) -> str | None:
 
     Args:
         table: the table.
-        options: settings by Hudi's names, as `hoodie.metadata.record.index.enable`. With `hoodie.metadata.index.drop` the index
-            of that name is dropped, and nothing is built.
+        options: settings by Hudi's names, as `hoodie.metadata.record.index.enable`; they come before those of the table. With
+            `hoodie.metadata.index.drop` the index of that name is dropped, and nothing is built.
 
     Returns:
         The requested time of the last plan; None if all these indexes exist, or the table has no rows yet.
@@ -87,6 +87,7 @@ def index(table: Table, options: Options | None = None) -> str | None:
     if read_properties(table.storage).fields(INFLIGHT):
         for done in (found for found in table.timeline.completed if found.action == "indexing"):
             publish_indexes(table, done.requested)  # a crash left the index unpublished
+    table = replace(table, options={**table.options, **(options or {})})  # the build evaluates functions in their time zone
     return execute_plans(table, "indexing", options, schedule_indexing, execute_indexing)
 
 

@@ -3,7 +3,8 @@
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,22 @@ class Session(JavaBridge):
         strict = self.spark._jsparkSession.createDataFrame(read._jdf.toJavaRDD(), java_type)
         return DataFrame(strict, self.spark)
 
+    @contextmanager
+    def settings(self, settings: Mapping[str, str]) -> Iterator[None]:
+        """Settings of the session during one statement or write: SQL has no other way to pass Hudi's options."""
+        conf = self.spark.conf
+        before = {key: conf.get(key, None) for key in settings}
+        try:
+            for key, value in settings.items():
+                conf.set(key, value)
+            yield
+        finally:
+            for key, former in before.items():
+                if former is None:
+                    conf.unset(key)
+                else:
+                    conf.set(key, former)
+
     def collect(self, frame: Any) -> pa.Table:
         """The rows of a DataFrame as Arrow; timestamps in UTC."""
         from pyspark.sql.pandas.types import to_arrow_schema
@@ -137,6 +154,11 @@ class Session(JavaBridge):
         """Stop the session and its JVM."""
         self.spark.stop()
         self._folder.cleanup()
+
+
+def of_spark(options: Mapping[str, str]) -> dict[str, str]:
+    """The options of a request that are settings of Spark's SQL, as the time zone; a write does not pass them on."""
+    return {key: value for key, value in options.items() if key.startswith("spark.sql.")}
 
 
 def with_nullability(found: Any, avro: Any) -> Any:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from hudi_conformance.contract import EngineError, Refused, TableSpec
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.apache_hudi.jvm.listed_indexes import maintaining
-from hudi_conformance.engines.apache_hudi.jvm.session import Session
+from hudi_conformance.engines.apache_hudi.jvm.session import Session, of_spark
 
 #: The oldest table version that the adapters write.
 OLDEST_WRITTEN = 8
@@ -151,7 +151,8 @@ def write_frame(session: Session, table: str, operation: str, frame: Any, option
     properties = properties_of(session, table)
     before = completed(session, table)
     settings = {**write_options(properties, operation), **maintaining(session, table, properties), **options}
-    frame.write.format("hudi").options(**settings).mode("append").save(table)
+    with session.settings(of_spark(options)):
+        frame.write.format("hudi").options(**settings).mode("append").save(table)
     new = {time: ended for time, ended in completed(session, table).items() if time not in before}
     if not new:
         raise EngineError(f"Hudi reported no error, but the {operation} completed no instant")
