@@ -48,11 +48,14 @@ def _fields(known: Sequence[Mapping[str, Any]], found: Sequence[pa.Field], space
     for field in found:
         if field.name in names:
             continue
-        if field.name.lower() in alike:
+        # ER-240: a deployed engine takes it for another name of the stored field, whose values are lost.
+        if (other := alike.setdefault(field.name.lower(), field.name)) != field.name:
             raise InvalidRows(
-                "a new column differs from one of the table in capital letters only", rule="LF-038",
-                expected=path + alike[field.name.lower()], found=path + field.name,
+                "a new column differs from another one in capital letters only", rule="LF-038",
+                expected=path + other, found=path + field.name,
             )  # fmt: skip
+        if pt.is_struct(field.type):
+            _fields((), list(field.type), space, f"{path}{field.name}.")  # their names differ, too
         fields.append(avro_field(field, space))
     return fields
 

@@ -65,7 +65,7 @@ OBJECTS: dict[str, tuple[Any, pa.DataType, Any]] = {
     "null_alone": ([{"type": "null"}, "double"], pa.float64(), 0.5),
     "value_alone": (["null", {"type": "boolean"}], pa.bool_(), True),
     "parts": (
-        [{"type": "null"}, {"type": "array", "items": [{"type": "null"}, {"type": "int"}]}], pa.list_(pa.int32()), [1, None],
+        [{"type": "null"}, {"type": "array", "items": [{"type": "null"}, {"type": "int"}]}], pa.list_(pa.int32()), [1, 2],
     ),
 }  # fmt: skip
 
