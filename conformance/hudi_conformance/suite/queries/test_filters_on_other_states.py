@@ -10,9 +10,11 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.registry import connect
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, row
+from hudi_conformance.suite.support.tables.archived_tables import archive_limits
 from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
     CHANGES,
+    COMPACTED_AFTER,
     EVERY_INDEX,
     INDEXED,
     INSERTS,
@@ -23,6 +25,7 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     IndexedTable,
     values_where,
 )
+from hudi_conformance.suite.support.tables.tables_under_services import instant_files
 from hudi_conformance.suite.support.tables.written_tables import completion_time
 
 FILTERS = pytest.mark.needs(*WRITES, "read.filter", "read.projection")
@@ -123,3 +126,24 @@ def test_an_index_without_its_first_write_stays_unused(engine: Client, new_uri: 
         forget_write(table, table.times[-1], "secondary_index_by_value")
         assert writer.service(table.uri, "index", options=FILTERS_OF_KEYS) is not None
     assert values_where(engine, table.uri, ("value", "=", "new")) == ["n"]
+
+
+@FILTERS
+@NAMED
+@pytest.mark.requirements("IDX-024", "MDT-010")
+def test_an_index_whose_first_write_is_archived_stays_unused(engine: Client, new_uri: NewUri) -> None:
+    """MDT-010: the first write after the creation of a secondary index added nothing to it. Later writes added their entries,
+    and the first one is in the history of both tables only: a filter finds its rows nevertheless.
+    """
+    with connect("reference") as writer:
+        table = IndexedTable(writer, new_uri(), "COPY_ON_WRITE", {**LISTED, **RECORDS, COMPACTED_AFTER: "3"}).write(*INSERTS)
+        assert writer.service(table.uri, "index", options=BY_VALUE) is not None
+        table.write(Step("upsert", (row("n", 1, "new", "lima"),)))
+        forget_write(table, first := table.times[-1], "secondary_index_by_value")
+        for number in range(40):
+            table.write(Step("upsert", (row("a", 40 + number, f"update {number}"),)))
+            writer.service(table.uri, "archive", options={**archive_limits(3, 2), **table.settings})
+        active = (*instant_files(table.uri), *table.metadata_files(".hoodie/timeline/*"))
+        assert not any(first in name for name in active), "the first write was not archived"
+    for value, keys in (("new", ["n"]), ("update 39", ["a"]), ("absent", [])):
+        assert values_where(engine, table.uri, ("value", "=", value)) == keys, value

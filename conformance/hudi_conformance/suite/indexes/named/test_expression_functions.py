@@ -11,12 +11,13 @@ import pytest
 
 from hudi_conformance.contract import Query, TableSpec
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.indexes.named_tables import NAMED, SETTINGS, expression_index
-from hudi_conformance.suite.support.tables.clustered_tables import NewUri
+from hudi_conformance.suite.support.indexes.named_tables import NAMED, SETTINGS, NamedTable, expression_index
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, row
+from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
 from hudi_reference import open_table
 from hudi_reference.files.bloom.bloom import decode_filter
 from hudi_reference.metadata.keys import bloom_filters_key
-from hudi_reference.metadata.records import BloomFilter, ColumnStats, MetadataRecord
+from hudi_reference.metadata.records import BloomFilter, ColumnStats, MetadataRecord, PartitionStats
 from hudi_reference.metadata.table import MetadataTable
 
 MICROS = {"type": "long", "logicalType": "timestamp-micros"}
@@ -236,3 +237,25 @@ def test_functions_of_local_times_have_no_time_zone(engine: Client, new_uri: New
     table = TypedTable(engine, new_uri(), LOCAL, AT_LOCAL, TOKYO)
     write_with_index(table, expression_index("f", "v", function, **options), (local, local + timedelta(hours=2)), phase)
     check_bounds(table, expected)
+
+
+@NAMED
+@BOTH_TYPES
+@pytest.mark.needs("write.delete-partition")
+@pytest.mark.requirements("IDX-035", "MDT-001")
+def test_a_deleted_partition_has_no_statistics_of_an_expression(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-035: an expression index has the statistics of each partition that has files, and none of a partition that a write
+    has deleted. Rows that are written into that partition again have those of their own values alone.
+    """
+    table = NamedTable(engine, new_uri(), type, expression_index("low", "value", "lower"))
+    table.write(Step("upsert", (row("u", 1, "Upper", "rio"),)), Step("delete_partition", (row("any", 0, "", "rio"),)))
+    assert set(partitions_of(table)) == {"oslo"}
+    table.write(Step("upsert", (row("v", 2, "Mixed", "rio"),)))
+    assert partitions_of(table)["rio"] == ("mixed", "mixed")
+
+
+def partitions_of(table: NamedTable) -> dict[str, tuple[Any, Any]]:
+    """Return the bounds of each partition in the index `low`."""
+    found = [record.payload for record in table.records("expr_index_low").values()]
+    entries = [one for one in found if isinstance(one, PartitionStats)]
+    return {one.partition: (one.least and one.least.value, one.greatest and one.greatest.value) for one in entries}

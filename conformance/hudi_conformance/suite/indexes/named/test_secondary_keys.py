@@ -3,15 +3,23 @@
 import re
 import struct
 from collections.abc import Iterator
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
+from hudi_conformance.contract import TableSpec
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.indexes.named_tables import BY_VALUE, NAMED, NamedTable
-from hudi_conformance.suite.support.programs.write_programs import Step, row
-from hudi_conformance.suite.support.tables.clustered_tables import NewUri
+from hudi_conformance.engines.registry import connect
+from hudi_conformance.suite.support.indexes.named_tables import BY_VALUE, NAMED, SETTINGS, NamedTable
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, row
+from hudi_conformance.suite.support.tables.clustered_tables import NewUri, Type
+from hudi_conformance.suite.support.tables.metadata_tables import PREFIX as METADATA
 from hudi_conformance.suite.support.tables.metadata_tables import values_where
+from hudi_conformance.suite.support.tables.renamed_columns import GROWING
 from hudi_reference import open_table
+from hudi_reference.metadata import secondary_keys
+from hudi_reference.metadata.definitions import V1, V2
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.query.file_system_view import load_file_groups
 
@@ -78,3 +86,72 @@ def test_the_hash_of_the_escaped_value_chooses_the_file_group(engine: Client, ne
     for value in {*VALUES, "absent"}:
         wanted = [one["id"] for one in table.model.snapshot() if one["value"] == value]
         assert values_where(engine, table.uri, ("value", "=", value)) == sorted(wanted), repr(value)
+
+
+BY_NUMBER = {"hoodie.index.name": "by_number", f"{METADATA}index.secondary.column": "number"}
+
+
+def write_numbers(engine: Client, uri: str, rows: list[dict[str, Any]]) -> None:
+    """Upsert rows, with the column `number` if one of them has it."""
+    columns = {"id": pa.string(), "ts": pa.int64(), "city": pa.string(), "number": pa.int64()}
+    given = [pa.field(name, columns[name]) for name in columns if name in rows[-1]]
+    engine.write(uri, "upsert", pa.Table.from_pylist(rows, schema=pa.schema(given)), options={**SETTINGS, **GROWING})
+
+
+@NAMED
+@BOTH_TYPES
+@pytest.mark.needs("schema.evolution", "read.filter", "read.projection")
+@pytest.mark.requirements("IDX-021", "IDX-024", "IDX-030", "IDX-046")
+def test_a_secondary_index_of_a_column_that_older_files_lack(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """IDX-021: the rows of files that were written before the column was added have a null in it: no entry at version 8, that
+    of a null at version 9. A write that gives one of them a value adds its entry.
+    """
+    uri = new_uri()
+    fields = [{"name": name, "type": "long" if name == "ts" else "string"} for name in ("id", "ts", "city")]
+    schema = {"type": "record", "name": "row", "fields": fields}
+    version = engine.table_version
+    engine.create(uri, TableSpec("rows", type, schema, ("id",), partition=("city",), ordering=("ts",), version=version))
+    write_numbers(engine, uri, [{"id": key, "ts": 1, "city": "oslo"} for key in "ab"])
+    write_numbers(engine, uri, [{"id": "c", "ts": 1, "city": "rio", "number": 7}])
+    assert engine.service(uri, "index", options={**SETTINGS, **BY_NUMBER}) is not None
+    check_numbers(engine, uri, {"a": None, "b": None, "c": 7})
+    write_numbers(engine, uri, [{"id": "a", "ts": 2, "city": "oslo", "number": 9}])
+    check_numbers(engine, uri, {"a": 9, "b": None, "c": 7})
+
+
+def check_numbers(engine: Client, uri: str, numbers: dict[str, int | None]) -> None:
+    """Check the entries of the index, and filters on the column. At version 8 a null may have an entry (ER-199)."""
+    opened = open_table(uri)
+    metadata = MetadataTable.for_table(opened)
+    assert metadata is not None, "there is no metadata table"
+    found = set(metadata.records("secondary_index_by_number", opened.timeline))
+    nulls = {f"\0${key}" for key, number in numbers.items() if number is None}
+    entries = {f"{number}${key}" for key, number in numbers.items() if number is not None}
+    assert found - nulls == entries
+    assert engine.table_version == 8 or found >= nulls
+    for number in (7, 9, 0):
+        wanted = sorted(key for key, one in numbers.items() if one == number)
+        assert values_where(engine, uri, ("number", "=", number)) == wanted, number
+
+
+@NAMED
+@pytest.mark.versions(8)
+@pytest.mark.needs("read.filter", "read.projection")
+@pytest.mark.leaves_damage("its secondary index escapes a NUL")
+@pytest.mark.requirements("IDX-024", "IDX-026")
+@pytest.mark.parametrize("escapes", [False, True])
+def test_a_text_with_a_nul_is_found_at_version_8(
+    engine: Client, new_uri: NewUri, monkeypatch: pytest.MonkeyPatch, escapes: bool
+) -> None:
+    """IDX-026: keys of version 8 escape the separator and the backslash. Some writers escape a NUL too: a filter finds
+    the rows of a text with a NUL, whichever of them wrote the index.
+    """
+    with connect("reference") as writer, monkeypatch.context() as patch:
+        if escapes:
+            patch.setitem(secondary_keys._RESERVED, V1, secondary_keys._RESERVED[V2])
+        table = NamedTable(writer, new_uri(), "COPY_ON_WRITE", BY_VALUE, version=8)
+        table.write(Step("upsert", (row("n", 1, "a\0b", "lima"), row("m", 1, "\0", "rio"))))
+    found = [key for key, _, _ in keys_in_groups(table, "secondary_index_by_value") if "\0" in key]
+    assert len(found) == 2 and all(("\\\0" in key) == escapes for key in found)
+    for value, keys in (("a\0b", ["n"]), ("\0", ["m"]), ("ab", [])):
+        assert values_where(engine, table.uri, ("value", "=", value)) == keys, repr(value)
