@@ -48,7 +48,7 @@ def _fields(known: Sequence[Mapping[str, Any]], found: Sequence[pa.Field], space
     for field in found:
         if field.name in names:
             continue
-        # ER-240: a deployed engine takes it for another name of the stored field, whose values are lost.
+        # ER-247: a deployed engine takes it for another name of the stored field, whose values are lost.
         if (other := alike.setdefault(field.name.lower(), field.name)) != field.name:
             raise InvalidRows(
                 "a new column differs from another one in capital letters only", rule="LF-038",
