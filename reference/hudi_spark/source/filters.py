@@ -26,7 +26,7 @@ from pyspark.sql.datasource import (
     StringStartsWith,
 )
 
-from hudi_reference.query.pruning.predicates import Comparison
+from hudi_reference.query.pruning.predicates import NULL_TESTS, Comparison
 from hudi_reference.schema.fields import type_at
 
 _OPERATORS: dict[type[Filter], str] = {
@@ -73,7 +73,7 @@ def _fits(comparison: Comparison, schema: pa.Schema) -> bool:
     """Whether the reference compares the column with each constant as Spark does."""
     name, operator, value = comparison
     kind = type_at(schema, name)
-    if operator in ("is", "is not"):
+    if operator in NULL_TESTS:
         return kind is not None
     return kind is not None and all(_is_constant_of(kind, one) for one in (value if operator == "in" else [value]))
 

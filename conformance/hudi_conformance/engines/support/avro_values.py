@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.cases.values import canonical_from_arrow, type_of_arrow
+from hudi_conformance.engines.support.columns import NULLS
 from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.schema.avro import arrow_schema
 
@@ -37,7 +38,7 @@ class _Values:
         if value is None:
             return None
         if isinstance(schema, list):
-            return self._of_union(value, [branch for branch in schema if branch not in ("null", {"type": "null"})])
+            return self._of_union(value, [branch for branch in schema if branch not in NULLS])
         schema = self.named.get(schema, schema) if isinstance(schema, str) else schema
         kind = schema["type"] if isinstance(schema, dict) else schema
         if isinstance(kind, dict | list):

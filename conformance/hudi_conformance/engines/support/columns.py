@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from hudi_conformance.contract import Query
 
+#: The type of a null in Avro: its name, or an object with it.
+NULLS: tuple[object, ...] = ("null", {"type": "null"})
 META_COLUMNS = (
     "_hoodie_commit_time",
     "_hoodie_commit_seqno",

@@ -16,7 +16,7 @@ from hudi_reference.errors import MalformedFileName, UnsupportedTableFeature
 from hudi_reference.layout.metadata_settings import USABLE
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query.pruning.partition_columns import Folders, folders_of, value_of
-from hudi_reference.query.pruning.predicates import Comparison, compare
+from hudi_reference.query.pruning.predicates import NULL_TESTS, Comparison, compare
 from hudi_reference.records.keys.record_keys import kind_of_generator
 from hudi_reference.requirement import implements
 
@@ -33,8 +33,6 @@ Slice = TypeVar("Slice", bound=InPartition)
 #: Key generators that make paths from the values of the partition columns only.
 _OF_VALUES = ("SIMPLE", "COMPLEX")
 _RECORD_INDEX = "record_index"
-#: Tests for null. The folder of rows without a value may have the name of a value, as `default` in tables of old releases.
-_TESTS = ("is", "is not")
 
 
 @dataclass(frozen=True)
@@ -125,9 +123,12 @@ def _may_begin_with(comparison: Comparison, text: str) -> bool:
 
 @implements("LAY-008", "MRG-015")
 def partition_filter(where: Sequence[Comparison], properties: TableProperties, schema: pa.Schema) -> PartitionFilter | None:
-    """What the paths of partitions can decide of a filter; None if nothing."""
+    """What the paths of partitions can decide of a filter; None if nothing.
+
+    That is no test for null: the folder of rows without a value may have the name of a value, as `default` of old releases.
+    """
     fields = {name for name in properties.partition_fields if name in schema.names}
-    asked = [one for one in where if one[0] in fields and one[1] not in _TESTS and _has_one_text(schema.field(one[0]).type)]
+    asked = [one for one in where if one[0] in fields and one[1] not in NULL_TESTS and _has_one_text(schema.field(one[0]).type)]
     return PartitionFilter(folders_of(properties), asked, schema) if asked and _paths_show_values(properties) else None
 
 

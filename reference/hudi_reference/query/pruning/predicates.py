@@ -25,7 +25,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": pc.greater_equal,
 }
 #: Tests for null. They hold or do not hold also for null.
-_TESTS: dict[str, Callable[[Any], Any]] = {"is": pc.is_null, "is not": pc.is_valid}
+NULL_TESTS: dict[str, Callable[[Any], Any]] = {"is": pc.is_null, "is not": pc.is_valid}
 
 
 def matching_rows(rows: pa.Table, where: Iterable[Comparison]) -> pa.Table:
@@ -62,17 +62,17 @@ def compare(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArr
 
     The constant of `in` is a list: the comparison holds for the values that equal one of its members. Raises InvalidQuery.
     """
-    if operator in _TESTS:
+    if operator in NULL_TESTS:
         if value is not None:
             raise InvalidQuery("the comparison is a test for null", expected="null", found=repr(value))
-        return _TESTS[operator](column)
+        return NULL_TESTS[operator](column)
     if operator == "in":
         if isinstance(value, str | bytes) or not isinstance(value, Collection):
             raise InvalidQuery("the comparison needs a list of constants", expected="a list", found=repr(value))
         found = [compare(column, "=", one) for one in value]
         return reduce(pc.or_kleene, found) if found else pc.equal(pc.is_null(column), pa.scalar(None, pa.bool_()))
     if operator not in _OPERATORS:
-        raise InvalidQuery("unknown comparison", expected=", ".join((*_OPERATORS, "in", *_TESTS)), found=operator)
+        raise InvalidQuery("unknown comparison", expected=", ".join((*_OPERATORS, "in", *NULL_TESTS)), found=operator)
     try:
         return _OPERATORS[operator](column, constant(column.type, value))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError) as error:

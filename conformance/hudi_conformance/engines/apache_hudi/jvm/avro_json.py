@@ -16,6 +16,7 @@ import fastavro
 import pyarrow as pa
 
 from hudi_conformance.cases.values import canonical_from_arrow
+from hudi_conformance.engines.support.columns import NULLS
 
 #: Arrow types whose numbers are those that Avro stores for the logical type.
 _NUMBERS: Mapping[str, pa.DataType] = {
@@ -65,7 +66,7 @@ class _Codec:
         if value is None:
             return None
         if isinstance(schema, list):
-            return self._of_branch(value, [branch for branch in schema if branch not in ("null", {"type": "null"})])
+            return self._of_branch(value, [branch for branch in schema if branch not in NULLS])
         if isinstance(schema, str):
             schema = self.named.get(schema, {"type": schema})
         kind = schema["type"]

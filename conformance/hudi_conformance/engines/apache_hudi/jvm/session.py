@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle, s3a
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
+from hudi_conformance.engines.support.columns import NULLS
 from hudi_conformance.engines.support.environments import Progress, ensure_java, to_stderr
 from hudi_conformance.engines.support.large_tables import is_large, session_options
 
@@ -189,6 +190,6 @@ def with_nullability(found: Any, avro: Any) -> Any:
 def _plain(avro: Any) -> tuple[Mapping[str, Any], bool]:
     """An Avro type without its null branch, always as an object, and whether it had one."""
     branches = avro if isinstance(avro, list) else [avro]
-    named = [b for b in branches if b not in ("null", {"type": "null"})]
+    named = [b for b in branches if b not in NULLS]
     chosen = named[0] if named else {}
     return (chosen if isinstance(chosen, Mapping) else {"type": chosen}), len(named) < len(branches)
