@@ -32,6 +32,7 @@ FEATURES = frozenset(
         "read.filter.in",
         "read.filter.null",
         "read.meta-columns",
+        "read.compares-files",
         "storage.s3",
         "table-version.9",
     }

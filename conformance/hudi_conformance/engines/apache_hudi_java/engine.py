@@ -30,6 +30,7 @@ _ONLY_ON_SPARK = frozenset(
         "read.filter.null",
         "read.filter.fields",
         "read.by-id",
+        "read.compares-files",
         "write.partial-update",
         "write.bucket-index",
         "write.generated-keys",

@@ -47,6 +47,7 @@ QUERIES = frozenset(
         "read.filter.in",
         "read.filter.null",
         "read.meta-columns",
+        "read.compares-files",
     }
 )
 #: Writes of engines that create tables.

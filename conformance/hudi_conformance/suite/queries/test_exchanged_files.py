@@ -22,7 +22,7 @@ from hudi_conformance.suite.support.tables.tables_under_services import copy_gol
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference.timeline.contents.avro_container import read_record, write_record
 
-pytestmark = [pytest.mark.needs("read.snapshot"), pytest.mark.long]
+pytestmark = [pytest.mark.needs("read.snapshot", "read.compares-files"), pytest.mark.long]
 AREAS = pytest.mark.parametrize("area", ["merge", "log", "queries"])
 WHOLE_TABLES = pytest.mark.parametrize("area", ["queries", "layout", "timeline"])
 _LOG, _LOG_INSTANT = r"^\..*\.log\.\d+_[-\d]+$", re.compile(r"_(\d{17})\.log\.\d+_[-\d]+$")

@@ -21,8 +21,8 @@ const VERSION: &str = "0.6.0-rc.1";
 
 const FEATURES: &[&str] = &[
     "read.snapshot", "read.read-optimized", "read.as-of", "read.incremental", "read.projection", "read.filter", "read.filter.in",
-    "read.meta-columns", "copy-on-write", "merge-on-read", "log.avro", "log.parquet", "log.delete", "log.command",
-    "log.only-slices", "merge.commit-time", "merge.event-time", "merge.partial-updates", "delete.flag", "partition.none",
+    "read.meta-columns", "read.compares-files", "copy-on-write", "merge-on-read", "log.avro", "log.parquet", "log.delete",
+    "log.command", "log.only-slices", "merge.commit-time", "merge.event-time", "merge.partial-updates", "delete.flag", "partition.none",
     "partition.plain", "partition.hive", "partition.url-encoded", "partition.several-levels", "key.complex",
     "table-version.6", "table-version.9", "timeline.history", "timeline.pending-compaction", "timeline.replaced-groups",
     "types.nested", "types.decimal", "types.temporal", "storage.file", "storage.s3", "create", "create.table-version.9",
