@@ -10,7 +10,7 @@ import pytest
 from bombs import chained, doubling, wide
 from history_samples import FOLDER
 from log_block_samples import KN_JSON, TWO_ROWS, read_blocks
-from reference_samples import SCHEMA
+from reference_samples import SCHEMA, new_table, trip, trips
 
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import hfile_of
@@ -134,6 +134,15 @@ def commit_metadata(size: int) -> Callable[[], object]:
     return lambda: read_commit_metadata(data, "a.commit")
 
 
+def statistics_of_partitions(size: int) -> Callable[[], object]:
+    """A second write to each of many partitions, in a table with statistics of columns and partitions."""
+    settings = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"}
+    table = new_table(partition=("p",), options=settings)
+    rows = [trips(*(trip(f"{write}-{n}", "n", write, f"p{n:04}") for n in range(size))) for write in range(2)]
+    table.insert(rows[0])
+    return lambda: table.insert(rows[1])
+
+
 GROWING: dict[str, Callable[[int], Callable[[], object]]] = {
     "schema that doubles": lambda size: lambda: parse_schema(doubling(size // 40), f"{size}"),
     "schema that is chained": lambda size: lambda: parse_schema(chained(size // 10), f"{size}"),
@@ -161,6 +170,7 @@ GROWING: dict[str, Callable[[int], Callable[[], object]]] = {
         size, lambda n: f".f_{time_of(n)}.log.1_0-0-0" if n % 2 else f"f_0-0-0_{time_of(n)}.parquet"
     ),
     "metadata records": metadata_records,
+    "statistics of partitions": lambda size: statistics_of_partitions(size // 5),
     "entries of an HFile": lambda size: (
         lambda: list(hfile_of(encode_hfile([Entry(f"{n:09}".encode(), b"v") for n in range(size)]), "a"))
     ),
@@ -169,7 +179,7 @@ GROWING: dict[str, Callable[[int], Callable[[], object]]] = {
 
 @pytest.mark.parametrize("name", GROWING)
 def test_work_grows_with_the_input(name: str) -> None:
-    """LF-038, LF-009, TL-055, PROP-011, MDT-006: no decoder takes four times the steps for twice the input."""
+    """LF-038, LF-009, TL-055, PROP-011, MDT-001, MDT-006: nothing takes four times the steps for twice the input."""
     make = GROWING[name]
     steps(make(100))  # caches of libraries and of names are filled
     small, large = steps(make(200)), steps(make(400))

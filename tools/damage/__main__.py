@@ -51,9 +51,7 @@ def _show(console: Console, found: Counter[tuple[str, str]], title: str) -> None
     shown = Table("damaged", *columns, title=title)
     for row in sorted({row for row, _ in found}):
         shown.add_row(row, *(str(found[row, column]) for column in columns))
-    shown.add_row(
-        "together", *(str(sum(found[row, column] for row, _ in found if (row, column) in found)) for column in columns)
-    )
+    shown.add_row("together", *(str(sum(count for (_, one), count in found.items() if one == column)) for column in columns))
     console.print(shown)
 
 

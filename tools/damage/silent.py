@@ -7,6 +7,7 @@ docs/damage.md explains each.
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,11 +16,12 @@ from tools.damage.kinds import Objects, class_of
 from tools.damage.tables import Sample
 
 from hudi_reference.errors import HudiError
-from hudi_reference.files.log.block import BlockType
+from hudi_reference.files.log.block import Block, BlockType
 from hudi_reference.files.log.reader import read_blocks
 from hudi_reference.layout.java_properties import load
 from hudi_reference.layout.names import LogFileName, parse_data_file_name
 from hudi_reference.layout.properties import PROPERTIES_PATH
+from hudi_reference.query.slice_reader import partial_columns
 from hudi_reference.timeline.contents.metadata import read_commit_metadata
 
 #: Kinds of damage that remove a file from its name, those that change bytes and no length, and those that exchange whole files.
@@ -189,6 +191,26 @@ def _names_no_file(result: Result, sample: Sample, after: Objects) -> bool:
     return False
 
 
+def _changes_the_schema_of_partial_updates(result: Result, sample: Sample, after: Objects) -> bool:
+    """Only the schema in the metadata of a write has changed, and all its files are log files with a part of the columns."""
+    path = result.damage.path
+    if class_of(path) != "completed instant" or path not in after:
+        return False
+    with suppress(HudiError):
+        before, now = (read_commit_metadata(objects[path], path) for objects in (sample.objects, after))
+        return before != now == replace(before, schema=now.schema) and all(
+            _is_partial(sample.objects.get(stat.path, b"")) for stat in before.stats
+        )
+    return False
+
+
+def _is_partial(data: bytes) -> bool:
+    with suppress(HudiError):
+        blocks = list(read_blocks(memoryview(data), "log"))
+        return bool(blocks) and all(isinstance(one, Block) and partial_columns(one) is not None for one in blocks)
+    return False
+
+
 REASONS: Mapping[str, Condition] = {
     "the action looks pending": _looks_pending,
     "the action looks rolled back": _looks_rolled_back,
@@ -202,4 +224,5 @@ REASONS: Mapping[str, Condition] = {
     "log files of two attempts of one write have no mark of the attempt": _is_of_another_attempt,
     "before version 8 any write appended to a log file": _is_shared,
     "metadata without files has no mark of its action": _names_no_file,
+    "no file of a write has the columns that it does not store": _changes_the_schema_of_partial_updates,
 }

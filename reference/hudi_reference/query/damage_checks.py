@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from hudi_reference.errors import MalformedMetadata, MalformedTable
 from hudi_reference.files.base.written_file import UNKNOWN, WrittenFile
 from hudi_reference.layout.names import BASE_EXTENSIONS, BaseFileName, LogFileName, parse_data_file_name, split_path
@@ -49,13 +51,14 @@ class ReadChecks:
         may_keep_names: bool,
         rows: int = 0,
         fills_meta_columns: bool = True,
+        columns: pa.Schema | None = None,
     ) -> WrittenFile:
         """What the timeline says about a base file: completed writes made these spans of bytes and counted these rows."""
         if not self.is_on:
             return UNKNOWN
         pending = {instant.requested for instant in timeline.pending if ACTIONS[instant.action].writes}
         size = max((end for _, end in spans), default=0)
-        return WrittenFile(True, size, pending, may_keep_names, rows, fills_meta_columns)
+        return WrittenFile(True, size, pending, may_keep_names, rows, fills_meta_columns, columns)
 
 
 #: The checks of readers.

@@ -13,6 +13,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import CommitMetadata
 from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.schema_history import carried_versions
 
 GroupId = tuple[str, str]
 #: Offsets of the first byte and of the byte after the last one.
@@ -118,11 +119,14 @@ class CommittedFiles:
         spans: the spans of bytes that the writes made, by path. Files whose metadata has no size are left out.
         by_write: the paths of all files of each write, change-capture files included, by its requested time.
         rows: how many rows the writes counted in their base files, by path.
+        schemas: the schema of each write as Avro JSON, by its requested time. Empty if a statement changed the schema of the
+            table: columns are matched by ids then, and files may have other names.
     """
 
     spans: Mapping[str, tuple[Span, ...]]
     by_write: Mapping[str, frozenset[str]]
     rows: Mapping[str, int] = field(default_factory=dict)
+    schemas: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,11 @@ class FileGroups:
                 if stat.writes and not stat.is_log:
                     rows[stat.path] = stat.writes
         by_write = {instant.requested: commit.paths for instant, commit in self.commits.items()}
-        return CommittedFiles({path: tuple(found) for path, found in spans.items()}, by_write, rows)
+        schemas = {instant.requested: commit.schema for instant, commit in self.commits.items() if commit.schema is not None}
+        matches_ids = any(carried_versions(self.commits))
+        return CommittedFiles(
+            {path: tuple(found) for path, found in spans.items()}, by_write, rows, {} if matches_ids else schemas
+        )
 
     @implements("RDR-006", "RDR-011")
     def at(self, timeline: Timeline, *, is_legacy: bool = False) -> "FileGroups":

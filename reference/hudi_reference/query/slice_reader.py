@@ -23,6 +23,7 @@ from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, field_names, parse_schema
+from hudi_reference.schema.differences import columns_of, renamed_column
 from hudi_reference.schema.evolution import conform
 from hudi_reference.schema.field_ids import FieldIdMapping
 from hudi_reference.schema.fields import path_of
@@ -168,7 +169,7 @@ class SliceReader:
         committed, timeline = self.scanner.committed, self.scanner.timeline
         known = self.checks.base_file(
             committed.spans.get(path, ()), timeline, may_keep_names=self.may_keep_names, rows=committed.rows.get(path, 0),
-            fills_meta_columns=not self.key_fields,
+            fills_meta_columns=not self.key_fields, columns=columns_of(self._schema_of(file_slice.base_file_instant)),
         )  # fmt: skip
         read = partial(read_base_file, self.storage, path, threads=self.threads, known=known)
         return self.conformed(read, fields, "" if self.by_id is None else file_slice.base_file_instant, path)
@@ -232,6 +233,7 @@ class SliceReader:
     def _decode_batches(self, blocks: Iterable[Block], fields: pa.Schema) -> Iterator[pa.Table | list[Delete]]:
         """The rows of each data block with these fields, and the deletes of each delete block."""
         for block in blocks:
+            self._check_columns(block)
             if block.kind is BlockType.DELETE:
                 yield decode_deletes(block)
             else:
@@ -255,6 +257,22 @@ class SliceReader:
         for name in pc.unique(rows.column(FILE_NAME)).to_pylist():
             if name in self.file_ids and own is not None and name != own.file_id:
                 raise _foreign_rows(block, "META-010", f"file group {own.file_id}", f"file group {name}")
+
+    @implements("TL-007")
+    def _check_columns(self, block: Block) -> None:
+        """Refuse a block with a column that the schema in the metadata of its write lacks, and without one that it has."""
+        found, wanted = (columns_of(one) for one in (block.header.get(HeaderKey.SCHEMA), self._schema_of(block.instant)))
+        renamed = None if found is None or wanted is None else renamed_column(found, wanted)
+        if renamed is not None:
+            raise MalformedLogBlock(
+                "the block has a column that the schema in the metadata of its write lacks", rule="TL-007", path=block.path,
+                offset=block.offset, expected=f"the column {renamed[0]}", found=f"the column {renamed[1]}",
+                remedy="restore the completed file of the write, or the log file, from another copy of the table",
+            )  # fmt: skip
+
+    def _schema_of(self, requested: str) -> str | None:
+        """The schema in the metadata of a write; None if files are not compared with it."""
+        return self.scanner.committed.schemas.get(requested) if self.checks.is_on else None
 
 
 @implements("COMPAT-004", "LAY-007")

@@ -4,6 +4,7 @@ Every file is whole, so that only a comparison of files shows the damage: data f
 in their own rows, instants with one another, the timeline with the data files.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from io import BytesIO
@@ -212,6 +213,29 @@ def test_completed_file_of_a_write_without_files(engine: Client, budget: Budget,
             if any(record["partitionToWriteStats"].values()):
                 record["partitionToWriteStats"] = {}
                 yield {path: write_record(record.schema, record, bytes(16))}
+
+    check_damages(engine, budget, area, damages)
+
+
+@AREAS
+@pytest.mark.requirements("TL-007")
+def test_misspelt_column_in_the_schema_of_a_write(engine: Client, budget: Budget, area: str) -> None:
+    """TL-007: the metadata of a write has the schema of its files, which name the same columns. A schema in which one bit of a
+    column's name is changed is an error, or the rows stay: the column is not null in all of them.
+    """
+
+    def damages(table: Path) -> Iterator[Changes]:
+        for path in _completed(table):
+            record = read_record(path.read_bytes(), path.name)
+            schema = json.loads((record["extraMetadata"] or {}).get("schema") or "{}")
+            stats = (stat for stats in (record["partitionToWriteStats"] or {}).values() for stat in stats)
+            stored = b"".join(file.read_bytes() for stat in stats if (file := table / stat["path"]).is_file())
+            for field in schema.get("fields", ())[-1:]:
+                is_named = field["name"].encode() in stored  # not in the blocks of updates of other columns
+                field["name"] = field["name"][:-1] + chr(ord(field["name"][-1]) ^ 1)
+                record["extraMetadata"]["schema"] = json.dumps(schema)
+                if is_named:
+                    yield {path: write_record(record.schema, record, bytes(16))}
 
     check_damages(engine, budget, area, damages)
 

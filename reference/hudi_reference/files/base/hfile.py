@@ -35,8 +35,10 @@ def read_hfile_base(
     hfile = hfile_of(data, path)
     known.check_size(path, len(data))
     at, schema = hfile.trailer.file_info_offset, parse_schema(hfile.schema(), path)
+    stored = arrow_schema(schema, path)
+    known.check_columns(path, stored)
     try:
-        rows = from_avro(list(decode_records(hfile, schema, hfile.place)), arrow_schema(schema, path))
+        rows = from_avro(list(decode_records(hfile, schema, hfile.place)), stored)
     except (*DAMAGE, pa.ArrowException) as error:
         raise hfile.place.malformed("the values are not rows of the schema", at, f"{type(error).__name__}: {error}") from error
     return rows if columns is None else rows.select([name for name in columns if name in rows.column_names])

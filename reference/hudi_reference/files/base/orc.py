@@ -29,6 +29,7 @@ def read_orc(storage: Storage, path: str, columns: Sequence[str] | None, *, thre
     with opened_orc(storage, path) as (file, source):
         known.check_size(path, source.size())
         known.check_rows(path, file.nrows)
+        known.check_columns(path, file.schema)
         present = file.schema.names
         wanted = present if columns is None else [name for name in columns if name in present]
         if any(has_clock_times(file.schema.field(name).type) for name in wanted):

@@ -47,7 +47,9 @@ def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, 
                 expected=f"{expected} rows", found=f"{found} rows", remedy="restore the file from another copy of the table",
             )  # fmt: skip
         check_parquet_size(file.metadata, columns, path)
-        stored = file.schema_arrow.names
+        columns_of_file = file.schema_arrow
+        known.check_columns(path, columns_of_file)
+        stored = columns_of_file.names
         rows = _rows(source, file, stored, columns, threads=threads)
         _check_rows(path, file, stored, rows, known)
         return rows

@@ -6,9 +6,12 @@ The checks take little more than a reader of rows takes anyway: the length of th
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from hudi_reference.errors import MalformedBaseFile
 from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
 from hudi_reference.requirement import implements
+from hudi_reference.schema.differences import renamed_column
 
 _REMEDY = "restore the file from another copy of the table"
 #: The meta columns that are checked.
@@ -28,6 +31,7 @@ class WrittenFile:
         rows: how many rows the action counted when it wrote the file; 0 if that is not known.
         fills_meta_columns: whether writers of the table fill the meta columns. Otherwise only some fill the name of the file,
             and a clustering copies it.
+        columns: those in the schema of the action that wrote it; None if they are not known.
     """
 
     is_described: bool = False
@@ -36,6 +40,7 @@ class WrittenFile:
     may_keep_names: bool = True
     rows: int = 0
     fills_meta_columns: bool = True
+    columns: pa.Schema | None = None
 
     @implements("TL-005", "TL-007")
     def check_rows(self, path: str, found: int) -> None:
@@ -53,6 +58,17 @@ class WrittenFile:
             raise MalformedBaseFile(
                 "the file has another length than when its action wrote it", rule="TL-036", path=path,
                 expected=f"{self.size} bytes", found=f"{found} bytes", remedy=_REMEDY,
+            )  # fmt: skip
+
+    @implements("TL-007")
+    def check_columns(self, path: str, found: pa.Schema) -> None:
+        """Check that the file has its columns under the names in the schema of its action. Raises MalformedBaseFile."""
+        renamed = None if self.columns is None else renamed_column(found, self.columns)
+        if renamed is not None:
+            raise MalformedBaseFile(
+                "the file has a column that the schema in the metadata of its action lacks", rule="TL-007", path=path,
+                expected=f"the column {renamed[0]}", found=f"the column {renamed[1]}",
+                remedy="restore the completed file of the action, or the base file, from another copy of the table",
             )  # fmt: skip
 
     @implements("META-009", "META-010", "META-011", "META-012")

@@ -25,6 +25,8 @@ from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
 
 #: The statistics of the files of a partition, by the name of the file and that of the column.
 Files = Mapping[str, Mapping[str, ColumnStats]]
+#: How many entries of files are looked up at once, about.
+_AT_ONCE = 100_000
 
 
 @implements("MDT-001")
@@ -60,8 +62,7 @@ def _changed_statistics(change: Change) -> Entries:
     touched = {stat.partition for stat in change.commit.stats} | set(change.commit.replaced)
     slices = dict(_group_by_partition(change.view_after.groups.slices_in(touched))) if touched else {}
     records, removed, version = [], [], statistics_version(change.before)
-    for partition in sorted(touched):
-        files = _statistics_of_files(change, slices.get(partition, []))
+    for partition, files in _statistics_by_partition(change, {one: slices.get(one, []) for one in sorted(touched)}):
         is_tight = change.replaces_entries
         found = [*_records(partition, change.columns, change.schema, files, version, is_tight=is_tight)]
         present = {record.key for record in found}
@@ -71,18 +72,40 @@ def _changed_statistics(change: Change) -> Entries:
     return Entries(records, removed)
 
 
-def _statistics_of_files(change: Change, slices: Sequence[FileSlice]) -> Files:
-    """The statistics of the files of slices: those that the action computed, and those of the other files in the index."""
+def _statistics_by_partition(change: Change, slices: Mapping[str, Sequence[FileSlice]]) -> Iterator[tuple[str, Files]]:
+    """The statistics of the files of each partition: those that the action computed, and those of the other files in the index.
+
+    The entries of many partitions are looked up at once, because each look-up decodes whole blocks of entries.
+    """
+    waiting: list[str] = []
+    keys: set[str] = set()
+    for partition, found in slices.items():
+        waiting.append(partition)
+        keys |= _keys_of_known_files(change, found)
+        if len(keys) >= _AT_ONCE:
+            yield from _statistics_of_files(change, {one: slices[one] for one in waiting}, keys)
+            waiting, keys = [], set()
+    yield from _statistics_of_files(change, {one: slices[one] for one in waiting}, keys)
+
+
+def _keys_of_known_files(change: Change, slices: Sequence[FileSlice]) -> set[str]:
+    """The keys in the index of the files of slices, without those for which the action computed the statistics."""
     others = [path for one in slices for path in _paths_of_slice(one).values() if path not in change.statistics]
-    keys = {column_stats_key(column, *split_path(path)) for path in others for column in change.columns}
+    return {column_stats_key(column, *split_path(path)) for path in others for column in change.columns}
+
+
+def _statistics_of_files(
+    change: Change, slices: Mapping[str, Sequence[FileSlice]], keys: Collection[str]
+) -> Iterator[tuple[str, Files]]:
     stored = change.find(BuiltIn.COLUMN_STATS, keys) if keys else {}
-    found: dict[str, Mapping[str, ColumnStats]] = {}
-    for one in slices:
-        entries = {name: _statistics_of_file(change, path, stored) for name, path in _paths_of_slice(one).items()}
-        if not all(entries.values()):
-            entries = dict(slice_statistics(change.before.storage, one, change.columns))
-        found |= entries
-    return found
+    for partition, found in slices.items():
+        files: dict[str, Mapping[str, ColumnStats]] = {}
+        for one in found:
+            entries = {name: _statistics_of_file(change, path, stored) for name, path in _paths_of_slice(one).items()}
+            if not all(entries.values()):
+                entries = dict(slice_statistics(change.before.storage, one, change.columns))
+            files |= entries
+        yield partition, files
 
 
 def _paths_of_slice(found: FileSlice) -> dict[str, str]:
