@@ -134,6 +134,13 @@ def commit_metadata(size: int) -> Callable[[], object]:
     return lambda: read_commit_metadata(data, "a.commit")
 
 
+def lookups(size: int) -> Callable[[], object]:
+    """Each key of an HFile is looked up by itself, and by its prefix; all are in one block."""
+    names = [f"{number:09}" for number in range(size)]
+    file = hfile_of(encode_hfile([Entry(name.encode(), b"v") for name in names]), "a")
+    return lambda: [(list(file.get(name)), list(file.prefix(name))) for name in names]
+
+
 def statistics_of_partitions(size: int) -> Callable[[], object]:
     """A second write to each of many partitions, in a table with statistics of columns and partitions."""
     settings = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"}
@@ -170,6 +177,7 @@ GROWING: dict[str, Callable[[int], Callable[[], object]]] = {
         size, lambda n: f".f_{time_of(n)}.log.1_0-0-0" if n % 2 else f"f_0-0-0_{time_of(n)}.parquet"
     ),
     "metadata records": metadata_records,
+    "look-ups in an HFile": lookups,
     "statistics of partitions": lambda size: statistics_of_partitions(size // 5),
     "entries of an HFile": lambda size: (
         lambda: list(hfile_of(encode_hfile([Entry(f"{n:09}".encode(), b"v") for n in range(size)]), "a"))

@@ -12,7 +12,9 @@ bytes.
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
+from hudi_reference.caching import cached_property
 from hudi_reference.errors import missing_data_file
 from hudi_reference.files.hfile.block import HEADER_SIZE, Block, BlockType, Compression, block_size, decode_block
 from hudi_reference.files.hfile.cell import Entry, read_entries, text_of
@@ -27,6 +29,9 @@ from hudi_reference.storage import Storage
 Fetch = Callable[[int, int], Data]
 #: Whether a block is wanted, by the least row that it may contain and that of the next block (None: the last block).
 MayHold = Callable[[bytes, bytes | None], bool]
+#: How many bytes of data blocks a file keeps for further look-ups.
+_KEPT_BYTES = 32 << 20
+_row_of = attrgetter("row")
 
 
 def open_hfile(storage: Storage, path: str) -> "HFile":
@@ -148,13 +153,16 @@ class HFile:
     def get(self, *keys: str) -> Iterator[Entry]:
         """The entries of these keys, in the order of the file. Each block that may contain some is read once."""
         rows = sorted({_row(key) for key in keys})
-        wanted = set(rows)
 
         def may_hold(first: bytes, following: bytes | None) -> bool:
             place = bisect_left(rows, first)
             return place < len(rows) and (following is None or rows[place] < following)
 
-        return (entry for entry in self._entries(may_hold) if entry.row in wanted)
+        for leaf, entries in self._looked_up(may_hold):
+            place = bisect_left(rows, leaf.row)
+            while place < len(rows) and entries and rows[place] <= entries[-1].row:
+                yield from _between(entries, rows[place], rows[place] + b"\x00")
+                place += 1
 
     @implements("BLK-026")
     def range(self, start: str, end: str | None = None) -> Iterator[Entry]:
@@ -192,10 +200,38 @@ class HFile:
         def may_hold(first: bytes, following: bytes | None) -> bool:
             return (end is None or first < end) and (following is None or following > start)
 
-        return (entry for entry in self._entries(may_hold) if entry.row >= start and (end is None or entry.row < end))
+        return (entry for _, entries in self._looked_up(may_hold) for entry in _between(entries, start, end))
+
+    def _looked_up(self, may_hold: MayHold) -> Iterator[tuple[IndexEntry, Sequence[Entry]]]:
+        """The wanted data blocks with their entries. Those of the last blocks are kept, for look-ups of keys beside them."""
+        for leaf, following in self._wanted_leaves(may_hold):
+            found = self._kept.pop(leaf.offset, None) or self._decode(leaf, following)
+            self._kept[leaf.offset] = found
+            while len(self._kept) > 1 and sum(size for size, _ in self._kept.values()) > _KEPT_BYTES:
+                del self._kept[next(iter(self._kept))]
+            yield leaf, found[1]
+
+    @cached_property
+    def _kept(self) -> dict[int, tuple[int, Sequence[Entry]]]:
+        """The data blocks that were looked up last, by offset: bytes without compression, and entries."""
+        return {}
+
+    def _decode(self, leaf: IndexEntry, following: bytes | None) -> tuple[int, Sequence[Entry]]:
+        payload = self._block(leaf, BlockType.DATA).payload
+        return len(payload), list(self._entries_of(leaf, following, payload))
 
     def _entries(self, may_hold: MayHold) -> Iterator[Entry]:
         """The entries of the wanted data blocks."""
+        for leaf, following in self._wanted_leaves(may_hold):
+            yield from self._entries_of(leaf, following, self._block(leaf, BlockType.DATA).payload)
+
+    def _entries_of(self, leaf: IndexEntry, following: bytes | None, payload: Data) -> Iterator[Entry]:
+        for entry in read_entries(payload, leaf.offset, self.place):
+            self._check_row(entry.row, leaf, following)
+            yield entry
+
+    def _wanted_leaves(self, may_hold: MayHold) -> Iterator[tuple[IndexEntry, bytes | None]]:
+        """The wanted data blocks, each with the least row of the next one."""
         free = 0
         for leaf, following in self._leaves(self.root, self.trailer.data_index_levels, None, may_hold):
             if leaf.offset < free:
@@ -203,9 +239,7 @@ class HFile:
                     "the index refers to an earlier offset", leaf.offset, f"byte {leaf.offset}", f"byte {free} or later"
                 )
             free = leaf.offset + leaf.size
-            for entry in read_entries(self._block(leaf, BlockType.DATA).payload, leaf.offset, self.place):
-                self._check_row(entry.row, leaf, following)
-                yield entry
+            yield leaf, following
 
     def _leaves(
         self, entries: Sequence[IndexEntry], levels: int, end: bytes | None, may_hold: MayHold
@@ -243,6 +277,12 @@ class HFile:
     def _read(self, offset: int, size: int, kinds: Collection[BlockType]) -> Block:
         data = memoryview(_fetch_exactly(self.fetch, offset, size, self.place))
         return decode_block(data, offset, self.place, Compression(self.trailer.compression), kinds)
+
+
+def _between(entries: Sequence[Entry], start: bytes, end: bytes | None) -> Sequence[Entry]:
+    """The entries with rows from `start` on, and before `end` if given."""
+    last = len(entries) if end is None else bisect_left(entries, end, key=_row_of)
+    return entries[bisect_left(entries, start, key=_row_of) : last]
 
 
 def _row(key: str) -> bytes:
