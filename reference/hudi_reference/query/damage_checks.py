@@ -10,6 +10,7 @@ examines them, or an engine that has no such checks.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -52,13 +53,14 @@ class ReadChecks:
         rows: int = 0,
         fills_meta_columns: bool = True,
         columns: pa.Schema | None = None,
+        partition_values: Mapping[str, Any] = MappingProxyType({}),
     ) -> WrittenFile:
         """What the timeline says about a base file: completed writes made these spans of bytes and counted these rows."""
         if not self.is_on:
             return UNKNOWN
         pending = {instant.requested for instant in timeline.pending if ACTIONS[instant.action].writes}
         size = max((end for _, end in spans), default=0)
-        return WrittenFile(True, size, pending, may_keep_names, rows, fills_meta_columns, columns)
+        return WrittenFile(True, size, pending, may_keep_names, rows, fills_meta_columns, columns, partition_values)
 
 
 #: The checks of readers.

@@ -17,6 +17,7 @@ from hudi_reference.query.damage_checks import DAMAGE_CHECKS, ReadChecks
 from hudi_reference.query.file_groups import BOOTSTRAP_OF_METADATA, FileSlice
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.pruning.partition_columns import DroppedColumns
+from hudi_reference.query.pruning.partition_pruning import PartitionValues
 from hudi_reference.records.changes import KEY, OPERATION, Changes, keys_of
 from hudi_reference.records.keys.record_keys import record_keys
 from hudi_reference.records.mergers.merger import Merging
@@ -60,6 +61,8 @@ class SliceReader:
     file_ids: frozenset[str] = frozenset()
     #: Whether Arrow may use its own threads; off if several slices are read in parallel.
     threads: bool = False
+    #: The values of partition columns by the path of a partition; for tables without meta columns, whose rows do not name it.
+    partition_values: PartitionValues | None = None
     #: The checks of its base files.
     checks: ReadChecks = DAMAGE_CHECKS
 
@@ -170,6 +173,7 @@ class SliceReader:
         known = self.checks.base_file(
             committed.spans.get(path, ()), timeline, may_keep_names=self.may_keep_names, rows=committed.rows.get(path, 0),
             fills_meta_columns=not self.key_fields, columns=columns_of(self._schema_of(file_slice.base_file_instant)),
+            partition_values={} if self.partition_values is None else self.partition_values(file_slice.partition),
         )  # fmt: skip
         read = partial(read_base_file, self.storage, path, threads=self.threads, known=known)
         return self.conformed(read, fields, "" if self.by_id is None else file_slice.base_file_instant, path)

@@ -26,7 +26,7 @@ from hudi_reference.query.key_search import may_have_keys
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.plan import Plan, QueryListing, SliceQuery, check_columns, schema_of, use_threads
 from hudi_reference.query.pruning.partition_columns import DROP_KEY, dropped_columns
-from hudi_reference.query.pruning.partition_pruning import prune_partitions
+from hudi_reference.query.pruning.partition_pruning import partition_values, prune_partitions
 from hudi_reference.query.pruning.predicates import Comparison, columns_compared, matching_rows
 from hudi_reference.query.pruning.table_indexes import Filter, OpenIndexes, TableIndexes, no_indexes
 from hudi_reference.query.retention import check_begun, check_retained, check_whole, deleted_files, timeline_as_of
@@ -70,10 +70,11 @@ class View:
         properties = table.properties
         dropped = dropped_columns(properties) if properties.is_set(DROP_KEY) else None
         schema = self.schema if dropped is None else dropped.added_to(self.schema)
+        columns = arrow_schema(with_meta_columns(schema))
         return SliceReader(
             storage=table.storage,
             scanner=LogScanner(table.storage, self.timeline, self.groups.committed_files(), table.checks),
-            schema=arrow_schema(with_meta_columns(schema)),
+            schema=columns,
             merging=merging_of(properties, table.mergers, schema),
             key_fields=() if properties.populates_meta_fields else properties.record_key,
             dropped=dropped,
@@ -81,6 +82,7 @@ class View:
             allows_partial_blocks=not properties.is_legacy,
             may_keep_names=not properties.was_created_at_version_8,
             file_ids=frozenset(file_id for _, file_id in self.groups.groups),
+            partition_values=None if properties.populates_meta_fields else partition_values(properties, columns),
             checks=table.checks,
         )
 

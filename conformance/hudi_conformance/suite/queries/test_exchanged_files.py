@@ -67,6 +67,11 @@ def _padded(parquet: bytes, length: int) -> bytes | None:
     return None if missing <= 0 else parquet[:footer] + bytes(missing) + parquet[footer:]
 
 
+def _with_length(parquet: bytes, length: int) -> bytes | None:
+    """A Parquet file of this length with the same rows; None if it is too long."""
+    return parquet if len(parquet) == length else _padded(parquet, length)
+
+
 @AREAS
 @pytest.mark.requirements("TL-036", "META-010", "META-011")
 def test_exchanged_base_files(engine: Client, budget: Budget, area: str) -> None:
@@ -89,6 +94,25 @@ def test_base_file_with_the_content_and_the_length_of_others(engine: Client, bud
                 yield {one: padded}
 
     check_damages(engine, budget, area, damages)
+
+
+@pytest.mark.needs("meta-fields.absent")
+@pytest.mark.requirements("LAY-018")
+def test_base_file_of_another_partition_without_meta_columns(engine: Client, tmp_path: Path) -> None:
+    """LAY-018: in a table whose rows do not name their file, a base file with the rows of another partition is an error, even if
+    its length is the one in commit metadata: the values of the partition column are not those in the path.
+    """
+    name = "layout.no-meta-fields.cow"
+    if (every := Answers(engine).ask(uri := copy_golden_table(name, tmp_path)[0], Query())) is None:
+        return
+    pairs = permutations(_data_files(table_folder(uri), r"^[^.].*\.parquet$"), 2)
+    folders = [(one, other) for one, other in pairs if one.parent != other.parent]
+    found: list[Changes] = [
+        {one: content}
+        for one, other in folders
+        if (content := _with_length(other.read_bytes(), one.stat().st_size)) is not None
+    ]
+    assert check_damages_of_table(engine, name, uri, every, lambda _: found), "no file fits into the place of another one"
 
 
 @AREAS

@@ -3,8 +3,9 @@
 The checks take little more than a reader of rows takes anyway: the length of the file, and meta columns of one row.
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -32,6 +33,8 @@ class WrittenFile:
         fills_meta_columns: whether writers of the table fill the meta columns. Otherwise only some fill the name of the file,
             and a clustering copies it.
         columns: those in the schema of the action that wrote it; None if they are not known.
+        partition_values: the values of columns in all its rows, by the path of its partition. Known only if no meta column has
+            the partition.
     """
 
     is_described: bool = False
@@ -41,6 +44,7 @@ class WrittenFile:
     rows: int = 0
     fills_meta_columns: bool = True
     columns: pa.Schema | None = None
+    partition_values: Mapping[str, Any] = field(default_factory=dict)
 
     @implements("TL-005", "TL-007")
     def check_rows(self, path: str, found: int) -> None:
@@ -90,6 +94,13 @@ class WrittenFile:
             raise _foreign(path, "META-010", own, str(name))
         if partition and partition != folder:
             raise _foreign(path, "META-009", f"rows of partition {folder!r}", f"rows of {partition!r}")
+
+    @implements("LAY-018")
+    def check_partition(self, path: str, row: Mapping[str, Any]) -> None:
+        """Check the partition columns of one row against the path of the partition. Raises MalformedBaseFile."""
+        for name, value in self.partition_values.items():
+            if value is not None and row.get(name, value) not in (value, None):
+                raise _foreign(path, "LAY-018", f"rows with {name} = {value!r}", f"{name} = {row[name]!r}")
 
     @implements("META-003")
     def check_times(self, path: str, times: Collection[str | None]) -> None:

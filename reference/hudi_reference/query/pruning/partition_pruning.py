@@ -45,7 +45,8 @@ class PartitionFilter:
 
     def holding(self, paths: Sequence[str]) -> list[bool]:
         """For each partition whether its rows may satisfy the comparisons; True also if the path does not show its values."""
-        values = [self._values(path) for path in paths]
+        names = [name for name, _, _ in self.asked]
+        values = [values_in_path(self.folders, names, self.schema, path) for path in paths]
         holds = [True] * len(paths)
         for name, operator, value in self.asked:
             kind = self.schema.field(name).type
@@ -54,16 +55,6 @@ class PartitionFilter:
             pairs = zip(holds, passes, shown.is_valid().to_pylist(), strict=True)
             holds = [may and (passed or not is_shown) for may, passed, is_shown in pairs]
         return holds
-
-    def _values(self, path: str) -> Mapping[str, Any] | None:
-        """The values of the compared columns, None for null; None if the path does not show them."""
-        if "%" in path and not self.folders.url_encode:
-            return None  # a writer escaped the path, and the table properties do not say so
-        try:
-            texts = self.folders.texts(path)
-            return {name: value_of(self.schema.field(name), texts[name], path).as_py() for name, _, _ in self.asked}
-        except (MalformedFileName, UnsupportedTableFeature):
-            return None
 
     @implements("LAY-009")
     def may_contain(self, folders: Sequence[str], chosen: "ChosenPartitions") -> list[bool]:
@@ -113,6 +104,37 @@ class ChosenPartitions:
         new = list({one for one in partitions if one not in self._known})
         self._known.update(zip(new, self._decide(new), strict=True))
         return [self._known[one] for one in partitions]
+
+
+@implements("LAY-018")
+@dataclass(frozen=True)
+class PartitionValues:
+    """The values that all rows of a partition have in these partition columns, by the path of the partition."""
+
+    folders: Folders
+    names: Sequence[str]
+    schema: pa.Schema
+
+    def __call__(self, path: str) -> Mapping[str, Any]:
+        """The values by column, None for null; nothing if the path does not show them."""
+        return values_in_path(self.folders, self.names, self.schema, path) or {}
+
+
+def partition_values(properties: TableProperties, schema: pa.Schema) -> PartitionValues | None:
+    """What paths of partitions show of the values in rows; None if nothing."""
+    names = [name for name in properties.partition_fields if name in schema.names and _has_one_text(schema.field(name).type)]
+    return PartitionValues(folders_of(properties), names, schema) if names and _paths_show_values(properties) else None
+
+
+def values_in_path(folders: Folders, names: Iterable[str], schema: pa.Schema, path: str) -> Mapping[str, Any] | None:
+    """The values of partition columns in the path of a partition, None for null; None if the path does not show them."""
+    if "%" in path and not folders.url_encode:
+        return None  # a writer escaped the path, and the table properties do not say so
+    try:
+        texts = folders.texts(path)
+        return {name: value_of(schema.field(name), texts[name], path).as_py() for name in names}
+    except (MalformedFileName, UnsupportedTableFeature):
+        return None
 
 
 def _may_begin_with(comparison: Comparison, text: str) -> bool:
