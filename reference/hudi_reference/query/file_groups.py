@@ -8,6 +8,7 @@ from bisect import bisect_right, insort
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from hudi_reference.caching import cached_property
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name
 from hudi_reference.requirement import implements
 from hudi_reference.timeline.active import Timeline
@@ -167,7 +168,7 @@ class FileGroups:
         commits = {instant: commit for instant, commit in self.commits.items() if instant in then}
         return FileGroups({identity: group for identity, group in found if group is not None}, commits)
 
-    @property
+    @cached_property
     @implements("RDR-010", "LAY-003")
     def latest_slices(self) -> tuple[FileSlice, ...]:
         """The slices that a snapshot reads."""

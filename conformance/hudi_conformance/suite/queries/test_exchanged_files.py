@@ -99,7 +99,7 @@ def test_base_file_with_the_content_and_the_length_of_others(engine: Client, bud
 @pytest.mark.needs("meta-fields.absent")
 @pytest.mark.requirements("LAY-018")
 def test_base_file_of_another_partition_without_meta_columns(engine: Client, tmp_path: Path) -> None:
-    """LAY-018: in a table whose rows do not name their file, a base file with the rows of another partition is an error, even if
+    """LAY-018: in a table whose rows do not name their file, a base file with rows of another partition is an error, even if
     its length is the one in commit metadata: the values of the partition column are not those in the path.
     """
     name = "layout.no-meta-fields.cow"

@@ -1,5 +1,6 @@
 """A stored table as the reference reads it: its rows, and its metadata table."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hudi_reference.caching import cached_property
@@ -104,6 +105,20 @@ class Opened:
             for stat in commit.stats
             if stat.path
         }
+
+    @cached_property
+    def spans(self) -> Mapping[str, Sequence[tuple[str, WriteStat]]]:
+        """The statistics of all writes of the active timeline that stored bytes of a file, with their requested times."""
+        found: dict[str, list[tuple[str, WriteStat]]] = {}
+        for instant, commit in self.groups.commits.items():
+            for stat in commit.stats:
+                found.setdefault(stat.path, []).append((instant.requested, stat))
+        return found
+
+    @cached_property
+    def operations(self) -> Mapping[str, str]:
+        """The operations of the writes of the active timeline, by their requested times."""
+        return {instant.requested: commit.operation for instant, commit in self.groups.commits.items()}
 
     @cached_property
     def _completed(self) -> frozenset[str]:

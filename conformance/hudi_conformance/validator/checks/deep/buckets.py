@@ -33,7 +33,7 @@ def placement_of(table: StoredTable, partition: str, slices: Sequence[FileSlice]
     consistent index is damaged.
     """
     fields = table.properties.fields(_FIELDS) or table.properties.record_key
-    found = layout_of(table.opened.table, table.groups)
+    found = table.once("layout of file groups", lambda: layout_of(table.opened.table, table.groups))
     if found is Layout.SIMPLE:
         buckets = _number_of_buckets(slices, keys, fields)
         return None if buckets is None else partial(_is_in_bucket, fields, buckets)

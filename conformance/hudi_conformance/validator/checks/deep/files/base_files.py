@@ -283,9 +283,8 @@ def _begin_with(numbers: pa.ChunkedArray, times: pa.ChunkedArray) -> pa.ChunkedA
 
 def _is_of_log_compaction(opened: Opened, time: str) -> bool:
     """ER-198: rows of a log compaction of Apache Hudi 1.2.0 have its time. Of archived actions the operation is not known."""
-    operations = {instant.requested: commit.operation for instant, commit in opened.groups.commits.items()}
-    is_archived = time in (opened.archived or ()) and time not in operations
-    return operations.get(time) == "LOG_COMPACT" or (is_archived and opened.properties.is_merge_on_read)
+    is_archived = time in (opened.archived or ()) and time not in opened.operations
+    return opened.operations.get(time) == "LOG_COMPACT" or (is_archived and opened.properties.is_merge_on_read)
 
 
 def differing_times(opened: Opened, rows: pa.Table) -> Iterator[tuple[str, str, str, str, list[int]]]:

@@ -116,12 +116,7 @@ def writer_is_that_of_the_metadata(opened: Opened, log: LogBlock, tally: Tally) 
     """
     block = log.block
     tally.looked("LF-035")
-    writers = [
-        instant.requested
-        for instant, commit in opened.groups.commits.items()
-        for stat in commit.stats
-        if stat.path == block.path and stat.log_offset <= block.offset < stat.size
-    ]
+    writers = [requested for requested, stat in opened.spans.get(block.path, ()) if stat.log_offset <= block.offset < stat.size]
     if writers:
         is_right = block.instant in writers
     else:
@@ -254,11 +249,11 @@ def compacted_blocks_are_known(opened: Opened, log: LogBlock, tally: Tally) -> I
     if times is None:
         return
     tally.looked("LF-040")
-    writer = next((commit for instant, commit in opened.groups.commits.items() if instant.requested == log.block.instant), None)
-    if writer is not None and writer.operation not in ("LOG_COMPACT", "UNKNOWN"):
+    operation = opened.operations.get(log.block.instant)
+    if operation not in (None, "LOG_COMPACT", "UNKNOWN"):
         yield log.finding(
             "LF-040", "wrong-answers", "Readers leave out the changes of the blocks that it names.",
-            "the header in blocks of log compactions alone", f"a block of {writer.operation} with it",
+            "the header in blocks of log compactions alone", f"a block of {operation} with it",
         )  # fmt: skip
     wrong = [time for time in times.split(",") if time > log.block.instant or not opened.has_completed(time)]
     if wrong:
