@@ -317,6 +317,8 @@ CONTENTS = (
     Damage("an unknown mark", "log-files.blocks", "LF-045", t.merge_on_read, _mark),
     Damage("a block that its write does not name", "log-files.blocks", "TL-007", t.merge_on_read, _append_to_earlier,
            ("TL-005",)),
+    Damage("a block twice", "log-files.blocks", "TL-005", t.merge_on_read,
+           lambda s: s.put(t.log_files(s)[-1], s.get(t.log_files(s)[-1]) * 2)),
     Damage("a block of another write", "log-files.blocks", "LF-035", t.merge_on_read, _of_another_write),
     Damage("a wrong magic", "log-files.blocks", "LF-012", t.merge_on_read, lambda s: t.flip(s, t.log_files(s)[-1], 2)),
     Damage("a wrong length", "log-files.blocks", "BLK-015", t.merge_on_read, lambda s: t.flip(s, t.log_files(s)[-1], 13)),

@@ -120,6 +120,7 @@ class CommittedFiles:
         spans: the spans of bytes that the writes made, by path. Files whose metadata has no size are left out.
         by_write: the paths of all files of each write, change-capture files included, by its requested time.
         rows: how many rows the writes counted in their base files, by path.
+        appended: the requested times of the writes that wrote bytes into a log file, by path.
         schemas: the schema of each write as Avro JSON, by its requested time. Empty if a statement changed the schema of the
             table: columns are matched by ids then, and files may have other names.
     """
@@ -127,6 +128,7 @@ class CommittedFiles:
     spans: Mapping[str, tuple[Span, ...]]
     by_write: Mapping[str, frozenset[str]]
     rows: Mapping[str, int] = field(default_factory=dict)
+    appended: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     schemas: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -147,18 +149,20 @@ class FileGroups:
         """The files that those writes wrote."""
         spans: dict[str, list[Span]] = {}
         rows: dict[str, int] = {}
-        for commit in self.commits.values():
+        appended: dict[str, tuple[str, ...]] = {}
+        for instant, commit in self.commits.items():
             for stat in commit.stats:
                 if stat.path and stat.size:
                     spans.setdefault(stat.path, []).append((stat.log_offset, stat.size))
+                if ".log." in stat.path and stat.size > stat.log_offset:
+                    appended[stat.path] = (*appended.get(stat.path, ()), instant.requested)
                 if stat.writes and not stat.is_log:
                     rows[stat.path] = stat.writes
         by_write = {instant.requested: commit.paths for instant, commit in self.commits.items()}
         schemas = {instant.requested: commit.schema for instant, commit in self.commits.items() if commit.schema is not None}
-        matches_ids = any(carried_versions(self.commits))
-        return CommittedFiles(
-            {path: tuple(found) for path, found in spans.items()}, by_write, rows, {} if matches_ids else schemas
-        )
+        if any(carried_versions(self.commits)):
+            schemas = {}
+        return CommittedFiles({path: tuple(found) for path, found in spans.items()}, by_write, rows, appended, schemas)
 
     @implements("RDR-006", "RDR-011")
     def at(self, timeline: Timeline, *, is_legacy: bool = False) -> "FileGroups":

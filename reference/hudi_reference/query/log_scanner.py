@@ -130,24 +130,25 @@ class LogScanner:
                 "the file is shorter than when its action wrote it", rule="BLK-016", path=path, offset=end,
                 expected=f"{size} bytes", found=f"{end} bytes", remedy=_REMEDY,
             )  # fmt: skip
-        self.checks.refuse(self._faults_of_creator(path, writers))
+        self.checks.refuse(self._faults_of_writers(path, writers))
 
     @implements("LF-035", "TL-005")
-    def _faults_of_creator(self, path: str, writers: Collection[str]) -> Iterator[MalformedLogFile]:
-        """A file that has no block of its creator, although that has completed and names the file in its metadata.
+    def _faults_of_writers(self, path: str, writers: Collection[str]) -> Iterator[MalformedLogFile]:
+        """A file that has no block of a completed write that names the file, and that created it or wrote bytes into it.
 
         The file is empty, or has the blocks of another file, such as that of a pending write.
 
         Args:
-            path: the log file. Its name has the instant of its creator.
+            path: the log file. Its name has the instant of its creator; before version 8 that of its slice.
             writers: the instants of its blocks.
         """
         parsed = parse_data_file_name(split_path(path)[1])
-        creator = "" if parsed is None else parsed.instant
-        if creator not in writers and path in self.committed.by_write.get(creator, ()):
+        known = ("" if parsed is None else parsed.instant, *self.committed.appended.get(path, ()))
+        missing = next((one for one in known if one not in writers and path in self.committed.by_write.get(one, ())), None)
+        if missing is not None:
             yield MalformedLogFile(
-                "the file has no block of the action that created it", rule="LF-035", path=path,
-                expected=f"a block of {creator}", found=f"blocks of {', '.join(sorted(writers))}" if writers else "no block",
+                "the file has no block of an action that wrote it", rule="LF-035", path=path,
+                expected=f"a block of {missing}", found=f"blocks of {', '.join(sorted(writers))}" if writers else "no block",
                 remedy=_REMEDY,
             )  # fmt: skip
 

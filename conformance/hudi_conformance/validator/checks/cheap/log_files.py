@@ -47,6 +47,7 @@ def _blocks(table: StoredTable, path: str, tally: Tally) -> Iterator[Finding]:
             yield from _headers(block, tally)
             yield from _pending(table, block, tally)
             yield from _named(table, block, tally)
+            yield from _uncounted(table, block, tally)
             yield from _columns(table, block, tally)
 
 
@@ -106,6 +107,21 @@ def _pending(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding
             "TL-030", "lost-space", block.path, "No query reads the block.", "blocks of completed writes",
             f"{block.size} bytes of {why_pending(table, instant)}",
             f"hudi-conformance service TABLE rollback --instant {block.instant}", offset=block.offset,
+        )  # fmt: skip
+
+
+def _uncounted(table: StoredTable, block: Block, tally: Tally) -> Iterator[Finding]:
+    """TL-005: a completed write counted the bytes of all its blocks. Before version 8 a failed attempt could append more."""
+    committed = _committed(table)
+    end = max((end for _, end in committed.spans.get(block.path, ())), default=0)
+    if not end or not table.properties.was_created_at_version_8 or block.path not in committed.by_write.get(block.instant, ()):
+        return
+    tally.looked("TL-005")
+    if block.offset >= end:
+        yield Finding(
+            "TL-005", "wrong-answers", block.path, "Readers apply changes that the write did not count, perhaps a second time.",
+            f"{end} bytes in the blocks of {block.instant}", f"another block of {block.size} bytes", RESTORE,
+            offset=block.offset,
         )  # fmt: skip
 
 
@@ -256,7 +272,7 @@ CHECKS = (
     Check(
         "log-files.blocks",
         ("LF-010", "LF-012", "LF-015", "LF-017", "LF-018", "LF-024", "LF-025", "LF-027", "LF-035", "LF-037", "LF-038", "LF-039",
-         "LF-007", "LF-044", "LF-045", "BLK-015", "TL-007", "TL-030"),
+         "LF-007", "LF-044", "LF-045", "BLK-015", "TL-005", "TL-007", "TL-030"),
         "cheap", _blocks, _log_files,
     ),
 )  # fmt: skip
