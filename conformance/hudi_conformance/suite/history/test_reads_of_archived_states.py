@@ -238,6 +238,22 @@ def test_a_logged_change_of_a_cleaned_row(engine: Client, new_uri: NewUri, mode:
     assert (change["before"]["value"], change["after"]["value"]) == ("update 6", "update 7")
 
 
+@pytest.mark.needs(*WRITES, "service.clean", "service.archive", "read.cdc", "copy-on-write")
+@pytest.mark.requirements("CLN-003", "TYP-012")
+def test_changes_of_an_archived_write_whose_file_was_cleaned(engine: Client, new_uri: NewUri) -> None:
+    """CLN-003: the first write of a table inserted rows, was archived, and its file was cleaned. A query of its changes is an
+    error: an answer without changes would lose the inserts.
+    """
+    uri, program = new_uri(), Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True)
+    engine.create(uri, replace(program.spec(), properties=CAPTURED))
+    instants = [update(engine, uri, number) for number in range(1, 7)]
+    end = completion_time(uri, instants[0])
+    assert engine.service(uri, "clean", options=keep_commits(1)) is not None
+    archive_all_but(engine, uri, 2, instants[0])
+    with pytest.raises(ContractError):
+        engine.read(uri, Query("cdc", end=end))
+
+
 @pytest.mark.needs(*WRITES, "service.archive", "read.cdc", "read.incremental")
 @pytest.mark.requirements("TYP-012", "TYP-009", "LSM-020")
 @BOTH_TYPES

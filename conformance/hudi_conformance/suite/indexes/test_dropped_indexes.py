@@ -107,6 +107,20 @@ def test_statistics_of_partitions_are_dropped_with_those_of_columns(
 
 @KEEPS
 @BOTH_TYPES
+@pytest.mark.needs("read.filter")
+@pytest.mark.requirements("MDT-011", "PROP-012")
+def test_a_column_that_has_statistics_again(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-011: a column has statistics, has none for one write, and has them again. A filter on it finds the row that was
+    written meanwhile: the bounds of the partition contain it.
+    """
+    table = IndexedTable(engine, new_uri(), type, EVERY_INDEX)
+    for column, key, ts, city in (("ts", "a", 1, "oslo"), ("value", "b", 90, "oslo"), ("ts", "c", 2, "rio")):
+        table.write(Step("upsert", (row(key, ts, "x", city),)), options={f"{PREFIX}index.column.stats.column.list": column})
+    assert values_where(engine, table.uri, ("ts", ">", 50)) == ["b"]
+
+
+@KEEPS
+@BOTH_TYPES
 @pytest.mark.requirements("PROP-012", "MDT-002", "IDX-010")
 def test_a_dropped_index_is_created_again(engine: Client, new_uri: NewUri, type: Type) -> None:
     """IDX-010: the record index is dropped after compactions of the metadata table, and created again: it has the keys of all

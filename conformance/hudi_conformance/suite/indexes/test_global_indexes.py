@@ -266,3 +266,23 @@ def test_a_key_that_was_inserted_twice_moves_once(engine: Client, new_uri: NewUr
     found = engine.read(uri, Query(columns=("id", "city", "value"))).to_pylist()
     assert sorted((one["id"], one["city"], one["value"]) for one in found) == [
         ("a", "rio", "moved"), ("n1", "oslo", "x"), ("n2", "oslo", "x")]  # fmt: skip
+
+
+@WRITES
+@EVENT_TIME
+@BOTH_TYPES
+@pytest.mark.parametrize("index", ["simple index, by default", "bloom index, by default"])
+@pytest.mark.parametrize("city", ["oslo", "rio", "lima"])
+@pytest.mark.requirements("LAY-021", "OCC-009")
+def test_a_key_in_two_partitions_ends_in_one(engine: Client, new_uri: NewUri, type: Type, index: str, city: str) -> None:
+    """OCC-009: a writer without a global index stored rows of one key in two partitions. An upsert by a writer with one leaves
+    a single row, in the partition that it names: one of the two or another one.
+    """
+    uri = new_uri()
+    engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())
+    for ts, place in ((1, "oslo"), (2, "rio")):
+        engine.write(uri, "upsert", as_arrow([row("a", ts, "stored", place), row(f"n{ts}", 1, "x", place)]))
+    engine.write(uri, "upsert", as_arrow([row("a", 3, "moved", city)]), options=MOVING[index])
+    found = engine.read(uri, Query(columns=("id", "city", "value"))).to_pylist()
+    assert sorted((one["id"], one["city"], one["value"]) for one in found) == [
+        ("a", city, "moved"), ("n1", "oslo", "x"), ("n2", "rio", "x")]  # fmt: skip

@@ -41,6 +41,7 @@ from hudi_reference.files.log.content import decode_deletes
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.storage import LocalStorage
 
+THRESHOLD = "hoodie.log.compaction.blocks.threshold"
 #: A block for each row, and a log file for each block.
 EACH_ROW = {"hoodie.logfile.data.block.max.size": "1", "hoodie.logfile.max.size": "1"}
 
@@ -277,3 +278,38 @@ def test_a_dropped_log_compaction_leaves_no_file(engine: Client, new_uri: NewUri
     assert pending_actions(engine, table.uri) == []
     assert stored.exists() == bool(list(timeline.glob(f"{instant}_*"))), "a file of an action that does not exist"
     table.check_rows("after both")
+
+
+@JOINS
+@pytest.mark.requirements("LCP-001", "CMP-001")
+def test_the_threshold_of_a_log_compaction_counts_blocks(engine: Client, new_uri: NewUri) -> None:
+    """CMP-001: the setting for the least number of blocks counts blocks, also several of one write: three blocks of two writes
+    are compacted from a threshold of three on, and not from four on.
+    """
+    for least in (4, 3):
+        table = LoggedTable(engine, new_uri()).write(FIRST)
+        table.write(Step("upsert", (row("a", 20, "second"), row("b", 20, "second"))), options=EACH_ROW)
+        table.write(Step("upsert", (row("a", 30, "third"),)), options=EACH_ROW)
+        instant = engine.service(table.uri, "log-compaction", options={**JOIN, THRESHOLD: str(least)})
+        assert (instant is not None) == (least == 3)
+        table.check_rows(f"threshold {least}")
+
+
+@JOINS
+@COMPACTS
+@pytest.mark.requirements("LCP-001", "SVC-004")
+def test_a_planned_compaction_stops_no_log_compaction_elsewhere(engine: Client, new_uri: NewUri) -> None:
+    """SVC-004: a compaction of one file group is planned. The logs that are written later to another group are compacted: only
+    a pending write has its place among them.
+    """
+    table = LoggedTable(engine, new_uri()).write(FIRST, Step("upsert", (row("c", 20, "second", "rio"),)))
+    table.schedule()
+    for ts in (30, 40):
+        table.write(Step("upsert", (row("a", ts, "later"),)))
+    instant = table.run("log-compaction")
+    assert instant is not None
+    _, done = read_instant_file(table.uri, instant, "deltacommit")
+    assert [path for path, stats in done["partitionToWriteStats"].items() if stats] == ["oslo"]
+    table.check_rows("joined beside a planned compaction")
+    table.run("compaction")
+    table.check_rows("compacted")

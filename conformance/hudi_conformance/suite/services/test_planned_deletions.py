@@ -2,16 +2,15 @@
 been changed.
 """
 
-import io
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import fastavro
 import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.actions_by_hand import edit_plan
 from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
 from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
@@ -29,6 +28,7 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     read_instant_file,
     read_snapshot,
 )
+from hudi_conformance.suite.support.tables.tables_with_logs import DUE
 from hudi_conformance.suite.support.tables.written_tables import (
     CAPTURED,
     INSERT,
@@ -62,19 +62,6 @@ def add_to_plan(table: Known, instant: str, partition: str, file: Path) -> set[s
 
     edit_plan(table.uri, f"{instant}.clean.requested", add)
     return before
-
-
-def edit_plan(uri: str, name: str, change: Callable[[Json], None]) -> None:
-    """Change the plan in that file of the timeline."""
-    path = table_folder(uri) / ".hoodie" / "timeline" / name
-    reader = fastavro.reader(io.BytesIO(path.read_bytes()))
-    (plan,) = reader
-    assert isinstance(plan, dict) and reader.writer_schema is not None
-    change(plan)
-    changed = io.BytesIO()
-    fastavro.writer(changed, reader.writer_schema, [plan])
-    path.write_bytes(changed.getvalue())
-    path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
 
 
 def check_kept(engine: Client, table: Known, instant: str, file: Path) -> None:
@@ -271,6 +258,40 @@ def test_a_planned_restore_ends_at_its_target(engine: Client, new_uri: Callable[
     except ContractError:
         expected = table.rows[-1]
         assert {path for path in files_below(table_folder(table.uri)) if ".hoodie" not in path.parts} == before
+    assert read_snapshot(engine, table.uri) == expected
+
+
+@pytest.mark.needs(*WRITES, "service.restore", "service.compaction", "merge-on-read")
+@pytest.mark.requirements("TL-023", "CMP-002")
+@pytest.mark.leaves_damage("it edits the plan")
+@pytest.mark.parametrize("planned", ["before the removed writes", "after one of them"])
+def test_a_planned_restore_leaves_no_compaction_of_removed_writes(
+    engine: Client, new_uri: Callable[[], str], planned: str
+) -> None:
+    """TL-023: the plan of a restore leaves a compaction that is later than the target. If it has merged the logs of a removed
+    write, its file has rows of that write: the plan is refused, or the table is that of the target, as it is otherwise.
+    """
+    only_engines_of_this_project(engine, "whether an engine may trust a plan that is stored in the table")
+    table = create_updated_table(engine, new_uri(), 2, "MERGE_ON_READ")
+    for step in ("plan", "write") if planned.startswith("before") else ("write", "plan"):
+        if step == "plan":
+            compaction = engine.service(table.uri, "compaction", phase="schedule", options=DUE)
+        else:
+            engine.write(table.uri, "upsert", as_arrow([row("a", 50, "removed")]))
+    engine.service(table.uri, "compaction", phase="execute", instant=compaction, options=DUE)
+    engine.write(table.uri, "upsert", as_arrow([row("a", 60, "removed, too")]))
+    expected, latest = table.rows[-1], read_snapshot(engine, table.uri)
+    restore = schedule_restore(open_table(table.uri), table.instants[-1])
+
+    def keep_compaction(plan: Json) -> None:
+        plan["instantsToRollback"] = [one for one in plan["instantsToRollback"] if one["commitTime"] != compaction]
+
+    edit_plan(table.uri, f"{restore}.restore.requested", keep_compaction)
+    try:
+        engine.service(table.uri, "restore", instant=table.instants[-1])
+    except ContractError:
+        assert not planned.startswith("before")
+        expected = latest
     assert read_snapshot(engine, table.uri) == expected
 
 

@@ -1,9 +1,12 @@
 """Actions that tests write to the timeline of a table by hand."""
 
-from collections.abc import Mapping
+import io
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+import fastavro
 
 from hudi_conformance.suite.support.tables.written_tables import table_folder
 from hudi_reference.timeline.contents.actions import write_action
@@ -36,6 +39,19 @@ def put_action(
         (timeline_folder(uri) / instant.file_name).write_bytes(data)
         contents.append(data)
     return contents
+
+
+def edit_plan(uri: str, name: str, change: Callable[[Json], None]) -> None:
+    """Change the plan in that file of the timeline."""
+    path = timeline_folder(uri) / name
+    reader = fastavro.reader(io.BytesIO(path.read_bytes()))
+    (plan,) = reader
+    assert isinstance(plan, dict) and reader.writer_schema is not None
+    change(plan)
+    changed = io.BytesIO()
+    fastavro.writer(changed, reader.writer_schema, [plan])
+    path.write_bytes(changed.getvalue())
+    path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
 
 
 def clean_plan(retained: str) -> Json:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -20,6 +21,7 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     instant_files,
     keep_commits,
     keep_versions,
+    pending_actions,
     read_as_of,
     read_instant_file,
     read_snapshot,
@@ -216,3 +218,28 @@ def test_a_savepoint_that_is_overtaken_by_a_clean_leaves_nothing(engine: Client,
         savepoint(opened, table.instants[1])
     assert instant_files(table.uri, "savepoint") == set()
     assert read_snapshot(engine, table.uri) == table.rows[-1]
+
+
+@SAVEPOINTS
+@pytest.mark.needs("service.clean", "read.as-of", "inspect.table")
+@pytest.mark.requirements("TL-021", "SVC-004", "CLN-002")
+def test_a_savepoint_of_a_commit_whose_clean_is_planned(engine: Client, new_uri: NewUri) -> None:
+    """TL-021: a clean is planned that deletes files of a commit, which is savepointed then. The savepoint is refused and the
+    clean deletes them, or it holds: then they stay. In both cases cleans go on, and none stays pending.
+    """
+    table = create_updated_table(engine, new_uri(), 4)
+    planned = engine.service(table.uri, "clean", phase="schedule", options=keep_commits(1))
+    assert planned is not None
+    is_protected = True
+    try:
+        engine.service(table.uri, "savepoint", instant=table.instants[1])
+    except ContractError:
+        is_protected = False
+    with suppress(ContractError):
+        engine.service(table.uri, "clean", phase="execute", instant=planned)
+    if is_protected:
+        assert read_as_of(engine, table.uri, table.instants[1]) == table.rows[1]
+    engine.write(table.uri, "upsert", as_arrow([row("a", 50, "next")]))
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    assert pending_actions(engine, table.uri) == []
+    assert [found["value"] for found in read_snapshot(engine, table.uri)] == ["next", "x", "x"]

@@ -80,7 +80,7 @@ def check_restore_plan(table: Table, requested: str, target: str, removed: Itera
         is_kept = (
             found.requested not in times and found.requested > start.requested and (base is None or _is_after(found, base))
         )
-        if is_kept and (found.completion or found.requested) < requested and not _is_compaction(table, found):
+        if is_kept and (found.completion or found.requested) < requested and _needs(table, found, going):
             raise _unsafe(table, "restore", requested, "TL-023", f"{found.file_name} is later than the target and would stay")
 
 
@@ -93,8 +93,10 @@ def _is_after(found: Instant, base: Instant) -> bool:
     return (found.completion or found.requested) > (base.completion or base.requested)
 
 
-def _is_compaction(table: Table, found: Instant) -> bool:
-    return load_commit(table.storage, table.properties, found).operation == "COMPACT"
+def _needs(table: Table, found: Instant, removed: Iterable[Instant]) -> bool:
+    """Whether a write that stays may have rows of these writes. A compaction has them if they had completed before its plan."""
+    is_compaction = load_commit(table.storage, table.properties, found).operation == "COMPACT"
+    return not is_compaction or any((other.completion or other.requested) < found.requested for other in removed)
 
 
 def _check_time(table: Table, action: str, requested: str, time: str) -> None:
