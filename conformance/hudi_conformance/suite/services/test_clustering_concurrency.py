@@ -9,8 +9,9 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import Conflict, ContractError
-from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project
+from hudi_conformance.suite.support.concurrent.in_process import only_engines_of_this_project, only_in_process
 from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write
+from hudi_conformance.suite.support.concurrent.slow_writers import OPTIMISTIC, SlowWriter
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, expect_rows, row
 from hudi_conformance.suite.support.tables.clustered_tables import (
     ALLOW,
@@ -263,3 +264,38 @@ def test_a_writer_may_plan_without_clustering(engine: Client, new_uri: NewUri) -
     table.run(phase="execute", instant=plan["requested"])
     assert table.is_done(plan["requested"])
     table.check_rows("clustered")
+
+
+@CLUSTERS
+@pytest.mark.needs("inspect.table")
+@pytest.mark.requirements("SVC-009", "TL-020", "SVC-006")
+def test_a_writer_finishes_the_withdrawal_of_another_process(engine: Client, new_uri: NewUri) -> None:
+    """TL-020: a process crashed when it had planned the rollback of a clustering plan. A writer that may roll this plan back
+    executes that rollback, and plans no other one: none stays pending.
+    """
+    only_engines_of_this_project(engine, "which service completes a pending rollback")
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    plan = table.schedule({SORT: "ts"})
+    planned = schedule_rollback(open_table(table.uri), plan)
+    table.write(*CHANGES, options={**SEVERAL_WRITERS, **WITHDRAW})
+    table.check_rows("written")
+    assert pending_actions(engine, table.uri) == []
+    assert {name[:17] for name in instant_files(table.uri, "rollback")} == {planned}
+
+
+@CLUSTERS
+@pytest.mark.requirements("SVC-009", "TL-019", "TL-050")
+def test_a_clustering_that_completes_before_its_withdrawal_stays(engine: Client, new_uri: NewUri) -> None:
+    """SVC-009: a writer may roll back the plan of a clustering, which completes before the writer has the lock of the table. The
+    clustering stays; the write changes its new file groups, or fails and changes nothing.
+    """
+    only_in_process(engine)
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    plan = table.schedule({SORT: "ts"})
+    rows = (row("a", 90, "changed"),)
+    slow = SlowWriter(table.uri, lambda: table.run(phase="execute", instant=plan), "plan", {**OPTIMISTIC, **WITHDRAW})
+    found = slow.outcome(rows)
+    if isinstance(found, str):
+        table.model.apply("upsert", rows, found)
+    assert table.is_done(plan)
+    table.check_rows("after both")
