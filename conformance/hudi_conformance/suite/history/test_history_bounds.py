@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,6 +62,11 @@ def completed_times(uri: str) -> list[tuple[str, str]]:
     return sorted(key_time for key_time in ((k[0], c) for k, c in read_step(uri).completed.items()))
 
 
+def metadata_timeline(uri: str) -> Path:
+    """Return the folder of the timeline of the metadata table."""
+    return table_folder(uri) / ".hoodie" / "metadata" / ".hoodie" / "timeline"
+
+
 def after_write(uri: str, number: int) -> tuple[str, str]:
     """Return a requested and a completion time right after the write of that number, before the next one."""
     completion = completed_times(uri)[number][1]
@@ -83,6 +89,7 @@ def test_a_pending_action_and_its_base_stay_active(
     profile = {**NO_STATS, "operationType": "UPSERT"} if action == "commit" else None
     states = {State.REQUESTED: plan, State.INFLIGHT: profile}
     put_action(uri, requested, action, {s: record for s, record in states.items() if s <= state})
+    put_action(uri, after_write(uri, 6)[0], "commit", {State.REQUESTED: None})  # a later one sets no bound
     engine.service(uri, "archive", options={**archive_limits(4, 2), **BY_VERSIONS})
     found = completed_actions(engine, uri)
     assert [i["requested"] for i in found["active"]] == [i["requested"] for i in before[3:]]
@@ -256,6 +263,26 @@ def test_orphan_files_are_deleted_before_the_action_is_archived(engine: Client, 
     assert not stray.exists()
 
 
+@ARCHIVE
+@pytest.mark.needs("read.snapshot", "service.savepoint")
+@pytest.mark.requirements("ARC-004", "TL-041")
+def test_files_of_failed_writes_beside_a_savepoint_are_not_read(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """ARC-004: archiving goes beyond a savepointed write, which stays active, and the writes around it are archived. A file of
+    a write that was never on the timeline, requested after the savepointed one, is not read.
+    """
+    uri = histories.copy(engine, WRITES, new_uri())
+    saved = completed_times(uri)[1][0]
+    engine.service(uri, "savepoint", instant=saved)
+    oldest, *_ = [path for path in base_files(uri) if path.parent.name == "oslo"]
+    for number in (1, 3):
+        requested, _ = after_write(uri, number)
+        shutil.copyfile(oldest, oldest.with_name(f"{number}1111111-2222-4333-8444-555555555555-0_0-0-0_{requested}.parquet"))
+    expect_rows(engine, uri, expected_rows(WRITES), "before")
+    engine.service(uri, "archive", options=archive_limits(4, 2, **{"hoodie.archive.beyond.savepoint": "true"}))
+    assert read_step(uri).archived and (saved, "commit") in read_step(uri).completed
+    expect_rows(engine, uri, expected_rows(WRITES), "after")
+
+
 @pytest.mark.parametrize("type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 @pytest.mark.needs("create", "write.upsert", "service.archive", "read.snapshot", "copy-on-write", "merge-on-read", "log.avro")
 @pytest.mark.needs("partition.plain")
@@ -294,3 +321,26 @@ def test_delta_commits_stay_until_a_compaction_is_due(engine: Client, new_uri: N
         write_times(engine, uri, number - done, {**options, **NOT_BY_ITSELF}, done)
         engine.service(uri, "archive", options=options)
         assert len([name for name in read_step(uri).active if COMPLETED.fullmatch(name)]) == left
+
+
+@ARCHIVE
+@pytest.mark.needs("write.metadata-table")
+@pytest.mark.requirements("ARC-003", "MDT-001")
+def test_writes_that_the_metadata_table_has_not_compacted_stay_active(engine: Client, new_uri: NewUri) -> None:
+    """ARC-003: the timeline says which log blocks of the metadata table count. Nothing is archived before the first compaction
+    of the metadata table, and afterwards only writes that had completed before it.
+    """
+    uri = new_uri()
+    new_table(engine, uri)
+    metadata = {"hoodie.metadata.enable": "true", "hoodie.metadata.compact.max.delta.commits": "6"}
+    options = archive_limits(3, 2, **metadata)
+    for number in (4, 8):
+        write_times(engine, uri, number, {**options, **NOT_BY_ITSELF}, number - 4)
+        engine.service(uri, "archive", options=options)
+        compacted = (COMPLETED.fullmatch(path.name) for path in metadata_timeline(uri).iterdir())
+        last = max((match[1] for match in compacted if match and match[3] == "commit"), default="")
+        late = {requested for requested, completion in completed_times(uri) if completion > last}
+        archived = {requested for requested, _ in read_step(uri).archived}
+        assert archived.isdisjoint(late) and len(archived) + len(completed_times(uri)) == (4 if number == 4 else 12)
+        assert archived or number == 4
+        assert all((row["completionTime"] or row["instantTime"]) < last for row in read_step(uri).archived.values())

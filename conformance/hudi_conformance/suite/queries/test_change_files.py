@@ -15,9 +15,12 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.answers import Answers
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write
 from hudi_conformance.suite.support.damaged_tables import Changes, store_contents
 from hudi_conformance.suite.support.programs.write_programs import SCHEMA, Program, as_arrow, row
-from hudi_conformance.suite.support.tables.written_tables import CAPTURED, base_files, table_folder
+from hudi_conformance.suite.support.tables.metadata_tables import LISTED, IndexedTable
+from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, Type, base_files, table_folder
 from hudi_reference.files.log.block import HeaderKey
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.storage import LocalStorage
@@ -164,3 +167,42 @@ def test_change_files_with_the_changes_of_another_write(engine: Client, new_uri:
     uri = new_uri()
     pairs = permutations(captured_updates(engine, uri, mode), 2)
     check_damages(engine, uri, ({one: other.read_bytes()} for one, other in pairs))
+
+
+class CapturedTable(IndexedTable):
+    """A table with change capture, and the files that its metadata table lists."""
+
+    def __init__(self, engine: Client, uri: str, type: Type) -> None:
+        self.engine, self.uri = engine, uri
+        engine.create(uri, replace(Program(type, "EVENT_TIME_ORDERING", True).spec(), properties=CAPTURED))
+
+    def check_listing(self) -> None:
+        """Check that the listing has all committed files, change files among them, and no other."""
+        listed = self.files_listed()
+        assert listed == self.files_stored()
+        assert [name for names in listed.values() for name in names if name.endswith(".cdc")]
+
+
+@pytest.mark.needs("create", "write.upsert", "read.cdc", "write.metadata-table", "service.clean", "partition.plain")
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.parametrize("first", [0, 3])
+@pytest.mark.requirements("MDT-008", "MDT-001")
+def test_change_files_are_in_the_listing(engine: Client, new_uri: Callable[[], str], first: int) -> None:
+    """MDT-008: the listing of files has the change files of completed writes, whether the metadata table is as old as the table
+    or newer. Those of a pending write are not in it, and those that a clean deletes are in it no more.
+    """
+    table = CapturedTable(engine, new_uri(), "COPY_ON_WRITE")
+    without = {"hoodie.metadata.enable": "false"}
+    for number in range(4):
+        options = LISTED if number >= first else without
+        engine.write(table.uri, "upsert", as_arrow([row("a", number, f"update {number}")]), options=options)
+    table.check_listing()
+    if first:
+        engine.write(table.uri, "upsert", as_arrow([row("a", 5, "without")]), options=without)
+        pending = begin_write(table.uri, (row("a", 6, "pending"),))
+        assert [name for name in pending.files if name.endswith(".cdc")]
+        engine.write(table.uri, "upsert", as_arrow([row("c", 6, "new", "rio")]), options={**LISTED, **SEVERAL_WRITERS})
+        table.check_listing()
+    else:
+        engine.service(table.uri, "clean", options={**LISTED, **keep_commits(2)})
+        table.check_listing()

@@ -286,8 +286,8 @@ def test_a_writer_finishes_the_withdrawal_of_another_process(engine: Client, new
 @CLUSTERS
 @pytest.mark.requirements("SVC-009", "TL-019", "TL-050")
 def test_a_clustering_that_completes_before_its_withdrawal_stays(engine: Client, new_uri: NewUri) -> None:
-    """SVC-009: a writer may roll back the plan of a clustering, which completes before the writer has the lock of the table. The
-    clustering stays; the write changes its new file groups, or fails and changes nothing.
+    """SVC-009: a writer may roll back the plan of a clustering, which completes before the writer has the lock of the table.
+    The clustering stays; the write changes its new file groups, or fails and changes nothing.
     """
     only_in_process(engine)
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
