@@ -177,7 +177,7 @@ class Commit:
         for other in concurrent_actions(storage, properties, self.base_timeline, timeline, plans=plans):
             checker.check(mine, other)
             if settings.compares_schemas:
-                check_schema(schema, other)
+                check_schema(schema, self.requested, other)
             if keys:
                 check_keys(storage, keys, other.stats, other.instant.requested, other.instant.file_name)
 

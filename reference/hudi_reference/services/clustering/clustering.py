@@ -191,7 +191,7 @@ class ClusteringExecution(PlanExecution):
         checker = ConflictChecker(None, self.base_timeline)
         for other in concurrent_actions(storage, properties, base=self.base_timeline, now=timeline, plans=False):
             checker.check(mine, other)
-            check_schema(self.schema, other)
+            check_schema(self.schema, self.requested, other)
         check_stored(self.table, self.stats)
         remove_strays(self.table, self.requested, self.stats)
 

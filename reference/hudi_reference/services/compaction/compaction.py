@@ -53,6 +53,7 @@ from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.column_ids import version_entry, view_for_write
 from hudi_reference.write.commit import transitions_of
+from hudi_reference.write.concurrency.conflict_resolution import check_schema, concurrent_actions
 from hudi_reference.write.placement.rows import with_file_name
 from hudi_reference.write.preconditions import check_writable
 
@@ -160,12 +161,13 @@ class CompactionExecution(PlanExecution):
     #: The operation that the commit metadata names.
     operation: ClassVar[str] = "COMPACT"
     stats: list[WriteStat] = field(default_factory=list)
+    view: View | None = None
 
     @implements("CMP-001", "SVC-005")
     def work(self, plan: Plan) -> Plan:
         """Store the new files. Files that other executions of the plan stored are deleted."""
         table, view, operations = self.table, view_for_write(self.table, self.requested), operations_in(plan)
-        compactor = self.compactor(view)
+        self.view, compactor = view, self.compactor(view)
         stats = self.merge_all(compactor, operations)
         done = [(stat, one) for stat, one in zip(stats, operations, strict=True) if stat is not None]
         self.stats.extend(stat for stat, _ in done)
@@ -180,9 +182,15 @@ class CompactionExecution(PlanExecution):
         """Stores the new file of each file group."""
         return Compactor(self.table, view, view.reader(self.table), self.requested)
 
+    @implements("OCC-011")
     def check_completion(self, timeline: Timeline) -> None:
-        """Raise WriteConflict if a stored file was deleted."""
+        """Raise WriteConflict if a stored file was deleted, or an earlier request has added columns: execute the plan again."""
         check_stored(self.table, self.stats)
+        assert self.view is not None
+        table, view = self.table, self.view
+        for other in concurrent_actions(table.storage, table.properties, view.timeline, timeline, plans=False):
+            if other.instant.requested < self.requested:  # a later request defines the schema of the table
+                check_schema(view.schema, self.requested, other)
 
 
 def check_stored(table: Table, stats: Iterable[WriteStat]) -> None:

@@ -20,6 +20,8 @@ from enum import IntEnum, StrEnum
 from operator import itemgetter
 from typing import Any
 
+import pyarrow as pa
+
 from hudi_reference.errors import ConcurrentChange, MalformedMetadata, Misuse, WriteConflict
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query.file_groups import FileSlice, GroupId
@@ -246,22 +248,33 @@ class ConflictChecker:
             )  # fmt: skip
 
 
-def check_schema(mine: AvroSchema, other: ConcurrentAction) -> None:
-    """Raises ConcurrentChange if a concurrent write has added columns that this one does not know.
+def check_schema(mine: AvroSchema, requested: str, other: ConcurrentAction) -> None:
+    """Raises ConcurrentChange if the table would lose columns when this write completes.
 
-    The table would lose these columns when this write completes.
+    A concurrent action has columns that this write does not know, or was requested later and does not know those of this write:
+    the schema of the table is that of the write that was requested last.
+
+    Args:
+        mine: the schema of this write.
+        requested: the requested time of this write.
+        other: an action that completed since this write read the table.
     """
     if other.schema is None:
         return
     theirs = arrow_schema(without_meta_columns(parse_schema(other.schema, other.instant.file_name)))
     known = arrow_schema(without_meta_columns(mine))
-    for field in theirs:
-        if field.name not in known.names or known.field(field.name).type != field.type:
-            raise ConcurrentChange(
-                "a concurrent action changed the table's schema", rule="OCC-011", path=other.instant.file_name,
-                expected="the schema that the write began with", found=f"{field.name}: {field.type}",
-                remedy="write again on the new state",
-            )  # fmt: skip
+    lost = _fields_missing_in(known, theirs) or (other.instant.requested > requested and _fields_missing_in(theirs, known))
+    if lost:
+        raise ConcurrentChange(
+            "a concurrent action has another schema of the table", rule="OCC-011", path=other.instant.file_name,
+            expected="the schema that the write began with", found=f"{lost[0].name}: {lost[0].type}",
+            remedy="write again on the new state",
+        )  # fmt: skip
+
+
+def _fields_missing_in(schema: pa.Schema, other: pa.Schema) -> list[pa.Field]:
+    """The fields of the other schema that this one does not have, or has with another type."""
+    return [field for field in other if field.name not in schema.names or schema.field(field.name).type != field.type]
 
 
 @implements("SVC-009", "OCC-017")
