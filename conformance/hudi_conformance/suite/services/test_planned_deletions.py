@@ -112,6 +112,23 @@ def test_a_planned_clean_keeps_what_its_plan_retains(engine: Client, new_uri: Ca
 
 
 @CLEANS
+@pytest.mark.needs("write.insert-overwrite", "read.cdc")
+@pytest.mark.requirements("CLN-003", "TYP-012")
+def test_a_planned_clean_keeps_what_its_first_commit_replaced(engine: Client, new_uri: Callable[[], str]) -> None:
+    """CLN-003: the earliest commit that a plan retains replaced a file group, and the plan names a file of this group. That
+    file stays: the changes of the commit are deletes of its rows.
+    """
+    table = create_updated_table(engine, new_uri(), 2)
+    replaced = base_file_of(table, table.instants[-1])
+    for number in (1, 2):
+        table.instants.append(engine.write(table.uri, "insert_overwrite", as_arrow([row("a", number, "replacing")])))
+    table.rows.append(read_snapshot(engine, table.uri))
+    instant = plan_deletions(engine, table, commits=2)
+    assert replaced.name not in add_to_plan(table, instant, "oslo", replaced)
+    check_kept(engine, table, instant, replaced)
+
+
+@CLEANS
 @pytest.mark.needs("service.savepoint")
 @pytest.mark.requirements("TL-021", "CLN-002")
 def test_a_planned_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], str]) -> None:

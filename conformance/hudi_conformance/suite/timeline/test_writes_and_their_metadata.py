@@ -227,3 +227,28 @@ def test_a_parquet_library_reads_every_base_file(engine: Client, new_uri: Callab
         assert [r["_hoodie_record_key"] for r in rows] == [r["id"] for r in rows]
         keys += [r["id"] for r in rows]
     assert sorted(keys) == sorted(r["id"] for r in INSERT.rows)
+
+
+#: Settings of a writer, and the names of those that its metadata has.
+NOTES = {"_note": "of the job", "my.note": "of the job"}
+PREFIX = "hoodie.datasource.write.commitmeta.key.prefix"
+STORED = {"by default": ({}, {"_note"}), "my.": ({PREFIX: "my."}, {"my.note"}), "none": ({PREFIX: ""}, set[str]())}
+
+
+@WRITES
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.parametrize("prefix", STORED)
+@pytest.mark.requirements("TL-006")
+def test_completion_metadata_has_the_settings_with_the_prefix(
+    engine: Client, new_uri: Callable[[], str], prefix: str
+) -> None:
+    """TL-006: jobs store notes, such as the place they have read up to, in the metadata of their write: the settings whose
+    names begin with a prefix, which is a setting itself. No other setting is stored.
+    """
+    uri, (options, names) = new_uri(), STORED[prefix]
+    engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
+    _, _, record = read_metadata(uri, engine.write(uri, "upsert", as_arrow(INSERT.rows), options={**NOTES, **options}))
+    assert {name: record["extraMetadata"].get(name) for name in NOTES} == {
+        name: value if name in names else None for name, value in NOTES.items()
+    }
+    assert PREFIX not in record["extraMetadata"]
