@@ -20,6 +20,9 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     create_updated_table,
     data_file_names,
     keep_commits,
+    pending_actions,
+    planned_deletions,
+    read_instant_file,
     read_snapshot,
 )
 from hudi_conformance.suite.support.tables.written_tables import base_files
@@ -154,4 +157,20 @@ def test_a_policy_has_a_default_number(
     table = create_updated_table(engine, new_uri(), 12)
     engine.service(table.uri, "clean", options=policy)
     assert written_by(table.uri) == table.instants[-kept:]
+    assert read_snapshot(engine, table.uri) == table.rows[-1]
+
+
+@pytest.mark.needs(*WRITES, "service.clean", "copy-on-write", "inspect.table")
+@pytest.mark.requirements("SVC-004", "CLN-001")
+def test_a_second_clean_is_not_planned_beside_a_pending_one(engine: Client, new_uri: Callable[[], str]) -> None:
+    """SVC-004: a clean is pending. Another one that is to be planned is that one, or names no file of it; when both were
+    executed, nothing is pending, and the files of the newest commits are there.
+    """
+    table = create_updated_table(engine, new_uri(), 4)
+    plans = [engine.service(table.uri, "clean", phase="schedule", options=keep_commits(number)) for number in (2, 1)]
+    named = [planned_deletions(read_instant_file(table.uri, plan, "clean.requested")[1])
+             for plan in dict.fromkeys(plans) if plan is not None]  # fmt: skip
+    assert named and len({name for names in named for name in names}) == sum(map(len, named)), "a file is in two plans"
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    assert pending_actions(engine, table.uri) == []
     assert read_snapshot(engine, table.uri) == table.rows[-1]

@@ -250,10 +250,27 @@ def test_commits_and_time_trigger_compactions(
     compaction, or since the first of them without one, or by both.
     """
     prefix = "hoodie.compact.inline."
-    table = LoggedTable(engine, new_uri()).write(*ROWS[:3])
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
     sleep(1.1)
+    table.write(ROWS[2])
     options = {f"{prefix}trigger.strategy": strategy, f"{prefix}max.delta.commits": str(commits),
                f"{prefix}max.delta.seconds": str(seconds)}  # fmt: skip
+    planned = engine.service(table.uri, "compaction", phase="schedule", options=options)
+    assert (planned is not None) == is_due
+
+
+@COMPACTS
+@pytest.mark.parametrize(("strategy", "is_due"), [("NUM_COMMITS", True), ("NUM_COMMITS_AFTER_LAST_REQUEST", False)])
+@pytest.mark.requirements("CMP-001")
+def test_a_pending_plan_begins_the_count_of_one_strategy(engine: Client, new_uri: NewUri, strategy: str, is_due: bool) -> None:
+    """CMP-001: one strategy counts the delta commits since the last compaction that has completed, another one those since the
+    last that was planned. One delta commit follows a pending plan; two make a compaction due.
+    """
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
+    table.schedule()
+    table.write(Step("upsert", (row("c", 50, "more", "rio"),)))
+    prefix = "hoodie.compact.inline."
+    options = {f"{prefix}trigger.strategy": strategy, f"{prefix}max.delta.commits": "2"}
     planned = engine.service(table.uri, "compaction", phase="schedule", options=options)
     assert (planned is not None) == is_due
 

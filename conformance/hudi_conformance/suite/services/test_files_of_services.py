@@ -339,3 +339,7 @@ def test_a_compaction_has_a_budget(engine: Client, new_uri: NewUri, budget: int,
     instant = engine.service(uri, "compaction", phase="schedule", options=options)
     assert instant is not None
     assert len(planned_partitions(uri, instant)) == expected
+    engine.service(uri, "compaction", phase="execute", instant=instant, options=options)
+    stats = [stat for found in read_instant_file(uri, instant, "commit")[1]["partitionToWriteStats"].values() for stat in found]
+    assert [stat["prevCommit"] for stat in stats] == ["null"] * expected, "there was no base file before"
+    assert [found["value"] for found in read_snapshot(engine, uri)] == ["x"] * 3

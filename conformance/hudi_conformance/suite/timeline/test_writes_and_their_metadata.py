@@ -232,16 +232,14 @@ def test_a_parquet_library_reads_every_base_file(engine: Client, new_uri: Callab
 #: Settings of a writer, and the names of those that its metadata has.
 NOTES = {"_note": "of the job", "my.note": "of the job"}
 PREFIX = "hoodie.datasource.write.commitmeta.key.prefix"
-STORED = {"by default": ({}, {"_note"}), "my.": ({PREFIX: "my."}, {"my.note"}), "none": ({PREFIX: ""}, set[str]())}
+STORED = {"by default": ({}, {"_note"}), "my.": ({PREFIX: "my."}, {"my.note"})}
 
 
 @WRITES
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.parametrize("prefix", STORED)
 @pytest.mark.requirements("TL-006")
-def test_completion_metadata_has_the_settings_with_the_prefix(
-    engine: Client, new_uri: Callable[[], str], prefix: str
-) -> None:
+def test_completion_metadata_has_the_settings_with_the_prefix(engine: Client, new_uri: Callable[[], str], prefix: str) -> None:
     """TL-006: jobs store notes, such as the place they have read up to, in the metadata of their write: the settings whose
     names begin with a prefix, which is a setting itself. No other setting is stored.
     """
