@@ -19,6 +19,8 @@ from hudi_conformance.requirements.requirement import VERSIONS
 DELETING = {"delete", "sql_delete"}
 #: The oldest table version of the suite, which needs no feature.
 OLDEST = 8
+#: Operators of a filter that need a feature of their own.
+FILTERS = {"in": "read.filter.in", "is": "read.filter.null", "is not": "read.filter.null"}
 LOG_FORMATS = {"parquet": "log.parquet", "hfile": "log.hfile"}
 
 
@@ -141,7 +143,7 @@ def needs(recipe: Recipe, check: Check) -> set[str]:
     if table.type == MOR and check.kind != "read-optimized" and check.refused is None and check.error is None:
         found |= _log_needs(recipe)
     if check.where:
-        found |= {"read.filter"} | {"read.filter.in" for _, operator, _ in check.where if operator == "in"}
+        found |= {"read.filter"} | {FILTERS[operator] for _, operator, _ in check.where if operator in FILTERS}
     if check.columns is not None:
         found.add("read.meta-columns" if set(check.columns) & set(META_COLUMNS) else "read.projection")
     if len(table.record_key) > 1:

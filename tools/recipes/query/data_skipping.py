@@ -47,6 +47,17 @@ def check_filter(name: str, where: tuple[tuple[str, str, Any], ...], **more: Any
     return Check(name=name, where=where, **{**told, **more})
 
 
+def null_test(column: str, operator: str, keys: str, *where: tuple[str, str, Any], **more: Any) -> Check:
+    """A check of a test for null beside further comparisons; the keys of the right rows have one character each."""
+    told: dict[str, Any] = {
+        "rows": tuple({"id": key} for key in keys),
+        "says": "A test for null selects the same rows, whatever the statistics of files exclude.",
+        "if_it_fails": LOST + "without statistics of the column, and with log files, a file may have nulls and values.",
+        "only": (HUDI,),
+    }
+    return check_filter(f"{column}-{operator.replace(' ', '-')}-null", ((column, operator, None), *where), **told, **more)
+
+
 def by_key(name: str, *ids: str, where: tuple[tuple[str, str, Any], ...]) -> Check:
     """A check of a filter on the key; the rows are given, because the model has no moves between partitions."""
     values = {column: value for column, operator, value in where if operator == "="}
@@ -132,6 +143,7 @@ UNORDERED = skipping(
         check_filter("long-text", (("s", ">=", "bb"), ("s", "<", "c"))),
         check_filter("empty-text", (("s", "=", ""),)),
         check_filter("text-of-two-orders", (("s", "=", "\ue000"),)),
+        null_test("n", "is not", "defhi"),
     ),
     columns=KINDS,
 )  # fmt: skip
@@ -149,6 +161,7 @@ LATE = skipping(
         check_filter("wider-type", (("n", ">", 2**33),), needs=("schema.evolution",)),
         check_filter("narrow-type", (("n", "<=", 1),), needs=("schema.evolution",)),
         check_filter("late-column", (("late", ">", "l"),), rows=({"id": "c", "late": "m"},), needs=("schema.evolution",)),
+        null_test("late", "is", "ab", ("ts", "<", 2), needs=("read.snapshot", "schema.evolution"), errata=("ER-238",)),
     ),
     columns=(("id", "string"), ("ts", "long"), ("p", "string"), ("n", "int")),
 )  # fmt: skip

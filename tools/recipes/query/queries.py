@@ -110,6 +110,20 @@ def chosen() -> tuple[Check, ...]:
             if_it_fails="Comparisons follow SQL: a comparison with null is not true.",
             flags=("phantom-row",),
         ),
+        *(
+            Check(
+                name=f"filter.{name}",
+                columns=("id",),
+                where=(("city", operator, None),),
+                rows=tuple({"id": key} for key in keys),
+                requirements=("MRG-015",),
+                says="A test for null selects the rows without a value, its negation selects all others.",
+                if_it_fails="A test for null was evaluated as a comparison with null, which is never true.",
+                flags=("lost-write",),
+                only=(REFERENCE,),
+            )
+            for name, operator, keys in (("is-null", "is", "d"), ("is-not-null", "is not", "ab"))
+        ),
     )
 
 
