@@ -127,7 +127,11 @@ def _settings() -> Iterator[tuple[str, str, str]]:
         "false",
         "check the markers of active, earlier writers before a data file is written, in addition to the check at the end",
     )
-    yield SCHEMAS_KEY, "true", "a write aborts if another writer has committed a column in the meantime that its schema lacks"
+    yield (
+        SCHEMAS_KEY,
+        "true",
+        "a write aborts if a concurrent action has columns that it lacks, or was requested later and lacks its columns",
+    )
     yield KEYS_KEY, "false", "a write aborts if another writer has written a record with the same key, in any file group"
     yield (
         INDEX_KEY,

@@ -27,6 +27,7 @@ from hudi_reference.schema.avro import (
 )
 from hudi_reference.schema.fields import type_at
 from hudi_reference.storage import LocalStorage, MemoryStorage, Storage
+from hudi_reference.timeline.active import completion_order
 
 
 @dataclass(frozen=True)
@@ -83,11 +84,18 @@ def check_columns(names: Iterable[str], schema: pa.Schema) -> None:
 
 
 @implements("LF-038")
+@implements("TYP-007")
 def schema_of(commits: Commits, properties: TableProperties) -> AvroSchema | None:
-    """The schema of the last commit with a schema, else that of the table's creation; None if only base files have it."""
-    for instant, commit in reversed(list(commits.items())):
-        if commit.schema is not None:
-            return without_meta_columns(parse_schema(commit.schema, instant.file_name))
+    """The schema of the table, from its creation if no commit has one; None if only base files have it.
+
+    It is that of the write that completed last: of two concurrent writes the one with the earlier requested time may be the
+    later one, and may have added columns. A service moves rows with the schema that the table had when the service began.
+    """
+    # ER-271: deployed readers take the write with the greatest requested time.
+    known = [(instant, commit) for instant, commit in commits.items() if commit.schema is not None]
+    if known:
+        instant, commit = max(known, key=lambda one: (not one[1].is_service, completion_order(one[0])))
+        return without_meta_columns(parse_schema(commit.schema or "", instant.file_name))
     text = properties.get("hoodie.table.create.schema")
     return without_meta_columns(parse_schema(text, "hoodie.table.create.schema")) if text else None
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hudi_conformance.contract import EngineError, Refused
 from hudi_conformance.contract.messages import Point
-from hudi_conformance.engines.apache_hudi.functions.records import schema_of, to_records
+from hudi_conformance.engines.apache_hudi.functions.records import schema_of, to_records, with_new_columns
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.apache_hudi.jvm.listed_indexes import maintaining
 from hudi_conformance.engines.apache_hudi.jvm.tables import properties_of
@@ -25,6 +25,8 @@ _CALLS = {
     "delete_partition": "deletePartitions",
 }
 _REPLACING = ("insert_overwrite", "delete_partition")
+#: The setting under which rows may have more columns than the table.
+_GROWS = "hoodie.datasource.write.reconcile.schema"
 
 
 def write(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, options: Mapping[str, str]) -> str:
@@ -40,9 +42,12 @@ def steps(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, option
     known = properties.get("hoodie.table.create.schema") or _latest_schema(bridge, table)
     settings = settings_of(properties, operation) | maintaining(bridge, table, properties) | dict(options)
     maker = _Maker(bridge, table, properties, settings)
-    records = list(to_records(bridge, rows, schema_of(rows, json.loads(known))))
+    schema = json.loads(known)
+    if settings.get(_GROWS) == "true":
+        schema = with_new_columns(rows, schema)
+    records = list(to_records(bridge, rows, schema_of(rows, schema)))
     call, given = maker.call(operation, records)
-    with closing(bridge.write_client(table, properties["hoodie.table.name"], known, settings)) as client:
+    with closing(bridge.write_client(table, properties["hoodie.table.name"], json.dumps(schema), settings)) as client:
         made = _replacing if operation in _REPLACING else _writing
         return (yield from made(bridge, client, call, given))
 

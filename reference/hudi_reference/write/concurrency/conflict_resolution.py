@@ -249,10 +249,10 @@ class ConflictChecker:
 
 
 def check_schema(mine: AvroSchema, requested: str, other: ConcurrentAction) -> None:
-    """Raises ConcurrentChange if the table would lose columns when this write completes.
+    """Raises ConcurrentChange if the table would lose columns when the write with this requested time completes.
 
-    A concurrent action has columns that this write does not know, or was requested later and does not know those of this write:
-    the schema of the table is that of the write that was requested last.
+    It would lose those that a concurrent action has and this write lacks. Deployed readers would also hide those of this write
+    that an action with a later request lacks.
 
     Args:
         mine: the schema of this write.
@@ -263,18 +263,21 @@ def check_schema(mine: AvroSchema, requested: str, other: ConcurrentAction) -> N
         return
     theirs = arrow_schema(without_meta_columns(parse_schema(other.schema, other.instant.file_name)))
     known = arrow_schema(without_meta_columns(mine))
-    lost = _fields_missing_in(known, theirs) or (other.instant.requested > requested and _fields_missing_in(theirs, known))
-    if lost:
+    changed = list(_changed(theirs, known))
+    # ER-271: deployed readers take the schema of the later request, which would hide the columns of this write.
+    if other.instant.requested > requested:
+        changed += _changed(known, theirs)
+    if changed:
         raise ConcurrentChange(
             "a concurrent action has another schema of the table", rule="OCC-011", path=other.instant.file_name,
-            expected="the schema that the write began with", found=f"{lost[0].name}: {lost[0].type}",
+            expected="the schema that the write began with", found=f"{changed[0].name}: {changed[0].type}",
             remedy="write again on the new state",
         )  # fmt: skip
 
 
-def _fields_missing_in(schema: pa.Schema, other: pa.Schema) -> list[pa.Field]:
-    """The fields of the other schema that this one does not have, or has with another type."""
-    return [field for field in other if field.name not in schema.names or schema.field(field.name).type != field.type]
+def _changed(schema: pa.Schema, other: pa.Schema) -> Iterator[pa.Field]:
+    """The columns of a schema that the other one lacks, or has with another type."""
+    return (field for field in schema if field.name not in other.names or other.field(field.name).type != field.type)
 
 
 @implements("SVC-009", "OCC-017")

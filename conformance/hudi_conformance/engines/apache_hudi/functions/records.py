@@ -12,6 +12,7 @@ from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema, select_fields
 from hudi_reference.schema.avro_codec import codec_schema, encode_datum, to_avro
+from hudi_reference.schema.from_arrow import avro_field
 
 
 def to_records(bridge: JavaBridge, rows: pa.Table, schema: AvroSchema) -> Iterator[Any]:
@@ -36,6 +37,13 @@ def schema_of(rows: pa.Table, known: AvroSchema) -> AvroSchema:
     if unknown:
         raise EngineError(f"the table has no column {', '.join(sorted(unknown))}")
     return select_fields(known, rows.column_names)
+
+
+def with_new_columns(rows: pa.Table, known: AvroSchema) -> AvroSchema:
+    """The table's schema with the further columns of `rows`, each nullable."""
+    names = {field["name"] for field in known["fields"]}
+    new = [avro_field(field, known.get("namespace", "hoodie")) for field in rows.schema if field.name not in names]
+    return {**known, "fields": [*known["fields"], *new]}
 
 
 def from_records(bridge: JavaBridge, records: Iterable[Any], schema: str) -> pa.Table:
