@@ -101,7 +101,7 @@ def test_a_column_that_the_last_writer_adds_stays(engine: Client, new_uri: NewUr
     create_table(engine, uri, type)
     other = update_of_a(uri)
     done = run_beside(engine, update_of_b(uri, schemas), lambda: write_now(engine, other), "stored")
-    assert new_values(engine, uri) == {"a": None, "b": 7 if "slow" in done else None}, done
+    assert new_values(engine, uri) == {"a": None, "b": 7 if "slow" in done else None}, f"completed: {', '.join(done)}"
 
 
 @PAUSES
@@ -130,7 +130,7 @@ def test_a_column_that_the_first_writer_adds_stays(engine: Client, new_uri: NewU
     create_table(engine, uri, type)
     other = update_of_b(uri)
     done = run_beside(engine, update_of_a(uri), lambda: write_now(engine, other), until)
-    assert new_values(engine, uri) == {"a": None, "b": 7 if "quick" in done else None}, done
+    assert new_values(engine, uri) == {"a": None, "b": 7 if "quick" in done else None}, f"completed: {', '.join(done)}"
 
 
 @PAUSES
@@ -146,7 +146,7 @@ def test_a_column_of_a_write_beside_a_service_stays(
     create_table(engine, uri, type)
     settings = {**SEVERAL_WRITERS, **DUE.get(service, {})}
     done = run_beside(engine, update_of_b(uri, schemas), lambda: engine.service(uri, service, options=settings), "stored")
-    assert new_values(engine, uri) == {"a": None, "b": 7 if "slow" in done else None}, done
+    assert new_values(engine, uri) == {"a": None, "b": 7 if "slow" in done else None}, f"completed: {', '.join(done)}"
 
 
 @PAUSES
@@ -161,4 +161,4 @@ def test_a_service_does_not_take_a_column_back(engine: Client, new_uri: NewUri, 
     call = Call(uri, service, "run", None, {**SEVERAL_WRITERS, **DUE.get(service, {})})
     other = update_of_b(uri)
     done = run_beside(engine, call, lambda: write_now(engine, other), "stored")
-    assert new_values(engine, uri) == {"a": None, "b": 7 if "quick" in done else None}, done
+    assert new_values(engine, uri) == {"a": None, "b": 7 if "quick" in done else None}, f"completed: {', '.join(done)}"

@@ -1,4 +1,4 @@
-"""Change-capture files: the fields of their records, and change queries when they are damaged.
+"""Change-capture files: the fields of their records, change queries beside planned compactions, and when files are damaged.
 
 A change-capture file is not part of a file slice, so that no snapshot notices its damage. A change query is then an error, or
 has the changes from before the damage.
@@ -14,13 +14,15 @@ import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.messages import Service
 from hudi_conformance.suite.support.answers import Answers
+from hudi_conformance.suite.support.concurrent.concurrent_table import DUE
 from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write
 from hudi_conformance.suite.support.damaged_tables import Changes, store_contents
 from hudi_conformance.suite.support.programs.write_programs import SCHEMA, Program, as_arrow, row
 from hudi_conformance.suite.support.tables.metadata_tables import LISTED, IndexedTable
 from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
-from hudi_conformance.suite.support.tables.written_tables import CAPTURED, Type, base_files, table_folder
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, Type, base_files, completion_time, table_folder
 from hudi_reference.files.log.block import HeaderKey
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.storage import LocalStorage
@@ -96,6 +98,45 @@ def test_rows_with_one_key_are_no_changes(engine: Client, new_uri: NewUri) -> No
     update = engine.write(uri, "upsert", as_arrow([row("b", 2, "y")]))
     found = [change for change in engine.read(uri, Query("cdc")).to_pylist() if change["ts_ms"] == update]
     assert [(one["op"], one["before"]["value"], one["after"]["value"]) for one in found] == [("u", "x", "y")]
+
+
+def changed_values(engine: Client, uri: str, begin: str) -> list[tuple[str, str | None, str | None]]:
+    """Return the operation and both values of each change of `a` since a completion, in the order of the writes."""
+    found = sorted(engine.read(uri, Query("cdc", begin=begin)).to_pylist(), key=lambda change: str(change["ts_ms"]))
+    images = [(one["op"], one["before"], one["after"]) for one in found]
+    pairs = [(op, before, after) for op, before, after in images if (after or before)["id"] == "a"]
+    return [(op, before and before["value"], after and after["value"]) for op, before, after in pairs]
+
+
+@pytest.mark.needs("create", "write.upsert", "read.cdc", "merge-on-read", "merge.event-time", "partition.plain")
+@pytest.mark.parametrize(
+    "service",
+    [
+        pytest.param("compaction", marks=pytest.mark.needs("service.compaction")),
+        pytest.param("log-compaction", marks=pytest.mark.needs("service.log-compaction")),
+    ],
+)
+@pytest.mark.requirements("TYP-012", "TYP-013", "BLK-033")
+def test_changes_beside_a_planned_compaction(engine: Client, new_uri: NewUri, service: Service) -> None:
+    """TYP-012: a compaction is planned, and writes follow while it is pending and after it was executed. The image before each
+    change is the row before the write, which may be in the logs that the plan names.
+    """
+    uri, options = new_uri(), {**SEVERAL_WRITERS, **DUE[service]}
+    engine.create(uri, replace(Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec(), properties=CAPTURED))
+
+    def write(number: int) -> str:
+        rows = as_arrow([row("a", number, f"a{number}"), row("b", number, f"b{number}")])
+        return completion_time(uri, engine.write(uri, "upsert", rows, options=dict(SEVERAL_WRITERS)))
+
+    begin = [write(number) for number in (1, 2, 3)][-1]
+    plan = engine.service(uri, service, phase="schedule", options=options)
+    expected = []
+    for number in (4, 5, 6):
+        if number == 6:
+            engine.service(uri, service, phase="execute", instant=plan, options=options)
+        write(number)
+        expected.append(("u", f"a{number - 1}", f"a{number}"))
+        assert changed_values(engine, uri, begin) == expected, f"after write {number}"
 
 
 def read_changes(answers: Answers, uri: str) -> list[str] | None:
