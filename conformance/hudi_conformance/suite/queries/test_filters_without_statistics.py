@@ -49,12 +49,12 @@ NO_VALUES = (
 )
 
 
-def create_table_of(engine: Client, uri: str, columns: Mapping[str, Any]) -> IndexedTable:
-    """Create a copy-on-write table of a text `id`, a number `ts`, and these columns with their Avro types."""
+def create_table_of(engine: Client, uri: str, columns: Mapping[str, Any], type: Type = "COPY_ON_WRITE") -> IndexedTable:
+    """Create a table of a text `id`, a number `ts`, and these columns with their Avro types."""
     fields: list[dict[str, Any]] = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}]
     fields += [{"name": name, "type": ["null", avro], "default": None} for name, avro in columns.items()]
     schema = {"type": "record", "name": "row", "fields": fields}
-    engine.create(uri, TableSpec("rows", "COPY_ON_WRITE", schema, ("id",), ordering=("ts",)))
+    engine.create(uri, TableSpec("rows", type, schema, ("id",), ordering=("ts",)))
     table = IndexedTable.__new__(IndexedTable)
     table.engine, table.uri = engine, uri
     return table
@@ -96,6 +96,32 @@ def test_a_definition_names_columns_of_every_file(engine: Client, new_uri: NewUr
     defined = defined_columns(table)
     assert {"id", "ts"} <= defined
     assert {column for column in defined if len(stored[column]) < len(stored["id"])} == set()
+
+
+#: Comparisons of columns with statistics beside those of a column without, and the keys of the rows for which they hold.
+MIXED: Mapping[tuple[tuple[str, str, Any], ...], list[str]] = {
+    (("first", "=", 5), ("second", "=", 7)): ["a"],
+    (("second", "=", 7), ("first", ">", 0)): ["a", "b"],
+    (("second", ">", 2), ("ts", ">", 0), ("first", "<", 5)): ["b"],
+    (("id", "=", "c"), ("second", "=", 3)): ["c"],
+}
+
+
+@FILTERS
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-010")
+def test_comparisons_of_columns_with_and_without_statistics(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """MDT-010: the writer names the columns that get statistics. A filter may compare others beside them, before and after
+    updates in other files.
+    """
+    table = create_table_of(engine, new_uri(), dict.fromkeys(("first", "second"), "long"), type)
+    options = {**STATISTICS, **NEW_FILES, f"{PREFIX}index.column.stats.column.list": "id,ts,first"}
+    numbers = ("ts", "first", "second")
+    for rows in ([("a", 1, 1, 1), ("b", 1, 2, 7)], [("a", 2, 5, 7)], [("c", 1, 8, 3)]):
+        found = {name: pa.array([one[place] for one in rows], pa.int64()) for place, name in enumerate(numbers, 1)}
+        engine.write(table.uri, "upsert", pa.table({"id": [one[0] for one in rows], **found}), options=options)
+    for where, keys in MIXED.items():
+        assert values_where(engine, table.uri, *where) == keys, where
 
 
 @FILTERS
