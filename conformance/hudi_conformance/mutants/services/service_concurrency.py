@@ -30,6 +30,17 @@ def rollback_planned_before_lock(patch: Patch) -> None:
     patch.set(rollback, "_drop_if_overtaken", lambda *_: None)
 
 
+@mutant(breaks=("SVC-009", "OCC-016"))
+def replaced_groups_clustered(patch: Patch) -> None:
+    """Executes the plan of a clustering after its file groups were replaced: their rows are in the table again."""
+    patch.set(clustering, "check_unchanged", lambda *_: None)
+    patch.edit(
+        clustering.Rewriting.rewrite,
+        "[self.view.groups.groups[identity].latest for identity in group.members]",
+        "[self.view.groups.groups[identity].slices[-1] for identity in group.members]",
+    )
+
+
 @mutant(breaks="SVC-005")
 def compaction_deletes_files_of_other_attempts(patch: Patch) -> None:
     """An executor of a compaction first deletes the files of another attempt, without checking again."""

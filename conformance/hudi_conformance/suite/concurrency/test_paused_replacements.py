@@ -3,6 +3,7 @@
 import pytest
 
 from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.messages import Operation
 from hudi_conformance.suite.support.concurrent.concurrent_table import PAUSES, ConcurrentTable, NewUri
 from hudi_conformance.suite.support.concurrent.slow_writers import BUCKETS, NON_BLOCKING
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
@@ -106,6 +107,29 @@ def test_an_overwrite_during_a_clustering(engine: Client, new_uri: NewUri, type:
     if last == "clustering" and running:
         table.finish_service("clustering")
     table.check("both have ended")
+
+
+@PAUSES
+@BOTH_TYPES
+@pytest.mark.needs("service.clustering")
+@pytest.mark.requirements("SVC-009", "OCC-016")
+@pytest.mark.parametrize(
+    "operation", [pytest.param("insert_overwrite", marks=OVERWRITES), pytest.param("delete_partition", marks=DELETES)]
+)
+def test_a_clustering_planned_during_a_replacement(engine: Client, new_uri: NewUri, type: str, operation: Operation) -> None:
+    """OCC-016: a clustering is planned while a replacement of its file groups is pending, and executed after the replacement
+    completed. The replaced rows are not in the table again.
+    """
+    table = ConcurrentTable(engine, new_uri()).create(type)
+    new = {"n": "instead"} if operation == "insert_overwrite" else {}
+    assert table.begin("replacement", new or {"a": ""}, operation=operation)
+    plan = table.run("clustering", "schedule")
+    if table.finish("replacement"):
+        table.rows = {"c": "x", **new}
+    table.check("the replacement has ended")
+    if plan is not None:
+        table.run("clustering", "execute", plan)
+    table.check("the clustering has ended")
 
 
 @PAUSES
