@@ -91,7 +91,7 @@ def schema_of(commits: Commits, properties: TableProperties) -> AvroSchema | Non
     It is that of the write that completed last: of two concurrent writes the one with the earlier requested time may be the
     later one, and may have added columns. A service moves rows with the schema that the table had when the service began.
     """
-    # ER-271: deployed readers take the write with the greatest requested time.
+    # ER-253: deployed readers take the write with the greatest requested time.
     known = [(instant, commit) for instant, commit in commits.items() if commit.schema is not None]
     if known:
         instant, commit = max(known, key=lambda one: (not one[1].is_service, completion_order(one[0])))

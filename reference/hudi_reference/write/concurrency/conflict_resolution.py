@@ -264,7 +264,7 @@ def check_schema(mine: AvroSchema, requested: str, other: ConcurrentAction) -> N
     theirs = arrow_schema(without_meta_columns(parse_schema(other.schema, other.instant.file_name)))
     known = arrow_schema(without_meta_columns(mine))
     changed = list(_changed(theirs, known))
-    # ER-271: deployed readers take the schema of the later request, which would hide the columns of this write.
+    # ER-253: deployed readers take the schema of the later request, which would hide the columns of this write.
     if other.instant.requested > requested:
         changed += _changed(known, theirs)
     if changed:
