@@ -19,7 +19,7 @@ from hudi_reference.errors import HudiError
 from hudi_reference.files.log.block import Block, BlockType
 from hudi_reference.files.log.reader import read_blocks
 from hudi_reference.layout.java_properties import load
-from hudi_reference.layout.names import LogFileName, parse_data_file_name
+from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_reference.layout.properties import PROPERTIES_PATH
 from hudi_reference.query.slice_reader import partial_columns
 from hudi_reference.timeline.contents.metadata import read_commit_metadata
@@ -172,6 +172,15 @@ def _is_shared(result: Result, sample: Sample, after: Objects) -> bool:
     return names is not None and is_old and names[0].file_id == names[1].file_id
 
 
+def _may_keep_names(result: Result, sample: Sample, after: Objects) -> bool:
+    """A base file of a table from before version 8 has the content of an earlier one of its group."""
+    other = result.damage.detail.removeprefix("by ")
+    own, given = (parse_data_file_name(path.rpartition("/")[2]) for path in (result.damage.path, other))
+    entries = load(sample.objects[PROPERTIES_PATH])
+    is_exchange = result.damage.kind in _EXCHANGED and isinstance(own, BaseFileName) and isinstance(given, BaseFileName)
+    return is_exchange and own.file_id == given.file_id and int(entries.get("hoodie.table.initial.version", "0")) < 8
+
+
 def _exchanged_logs(result: Result) -> tuple[LogFileName, LogFileName] | None:
     other = result.damage.detail.removeprefix("by ")
     first, second = (parse_data_file_name(path.rpartition("/")[2]) for path in (result.damage.path, other))
@@ -223,6 +232,7 @@ REASONS: Mapping[str, Condition] = {
     "Parquet footers have no checksum, and pages need none": _changes_bytes_of_parquet,
     "log files of two attempts of one write have no mark of the attempt": _is_of_another_attempt,
     "before version 8 any write appended to a log file": _is_shared,
+    "before version 8 rows may have the name of an earlier file of their group": _may_keep_names,
     "metadata without files has no mark of its action": _names_no_file,
     "no file of a write has the columns that it does not store": _changes_the_schema_of_partial_updates,
 }

@@ -11,6 +11,7 @@ from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, Heade
 from hudi_reference.files.log.content import Delete, block_schema, decode_deletes, decode_rows, encode_deletes, encode_rows
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import split_path
+from hudi_reference.query.slice_reader import partial_columns
 from hudi_reference.storage import MemoryStorage
 
 
@@ -61,6 +62,8 @@ def _change_rows(
     draw: random.Random, storage: MemoryStorage, path: str, block: Block, header: Mapping[HeaderKey, str]
 ) -> Drawn:
     what, rows = changed_rows(draw, decode_rows(block))
+    if partial_columns(block) is not None and what.endswith("_hoodie_record_key"):
+        what += ", the only place of the key"  # a block of some columns need not have the fields of the key
     try:
         content = encode_rows(rows, block_schema(block))
     except (TypeError, ValueError, AttributeError):  # the schema of the block has no such value

@@ -137,7 +137,8 @@ def faults_between_commits(
     files its metadata names as earlier ones has completed, although its completed file is missing. So has the write of the
     base file whose logs a log compaction merges. What the metadata of another log file names as earlier says nothing: with
     change capture it is the whole slice, with the files of pending and failed writes. No action writes into the log file
-    that another action has begun before that one has completed; names of version 6 have the instant of the slice instead.
+    that another action has begun before that one has completed; names of version 6 have the instant of the slice instead,
+    which the timeline knows.
     Compactions may be pending, because writes begin a slice at the time of a pending one. So may clusterings: with consistent
     hashing, a write stores its rows for the new buckets in log files with the instant of the clustering (ER-163). Such a plan
     may be later than the request of the write, which looks its slices up after that; no other name of a log file is later.
@@ -157,12 +158,20 @@ def faults_between_commits(
             name = parse_data_file_name(split_path(stat.path)[1]) if pending or is_other else None
             if is_other and not properties.is_legacy and name is not None and instant.requested < name.instant not in planned:
                 yield _foreign(f"{folder}/{instant.file_name}", "BF-009", f"files of instant {instant.requested}", stat.path)
+            is_of_slice = is_other and not properties.was_created_at_version_8
+            if is_of_slice and name is not None and not _is_known(timeline, name.instant):
+                yield _incomplete(folder, instant, name.instant, stat.path)
             may_be_pending = properties.is_legacy or (isinstance(name, LogFileName) and name.instant in clusterings)
             if name is not None and name.instant in pending and not may_be_pending:
                 yield _incomplete(folder, instant, name.instant, stat.path)
         for log in _earlier_logs(commit) if pending else ():
             if log.instant in pending:
                 yield _incomplete(folder, instant, log.instant, str(log))
+
+
+def _is_known(timeline: Timeline, requested: str) -> bool:
+    """Whether an action with this requested time is on the timeline, or completed before it begins."""
+    return timeline.completion_of(requested) is not None or any(one.requested == requested for one in timeline.pending)
 
 
 def instants_of_slices(timeline: Timeline, commits: Mapping[Instant, CommitMetadata]) -> set[str]:
