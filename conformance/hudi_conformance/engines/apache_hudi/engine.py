@@ -35,6 +35,7 @@ _FEATURES = frozenset(
         "write.sql",
         "write.generated-keys",
         "write.global-index",
+        "write.notes",
         "write.metadata-table",
         "service.index.named",
         "inspect.metadata-table",

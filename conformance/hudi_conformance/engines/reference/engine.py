@@ -38,6 +38,7 @@ OFFERED = frozenset(
         "write.global-index",
         "write.metadata-table",
         "write.compares-keys",
+        "write.notes",
         "base.orc",
         "base.hfile",
         "log.hfile",

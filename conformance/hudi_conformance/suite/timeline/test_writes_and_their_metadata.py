@@ -236,7 +236,7 @@ STORED = {"by default": ({}, {"_note"}), "my.": ({PREFIX: "my."}, {"my.note"})}
 
 
 @WRITES
-@pytest.mark.needs("copy-on-write")
+@pytest.mark.needs("copy-on-write", "write.notes")
 @pytest.mark.parametrize("prefix", STORED)
 @pytest.mark.requirements("TL-006")
 def test_completion_metadata_has_the_settings_with_the_prefix(engine: Client, new_uri: Callable[[], str], prefix: str) -> None:
