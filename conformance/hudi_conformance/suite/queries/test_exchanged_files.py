@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from io import BytesIO
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -167,6 +167,20 @@ def test_exchanged_log_files(engine: Client, budget: Budget, area: str, tmp_path
         logs = _data_files(table_folder(uri), _LOG)
         found: list[Changes] = [{one: other.read_bytes()} for one, other in permutations(logs, 2)]
         assert check_damages_of_table(engine, name, uri, every, lambda _: found)
+
+
+@pytest.mark.needs("merge-on-read", "log.avro")
+@pytest.mark.requirements("LF-035")
+def test_exchanged_log_files_of_an_upgraded_table(engine: Client, tmp_path: Path) -> None:
+    """LF-035: before version 8 the name of a log file has the instant of its slice. Metadata names the file into which each write
+    wrote; if the file has no block of the write, but those of another one, it is an error, or the rows stay.
+    """
+    name = "compatibility.upgraded.mor.pending-compaction.by-hudi-1-2"
+    if (every := Answers(engine).ask(uri := copy_golden_table(name, tmp_path)[0], Query())) is None:
+        return
+    logs = sorted(path for path in table_folder(uri).rglob(".*.log.*") if re.search(_LOG, path.name))
+    found: list[Changes] = [{one: other.read_bytes(), other: one.read_bytes()} for one, other in combinations(logs, 2)]
+    assert check_damages_of_table(engine, name, uri, every, lambda _: found)
 
 
 @pytest.mark.needs("merge-on-read", "log.avro")
