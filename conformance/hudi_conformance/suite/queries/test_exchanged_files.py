@@ -172,8 +172,8 @@ def test_exchanged_log_files(engine: Client, budget: Budget, area: str, tmp_path
 @pytest.mark.needs("merge-on-read", "log.avro")
 @pytest.mark.requirements("LF-035")
 def test_exchanged_log_files_of_an_upgraded_table(engine: Client, tmp_path: Path) -> None:
-    """LF-035: before version 8 the name of a log file has the instant of its slice. Metadata names the file into which each write
-    wrote; if the file has no block of the write, but those of another one, it is an error, or the rows stay.
+    """LF-035: before version 8 the name of a log file has the instant of its slice. Metadata names the file to which each write
+    appends; if the file has no block of the write, but those of another one, it is an error, or the rows stay.
     """
     name = "compatibility.upgraded.mor.pending-compaction.by-hudi-1-2"
     if (every := Answers(engine).ask(uri := copy_golden_table(name, tmp_path)[0], Query())) is None:
