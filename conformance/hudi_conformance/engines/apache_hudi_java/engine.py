@@ -34,6 +34,7 @@ _ONLY_ON_SPARK = frozenset(
         "write.partial-update",
         "write.bucket-index",
         "write.generated-keys",
+        "write.notes",  # the caller of the client passes the metadata
         "write.global-index",  # neither the record index nor the global bloom index
         "service.index.named",  # it is a statement of SQL
         "write.delete-partition",  # the call exists, but neither release supports it
