@@ -11,17 +11,15 @@ from hudi_reference.errors import HudiError
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, arrow_schema, parse_schema
 
-#: Columns that writers add to those of the table.
-_ADDED = frozenset((*META_COLUMNS, "_hoodie_operation"))
-
 
 @implements("TL-007")
 def renamed_column(found: Iterable[pa.Field], wanted: Iterable[pa.Field]) -> tuple[str, str] | None:
     """A column or field that only the schema of the write has, and one that only its file has; None if there are not both.
 
-    A write stores its columns under the names in its schema. A file may have fewer columns, as partial updates have.
+    A write stores its columns under the names in its schema. A file may have fewer columns, as partial updates have, or also the
+    column of the operation, which Flink stores.
     """
-    stored, known = ({one.name: one.type for one in fields if one.name not in _ADDED} for fields in (found, wanted))
+    stored, known = ({one.name: one.type for one in fields if one.name not in META_COLUMNS} for fields in (found, wanted))
     missing, unknown = known.keys() - stored.keys(), stored.keys() - known.keys()
     if missing and unknown:
         return min(missing), min(unknown)
